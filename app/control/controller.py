@@ -35,6 +35,7 @@ from flashscope.profiles.running.recording import (
 from flashscope.profiles.store import Recorder, SessionMark, new_session_path
 from flashscope.profiles.wire.events import (
     Event,
+    LogLine,
     MachineFound,
     PlanFinished,
     PlanResumed,
@@ -46,6 +47,8 @@ from flashscope.profiles.wire.events import (
     TraceReady,
 )
 
+OF_THIS_MACHINE = Readings, TelemetryStarted
+OF_NO_SWEEP = MachineFound, TelemetryStarted, Readings, RequestFailed, LogLine
 OpenRecorder = Callable[[Path], EventRecorder]
 SWEEPING = "A sweep is running already; cancel it first, or wait for its end."
 REPLAYING = "A replay is on show; leave it (Esc, Esc) before a sweep is run or resumed."
@@ -79,8 +82,9 @@ class Controller(QObject):
     Signals:
         session_changed: Another session is on show (Session or None).
         path_found: The session on show has a file now (Path).
-        events_arrived: A batch of events, already applied to the session; at most 30 batches a second. While
-            a recording is on show this machine's readings are not among them; they go to `live_readings`.
+        events_arrived: A batch of events, already applied to the session on show; at most 30 batches a
+            second. While a recording is on show what this machine reads and measures is not among them.
+        sweep_told: The same of the sweep that runs, whatever is on show.
         point_chosen: Another point is chosen (int).
         machine_found: The probe answered (Machine).
         jumped: The session on show, a replay's, is as it was at another moment.
@@ -99,6 +103,7 @@ class Controller(QObject):
     session_changed = Signal(object)
     path_found = Signal(object)
     events_arrived = Signal(list)
+    sweep_told = Signal(list)
     jumped = Signal()
     point_chosen = Signal(int)
     machine_found = Signal(object)
@@ -182,6 +187,26 @@ class Controller(QObject):
         return self._driver.running
 
     @property
+    def sweep(self) -> Session | None:
+        """What the sweep that runs, or the last one, has measured; None before the first."""
+        return self._driver.session
+
+    @property
+    def sweep_path(self) -> Path | None:
+        """The file of that, None while it has none."""
+        return self._driver.recording.path if self._driver.recording is not None else None
+
+    @property
+    def sweep_on_show(self) -> bool:
+        """Whether that is the session on show, and no replay of it."""
+        return self.sweep is not None and self.session is self.sweep
+
+    @property
+    def moving(self) -> bool:
+        """Whether the session on show grows, because it is measured or replayed."""
+        return self.replaying or (self.measuring and self.sweep_on_show)
+
+    @property
     def replaying(self) -> bool:
         """Whether a replay runs or is paused."""
         return self.playback is not None
@@ -195,7 +220,7 @@ class Controller(QObject):
 
     @property
     def now_ns(self) -> int | None:
-        """The moment of the sweep or replay on show, by its session's clock; None when that stands still."""
+        """The moment of the sweep that runs, or of the replay, by its session's clock; None without one."""
         if self.playback is not None:
             return self.playback.at_ns
         return None if self._ahead_ns is None else self._clock_ns() + self._ahead_ns
@@ -275,6 +300,11 @@ class Controller(QObject):
         """
         self._shown.open(path.absolute(), then)  # as lists of files name it
 
+    def show_sweep(self) -> None:
+        """Show the sweep that runs, or the last one, in the place of what was opened meanwhile."""
+        if self.sweep is not None and not self.sweep_on_show:
+            self._shown.show_sweep(self.sweep, self._driver.recording)
+
     def _choose_nothing(self, _session: Session | None) -> None:
         self.point = self.seqlen = self.curve = None
         self.hidden = frozenset()
@@ -333,11 +363,15 @@ class Controller(QObject):
                 self._hear_of_file(one)
             else:
                 self._note(one)
-        shown = [one for one in told if not isinstance(one, FileMade | FileTrouble)]
+        events = [one for one in told if not isinstance(one, FileMade | FileTrouble)]
+        if events:
+            self.sweep_told.emit(events)
         if self._shown.kind != "live":
-            shown = [one for one in shown if not isinstance(one, Readings | TelemetryStarted)]
-        if shown:
-            self.events_arrived.emit(shown)
+            events = [one for one in events if not isinstance(one, OF_THIS_MACHINE)]
+        if self.sweep is not None and not self.sweep_on_show:
+            events = [one for one in events if isinstance(one, OF_NO_SWEEP)]
+        if events:
+            self.events_arrived.emit(events)
 
     def _hear_of_file(self, note: FileNote) -> None:
         if isinstance(note, FileTrouble):

@@ -14,6 +14,9 @@ from flashscope.profiles.running.recording import RunRecording
 from flashscope.profiles.store import SessionMark
 from flashscope.profiles.wire.events import Reading, Readings
 
+NOTHING_TO_REPLAY = "There is no session on show to replay; open one first."
+NO_REPLAY_BESIDE = "A sweep is running; wait for its end, or cancel it, to replay a session."
+
 
 class OnShow(QObject):
     """The session on show, and how it came there: measured, opened or replayed.
@@ -28,7 +31,7 @@ class OnShow(QObject):
         replaying_changed: A replay started or ended (bool).
 
     Args:
-        measuring: Whether a sweep runs: nothing is opened or replayed over it.
+        measuring: Whether a sweep runs: nothing is replayed beside it.
         clock: What a replay goes by, in seconds.
         parent: Its owner.
     """
@@ -78,15 +81,12 @@ class OnShow(QObject):
     def open(self, path: Path, then: Callable[[], None] | None) -> None:
         """Read a saved session and show it; then do this, once it is read whole."""
         self._asked, self._then = path, then
-        if self._measuring():
-            self._refused(path, "A sweep is running; cancel it or wait for its end, then open a file.", "")
-        else:
-            self._opener.read(path)
+        self._opener.read(path)
 
     def replay(self, speed: float) -> None:
         """Play the session again from its start; one that is still being read, once it is read whole."""
         if self.session is None or self._measuring():
-            self.error_raised.emit("There is no finished session on show to replay; open one first.", "")
+            self.error_raised.emit(NOTHING_TO_REPLAY if self.session is None else NO_REPLAY_BESIDE, "")
             return
         if self.session is self._loading:
             self._then = partial(self.replay, speed)
@@ -128,9 +128,6 @@ class OnShow(QObject):
 
     def _opened(self, path: Path, session: Session) -> None:
         if path != self._asked or self._closed:
-            return
-        if self._measuring():  # it began while the file was read
-            self.open(path, self._then)
             return
         self._asked, self._loading = None, session
         self.end_replay()

@@ -98,7 +98,7 @@ class Presence(QObject):
     def _follow(self, path: Path, written_ns: int) -> None:
         """Read whose file it is that was written; a recorder writes all the time."""
         before, self._written_ns = self._written_ns, written_ns
-        if before not in (None, written_ns) and not self._controller.measuring:
+        if before not in (None, written_ns) and not self._controller.moving:
             self._chores.do(partial(_read, path), partial(self._take_content, path))
 
     def _take_content(self, path: Path, content: Content | None) -> None:

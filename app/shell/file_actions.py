@@ -76,7 +76,7 @@ class FileActions:
     def _save_copy(self) -> None:
         controller = self._controller
         source = controller.path
-        if source is None or controller.running:
+        if source is None or controller.moving:
             self._errors.show_error("There is no finished session to copy; open one or wait for the end.")
             return
         name = f"{_proposed(controller.session, source)}{SUFFIX}"
@@ -122,7 +122,7 @@ class FileActions:
         controller = self._controller
         path, source = controller.path, controller.provenance
         of_kind = KINDS[kind]
-        if of_kind.picture and (path is None or controller.running):
+        if of_kind.picture and (path is None or controller.moving):
             self._errors.show_error("A picture is drawn from a finished session's file; wait for the end.")
             return
         name = f"{_proposed(session, path)}{of_kind.suffix}"

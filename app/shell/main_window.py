@@ -309,6 +309,7 @@ class MainWindow(PagedWindow):
             self.pages.make(*(view.page_key for view in VIEWS.values() if view.follows))
 
     def _session_changed(self, session: Session | None) -> None:
+        self.registry.refresh()
         self._mark(self.view)
         if session is not None and self.page.gives_way:
             self.show_page(SHOWING)

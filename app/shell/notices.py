@@ -22,6 +22,8 @@ from flashscope.profiles.wire.events import Event, LogLine, PlanFinished
 
 REWRITTEN = "Another program has changed the words about this session; they are shown as they are now."
 
+ENDED = "The sweep has ended."
+
 
 class Notices:
     """Listens to the controller.
@@ -54,7 +56,7 @@ class Notices:
         self._no_trace = ""  # why the last trace failed
         controller.trace_failed.connect(partial(setattr, self, "_no_trace"))
         controller.trace_ready.connect(lambda _trace: errors.take_back(self._no_trace))
-        controller.events_arrived.connect(self._follow)
+        controller.sweep_told.connect(self._follow)
         controller.session_changed.connect(self._tell_parts)
         controller.words.changed.connect(self._tell_file)
         presence.changed.connect(self._tell_file)
@@ -106,7 +108,9 @@ class Notices:
             if isinstance(event, LogLine):
                 self._log.append(event)
             elif isinstance(event, PlanFinished):
-                self._tell_end(self._controller.session)
+                self._tell_end(self._controller.sweep)
+                if not self._controller.sweep_on_show:
+                    self.offer(ENDED, "Show the sweep", self._controller.show_sweep)
 
     def _tell_end(self, session: Session | None) -> None:
         """Say in the log how far a sweep drifted, and where its time went."""

@@ -59,6 +59,13 @@ class SweepActions:
                 Action("escape", "Leave stage or full screen; twice: cancel", self._escape, "Sweep", "Esc")
             ),
             Action("resume", "Resume the sweep of the session on show", self._resumer.resume, "Sweep"),
+            Action(
+                "show_sweep",
+                "Show the sweep that runs",
+                self._controller.show_sweep,
+                "Sweep",
+                possible=lambda: self._controller.measuring and not self._controller.sweep_on_show,
+            ),
             Action("replay", "Replay the session on show", lambda: self._controller.replay(1.0), "Sweep"),
         ]
 

@@ -101,7 +101,7 @@ class StatusBar(QFrame):
 
     def refresh(self) -> None:
         """Show the controller's state as it is now."""
-        controller, session = self._controller, self._controller.session
+        controller, session = self._controller, self._told
         self.bar.setVisible(controller.running and session is not None)
         self._share_room()
         if session is None:
@@ -111,8 +111,14 @@ class StatusBar(QFrame):
         self._show_device()
         self.file.setText(self._file_text())
 
+    @property
+    def _told(self) -> Session | None:
+        """What runs, or else what is on show."""
+        controller = self._controller
+        return controller.sweep if controller.measuring else controller.session
+
     def _file_text(self) -> str:
-        path, running = self._controller.path, self._controller.running and not self._controller.replaying
+        path, running = self._controller.path, self._controller.moving and not self._controller.replaying
         if path is None:
             return ""
         if self._presence.state != "there":

@@ -47,12 +47,15 @@ class TopBar(QFrame):
         self._blocked, self._form_open = "", True
         self.present = text_button(PRESENT, "Present a story, or what is on show", self._open_stories)
         self.replay = text_button("Replay", "Replay the session on show", lambda: self._trigger("replay"))
+        self.sweep = text_button(
+            "Show the sweep", "Show the sweep that runs", lambda: self._trigger("show_sweep")
+        )
         self.new = text_button(NEW, "New sweep", lambda: self._trigger("profile.new"), "primary")
         self.cancel = text_button("Cancel", "Cancel the sweep", lambda: self._trigger("cancel"))
         self.resume = text_button("Resume", RESUME_TIP, lambda: self._trigger("resume"))
         self.run = text_button(RUN_ROOMY, "Run the sweep", lambda: self._trigger("run"), "primary")
         buttons = {"cancel": self.cancel, "resume": self.resume, "run": self.run}
-        buttons |= {"replay": self.replay, "profile.new": self.new}
+        buttons |= {"replay": self.replay, "profile.new": self.new, "show_sweep": self.sweep}
         for key, button in buttons.items():
             does(button, key)
         self.run.setProperty("iconName", "mdi6.play")
@@ -67,7 +70,7 @@ class TopBar(QFrame):
         for widget in (self._menu_button, self.home, self.badge):
             row.addWidget(widget, alignment=Qt.AlignmentFlag.AlignVCenter)
         row.addStretch(1)
-        for button in (self.present, self.replay, self.resume, self.cancel, self.new, self.run):
+        for button in (self.present, self.replay, self.sweep, self.resume, self.cancel, self.new, self.run):
             row.addWidget(button)
         keep(self, self._share_room)
 
@@ -137,6 +140,7 @@ class TopBar(QFrame):
         self.resume.setEnabled(not controller.occupied)
         set_tip(self.resume, controller.occupied or RESUME_TIP)
         self.replay.setVisible(controller.session is not None and not controller.running)
+        self.sweep.setVisible(controller.measuring and not controller.sweep_on_show)
         self.run.setVisible(self._form_open)
         self.new.setVisible(not self._form_open)
 

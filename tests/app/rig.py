@@ -54,7 +54,7 @@ class Rig:
 
     def say(self, events: list[Event]) -> None:
         """Let the engine say these and wait until the window has heard them."""
-        heard = self.controller.events_arrived
+        heard = self.controller.sweep_told
         with self._qtbot.waitSignal(heard, timeout=60_000):
             self.engine.say(events)
         self._qtbot.waitUntil(lambda: not self.controller._bridge._waiting, timeout=60_000)

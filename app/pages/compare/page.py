@@ -258,7 +258,7 @@ class ComparePage(Page):
     def _offer_after(self, running: bool) -> None:
         """When a sweep has ended, look whether there is one like it."""
         ended, self._measured = self._measured and not running, self.controller.measuring
-        session = self.controller.session
+        session = self.controller.sweep
         if ended and session is not None and session.outcome == "finished":
             self._look_for(session, self._offer)
 
@@ -272,10 +272,12 @@ class ComparePage(Page):
             self.offered.emit(f"There is a run like this one: {named(like, like.path)}.", "Compare", act)
 
     def _compare_with(self, session: Session, like: SessionInfo | None) -> None:
-        path = self.controller.path
+        controller = self.controller
+        path = controller.path if controller.session is session else None
+        path = controller.sweep_path if path is None and controller.sweep is session else path
         if like is None:
             self.noticed.emit(NONE_LIKE_IT)
-        elif path is not None and self.controller.session is session:  # it has a file soon after it began
+        elif path is not None:  # it has a file soon after it began
             self.choose([like.path, path])
             self.page_requested.emit(self.key)
 

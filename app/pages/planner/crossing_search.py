@@ -46,7 +46,7 @@ class CrossingSearch(QObject):
         self._sweeps = 0
         self._ran: set[str] = set()  # ids of its sweeps' sessions
         controller.running_changed.connect(self._follow)
-        controller.events_arrived.connect(lambda _events: self._tell())
+        controller.sweep_told.connect(lambda _events: self._tell())
 
     @property
     def active(self) -> bool:
@@ -105,7 +105,7 @@ class CrossingSearch(QObject):
 
     def _follow(self, running: bool) -> None:
         """Take in a sweep that has ended."""
-        session = self._controller.session
+        session = self._controller.sweep
         if running or self._search is None:
             return
         if session is None or session.plan != self._plan or session.outcome != "finished":
@@ -119,7 +119,7 @@ class CrossingSearch(QObject):
         QTimer.singleShot(0, self, partial(self._go_on))  # once all have heard that the sweep has ended
 
     def _tell(self) -> None:
-        session = self._controller.session
+        session = self._controller.sweep
         if self._search is None or session is None or session.plan != self._plan:
             return
         self._ran.add(session.id)

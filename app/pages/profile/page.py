@@ -158,7 +158,7 @@ class ProfilePage(Page):
             return
         if self.isVisible():
             self._turns.start_covered()  # all of another size at once would take too long
-        self._bottom.setVisible(not curves or (self.controller.running and not alone))
+        self._bottom.setVisible(not curves or (self.controller.moving and not alone))
         self.form.setVisible(self._form_open and not alone)
 
     def _connect(self) -> None:
@@ -245,6 +245,7 @@ class ProfilePage(Page):
         self._rows = None if session is None else LiveRows(session)
         if session is not None:
             self.open_form(False)
+        self._place_parts()
         self.form.use_button.setEnabled(session is not None)
         self._turns.start()
         self.bottom.show_session(session)

@@ -32,7 +32,7 @@ class Fallback(QObject):
         self.reason, self.standing_in = "", False
         self._controller = controller
         self._wanted: Path | None = None  # to be opened once the sweep has ended
-        controller.events_arrived.connect(self._follow)
+        controller.sweep_told.connect(self._follow)
         controller.session_changed.connect(self._look)
         controller.running_changed.connect(self._go_on)
 

@@ -61,7 +61,9 @@ class Stage(QObject):
         self._stop: Stop | None = None  # on show, None off the stage
         self._page: Page | None = None  # that shows it
         self._away: list[QWidget] = []
-        self._view = window.view  # in front before the stage was taken
+        self._view = window.view  # in front before the stage was taken, and of which session
+        self._path: Path | None = None
+        self._live = False
         self._alone = False
         self._digits = ""
         self._pause = QTimer(self, interval=DIGITS_MS, singleShot=True)
@@ -94,7 +96,8 @@ class Stage(QObject):
             self._away = [part for part in self._chrome if not part.isHidden()]
             for part in self._away:
                 part.hide()
-            self._view = self.window.view
+            self._view, self._path = self.window.view, self._controller.path
+            self._live = self._controller.sweep_on_show
             self.on = True
             self.venue.take()
             self._blacken(False)
@@ -127,8 +130,17 @@ class Stage(QObject):
         self.venue.give_back()
         self._registry.take_stage(on=False)
         if self.story is not None:
-            self.window.show_page(self._view)
+            self._give_back()
         self.changed.emit()
+
+    def _give_back(self) -> None:
+        """Show what a story found: the sweep that runs, or the session; and the view of it."""
+        controller = self._controller
+        if self._live and controller.measuring:
+            controller.show_sweep()
+        elif self._path is not None and self._path != controller.path:
+            controller.open_session(self._path)
+        self.window.show_page(self._view)
 
     def go(self, at: int) -> None:
         """Go to a stop; beyond either end of the story nothing changes."""
@@ -174,12 +186,12 @@ class Stage(QObject):
         self.fallback.take(self._session)
 
     def _show(self) -> None:
-        """Show the stop; its session, unless it is on show or a sweep is, is opened first."""
+        """Show the stop; its session, unless that is on show, is opened first, whatever runs."""
         if not self.on:
             return
         wanted = self._session
         here = wanted is None or wanted.absolute() == self._controller.path
-        if wanted is None or here or self._controller.measuring or self.fallback.standing_in:
+        if wanted is None or here or self.fallback.standing_in:
             self._apply()
         else:
             self._controller.open_session(wanted)
