@@ -156,10 +156,14 @@ class ProfilePage(Page):
         self.plots.setVisible(curves)
         if self.staging.on:
             return
-        if self.isVisible():
+        wanted = {
+            self._bottom: not curves or (self.controller.moving and not alone),
+            self.form: self._form_open and not alone,
+        }
+        if self.isVisible() and any(part.isHidden() is shown for part, shown in wanted.items()):
             self._turns.start_covered()  # all of another size at once would take too long
-        self._bottom.setVisible(not curves or (self.controller.moving and not alone))
-        self.form.setVisible(self._form_open and not alone)
+        for part, shown in wanted.items():
+            part.setVisible(shown)
 
     def _connect(self) -> None:
         self.controller.running_changed.connect(self._running_changed)

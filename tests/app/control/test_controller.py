@@ -120,14 +120,6 @@ def test_cancelling_asks_the_engine_and_keeps_the_points(rig: Rig, qtbot: QtBot)
     assert rig.controller.session.ended_points == 2
 
 
-def test_a_file_is_not_opened_over_a_running_sweep(rig: Rig, save: Save, qtbot: QtBot) -> None:
-    path = save(sweep(), "other")
-    rig.controller.run(PLAN)
-    with qtbot.waitSignal(rig.controller.error_raised) as refused:
-        rig.controller.open_session(path)
-    assert "running" in refused.args[0]
-
-
 def test_a_file_that_is_not_a_session_leaves_the_one_on_show(rig: Rig, save: Save, qtbot: QtBot) -> None:
     rig.open(save(sweep(), "good"))
     shown = rig.controller.session
