@@ -1,6 +1,6 @@
 """A drop-down whose text ends in an ellipsis where it has no room: Qt cuts it in the middle of a letter."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox
 
@@ -23,6 +23,11 @@ class DropDown(QComboBox):
         return self.fontMetrics().elidedText(
             self.currentText(), Qt.TextElideMode.ElideRight, room - 2 * PADDING
         )
+
+    @guarded(QSize)
+    def sizeHint(self) -> QSize:
+        """As wide as its widest entry with what styles leave at either side."""
+        return super().sizeHint() + QSize(2 * PADDING, 0)
 
     @guarded()
     def showPopup(self) -> None:

@@ -44,7 +44,7 @@ class TopBar(QFrame):
         self.home = text_button("Flashscope", "Start page", self.home_requested.emit, "brand")
         does(self.home, "place.home")
         self.badge = Badge()
-        self._blocked, self._form_open = "", True
+        self._blocked, self._form_open, self._form_in_front = "", True, False
         self.present = text_button(PRESENT, "Present a story, or what is on show", self._open_stories)
         self.replay = text_button("Replay", "Replay the session on show", lambda: self._trigger("replay"))
         self.sweep = text_button(
@@ -116,11 +116,16 @@ class TopBar(QFrame):
     @property
     def begins(self) -> QPushButton:
         """What leads to a sweep now: it opens the form, or runs what the form says."""
-        return self.run if self._form_open else self.new
+        return self.run if self._form_open and self._form_in_front else self.new
 
     def form_shown(self, opened: bool) -> None:
         """Offer Run while the form is open, else what opens it."""
         self._form_open = opened
+        self.refresh()
+
+    def page_shown(self, *, has_form: bool) -> None:
+        """The same where another page than the form's is in front."""
+        self._form_in_front = has_form
         self.refresh()
 
     def block_run(self, reason: str) -> None:
@@ -141,8 +146,8 @@ class TopBar(QFrame):
         set_tip(self.resume, controller.occupied or RESUME_TIP)
         self.replay.setVisible(controller.session is not None and not controller.running)
         self.sweep.setVisible(controller.measuring and not controller.sweep_on_show)
-        self.run.setVisible(self._form_open)
-        self.new.setVisible(not self._form_open)
+        self.run.setVisible(self.begins is self.run)
+        self.new.setVisible(self.begins is self.new)
 
     def _trigger(self, key: str) -> None:
         action = self._registry.find(key)
