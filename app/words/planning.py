@@ -1,5 +1,6 @@
 """The planner's findings in words: every figure a ledger's, a measurement's, or called a forecast."""
 
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.units import bytes_text, ms_text, seqlen_full
 from flashscope.profiles.plan.seqlens import LONGEST
 from flashscope.profiles.results.planner.crossing import Crossing, RecordedCrossing
@@ -97,6 +98,7 @@ def forecast_tip(one: Prospect, layers: int) -> str:
 
 def source_text(found: Outlook, badge: str) -> str:
     """Which session forecasts are from, or that they are from none."""
+    badge = cut_short(badge, MOST_OF_NAME)
     if not any(one.forecast for one in found.prospects):
         return f"There is nothing in {badge} to forecast from; hover a dash to see why."
     return f"Forecast from the nearest measured points of {badge}; hover a forecast to see which."

@@ -210,6 +210,7 @@ class CrosshairPanel(Card):
         for place, kernel in enumerate(kernels):
             row = self._rows[kernel] = self._make(kernel, height)
             self._put(row, place, len(kernels))
+            row.show_figures(self._quantities, [None] * len(row.values), "")
             if before is not None:
                 self.setTabOrder(before, row.button)
             before = row.button
@@ -265,5 +266,4 @@ class CrosshairPanel(Card):
         row = LegendRow(kernel, self._theme, height, len(self._quantities))
         row.button.clicked.connect(lambda shown: self._clicked(kernel, shown=shown))
         row.button.pointed_at.connect(lambda on: self.kernel_pointed_at.emit(kernel if on else ""))
-        row.show_figures(self._quantities, [None] * len(row.values), "")
         return row

@@ -68,7 +68,11 @@ class StageActions:
             _walk("black", "Blacken the screen, or show it again", stage.blacken, "B; .", on),
             _walk("zoom", "Zoom the plot under the focus, or show all", stage.zoom, "Z", on),
             _walk(
-                "fallback", "Show a recording in place of a failed run", stage.fall_back, "R", self._failed
+                "fallback",
+                "Show a recording in place of a failed run",
+                stage.fall_back,
+                "R",
+                partial(getattr, stage, "failed"),
             ),
             _walk("notes", "Show or hide the speaker's notes", self._toggle_notes, "N", on),
             *numbered,
@@ -85,9 +89,6 @@ class StageActions:
 
     def _walks(self, stops: int) -> bool:
         return self._stage.on and len(self._stage.stops) >= stops
-
-    def _failed(self) -> bool:
-        return self._stage.on and bool(self._stage.fallback.reason)
 
     def _toggle(self) -> None:
         if self._stage.on:

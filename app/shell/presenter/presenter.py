@@ -86,6 +86,11 @@ class Stage(QObject):
         return self._stop
 
     @property
+    def failed(self) -> bool:
+        """Whether a run failed that this stop shows: one that names a session shows that, whatever runs."""
+        return self.on and bool(self.fallback.reason) and self._session is None
+
+    @property
     def stops(self) -> Sequence[Stop]:
         """The stops of the story."""
         return self.story.stops if self.story is not None else ()
@@ -236,7 +241,7 @@ class Stage(QObject):
         frame.say("" if self._alone else said)
         frame.show_provenance(staging.provenance, fallback=self.fallback.standing_in)
         frame.place.setText(f"{self.at + 1} / {len(self.stops)}" if self.stops else "")
-        if self.fallback.reason and not self.fallback.standing_in:
+        if self.failed and not self.fallback.standing_in:
             frame.tell(f"{FALL_BACK} {self.fallback.reason}", "error")
         else:
             problem = staging.scene.problem if self._alone else ""  # else the sentence tells it

@@ -62,7 +62,9 @@ def test_the_telemetry_of_a_long_session_is_drawn_whole_in_small_steps(
         extend(ring, readings)
 
     monkeypatch.setattr(ReadingRing, "extend", counting)
-    page = rig.window().pages["profile"]
+    window = rig.window()
+    window.show_page("telemetry")
+    page = window.page
     assert isinstance(page, ProfilePage)
     rig.begin_to_open(long_recording)
     strip = page.bottom.strip

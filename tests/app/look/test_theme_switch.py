@@ -12,11 +12,14 @@ from flashscope.app.control.chores import wait_for_all
 from flashscope.app.look.stylesheet import stylesheet
 from flashscope.app.look.theme import CONTRAST, DARK, LIGHT, Theme
 from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.pages.registry import VIEWS
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.badge import Badge
 from flashscope.app.widgets.split import Split
+from tests.app.fakes import PLAN, plan_started
+from tests.app.rig import Rig
 
-MOST_WIDGETS = 270  # that take a stylesheet in one step
+MOST_WIDGETS = 280  # that take a stylesheet in one step
 
 
 @pytest.fixture
@@ -72,7 +75,7 @@ def test_a_switch_dresses_part_after_part_in_several_turns(
 def test_no_part_is_so_large_that_it_would_hold_the_window_up(
     window: MainWindow, request: pytest.FixtureRequest
 ) -> None:
-    for key in window.pages:
+    for key in VIEWS:
         window.show_page(key)
         window.grab()
     wait_for_all(window)  # what pages read
@@ -110,7 +113,7 @@ def test_switches_leave_no_objects_behind(window: MainWindow) -> None:
     def count() -> Counter[str]:
         return Counter(one.metaObject().className() for one in window.findChildren(QObject))
 
-    for key in window.pages:
+    for key in VIEWS:
         window.show_page(key)
         window.grab()
     window.appearance.use(LIGHT)
@@ -136,11 +139,13 @@ def test_a_dialog_of_the_window_is_in_the_theme_of_the_window_also_after_a_switc
 
 
 @pytest.mark.matrix
-def test_the_line_above_the_telemetry_has_the_themes_colour(window: MainWindow) -> None:
+def test_the_line_above_the_telemetry_has_the_themes_colour(window: MainWindow, rig: Rig) -> None:
     page = window.pages["profile"]
     assert isinstance(page, ProfilePage)
     split = page.findChild(Split)
     assert split is not None
+    rig.controller.run(PLAN)
+    rig.say([plan_started()])  # it stands under the curves while something runs
     window.show_page("profile")
     window.resize(1280, 800)
     for theme in (DARK, LIGHT):

@@ -77,6 +77,7 @@ def test_a_window_zoomed_live_is_like_one_that_is_opened_so(
 ) -> None:
     path = save(sweep(), "swept")
     window.pages.complete()
+    window.resize(1400, 900)
     rig.open(path)
     zoom(window, 200)
     live = looks(window)
@@ -85,6 +86,7 @@ def test_a_window_zoomed_live_is_like_one_that_is_opened_so(
     other = Rig(qtbot)
     opened = other.window()
     opened.pages.complete()
+    opened.resize(1400, 900)
     other.open(path)
     assert live == looks(opened)
     opened.close_unasked()

@@ -22,6 +22,7 @@ from flashscope.app.control.steps import Restored
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.compare.plot_cards import View
 from flashscope.app.pages.profile.crosshair_panel import LegendButton
+from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.plots.compare.strip_plot import StripPlot
 from flashscope.app.plots.stepper.panel import Panel
@@ -47,11 +48,11 @@ def exercise(window: MainWindow, file: Path) -> None:
     for size, view in zip(((760, 480), (1300, 820)), views, strict=True):
         window.resize(*size)
         _compare(window, file, view)
-        for key in window.pages:
+        for key in VIEWS:
             window.show_page(key)
             _settle()
             grab_whole(window)
-            for widget in window.pages[key].findChildren(QWidget):
+            for widget in window.page.findChildren(QWidget):
                 _touch(widget)
     sessions = window.pages["sessions"]
     assert isinstance(sessions, SessionsPage)

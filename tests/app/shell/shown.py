@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.shell.main_window import MainWindow
@@ -48,7 +49,7 @@ def window_full_of(text: str, rig: Rig, qtbot: QtBot) -> MainWindow:
     window.log.append(LogLine(source=text, text=text))
     window.log.show()
     window.errors.show_error(text, text)
-    for key in window.pages:
+    for key in VIEWS:
         window.show_page(key)
         grab_whole(window)
     open_everything(window, text)

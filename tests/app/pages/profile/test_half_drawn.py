@@ -193,4 +193,4 @@ def test_a_choice_from_a_list_of_the_session_before_harms_nothing(
         choose_last(getattr(page.plots.context, box))
         bench.drawn()
         assert page.plots.baseline in {"simt", "flash3"}
-        assert page.plots.context.baseline.currentText() == page.plots.baseline
+        assert page.plots.context.baseline.currentData() == page.plots.baseline

@@ -1,6 +1,7 @@
 """A run that fails on a stage: a recording stands in, and the badge says so."""
 
 import pytest
+from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import bundled_sessions
@@ -41,18 +42,32 @@ def test_a_run_that_loses_its_worker_falls_back_to_a_recording_with_one_key(
 
 @pytest.mark.matrix
 def test_the_badge_forgets_a_failed_run_at_the_next_stop(
+    window: MainWindow, rig: Rig, qtbot: QtBot, story: Story
+) -> None:
+    window.activateWindow()
+    live, *saved = story.stops
+    window.stage.enter(replace(story, stops=(replace(live, session=""), *saved)))
+    rig.controller.run(PLAN)
+    lose(rig)
+    rig.say([PlanFinished(t_ns=3 * SECOND, outcome="failed", reason="No worker starts.")])
+    press(window, Key.Key_R)
+    qtbot.waitUntil(lambda: window.stage.fallback.standing_in)
+    assert window.stage.frame.badge.startswith("RUN FAILED")
+    press(window, Key.Key_PageDown)
+    settle(window, rig, qtbot)
+    assert not window.stage.frame.badge.startswith("RUN FAILED")
+
+
+@pytest.mark.matrix
+def test_a_run_that_fails_behind_a_stop_with_its_own_session_is_not_taken_for_that(
     staged: MainWindow, rig: Rig, qtbot: QtBot, story: Story
 ) -> None:
     rig.controller.run(PLAN)
     lose(rig)
-    rig.say([PlanFinished(t_ns=3 * SECOND, outcome="failed", reason="No worker starts.")])
-    press(staged, Key.Key_R)
-    qtbot.waitUntil(lambda: staged.stage.fallback.standing_in)
-    assert rig.controller.path == story.session_of(story.stops[0]), "a stop falls back to its own recording"
-    assert staged.stage.frame.badge.startswith("RUN FAILED")
-    press(staged, Key.Key_PageDown)
     settle(staged, rig, qtbot)
-    assert not staged.stage.frame.badge.startswith("RUN FAILED")
+    assert rig.controller.path == story.session_of(story.stops[0])
+    assert staged.stage.frame.badge.startswith("SAVED")
+    assert not staged.stage.frame.source.text().startswith("Press R")
 
 
 @pytest.mark.matrix
