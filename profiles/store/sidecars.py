@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from flashscope.profiles.store.errors import CorruptFileError
 from flashscope.profiles.store.recording_here import is_recorded_here
@@ -37,14 +37,18 @@ class Sidecars(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> "Sidecars":
-        """What lies beside a file now; nothing is opened. Links count as strange, wherever they lead."""
+        """What lies beside a file now; nothing is opened. Links count as strange, wherever they lead.
+
+        Each is looked at once: a live writer may remove its journal at any moment.
+        """
         real = path.resolve()
         journal, wal = (real.with_name(real.name + end) for end in ENDS)
-        strange = tuple(p for p in leftovers(path) if p == wal or not _plain(p))
+        of_journal, of_wal = _look(journal), _look(wal)
+        odd_journal = of_journal is not None and not _plain(of_journal)
         return cls(
-            journal=journal if _plain(journal) and journal.stat().st_size else None,
-            wal=wal if _plain(wal) else None,
-            strange=strange,
+            journal=journal if _plain(of_journal) and of_journal.st_size else None,
+            wal=wal if _plain(of_wal) else None,
+            strange=tuple(p for p, odd in ((journal, odd_journal), (wal, of_wal is not None)) if odd),
         )
 
 
@@ -108,8 +112,13 @@ def _check_side(side: Path) -> None:
             )
 
 
-def _plain(path: Path) -> bool:
+def _look(path: Path) -> os.stat_result | None:
+    """What is there; None: nothing, or it may not be looked at."""
     try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:  # missing, or gone meanwhile: a live writer removes its journal
-        return False
+        return path.lstat()
+    except OSError:
+        return None
+
+
+def _plain(found: os.stat_result | None) -> TypeGuard[os.stat_result]:
+    return found is not None and stat.S_ISREG(found.st_mode)

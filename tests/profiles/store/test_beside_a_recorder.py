@@ -1,5 +1,6 @@
 """A session that is being recorded can be looked at, and neither side waits for the other in vain."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,7 @@ from flashscope.profiles.store import (
     trash,
 )
 from flashscope.profiles.store.opening import being_written, opened
+from flashscope.profiles.store.sidecars import JOURNAL, Sidecars
 from flashscope.profiles.wire.events import PointStarted
 from tests.profiles.sessions import session_of
 from tests.profiles.store import builders
@@ -157,3 +160,22 @@ def test_who_asks_at_the_same_time_is_no_recorder(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "sessions" / "a.flashscope")
     with ThreadPoolExecutor(4) as askers:
         assert not any(askers.map(being_written, [path] * 400))
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+def test_a_journal_that_its_writer_removes_after_a_look_at_it_is_no_trouble(
+    nth: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope")
+    journal = path.with_name(f"{path.name}-journal")
+    journal.write_bytes(JOURNAL)
+    look, looks = Path.lstat, count(1)
+
+    def look_and_lose(asked: Path) -> os.stat_result:
+        found = look(asked)
+        if asked == journal and next(looks) == nth:
+            journal.unlink()
+        return found
+
+    monkeypatch.setattr(Path, "lstat", look_and_lose)
+    assert Sidecars.of(path).strange == ()
