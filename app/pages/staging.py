@@ -19,6 +19,7 @@ class Staging(QObject):
 
     Attributes:
         on: Whether it is on a stage now.
+        pointed: Whether the pointer moves what a sentence speaks of.
 
     Signals:
         changed: The scene is another one.
@@ -38,7 +39,7 @@ class Staging(QObject):
         self.controller = controller
         self._key, self._aside = key, aside
         self._away: list[QWidget] = []
-        self.on = False
+        self.on, self.pointed = False, True
 
     @property
     def possible(self) -> bool:
@@ -80,9 +81,14 @@ class Staging(QObject):
         """Show what a stop names, and no more."""
         del stop
         self.on = True
+        self.follow_pointer(False)
         self._away += [part for part in self._aside if not part.isHidden()]
         for part in self._away:
             part.hide()
+
+    def follow_pointer(self, pointed: bool) -> None:
+        """Let the pointer move what a sentence speaks of, or not: a hand on the mouse says nothing."""
+        self.pointed = pointed
 
     def fill_with(self, exhibit: QWidget | None) -> None:
         """Let one of the exhibits fill the stage; None: show all of them."""
@@ -96,4 +102,5 @@ class Staging(QObject):
         for part in self._away:
             part.show()
         self._away, self.on = [], False
+        self.follow_pointer(True)
         self.left.emit()

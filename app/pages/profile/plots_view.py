@@ -53,6 +53,7 @@ class PlotsView(QWidget):
         panel: The legend, and every kernel's figures at the crosshair.
         context: Says and chooses what all views of the session share.
         full: Lets one of the plots fill the page.
+        follows_pointer: Whether the crosshair goes with the pointer.
         curve: The problems on show, where a session holds several at the same N; None without rows.
 
     Signals:
@@ -74,6 +75,7 @@ class PlotsView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.seqlen: int | None = None
+        self.follows_pointer = True
         self.baseline: str | None = None
         self.curve: Curve | None = None
         self._curves: dict[Curve, list[PointRow]] = {}
@@ -100,7 +102,7 @@ class PlotsView(QWidget):
         for index, card in enumerate(self.cells):
             card.quantity_chosen.connect(partial(self.choose_quantity, index))
             card.plot.pointed_at.connect(self._point_at)
-            card.plot.hovered.connect(self.move_cursor)
+            card.plot.hovered.connect(self._hover)
         self.full = Full(grid, self.cells, self.panel)
         self.full.changed.connect(self._draw_in_turns)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
@@ -328,6 +330,10 @@ class PlotsView(QWidget):
             self._place_cursor(seqlen)
             self._draw_panel_unless_waiting()
             self.cursor_moved.emit(seqlen)
+
+    def _hover(self, seqlen: int) -> None:
+        if self.follows_pointer:
+            self.move_cursor(seqlen)
 
     def show_seqlen(self, seqlen: int) -> None:
         """Stand the crosshair there, if something has been measured there."""

@@ -96,6 +96,11 @@ class ProfileStaging(Staging):
         self.fill_with(None)
         self.legend.show()
 
+    def follow_pointer(self, pointed: bool) -> None:
+        """Let the crosshair go with the pointer, or not."""
+        super().follow_pointer(pointed)
+        self._plots.follows_pointer = pointed
+
     def fill_with(self, exhibit: QWidget | None) -> None:
         """Show one plot, or all of the stop."""
         self._plots.full.stand([card for card in self._shown if exhibit in {None, card}])

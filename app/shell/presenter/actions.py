@@ -1,21 +1,25 @@
 """What a speaker can do: take the stage, walk the stops, and add what is on show to a story."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog
 
 from flashscope.app.control.actions import Action
+from flashscope.app.pages.registry import START, title_of
 from flashscope.app.shell.presenter.notes import NotesWindow
 from flashscope.app.shell.presenter.presenter import Stage
-from flashscope.app.stage.story import BUNDLED_STORIES, ENDING, StoryError, find_story, read_story
+from flashscope.app.stage.story import BUNDLED_STORIES, ENDING, PageKey, StoryError, find_story, read_story
 from flashscope.app.stage.writing import add_stop, session_named
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.profiles.store import SessionFileError
 
 GROUP = "Stage"
+FORWARD, BACK = "PgDown; Space; Right; Return; Enter", "PgUp; Left; Backspace"
+STAGED: Sequence[str] = get_args(PageKey)  # the views that have a form for a stage
 FILTER = f"Stories (*{ENDING})"
 WALKING = "stage.next", "stage.back", "stage.black", "stage.zoom", "stage.fallback", "escape"
 """What works from the speaker's window, too; and the digits."""
@@ -63,9 +67,10 @@ class StageActions:
             for n in range(1, 11)
         ]
         return [
-            _walk("next", "Next stop", partial(stage.step, 1), "PgDown", partial(walks, 1)),
-            _walk("back", "Previous stop", partial(stage.step, -1), "PgUp", partial(walks, 1)),
+            _walk("next", "Next stop", partial(stage.step, 1), FORWARD, partial(walks, 1)),
+            _walk("back", "Previous stop", partial(stage.step, -1), BACK, partial(walks, 1)),
             _walk("black", "Blacken the screen, or show it again", stage.blacken, "B; .", on),
+            _walk("crosshair", "Let the pointer move the crosshair, or not", stage.toggle_pointer, "C", on),
             _walk("zoom", "Zoom the plot under the focus, or show all", stage.zoom, "Z", on),
             _walk(
                 "fallback",
@@ -91,10 +96,14 @@ class StageActions:
         return self._stage.on and len(self._stage.stops) >= stops
 
     def _toggle(self) -> None:
+        view = self._stage.window.view
         if self._stage.on:
             self._stage.leave()
-        else:
+        elif view in (*STAGED, START):
             self._stage.enter()
+        else:
+            others = ", ".join(title_of(key) for key in STAGED)
+            self._errors.show_error(f"{title_of(view)} has no form for a stage; these have one: {others}.")
 
     def _open(self) -> None:
         path, _filter = QFileDialog.getOpenFileName(self._stage.window, "Present a story", "", FILTER)

@@ -178,6 +178,11 @@ class Stage(QObject):
         self.black = black
         self.curtain.draw(closed=black or (self.on and self.venue.turning))
 
+    def toggle_pointer(self) -> None:
+        """Let the pointer take the crosshair along, or leave it where the stop stands."""
+        if self._page is not None:
+            self._page.staging.follow_pointer(not self._page.staging.pointed)
+
     def zoom(self) -> None:
         """Let the plot under the focus, else under the pointer, fill the stage; or show all of the stop."""
         if self._page is None:

@@ -89,7 +89,7 @@ def test_a_step_on_stage_shows_the_panels_of_its_stop(window: MainWindow, rig: R
     assert seen == [page.board.formulas, page.board.charts[0]]
     assert not page.bar.isVisible()
     assert not page.transport.isVisible()
-    press(window, Key.Key_Right)
+    window.trigger("stepper.forward")
     said = unbroken(fill(window.stage.stops[8].sentence, page.staging.scene))
     assert window.stage.frame.sentence.text() == said
     window.stage.leave()

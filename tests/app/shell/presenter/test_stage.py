@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look.zoom import ZOOM, px
+from flashscope.app.pages.registry import title_of
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.blanks import fill
@@ -48,6 +49,40 @@ def test_page_down_and_up_walk_the_stops_and_stay_at_the_ends(
         settle(staged, rig, qtbot)
         seen += shown_plots(staged)
     assert seen == ["footprint", "runtime", "throughput", "throughput", "throughput", "runtime"]
+
+
+def test_right_space_and_return_go_on_and_left_and_backspace_back(
+    staged: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    seen = []
+    for key in (Key.Key_Space, Key.Key_Right, Key.Key_Left, Key.Key_Return, Key.Key_Backspace):
+        press(staged, key)
+        settle(staged, rig, qtbot)
+        seen += shown_plots(staged)
+    assert seen == ["runtime", "throughput", "runtime", "throughput", "runtime"]
+
+
+def test_the_pointer_moves_nothing_before_c_lets_it(staged: MainWindow) -> None:
+    plots = profile(staged).plots
+    sentence = staged.stage.frame.sentence.text()
+    plots.cells[0].plot.hovered.emit(1024)
+    assert plots.seqlen == 512
+    assert staged.stage.frame.sentence.text() == sentence
+    press(staged, Key.Key_C)
+    plots.cells[0].plot.hovered.emit(1024)
+    assert plots.seqlen == 1024
+    press(staged, Key.Key_Escape)
+    staged.show_page("profile")
+    plots.cells[0].plot.hovered.emit(512)
+    assert plots.seqlen == 512
+
+
+@pytest.mark.parametrize("view", ["results", "claims", "trash"])
+def test_f11_in_a_view_without_a_form_for_a_stage_says_so(window: MainWindow, view: str) -> None:
+    window.show_page(view)
+    window.trigger("stage")
+    assert not window.stage.on
+    assert window.errors.text.startswith(f"{title_of(view)} has no form for a stage")
 
 
 @pytest.mark.matrix
