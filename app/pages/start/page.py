@@ -32,7 +32,7 @@ from flashscope.app.words.units import bytes_text
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.plan.machine import Machine, ProbeFinding
 
-ICON_PX = 28
+ICON_PX = 22
 SLIDES, OPEN = "stepper.preset.slide", "open"  # actions
 LATER_MS = 100  # after the page is shown: it is painted before
 RECORDINGS = ("Open", "Libraries", "Traffic")  # of the bundled sessions, in their order
@@ -77,8 +77,8 @@ class StartPage(Page):
         for part in (self._recents, self._stories, self._findings):
             self._lower.addWidget(part, 1)
         column = QVBoxLayout(self)
-        column.setContentsMargins(24, 24, 24, 24)
-        column.setSpacing(16)
+        column.setContentsMargins(24, 12, 24, 10)
+        column.setSpacing(10)
         column.addWidget(heading)
         column.addLayout(self._grid)
         column.addLayout(self._shelf, SHELF)
@@ -205,15 +205,18 @@ class StartPage(Page):
     def _card(self, icon: str, title: str, words: str, *buttons: QPushButton) -> Card:
         card = Card()
         picture, name = PlainLabel(), PlainLabel(title)
-        keep(picture, picture.setFixedHeight, ICON_PX + 4)
+        keep(picture, picture.setFixedWidth, ICON_PX + 4)
         name.setProperty("role", "title")
         self._icons.append((picture, icon))
         row = QHBoxLayout()
         for button in buttons:
             row.addWidget(button)
         row.addStretch(1)
-        for widget in (picture, name, _words(words)):
-            card.body.addWidget(widget)
+        head = QHBoxLayout()
+        head.addWidget(picture)
+        head.addWidget(name, 1)
+        card.body.addLayout(head)
+        card.body.addWidget(_words(words))
         card.body.addStretch(1)
         card.body.addLayout(row)
         return card

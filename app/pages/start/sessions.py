@@ -17,7 +17,7 @@ from flashscope.app.widgets.plain import PlainLabel, set_tip
 if TYPE_CHECKING:
     from flashscope.app.control.teasers import Teaser
 
-STAMP_PX = 60  # least height of the curves
+STAMP_PX = 44  # least height of the curves
 
 
 def read_teaser(path: Path) -> "Teaser | None":

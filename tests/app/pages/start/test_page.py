@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import BUNDLED, NAMES, bundled_sessions
@@ -45,6 +45,15 @@ def test_a_name_without_room_ends_in_an_ellipsis_and_its_tip_has_all_of_it(
         qtbot.waitUntil(lambda: links[0].text().endswith("…") is (width == 1280))  # noqa: B023 - waited for here
         for link, name in zip(links, NAMES.values(), strict=True):
             assert link.text() == name or (link.text().endswith("…") and link.toolTip() == name)
+
+
+@pytest.mark.matrix
+def test_all_of_it_is_in_sight_on_a_small_screen(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1280, 720)
+    cards = start_page(window).findChildren(RecordingCard)
+    qtbot.waitUntil(lambda: all(card.sentence.text() for card in cards))
+    QApplication.processEvents()
+    assert window._frames["start"].verticalScrollBar().maximum() == 0
 
 
 @pytest.mark.matrix
