@@ -117,13 +117,14 @@ class StepperPage(Page):
             self._tracing.ask(request)
 
     def show_trace(self, trace: Trace) -> None:
-        """Show a trace from its start."""
+        """Show a trace from its start; the first one where a tile is done: there is something to see."""
         first = self.story is None
         self.story = SteppedTrace.of(Recording.of(trace))
         self._show_choice()
         self.stack.setCurrentWidget(self._over)
         self.transport.setEnabled(True)
-        self.position = Cursor(self.story.timeline)
+        start = Cursor(self.story.timeline)
+        self.position = start.next_tile() if first else start
         self._find_events()
         self.transport.show_rows(self.story.recording.seqlen_q)
         self._show()

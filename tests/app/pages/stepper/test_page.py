@@ -45,12 +45,17 @@ def test_the_page_says_words_before_the_first_trace(bench: Bench) -> None:
     assert not bench.page.transport.isEnabled()
 
 
-def test_the_keys_step_as_soon_as_the_page_is_shown(bench: Bench) -> None:
+def test_the_first_trace_is_shown_where_its_first_tile_is_done_and_the_keys_step_at_once(
+    bench: Bench,
+) -> None:
     page = bench.show()
+    assert page.position is not None
+    first = page.position.timeline.tile_ends[0]
+    assert at(page) == first > 0
     focused = page.focusWidget()
     assert focused is page.transport.scrubber
     bench.qtbot.keyClick(focused, Qt.Key.Key_Right)  # type: ignore[no-untyped-call]  # pytest-qt types none
-    assert at(page) == 1
+    assert at(page) == first + 1
 
 
 def test_a_first_trace_that_fails_leaves_the_page_as_it_was(bench: Bench) -> None:
