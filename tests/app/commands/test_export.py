@@ -16,6 +16,7 @@ from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.report.kinds import KINDS, kind_of
 from tests.app.hostile import hostile_file
 from tests.app.pixels import pixels
+from tests.app.readers import FORMS
 from tests.app.test_escapes import CONTROLS, HARMFUL
 
 FILE = str(bundled_sessions()[0])
@@ -40,6 +41,10 @@ def test_each_format_is_written_by_the_ending_and_by_name(
     assert f"Exported 16 points to {named} ({KINDS[kind].title}, " in capsys.readouterr().out
     assert main(["export", FILE, str(tmp_path / "other"), "--to", kind]) == 0
     assert (tmp_path / "other").read_bytes().startswith(BEGINNINGS[kind])
+
+
+def test_every_format_but_pictures_is_read_of_absurd_sessions_too() -> None:
+    assert FORMS.keys() == {key for key, kind in KINDS.items() if not kind.picture}
 
 
 def test_the_longest_ending_counts() -> None:

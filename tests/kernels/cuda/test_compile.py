@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.cuda import compile as cuda_compile
 from flashscope.kernels.cuda import flash1, simt, standard
 from flashscope.kernels.cuda.compile import compile_offline, options
@@ -50,6 +51,10 @@ def why_not(build: Build) -> str:
     except (AssertionError, CompileError) as error:
         return str(error)
     return ""
+
+
+def test_every_cuda_kernel_of_the_ladder_is_among_what_is_compiled_and_emulated() -> None:
+    assert FORWARD.keys() == {spec.name for spec in LADDER if "cuda" in spec.implementation}
 
 
 @pytest.mark.matrix  # it takes many minutes

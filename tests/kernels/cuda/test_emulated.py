@@ -14,15 +14,9 @@ from flashscope.kernels.catalogue.ladder import FLASH3
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.workspace import flash3_shared
 from flashscope.kernels.cuda import (
-    flash1,
     flash1_backward,
-    flash2,
     flash2_backward,
     flash3,
-    flash3_fp8,
-    fused,
-    simt,
-    standard,
     standard_backward,
 )
 from flashscope.kernels.cuda.program import ProgramOf
@@ -31,6 +25,7 @@ from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Dtype, Passes, Problem
 from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cases import in_mode, rising_in_every_second_row
+from tests.kernels.cuda.builds import FORWARD
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import Setting, backward, fails, forward, needs_compiler, target
 from tests.kernels.cuda.emulator.running import drawn as drawn_inputs
@@ -38,17 +33,6 @@ from tests.kernels.cuda.test_masks import drawn
 from tests.matrix import chosen, matrix
 
 pytestmark = needs_compiler
-FORWARD: dict[str, ProgramOf] = {
-    "standard": standard.program,
-    "standard-fp32s": partial(standard.program, float_scores=True),
-    "fused": fused.program,
-    "simt": simt.program,
-    "flash1": flash1.program,
-    "flash2": flash2.program,
-    **{f"flash3-{step}": partial(flash3.program, step=f"flash3-{step}") for step in "abc"},
-    "flash3": flash3.program,
-    "flash3-fp8": flash3_fp8.program,
-}
 BACKWARD: dict[str, ProgramOf] = {
     "standard": standard_backward.program,
     "flash1": flash1_backward.program,

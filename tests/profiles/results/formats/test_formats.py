@@ -52,7 +52,7 @@ SESSIONS = (lesson, hostile, half_done, builders.resumed)
 
 
 def test_the_schema_beside_the_code_is_that_of_the_code() -> None:
-    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == session_schema()
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == session_schema(), "python -m tests.schemas"
 
 
 @pytest.mark.parametrize("make", SESSIONS)
