@@ -2,17 +2,18 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.on_show import OnShow
 from flashscope.app.control.playback import Clock, Playback
+from flashscope.app.control.selection import Selection
 from flashscope.app.control.shown_words import ShownWords
 from flashscope.app.words.progress import NS
 from flashscope.app.words.provenance import Provenance, of_machine, of_session
@@ -21,7 +22,6 @@ from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import EngineBusyError, EngineFactory
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.running.driver import Driver
@@ -61,8 +61,8 @@ def new_recorder(path: Path) -> Recorder:
     return Recorder(path, numbered=True)
 
 
-class Controller(QObject):
-    """What pages talk to.
+class Controller(Selection):
+    """What pages talk to; of what is looked at, see Selection.
 
     Attributes:
         edits: What the user changes in sessions.
@@ -72,10 +72,6 @@ class Controller(QObject):
         replaying: Whether what runs is a replay, which may be paused.
         backend: Where the next sweep and the telemetry run.
         telemetry: What watches the device now, None before the first reading.
-        point: Index of the point of the session on show that is chosen on every page, None for none.
-        seqlen: The sequence length that the user looks at, None before the first of the session on show.
-        curve: The problems of the session on show that all views show, None before any was drawn.
-        hidden: The kernels of the session on show that no view shows.
         occupied: What else measures on this machine, why no sweep can start beside it; empty: nothing does.
         live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
 
@@ -85,7 +81,6 @@ class Controller(QObject):
         events_arrived: A batch of events, already applied to the session on show; at most 30 batches a
             second. While a recording is on show what this machine reads and measures is not among them.
         sweep_told: The same of the sweep that runs, whatever is on show.
-        point_chosen: Another point is chosen (int).
         machine_found: The probe answered (Machine).
         jumped: The session on show, a replay's, is as it was at another moment.
         trace_ready: A trace arrived (Trace).
@@ -93,9 +88,6 @@ class Controller(QObject):
         running_changed: A sweep or a replay started or ended (bool).
         occupied_changed: Something else measures on this machine, or no longer (str).
         backend_changed: Another backend is chosen (str).
-        seqlen_chosen: The user looks at this sequence length, on whichever page (int).
-        curve_chosen: Other problems are on show (Curve).
-        kernels_hidden: Other kernels are hidden (frozenset of str).
         error_raised: Something went wrong: one sentence, and details (str, str).
         not_opened: A file could not be shown, for the reason that `error_raised` has told (Path).
     """
@@ -105,16 +97,12 @@ class Controller(QObject):
     events_arrived = Signal(list)
     sweep_told = Signal(list)
     jumped = Signal()
-    point_chosen = Signal(int)
     machine_found = Signal(object)
     trace_ready = Signal(object)
     trace_failed = Signal(str)
     running_changed = Signal(bool)
     occupied_changed = Signal(str)
     backend_changed = Signal(str)
-    seqlen_chosen = Signal(object)  # N, which may be beyond a C int
-    curve_chosen = Signal(object)
-    kernels_hidden = Signal(object)
     error_raised = Signal(str, str)
     not_opened = Signal(object)
 
@@ -138,12 +126,7 @@ class Controller(QObject):
         self._ahead_ns: int | None = None  # of the clock, that of the session being measured, once it began
         self._backend_chosen = False
         self._closed = False
-        self.point: int | None = None
-        self.seqlen: int | None = None
-        self.curve: Curve | None = None
-        self.hidden: frozenset[str] = frozenset()
-        self._shown.session_changed.connect(self._choose_nothing)
-        self.seqlen_chosen.connect(partial(setattr, self, "seqlen"))
+        self._shown.session_changed.connect(lambda _session: self.choose_nothing())
         self._shown.session_changed.connect(self.session_changed)
         self._shown.events_arrived.connect(self.events_arrived)
         self._shown.jumped.connect(self.jumped)
@@ -304,29 +287,6 @@ class Controller(QObject):
         """Show the sweep that runs, or the last one, in the place of what was opened meanwhile."""
         if self.sweep is not None and not self.sweep_on_show:
             self._shown.show_sweep(self.sweep, self._driver.recording)
-
-    def _choose_nothing(self, _session: Session | None) -> None:
-        self.point = self.seqlen = self.curve = None
-        self.hidden = frozenset()
-
-    def choose_point(self, index: int) -> None:
-        """Choose a point of the session on show on every page."""
-        if index != self.point:
-            self.point = index
-            self.point_chosen.emit(index)
-
-    def choose_curve(self, curve: Curve | None) -> None:
-        """Show these problems of the session on show in every view."""
-        if curve is not None and curve != self.curve:
-            self.curve = curve
-            self.curve_chosen.emit(curve)
-
-    def hide_kernels(self, hidden: Collection[str], among: Collection[str]) -> None:
-        """Hide these of some kernels in every view, and show the others of them."""
-        wanted = (self.hidden - frozenset(among)) | frozenset(hidden)
-        if wanted != self.hidden:
-            self.hidden = wanted
-            self.kernels_hidden.emit(wanted)
 
     def replay(self, speed: float) -> None:
         """Play the session on show again from its start, at one of the playback's SPEEDS.

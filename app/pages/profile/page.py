@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
@@ -13,28 +13,19 @@ from flashscope.app.control.findable import Findable
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
-from flashscope.app.pages.base import Page
 from flashscope.app.pages.host import Host
 from flashscope.app.pages.profile.bottom import BottomCard, below_handle
 from flashscope.app.pages.profile.finding import findables
-from flashscope.app.pages.profile.form import SweepForm
-from flashscope.app.pages.profile.form.device_box import DeviceBox
 from flashscope.app.pages.profile.form.form import WIDTH as FORM_PX
-from flashscope.app.pages.profile.form.reasons import left_out, out_of_range
+from flashscope.app.pages.profile.form_page import FormPage
 from flashscope.app.pages.profile.headline_bar import HeadlineBar
 from flashscope.app.pages.profile.notes import NotesPanel
 from flashscope.app.pages.profile.offers import offers
 from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.profile.replay_bar import ReplayBar
 from flashscope.app.pages.profile.staging import ProfileStaging
-from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.paint_turns import Draw, PaintTurns, draw_unless_waiting
 from flashscope.app.widgets.split import Split
-from flashscope.app.words.command_line import command_line
-from flashscope.kernels.workload.problem import Backend
-from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.plan.presets import preset_plan
-from flashscope.profiles.plan.request import Request
 from flashscope.profiles.results.model.curves import baselines
 from flashscope.profiles.results.model.rows import LiveRows, PointRow
 from flashscope.profiles.results.model.session import Session
@@ -56,27 +47,17 @@ ROUNDING = 4  # pixels that the sizes of many parts make together
 OUTCOMES = (PlanResumed, PointStarted, PointMeasured, PointFailed, PlanFinished)
 
 
-class ProfilePage(Page):
+class ProfilePage(FormPage):
     """Where sweeps are set up, run and watched.
 
     While something is measured or replayed the telemetry stands under the curves, too: memory climbs there
     while they bend.
-
-    Signals:
-        run_blocked: Why the form's sweep cannot run now, empty when it can (str).
-        form_shown: The form was opened or closed (bool).
     """
 
     key = "profile"
 
-    run_blocked = Signal(str)
-    form_shown = Signal(bool)
-
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
-        self.form = SweepForm(controller.backend, theme)
-        self.device = DeviceBox(controller)
-        self.form.begin_with(self.device)
         self.headline = HeadlineBar()
         self.plots = PlotsView(theme)
         self.bottom = BottomCard(theme, NotesPanel(controller))
@@ -119,7 +100,7 @@ class ProfilePage(Page):
         self._row.setSpacing(0)
         self._row.addWidget(self.form)
         self._row.addWidget(right, 1)
-        self._right, self._bottom, self._form_open = right, bottom, True
+        self._right, self._bottom = right, bottom
         firsts = {self.form: self.device, right: self.plots.cells[0].chooser}
         for whole, first in firsts.items():
             whole.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # by these Qt knows that parts follow a whole
@@ -147,9 +128,9 @@ class ProfilePage(Page):
         if key != self._view:
             self.plots.full.back()
             self._view = key
-        self._place_parts()
+        self.place_parts()
 
-    def _place_parts(self) -> None:
+    def place_parts(self) -> None:
         """Give the room to what the view shows."""
         curves, alone = self._view == self.key, self.plots.full.card is not None
         self.bottom.show_part("telemetry" if curves else self._view)
@@ -158,7 +139,7 @@ class ProfilePage(Page):
             return
         wanted = {
             self._bottom: not curves or (self.controller.moving and not alone),
-            self.form: self._form_open and not alone,
+            self.form: self.form_open and not alone,
         }
         if self.isVisible() and any(part.isHidden() is shown for part, shown in wanted.items()):
             self._turns.start_covered()  # all of another size at once would take too long
@@ -167,7 +148,8 @@ class ProfilePage(Page):
 
     def _connect(self) -> None:
         self.controller.running_changed.connect(self._running_changed)
-        self.staging.left.connect(self._place_parts)
+        self.staging.left.connect(self.place_parts)
+        self.form_shown.connect(lambda _opened: self.place_parts())
         self.controller.events_arrived.connect(self.take_events)
         self.controller.jumped.connect(self.show_moment)
         self.controller.machine_found.connect(self.form.set_machine)
@@ -186,7 +168,7 @@ class ProfilePage(Page):
         for told in (self.plots.drawn, self.plots.cursor_moved):
             told.connect(lambda *_: draw_unless_waiting(self.headline, self._say))
             told.connect(lambda *_: draw_unless_waiting(self.bottom.table, self._select_shown))
-        self.plots.full.changed.connect(lambda _alone: self._place_parts())
+        self.plots.full.changed.connect(lambda _alone: self.place_parts())
         self.headline.file_chosen.connect(self.file_chosen)
         self.bottom.strip.looked.connect(lambda: self._turns.start(self._lanes[1:]))
         self.bottom.strip.turned.connect(lambda: self._turns.start([self._lanes[0]]))
@@ -210,46 +192,19 @@ class ProfilePage(Page):
         super().join(host)
         self.run_blocked.connect(host.block_run)
         self.form_shown.connect(host.form_shown)
-        host.form_shown(self._form_open)
+        host.form_shown(self.form_open)
         host.share(self.key, self.plots.context)
         host.block_run(self.form.blocked_reason or "")
         self.plots.show_quantities(host.settings.quantities)
         self.plots.quantities_chosen.connect(partial(setattr, host.settings, "quantities"))
         self.controller.running_changed.connect(lambda running: host.show_top(self) if running else None)
 
-    def plan(self) -> Plan:
-        """The Plan of the form.
-
-        Raises:
-            ValueError: The form cannot run; `form.blocked_reason` says why.
-        """
-        if self.form.blocked_reason is not None:
-            raise ValueError(self.form.blocked_reason)
-        return self.form.request().plan()
-
-    def run(self) -> None:
-        """Start the form's sweep, or say why it cannot start."""
-        if self.form.blocked_reason is not None:
-            self.controller.error_raised.emit(self.form.blocked_reason, "")
-            return
-        self.controller.run(self.plan())
-
-    def run_preset(self, name: str) -> None:
-        """Measure a preset's problems on the form's backend and by its protocol, with all kernels."""
-        asked = self.form.request()
-        self.controller.run(preset_plan(name, asked.backend, asked.protocol, seed=asked.seed))
-
-    def set_backend(self, backend: Backend) -> None:
-        """Follow what was chosen."""
-        self.form.set_backend(backend)
-        self.form.set_machine(self.controller.machine)
-
     def show_session(self, session: Session | None) -> None:
         """Show a session, or what the form's sweep would need."""
         self._rows = None if session is None else LiveRows(session)
         if session is not None:
             self.open_form(False)
-        self._place_parts()
+        self.place_parts()
         self.form.use_button.setEnabled(session is not None)
         self._turns.start()
         self.bottom.show_session(session)
@@ -276,7 +231,7 @@ class ProfilePage(Page):
         self._follow_sweep(events)
         self._turns.start([self._lanes[0]])
         if readings:
-            self._follow_free_memory()
+            self.follow_free_memory()
 
     def _follow_sweep(self, events: Sequence[Event]) -> None:
         """Draw what the events changed in the plots, which are painted one after the other."""
@@ -321,28 +276,6 @@ class ProfilePage(Page):
         """Show the whole page again."""
         return self.plots.full.back()
 
-    def use_session(self) -> None:
-        """Fill the form with the parameters of the problems on show, and say which these are."""
-        session, curve = self.controller.session, self.plots.curve
-        if session is None or curve is None:
-            return
-        problems = self.plots.problems()
-        asked = Request.of_plan(session.plan, problems)
-        self.form.show_request(asked)
-        missing = [*left_out(problems), *out_of_range(asked, self.form.request())]
-        self.noticed.emit(" ".join([f"The form has the parameters of {curve.label}.", *missing]))
-
-    def new_counted_sweep(self) -> None:
-        """Bring the form to the front, with the parameters of what is on show and with hardware counters."""
-        self.use_session()
-        self.form.inputs["counters"].choose(True)
-        self.new_sweep()
-
-    def copy_command_line(self) -> None:
-        """Put the form's sweep on the clipboard as a command line."""
-        copy_text(command_line(self.form.request()))
-        self.noticed.emit("The sweep is on the clipboard as a command line.")
-
     def findables(self) -> Iterator[Findable]:
         """What is found here by its name."""
         return findables(self.plots, partial(self.page_requested.emit, self.key))
@@ -363,7 +296,7 @@ class ProfilePage(Page):
         """What begins has the room: the form has said what it is."""
         if running:
             self.open_form(False)
-        self._place_parts()
+        self.place_parts()
 
     def fit(self) -> None:
         """Follow the data in all plots."""
@@ -384,23 +317,6 @@ class ProfilePage(Page):
         self.bottom.notes.at_s = at_s
         self.bottom.strip.moment.show_at(at_s)
         self.page_requested.emit("telemetry")
-
-    def toggle_form(self) -> None:
-        """Open the form, or close it."""
-        self.open_form(not self._form_open)
-
-    def open_form(self, opened: bool) -> None:
-        """Have the form beside the views, with all that it says, or put it away."""
-        if opened is not self._form_open:
-            self._form_open = opened
-            self._place_parts()
-            self.form_shown.emit(opened)
-
-    def new_sweep(self) -> None:
-        """Bring the form to the front, ready for the keys."""
-        self.open_form(True)
-        self.page_requested.emit(self.key)
-        self.form.setFocus()
 
     def _form_changed(self) -> None:
         self.run_blocked.emit(self.form.blocked_reason or "")
@@ -429,9 +345,3 @@ class ProfilePage(Page):
 
     def _select_shown(self) -> None:
         self.bottom.table.show_points(self.plots.points)
-
-    def _follow_free_memory(self) -> None:
-        telemetry, live = self.controller.telemetry, self.controller.live_readings
-        used = live[-1].memory_used if live else None
-        if telemetry is not None and telemetry.memory_total is not None and used is not None:
-            self.form.set_free_bytes(telemetry.memory_total - used)

@@ -4,25 +4,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from textwrap import fill
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
+from PySide6.QtCore import Signal
 
-from flashscope.app.control.guard import guarded
 from flashscope.app.figures.series import kernels_of, seqlens_of
 from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.look.theme import Theme
-from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.profile.context_line import ContextLine
-from flashscope.app.pages.profile.crosshair_panel import COLUMN, WIDTH, CrosshairPanel
-from flashscope.app.pages.profile.full import Full
+from flashscope.app.pages.profile.crosshair_panel import CrosshairPanel
 from flashscope.app.pages.profile.in_flight import in_flight_value, point_part_text, running
+from flashscope.app.pages.profile.plots_and_panel import PlotsAndPanel
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.widgets.paint_turns import draw_unless_waiting
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.compare.noise import Wander, wanders
 from flashscope.profiles.results.findings.headline import Headline, headline
-from flashscope.profiles.results.model.curves import Curve, by_curve, telling_seqlen
+from flashscope.profiles.results.model.curves import Curve, by_curve, curve_with, telling_seqlen
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import UNFINISHED, PointState, Session
 from flashscope.profiles.results.quantities.quantity import Quantity
@@ -36,15 +32,12 @@ from flashscope.profiles.results.quantities.registry import (
 )
 
 HINT_COLUMNS = 22  # characters of a line that fit into the narrowest plot
-PLOTS_PX = 400  # two plots side by side need this much
-LOW_PX = 600  # pixels of height: with less, two plots have the room, and the panel is under them
-FEW = 2
 CELLS: tuple[Quantity, ...] = (FOOTPRINT, RUNTIME, SPEEDUP, THROUGHPUT)  # what the four show at first
 MEASURABLE = UNFINISHED | {"done"}
 HOW_TO_BEGIN = "Press Run (Ctrl+Return)\nto measure, or open\na saved session."
 
 
-class PlotsView(QWidget):
+class PlotsView(PlotsAndPanel):
     """Draws rows; knows nothing of engines.
 
     Attributes:
@@ -52,7 +45,6 @@ class PlotsView(QWidget):
         baseline: The kernel that speed-ups are over, None without kernels.
         panel: The legend, and every kernel's figures at the crosshair.
         context: Says and chooses what all views of the session share.
-        full: Lets one of the plots fill the page.
         follows_pointer: Whether the crosshair goes with the pointer.
         curve: The problems on show, where a session holds several at the same N; None without rows.
 
@@ -97,20 +89,12 @@ class PlotsView(QWidget):
         self.panel.kernel_soloed.connect(self._solo)
         self.panel.kernel_pointed_at.connect(self._point_at)
         self.cells = tuple(SweepCard(quantity, theme) for quantity in CELLS)
-        grid = QGridLayout()
-        grid.setSpacing(8)
         for index, card in enumerate(self.cells):
             card.quantity_chosen.connect(partial(self.choose_quantity, index))
             card.plot.pointed_at.connect(self._point_at)
             card.plot.hovered.connect(self._hover)
-        self.full = Full(grid, self.cells, self.panel)
+        self.lay_out(self.cells, self.panel)
         self.full.changed.connect(self._draw_in_turns)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(0, 0, 0, 7)
-        self._row.setSpacing(8)
-        self._row.addLayout(grid, 1)
-        self._row.addWidget(self.panel)
-        keep(self, self._place_panel)
 
     @property
     def cards(self) -> dict[str, SweepCard]:
@@ -132,27 +116,6 @@ class PlotsView(QWidget):
         """The kernels whose curves are on show."""
         return tuple(kernel for kernel in self._kernels if kernel not in self._hidden)
 
-    @guarded(QSize)
-    def minimumSizeHint(self) -> QSize:
-        """As narrow as the panel: it goes under the plots where there is no room beside them."""
-        return QSize(px(WIDTH), super().minimumSizeHint().height())
-
-    @guarded()
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the panel beside the plots, or under them."""
-        super().resizeEvent(event)
-        self._place_panel()
-
-    def _place_panel(self) -> None:
-        low = self.height() < px(LOW_PX)
-        beside = not low and self.width() >= px(WIDTH + PLOTS_PX)
-        self.full.limit(FEW if low else len(self.cells))
-        self.panel.stand(max(1, self.width() // px(COLUMN)) if low else 1, FEW if low else len(self.cells))
-        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
-        if direction != self._row.direction():
-            self._row.setDirection(direction)
-        self.panel.setMaximumWidth(px(WIDTH) if beside else self.maximumWidth())
-
     def show_rows(self, session: Session | None, rows: Sequence[PointRow]) -> None:
         """Draw one curve of these; without a session they are a preview of what would be run."""
         if session is not self._session:
@@ -172,8 +135,7 @@ class PlotsView(QWidget):
     def _follow(self, session: Session) -> None:
         if session.outcome is None:
             newest = max(session.cells, key=lambda state: state.began_ns).point  # before any, the first
-            rows = self._curves.items()
-            self.curve = next(curve for curve, members in rows if any(row.point == newest for row in members))
+            self.curve = curve_with(self._curves, newest.index)
 
     def _draw_in_turns(self) -> None:
         """Draw what the user has chosen."""
@@ -342,13 +304,11 @@ class PlotsView(QWidget):
 
     def show_point(self, index: int) -> None:
         """Show the problems of a point, and stay with them, the crosshair at its sequence length."""
-        for curve, rows in self._curves.items():
-            row = next((row for row in rows if row.point.index == index), None)
-            if row is not None:
-                self._curve_chosen = True
-                if curve != self.curve:
-                    self._choose_curve(curve)
-                self.move_cursor(row.seqlen)
+        curve = curve_with(self._curves, index)
+        if curve is not None:
+            self._curve_chosen = True
+            self.follow_curve(curve)
+            self.move_cursor(next(row.seqlen for row in self._curves[curve] if row.point.index == index))
 
     def step_cursor(self, step: int) -> None:
         """Move the crosshair to the next or the previous measured sequence length."""

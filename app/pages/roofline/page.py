@@ -18,7 +18,7 @@ from flashscope.app.pages.base import Page
 from flashscope.app.pages.roofline.card import RooflineCard
 from flashscope.app.pages.roofline.why_panel import WIDTH, WhyPanel
 from flashscope.app.pages.staging import Staging
-from flashscope.profiles.results.model.curves import Curve, by_curve
+from flashscope.profiles.results.model.curves import Curve, by_curve, curve_with
 from flashscope.profiles.results.model.rows import LiveRows, PointRow
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.theory.roofline import Roofline, Spot, roofline
@@ -123,7 +123,7 @@ class RooflinePage(Page):
         self._curves = by_curve(self._rows.current()) if self._rows else {}
         if self._curve not in self._curves:
             chosen = self.controller.curve
-            shared = chosen if chosen in self._curves else self._curve_of(self.controller.point)
+            shared = chosen if chosen in self._curves else curve_with(self._curves, self.controller.point)
             self._curve = shared or next(iter(self._curves), None)
         shown = [] if self._curve is None else self._curves[self._curve]
         known = {} if session is None else dict(session.ceilings)
@@ -158,16 +158,9 @@ class RooflinePage(Page):
         self._curve = curve
         self.refresh()
 
-    def _curve_of(self, index: int | None) -> Curve | None:
-        """The problems that a point belongs to."""
-        for curve, members in self._curves.items():
-            if any(row.point.index == index for row in members):
-                return curve
-        return None
-
     def _follow_point(self, index: int) -> None:
         """Show the point that was chosen anywhere, and its problems."""
-        curve = self._curve_of(index)
+        curve = curve_with(self._curves, index)
         if curve is not None and curve != self._curve:
             self.controller.choose_curve(curve)
         else:

@@ -4,7 +4,7 @@ The batch may vary along a curve, as in a sweep with a constant number of tokens
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from flashscope.kernels.workload.problem import UNBOUNDED, Dtype, Problem
@@ -104,6 +104,12 @@ def by_curve(rows: Sequence[PointRow]) -> dict[Curve, list[PointRow]]:
     for row in rows:
         curves.setdefault(of_problem[row.problem], []).append(row)
     return curves
+
+
+def curve_with(curves: Mapping[Curve, Sequence[PointRow]], index: int | None) -> Curve | None:
+    """The problems that a point belongs to, by its index; None: it is none of these."""
+    found = (curve for curve, rows in curves.items() if any(row.point.index == index for row in rows))
+    return next(found, None)
 
 
 def counted_noun(count: int, noun: str) -> str:

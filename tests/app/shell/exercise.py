@@ -252,6 +252,7 @@ def _tour(window: MainWindow) -> None:
 
 def _present(window: MainWindow) -> None:
     """Take the stage, open the notes and close them, blacken the screen, and leave."""
+    window.show_page("profile")
     for key in ("stage", "stage.notes"):
         action = window.registry.find(key)
         assert action is not None

@@ -1,0 +1,59 @@
+"""Plots with the panel of their figures beside them, or under them."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
+
+from flashscope.app.control.guard import guarded
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.profile.crosshair_panel import COLUMN, WIDTH, CrosshairPanel
+from flashscope.app.pages.profile.full import Full
+from flashscope.app.plots.sweep.sweep_card import SweepCard
+
+PLOTS_PX = 400  # two plots side by side need this much
+LOW_PX = 600  # pixels of height: with less, two plots have the room, and the panel is under them
+FEW = 2
+
+
+class PlotsAndPanel(QWidget):
+    """Shares its room between plots and a panel: where it is low, two plots have most of it.
+
+    Attributes:
+        full: Lets one of the plots fill the page.
+    """
+
+    def lay_out(self, cards: Sequence[SweepCard], panel: CrosshairPanel) -> None:
+        """Take these in."""
+        self._cards, self._panel = tuple(cards), panel
+        grid = QGridLayout()
+        grid.setSpacing(8)
+        self.full = Full(grid, cards, panel)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 7)
+        self._row.setSpacing(8)
+        self._row.addLayout(grid, 1)
+        self._row.addWidget(panel)
+        keep(self, self._place_panel)
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as the panel: it goes under the plots where there is no room beside them."""
+        return QSize(px(WIDTH), super().minimumSizeHint().height())
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the panel beside the plots, or under them."""
+        super().resizeEvent(event)
+        self._place_panel()
+
+    def _place_panel(self) -> None:
+        low = self.height() < px(LOW_PX)
+        beside = not low and self.width() >= px(WIDTH + PLOTS_PX)
+        self.full.limit(FEW if low else len(self._cards))
+        self._panel.stand(max(1, self.width() // px(COLUMN)) if low else 1, FEW if low else len(self._cards))
+        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        if direction != self._row.direction():
+            self._row.setDirection(direction)
+        self._panel.setMaximumWidth(px(WIDTH) if beside else self.maximumWidth())
