@@ -118,6 +118,7 @@ def test_sessions_are_listed_in_the_background_while_the_palette_is_on_show(
 
 @pytest.mark.matrix
 def test_a_stage_offers_nothing_that_would_leave_its_story(window: MainWindow) -> None:
+    window.show_page("profile")
     window.trigger("stage")
     assert window.stage.on
     kinds = {kind for _, kind in found(opened(window), "a")}
