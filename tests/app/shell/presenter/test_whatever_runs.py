@@ -67,11 +67,16 @@ def elsewhere(window: MainWindow, rig: Rig, save: Save) -> None:
     window.show_page("trash")
 
 
-@pytest.mark.matrix  # it takes seconds
-@pytest.mark.parametrize(
-    "state", [nothing, saved, recording, running, beside, ended, failing, replaying, hidden, elsewhere]
-)
-@pytest.mark.parametrize("name", BUNDLED_STORIES)
+STATES = (nothing, saved, recording, running, beside, ended, failing, replaying, hidden, elsewhere)
+FIRST, *OTHERS = BUNDLED_STORIES
+WALKS = [
+    *(pytest.param(FIRST, state, marks=pytest.mark.matrix) for state in STATES),
+    *(pytest.param(name, running, marks=pytest.mark.matrix) for name in OTHERS),
+    *(pytest.param(name, one, marks=pytest.mark.long) for name in OTHERS for one in STATES if one != running),
+]
+
+
+@pytest.mark.parametrize(("name", "state"), WALKS)
 def test_every_stop_says_what_its_own_file_says(
     window: MainWindow, rig: Rig, qtbot: QtBot, save: Save, *, name: str, state: State
 ) -> None:
