@@ -185,6 +185,11 @@ class Controller(Selection):
         return self.sweep is not None and self.session is self.sweep
 
     @property
+    def sweep_behind(self) -> bool:
+        """Whether a sweep runs while something else is on show."""
+        return self.measuring and not self.sweep_on_show
+
+    @property
     def moving(self) -> bool:
         """Whether the session on show grows, because it is measured or replayed."""
         return self.replaying or (self.measuring and self.sweep_on_show)

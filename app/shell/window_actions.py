@@ -64,7 +64,7 @@ class SweepActions:
                 "Show the sweep that runs",
                 self._controller.show_sweep,
                 "Sweep",
-                possible=lambda: self._controller.measuring and not self._controller.sweep_on_show,
+                possible=lambda: self._controller.sweep_behind,
             ),
             Action("replay", "Replay the session on show", lambda: self._controller.replay(1.0), "Sweep"),
         ]

@@ -13,6 +13,7 @@ from flashscope.app.look.zoom import keep, px
 from flashscope.app.widgets.badge import Badge
 from flashscope.app.widgets.buttons import ICON_PX, icon_button, recolour, size_icon, text_button
 from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import set_tip
 
 NEW, PRESENT = "New sweep …", "Present"
@@ -145,7 +146,7 @@ class TopBar(QFrame):
         self.resume.setEnabled(not controller.occupied)
         set_tip(self.resume, controller.occupied or RESUME_TIP)
         self.replay.setVisible(controller.session is not None and not controller.running)
-        self.sweep.setVisible(controller.measuring and not controller.sweep_on_show)
+        self.sweep.setVisible(controller.sweep_behind)
         self.run.setVisible(self.begins is self.run)
         self.new.setVisible(self.begins is self.new)
 
@@ -161,10 +162,8 @@ class TopBar(QFrame):
             qaction = self._registry.find(action.key)
             if qaction is not None and not action.claims:
                 menu.addAction(qaction)
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(self.present.mapToGlobal(self.present.rect().bottomLeft()))
+        pop_up(menu, self.present.mapToGlobal(self.present.rect().bottomLeft()))
 
     def _open_menu(self) -> None:
         menu = self.menu()
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(self._menu_button.mapToGlobal(self._menu_button.rect().bottomLeft()))
+        pop_up(menu, self._menu_button.mapToGlobal(self._menu_button.rect().bottomLeft()))

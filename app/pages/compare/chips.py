@@ -13,6 +13,7 @@ from flashscope.app.pages.compare.lineup import Chosen
 from flashscope.app.plots.compare.dashes import SAMPLE, dash_icon
 from flashscope.app.widgets.buttons import icon_button, recolour
 from flashscope.app.widgets.flowing import Flowing
+from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.plain import cut_short
 from flashscope.app.words.sessions import device_of, minute_of, named, short_device
@@ -95,8 +96,7 @@ class Chip(QWidget):
 
     def _open_menu(self, where: QPoint) -> None:
         menu = self.menu()
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(self.button.mapToGlobal(where))
+        pop_up(menu, self.button.mapToGlobal(where))
 
 
 class Chips(Flowing):

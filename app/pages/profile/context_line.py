@@ -10,6 +10,7 @@ from flashscope.app.look.zoom import keep
 from flashscope.app.widgets.buttons import icon_button, recolour
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.units import seqlen_text
@@ -116,8 +117,7 @@ class ContextLine(QWidget):
 
     def _open_kernels(self) -> None:
         menu = self.menu()
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(self.kernels.mapToGlobal(self.kernels.rect().bottomLeft()))
+        pop_up(menu, self.kernels.mapToGlobal(self.kernels.rect().bottomLeft()))
 
 
 def _choice(name: str, hint: str) -> QComboBox:

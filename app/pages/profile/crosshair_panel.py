@@ -167,6 +167,8 @@ class CrosshairPanel(Card):
         for label in self._headings:
             label.setVisible(columns == 1)
         self.memory.setVisible(columns == 1)
+        for column in range(self._grid.columnCount()):
+            self._grid.setColumnStretch(column, 0)
         for place, row in enumerate(self._rows.values()):
             self._put(row, place, len(self._rows))
 
@@ -180,9 +182,7 @@ class CrosshairPanel(Card):
         for widget, column, span in widgets:
             self._grid.removeWidget(widget)
             self._grid.addWidget(widget, line + 1, column, 1, span)
-        for column in range(self._grid.columnCount()):
-            names = column % (len(row.values) + 1) == 0 and column < self._columns * (len(row.values) + 1)
-            self._grid.setColumnStretch(column, int(names))
+        self._grid.setColumnStretch(first, 1)
         row.limit(self._figures)
 
     def set_quantities(self, quantities: Sequence[Quantity]) -> None:

@@ -36,6 +36,7 @@ from flashscope.app.pages.sessions.tags import TagChooser
 from flashscope.app.pages.sessions.trend import SessionsTrend
 from flashscope.app.pages.sessions.verbs import VERBS, actions_of, buttons_of
 from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.profiles.results.findings.trend import Entry
 from flashscope.profiles.results.model.dates import moment
@@ -322,8 +323,7 @@ class SessionsPage(Page):
                 shown = menu.addAction(action.title, action.trigger)
                 shown.setShortcut(QKeySequence(action.shortcut.partition(";")[0]))
                 shown.setEnabled(self._buttons[verb.key].isEnabled())
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(place)
+        pop_up(menu, place)
 
     @property
     def _place(self) -> str:

@@ -18,6 +18,7 @@ from flashscope.app.pages.sessions.columns import (
     NAME_COLUMN,
 )
 from flashscope.app.pages.sessions.model import INFO_ROLE, SessionsModel
+from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.row_height import keep_row_height
 from flashscope.profiles.store import SessionInfo
 
@@ -159,8 +160,7 @@ class SessionsTable(QTableView):
             [one.title for n, one in enumerate(COLUMNS) if self.isColumnHidden(n)]
         ):
             menu.addAction(text).setEnabled(False)
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(self.horizontalHeader().mapToGlobal(place))
+        pop_up(menu, self.horizontalHeader().mapToGlobal(place))
 
     def _keep(self) -> None:
         current = self.current()
