@@ -4,10 +4,25 @@ from collections.abc import Iterator
 
 from flashscope.app.words.units import clock_text, digits, gbs_text, tflops_text
 from flashscope.kernels.workload.problem import DTYPES
-from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
+from flashscope.profiles.wire.ceilings import (
+    COPY,
+    CORE_CACHE,
+    EXPONENTIALS,
+    L2_READS,
+    LAST_CACHE,
+    LEVELS,
+    SHARED_READS,
+    Ceiling,
+    Ceilings,
+    matmul_key,
+)
 
 NAMES = {
     COPY: "copy",
+    L2_READS: "L2 reads",
+    SHARED_READS: "shared memory reads",
+    LAST_CACHE: "copy in the last cache",
+    CORE_CACHE: "copy in a core's cache",
     **{matmul_key(dtype): f"matmul {dtype}" for dtype in DTYPES},
     EXPONENTIALS: "exponentials",
 }
@@ -20,7 +35,7 @@ def ceiling_name(key: str) -> str:
 
 def rate_text(key: str, value: float) -> str:
     """A rate with its unit."""
-    if key == COPY:
+    if key in LEVELS:
         return gbs_text(value)
     return f"{digits(value)} G/s" if key == EXPONENTIALS else tflops_text(value)
 

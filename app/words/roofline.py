@@ -20,8 +20,13 @@ ONLY_COPY = (
 )
 NO_ROOF = "Neither measured ceilings nor a copy rate here: the points stand alone. A new sweep has all."
 TIERS = ("By DRAM bytes", "By L2 bytes")
-AMOUNTS = {"products": "FLOP", "bytes": "B", "exponentials": "exp"}
-RATES = {"products": matmul_key("float32"), "bytes": COPY, "exponentials": EXPONENTIALS}  # for their units
+AMOUNTS = {"products": "FLOP", "bytes": "B", "cache": "B", "exponentials": "exp"}
+RATES = {
+    "products": matmul_key("float32"),
+    "bytes": COPY,
+    "cache": COPY,
+    "exponentials": EXPONENTIALS,
+}  # for their units
 
 
 def nothing_text(found: Roofline) -> str:
@@ -82,9 +87,9 @@ def spot_lines(spot: Spot) -> list[str]:
 def part_heading(part: LoadShare) -> str:
     """A load alone: its name, its time, and what part of the runtime that is."""
     if part.ms is None or part.share is None:
-        return f"{part.load} alone: not known"
+        return f"{part.name} alone: not known"
     share = f"{100 * part.share:.0f} %" if part.share >= 0.01 else "under 1 %"  # noqa: PLR2004 - a percent
-    return f"{part.load} alone: {ms_text(part.ms)}, {share}"
+    return f"{part.name} alone: {ms_text(part.ms)}, {share}"
 
 
 def part_lines(part: LoadShare) -> list[str]:

@@ -1,5 +1,7 @@
 """Why the chosen point takes as long as it does: a sentence, and what is behind it on a click."""
 
+from itertools import zip_longest
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QProgressBar, QPushButton, QVBoxLayout, QWidget
 
@@ -9,7 +11,7 @@ from flashscope.app.widgets.plain import PlainLabel, button_text
 from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.app.words.roofline import part_heading, part_lines, spot_lines, spot_title
 from flashscope.profiles.results.theory.roofline import Spot
-from flashscope.profiles.results.theory.why import LoadShare
+from flashscope.profiles.results.theory.why import MOST_LOADS, LoadShare
 
 WIDTH = 320
 BAR_PX = 6
@@ -63,7 +65,7 @@ class WhyPanel(Card):
         self.point.setProperty("role", "readout")
         self.sentence.setProperty("role", "title")
         self.figures.setProperty("role", "dim")
-        self.parts = [PartRow() for _ in range(3)]
+        self.parts = [PartRow() for _ in range(MOST_LOADS)]
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 8, 0)
@@ -84,5 +86,7 @@ class WhyPanel(Card):
             return
         self.sentence.setText(spot.why.sentence)
         self.figures.setText("\n".join(spot_lines(spot)))
-        for row, part in zip(self.parts, spot.why.parts, strict=True):
-            row.show_part(part)
+        for row, part in zip_longest(self.parts, spot.why.parts):
+            row.setVisible(part is not None)
+            if part is not None:
+                row.show_part(part)

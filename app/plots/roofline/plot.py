@@ -131,13 +131,13 @@ class RooflinePlot(Plot):
         return [item for item in self._kernels if item.kernel not in self._hidden]
 
     def _range(self) -> None:
-        """Show every point, where the slope meets the highest ceiling, and room for their names."""
+        """Show every point, where slopes meet the ceilings, and room for their names."""
         places = self._places()
         levels = [item.level for item in self._roofs if not item.rises]
-        slope = next((item.level for item in self._roofs if item.rises), None)
+        slopes = [item.level for item in self._roofs if item.rises]
         heights = [y for _, y in places] + levels
         low, high = finite_range(heights)
-        meeting = [] if slope is None else [level - slope for level in levels]
+        meeting = [level - slope for level in levels for slope in slopes]
         left, right = finite_range([x for x, _ in places] + meeting)
         x = (left - MARGIN, right + MARGIN + self._names_width(right - left + 2 * MARGIN))
         y = (low - MARGIN, high + HEAD)

@@ -10,7 +10,7 @@ from flashscope.app.look.zoom import ZOOM
 from flashscope.app.plots.style import tick_font
 from flashscope.app.words.roofline import roof_label
 from flashscope.profiles.results.theory.roofline import Roof
-from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS
+from flashscope.profiles.wire.ceilings import EXPONENTIALS, LEVELS
 
 RoofEnds = tuple[float, float]
 BESIDE = 0.85  # of the slope's length, at which its name ends: no point can stand above it
@@ -42,13 +42,13 @@ class RoofItem:
 
     @property
     def level(self) -> float:
-        """Where it stands on the axis of rates; of the slope at 1 FLOP a byte."""
+        """Where it stands on the axis of rates; of a slope at 1 FLOP a byte."""
         return float("nan") if self.roof is None else float(to_axis(self.roof.tflops, "log10"))
 
     @property
     def rises(self) -> bool:
-        """Whether it is the slope."""
-        return self._key == COPY
+        """Whether it is a slope: the rate of a memory."""
+        return self._key in LEVELS
 
     def draw(self, x: RoofEnds, y: RoofEnds, top: float) -> None:
         """Draw it as far as it bounds anything in this view.
@@ -56,7 +56,7 @@ class RoofItem:
         Args:
             x: The view's ends.
             y: The same upwards.
-            top: The level of the highest ceiling, where the slope ends.
+            top: The level of the highest ceiling, where slopes end.
         """
         if self.rises:
             first, last = max(x[0], y[0] - self.level), min(x[1], top - self.level)

@@ -14,7 +14,7 @@ from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.theory.bytes_moved import BytesMoved, dram_bytes, l2_bytes
 from flashscope.profiles.results.theory.formulas import arithmetic_intensity
 from flashscope.profiles.results.theory.why import TOO_MANY, Why, why
-from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceilings, matmul_key
+from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, LEVELS, Ceilings, matmul_key
 
 BESIDE = "median of the copies beside the points"
 
@@ -26,7 +26,7 @@ class Spot(NamedTuple):
         row: The point.
         tflops: What it reaches.
         dram: The bytes by which its first intensity is, None when unknown or refuted by the runtime.
-        l2: Those of the second.
+        l2: Those of the second, likewise.
         why: What binds it.
     """
 
@@ -60,7 +60,7 @@ class Roof(NamedTuple):
     Attributes:
         key: Of which rate.
         rate: The rate in its own unit.
-        tflops: Where it stands, TFLOP/s; of the copy rate at 1 FLOP a byte, from where it rises.
+        tflops: Where it stands, TFLOP/s; of the rate of a memory at 1 FLOP a byte, from where it rises.
         source: What it was measured with.
     """
 
@@ -99,9 +99,9 @@ def _spot(row: PointRow, ceilings: Ceilings | None) -> Spot | None:
     if reason is None or not row.problem.flops:
         return None
     tflops = row.problem.flops / reason.runtime_ms / 1e9
-    refuted = any(part.missing == TOO_MANY for part in reason.parts)
-    dram = None if refuted else dram_bytes(row)
-    return Spot(row, tflops, dram, l2_bytes(row), reason)
+    refuted = {part.load for part in reason.parts if part.missing == TOO_MANY}
+    dram = None if "bytes" in refuted else dram_bytes(row)
+    return Spot(row, tflops, dram, None if "cache" in refuted else l2_bytes(row), reason)
 
 
 def _roofs(rows: Sequence[PointRow], ceilings: Ceilings | None) -> list[Roof]:
@@ -109,7 +109,7 @@ def _roofs(rows: Sequence[PointRow], ceilings: Ceilings | None) -> list[Roof]:
         beside = [float(one.value) for row in rows if (one := row.measured(COPY)) and one.value]
         return [Roof(COPY, median(beside), median(beside) / 1e3, BESIDE)] if beside else []
     dims = {row.problem.head_dim for row in rows if not row.problem.runs_backward}
-    in_tflops = {COPY: 1e-3, **dict.fromkeys(map(matmul_key, _dtypes(rows)), 1.0)}
+    in_tflops = {**dict.fromkeys(LEVELS, 1e-3), **dict.fromkeys(map(matmul_key, _dtypes(rows)), 1.0)}
     if len(dims) == 1:  # in a backward pass it is another number to each exponential
         in_tflops[EXPONENTIALS] = 4 * dims.pop() / 1e3  # FLOPs of the products to each exponential
     known = (

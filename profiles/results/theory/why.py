@@ -1,12 +1,13 @@
-"""Why a point takes as long as it does: what each of its three loads alone would take on its device.
+"""Why a point takes as long as it does: what each of its loads alone would take on its device.
 
-The roofline's argument (Williams, Waterman, Patterson 2009) with a third load: a kernel cannot be faster than
-its matrix products at their rate, its bytes at the copy rate, or its exponentials at theirs, all measured on
-the same device. The load that would take longest binds; the closer it comes to the runtime, the
-more it explains. One that reaches less than half of it explains nothing.
+The roofline's argument (Williams, Waterman, Patterson 2009) with more loads: a kernel cannot be faster than
+its matrix products at their rate, its bytes at the copy rate, those of the cache at the cache's, or its
+exponentials at theirs, all measured on the same device. The load that would take longest binds; the closer it
+comes to the runtime, the more it explains. One that reaches less than half of it explains nothing.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -15,22 +16,39 @@ from msgspec import structs
 from flashscope.profiles.results.model.limits import KEEPING, PRODUCTS, product_flops, products_of
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
-from flashscope.profiles.results.theory.bytes_moved import FORMULA, LEAST, compulsory, dram_bytes
-from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
+from flashscope.profiles.results.theory.bytes_moved import FORMULA, LEAST, compulsory, dram_bytes, l2_bytes
+from flashscope.profiles.wire.ceilings import (
+    COPY,
+    EXPONENTIALS,
+    L2_READS,
+    LAST_CACHE,
+    Ceiling,
+    Ceilings,
+    matmul_key,
+)
 from flashscope.profiles.wire.measurement import Figure
 
-Load = Literal["products", "bytes", "exponentials"]
+Load = Literal["products", "bytes", "cache", "exponentials"]
+CACHES = {"cuda": L2_READS, "cpu": LAST_CACHE}  # whose rate is that of the bytes between it and the tiles
+CACHE_NAMES = {"cuda": "L2", "cpu": "the last cache"}
 EXPLAINS = 0.5  # share of the runtime from which on a load explains it
 CERTAIN = 0.8  # the same, while another load or its rate is not known
 REFUTED = 1.05  # the same, of a load alone: there was less of it, or its rate or the runtime is off
 MANY = 100.0  # from which on a share has a power of ten
 CLOSE = 0.85  # of the first load's time, at which the second is named, too
-UNITS = {"products": 1e9, "bytes": 1e6, "exponentials": 1e6}  # of an amount, in that of its rate times ms
+UNITS = {
+    "products": 1e9,
+    "bytes": 1e6,
+    "cache": 1e6,
+    "exponentials": 1e6,
+}  # of an amount, in that of its rate times ms
 NO_CEILINGS = "no ceilings were measured with it"
 NO_BYTES = "no formula knows its bytes"
 MORE = "it may move more bytes than the formula's"
 TOO_LONG = "{} alone would take {} of its time: their rate or the runtime is off"
 TOO_MANY = "the formula counts more bytes than it had time to move (the cache kept some)"
+COUNTED = {3: "three", 4: "four"}  # loads that a device has rates of
+MOST_LOADS = max(COUNTED)
 REST = {
     "cuda": "the rest is latency, launches, occupancy or other work",
     "cpu": "the rest is other work, such as the passes over S, or waiting",
@@ -42,6 +60,7 @@ class LoadShare(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         load: Which.
+        name: What it is called on this device.
         amount: Floating-point operations, bytes or exponentials of one run; None when unknown.
         amount_source: Where that comes from, in words.
         rate: What the device reaches of it: TFLOP/s, GB/s or 10^9 exponentials a second; None when unknown.
@@ -52,6 +71,7 @@ class LoadShare(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     load: Load
+    name: str
     amount: float | None
     amount_source: str
     rate: float | None = None
@@ -94,7 +114,12 @@ def why(row: PointRow, ceilings: Ceilings | None) -> Why | None:
     if not row.done or row.times is None or not row.times.median:
         return None
     runtime = row.times.median
-    loads = _products(row, ceilings), _bytes(row, ceilings), _exponentials(row, ceilings)
+    loads = (
+        _products(row, ceilings),
+        _bytes(row, ceilings),
+        *_cache(row, ceilings),
+        _exponentials(row, ceilings),
+    )
     parts = tuple(_timed(part, runtime) for part in loads)
     binding = _binding(parts)
     return Why(
@@ -121,7 +146,9 @@ def _products(row: PointRow, ceilings: Ceilings | None) -> LoadShare:
     dtype = PRODUCTS.get(row.kernel) or problem.dtype
     if dtype == "float8":
         missing = "it multiplies in 8 bits, of which no rate was measured"
-        return LoadShare(load="products", amount=amount, amount_source=source, missing=missing)
+        return LoadShare(
+            load="products", name="products", amount=amount, amount_source=source, missing=missing
+        )
     rate = _rate(ceilings, matmul_key(dtype), row)
     return _part("products", amount, source, rate)
 
@@ -130,12 +157,20 @@ def _bytes(row: PointRow, ceilings: Ceilings | None) -> LoadShare:
     moved = dram_bytes(row)
     if moved is None:
         missing = compulsory(row).missing or NO_BYTES
-        return LoadShare(load="bytes", amount=None, amount_source="", missing=missing)
+        return LoadShare(load="bytes", name="bytes", amount=None, amount_source="", missing=missing)
     figure = _ceiling(ceilings, COPY).figure
     beside = row.measured(COPY)
     if figure.value is None and beside is not None:
         figure = beside
     return _part("bytes", moved.nbytes, moved.source, figure)
+
+
+def _cache(row: PointRow, ceilings: Ceilings | None) -> Iterator[LoadShare]:
+    """The bytes between the last cache and the tiles, where they and its rate are known."""
+    moved, key = l2_bytes(row), CACHES[row.backend]
+    if moved is not None and ceilings is not None and key in ceilings.rates:
+        name = f"bytes of {CACHE_NAMES[row.backend]}"
+        yield _part("cache", moved.nbytes, moved.source, _ceiling(ceilings, key).figure, name)
 
 
 def _exponentials(row: PointRow, ceilings: Ceilings | None) -> LoadShare:
@@ -150,12 +185,14 @@ def _pairs(row: PointRow) -> int:
     return row.problem.all_kept_pairs
 
 
-def _part(load: Load, amount: float, source: str, rate: Figure) -> LoadShare:
-    missing = _impossible(load, amount, rate)
+def _part(load: Load, amount: float, source: str, rate: Figure, name: str = "") -> LoadShare:
+    missing, named = _impossible(load, amount, rate), name or load
     if missing or rate.value is None:
-        return LoadShare(load=load, amount=amount, amount_source=source, missing=missing or NO_CEILINGS)
+        unknown = missing or NO_CEILINGS
+        return LoadShare(load=load, name=named, amount=amount, amount_source=source, missing=unknown)
     return LoadShare(
         load=load,
+        name=named,
         amount=amount,
         amount_source=source,
         rate=rate.value,
@@ -183,7 +220,7 @@ def _timed(part: LoadShare, runtime_ms: float) -> LoadShare:
     if share <= REFUTED:
         return structs.replace(part, share=share)
     by_formula = part.amount_source in {FORMULA, LEAST}
-    missing = TOO_MANY if by_formula else TOO_LONG.format(part.load, _percent(share))
+    missing = TOO_MANY if by_formula else TOO_LONG.format(part.name, _percent(share))
     return structs.replace(part, ms=None, missing=missing)
 
 
@@ -210,22 +247,26 @@ def _rate(ceilings: Ceilings | None, key: str, row: PointRow) -> Figure:
 
 def _sentence(parts: tuple[LoadShare, ...], binding: LoadShare | None, row: PointRow) -> str:
     if binding is not None:
-        return f"Bound by {_said(binding, row.memory)}{_close(parts, binding)}."
+        return f"Bound by {_said(binding, row)}{_close(parts, binding)}."
     known = [part for part in parts if part.share is not None]
-    told = _listed([f"{part.load} {_percent(part.share)}" for part in known])
+    told = _listed([f"{part.name} {_percent(part.share)}" for part in known])
     alone = f"alone, {told.replace(' ', ' would take ', 1)} of its time; " if told else ""
     unknown = dict.fromkeys(filter(None, map(_unknown, parts)))
     if unknown:
         return f"What binds it is not known: {alone}{'; '.join(unknown)}."
-    return f"None of the three explains it: {alone}{REST[row.backend]}."
+    return f"None of the {COUNTED[len(parts)]} explains it: {alone}{REST[row.backend]}."
 
 
-def _said(part: LoadShare, memory: str) -> str:
+def _said(part: LoadShare, row: PointRow) -> str:
     """The load that binds, how much of it there is, and what is reached of its rate."""
     share, amount = _percent(part.share), decimal(part.amount or 0)
     match part.load:
         case "bytes":
-            return f"{memory}: it moves {amount}B ({part.amount_source}) and reaches {share} of the copy rate"
+            moved = f"{amount}B ({part.amount_source})"
+            return f"{row.memory}: it moves {moved} and reaches {share} of the copy rate"
+        case "cache":
+            moved = f"{amount}B between it and the tiles ({part.amount_source})"
+            return f"{CACHE_NAMES[row.backend]}: it moves {moved} and reaches {share} of the cache's rate"
         case "products":
             return f"products: it does {amount}FLOP and reaches {share} of the matmul rate"
         case "exponentials":
@@ -236,7 +277,7 @@ def _close(parts: tuple[LoadShare, ...], binding: LoadShare) -> str:
     """The loads that come close to the one that binds."""
     least = CLOSE * (binding.share or 0)
     near = [part for part in parts if part is not binding and (part.share or 0) >= least]
-    return "".join(f"; {part.load} come close ({_percent(part.share)})" for part in near)
+    return "".join(f"; {part.name} come close ({_percent(part.share)})" for part in near)
 
 
 def decimal(value: float) -> str:

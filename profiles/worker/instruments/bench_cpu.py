@@ -1,19 +1,20 @@
 """The CPU backend's instruments."""
 
-import os
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import psutil
 
 from flashscope.kernels.cpu.allowance import free_memory, memory_groups
-from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, matmul_key
+from flashscope.profiles.wire.ceilings import COPY, CORE_CACHE, EXPONENTIALS, LAST_CACHE, matmul_key
 from flashscope.profiles.wire.measurement import Sample
 from flashscope.profiles.worker.instruments.bench import CeilingLoad, MemoryPeak, Reader, Run
 from flashscope.profiles.worker.instruments.counter_samples import CounterRuns, CountersError
+from flashscope.profiles.worker.instruments.cpu_caches import cache_sizes
 from flashscope.profiles.worker.instruments.energy import Counter
 from flashscope.profiles.worker.instruments.rapl import cpu_counter
 
@@ -21,6 +22,9 @@ ASSUMED_CACHE_BYTES = 64 << 20  # where the system does not tell: larger than th
 MATMUL = 512  # rows and columns
 EXPONENTS = 1 << 15  # float32 at a time: they stay in a core's own cache, as a tile does
 TIMES = 32
+WITHIN = 4  # a cache has so many times what is copied in it, for it has other guests
+LAST_LEVEL, CORE_LEVEL = 3, 2
+LEAST_COPIED = 32 << 20  # bytes of a run, so that a clock sees it
 
 
 class CpuBench:
@@ -31,10 +35,13 @@ class CpuBench:
     readers: ClassVar[dict[str, Reader]] = {}
 
     def __init__(self) -> None:
-        self.cache_bytes = last_level_cache_bytes()
+        self._caches = cache_sizes()
+        self.cache_bytes = self._caches.get(LAST_LEVEL, ASSUMED_CACHE_BYTES)
         self._sweep = np.zeros(2 * self.cache_bytes, np.uint8)
         self.loads: dict[str, Callable[[], CeilingLoad]] = {
             COPY: self._copy,
+            LAST_CACHE: partial(self._copy_within, LAST_LEVEL, "the last cache"),
+            CORE_CACHE: partial(self._copy_within, CORE_LEVEL, "a core's own cache"),
             matmul_key("float32"): _matmul,
             EXPONENTIALS: _exponentials,
         }
@@ -94,6 +101,16 @@ class CpuBench:
             lambda: np.copyto(target, source), 2 * half / 1e6, f"a copy of {half >> 20} MiB on one core"
         )
 
+    def _copy_within(self, level: int, cache: str) -> CeilingLoad:
+        """Copies within a cache.
+
+        Raises:
+            OSError: Its size is not known, so that nothing is known to stay in it.
+        """
+        if level not in self._caches:
+            raise OSError(f"the system does not tell the size of {cache}")
+        return copies_within(self._caches[level] // WITHIN, cache)
+
     def peak(self, make: Run, run: Run) -> MemoryPeak:
         """Python's and NumPy's allocations, which tracemalloc sees both."""
         tracemalloc.start()
@@ -117,6 +134,19 @@ class CpuBench:
         """Freed arrays have already gone back."""
 
 
+def copies_within(nbytes: int, cache: str) -> CeilingLoad:
+    """Copies of half of so many bytes into the other half, again and again: they stay in a cache."""
+    half = nbytes // 2
+    source, target = np.ones((2, half), np.uint8)
+    times = max(1, LEAST_COPIED // nbytes)
+
+    def run() -> None:
+        for _ in range(times):
+            np.copyto(target, source)
+
+    return CeilingLoad(run, times * 2 * half / 1e6, f"copies of {half >> 10} KiB within {cache}, on one core")
+
+
 def _matmul() -> CeilingLoad:
     """A product in float32, with BLAS as the kernels use it."""
     left, right = np.random.default_rng(0).standard_normal((2, MATMUL, MATMUL), np.float32)
@@ -135,12 +165,3 @@ def _exponentials() -> CeilingLoad:
             np.exp(scores, out=result)
 
     return CeilingLoad(run, TIMES * EXPONENTS / 1e6, f"NumPy's exp of {EXPONENTS} numbers in float32")
-
-
-def last_level_cache_bytes() -> int:
-    """Size of the L3 cache as the system tells it, else an assumption."""
-    try:
-        size = os.sysconf("SC_LEVEL3_CACHE_SIZE")
-    except (ValueError, OSError):
-        size = 0
-    return size if size > 0 else ASSUMED_CACHE_BYTES

@@ -10,7 +10,7 @@ from cupy.cuda import runtime
 from msgspec.structs import replace
 
 from flashscope.kernels.workload.problem import DTYPES
-from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, matmul_key
+from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, L2_READS, SHARED_READS, matmul_key
 from flashscope.profiles.wire.measurement import Figure, Sample
 from flashscope.profiles.worker.ceilings import reach
 from flashscope.profiles.worker.instruments.bench import CeilingLoad, MemoryPeak, Reader, Run
@@ -20,6 +20,7 @@ from flashscope.profiles.worker.instruments.energy import Counter
 from flashscope.profiles.worker.instruments.gate import LONGEST_S, Gate
 from flashscope.profiles.worker.instruments.gpu_state import GpuState
 from flashscope.profiles.worker.instruments.loads_cuda import copy_load, exponentials_load, matmul_load
+from flashscope.profiles.worker.instruments.loads_memory_cuda import l2_load, shared_load
 from flashscope.profiles.worker.instruments.pm_sampling import PmSampling
 from flashscope.profiles.worker.instruments.set_aside import give_back_l2
 from flashscope.profiles.worker.instruments.sm_clock import SmClock
@@ -57,6 +58,8 @@ class CudaBench:
         }
         self.loads: Mapping[str, Callable[[], CeilingLoad]] = {
             COPY: self._copy,
+            L2_READS: partial(l2_load, l2_bytes),
+            SHARED_READS: shared_load,
             **{matmul_key(dtype): partial(matmul_load, dtype) for dtype in DTYPES},
             EXPONENTIALS: exponentials_load,
         }

@@ -315,6 +315,11 @@ def test_what_the_gpu_reaches_is_what_its_units_can_do(cuda_bench: Bench) -> Non
     assert exponentials.sm_clock_mhz is not None
     units = 16 * (device.multiprocessors or 0)  # CUDA programming guide, throughput of native instructions
     assert rates["exp_gexps"] == pytest.approx(units * exponentials.sm_clock_mhz / 1e3, rel=0.05)
+    shared = found.rates["shared_gbs"]
+    assert shared.sm_clock_mhz is not None
+    width = 128 * (device.multiprocessors or 0)  # bytes a cycle: 32 banks of 4 bytes on every multiprocessor
+    assert 0.95 < rates["shared_gbs"] / (width * shared.sm_clock_mhz / 1e3) <= 1.01
+    assert rates["copy_gbs"] < rates["l2_gbs"] < rates["shared_gbs"]
     if "H200" in device.name:
         assert 3500 < rates["copy_gbs"] < 4800
         assert 500 < rates["matmul_bfloat16_tflops"] < 900

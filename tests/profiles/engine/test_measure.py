@@ -100,10 +100,13 @@ def test_what_the_cpu_reaches_is_measured_once_before_the_first_point(swept: Hea
     assert kinds.count(CeilingsMeasured) == 1
     assert kinds.index(PlanStarted) < kinds.index(CeilingsMeasured) < kinds.index(PointStarted)
     found = swept.session().ceilings[1]
-    assert set(found.rates) == {"copy_gbs", "matmul_float32_tflops", "exp_gexps"}
+    caches = {"last_cache_gbs", "core_cache_gbs"}
+    assert set(found.rates) == {"copy_gbs", "matmul_float32_tflops", "exp_gexps"} | caches
     assert found.cache_bytes
-    for ceiling in found.rates.values():
+    for key, ceiling in found.rates.items():
         figure = ceiling.figure
+        if key in caches and figure.missing.startswith("OSError: the system does not tell the size"):
+            continue
         assert 0 < (figure.low or 0) <= (figure.value or 0) <= (figure.high or 0)
         assert figure.source.startswith("perf_counter around ")
         assert ceiling.sm_clock_mhz is None

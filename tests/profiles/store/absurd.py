@@ -14,7 +14,7 @@ from flashscope.kernels.workload.problem import DTYPES, Backend, Problem
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.quantities.registry import QUANTITIES
-from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
+from flashscope.profiles.wire.ceilings import EXPONENTIALS, LEVELS, Ceiling, Ceilings, matmul_key
 from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
@@ -128,7 +128,7 @@ def _judged(error: float, bound: float) -> Callable[[], list[Event]]:
 
 
 def _reached(rate: float, cache: int | None) -> Callable[[], list[Event]]:
-    keys = (COPY, EXPONENTIALS, *map(matmul_key, DTYPES))
+    keys = (*LEVELS, EXPONENTIALS, *map(matmul_key, DTYPES))
     rates = {key: Ceiling(figure=Figure(value=rate, source="x"), sm_clock_mhz=rate) for key in keys}
     told = CeilingsMeasured(ceilings=Ceilings(rates=rates, cache_bytes=cache, took_ms=rate))
     return lambda: sweep(more=[told])

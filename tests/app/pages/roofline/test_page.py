@@ -17,6 +17,7 @@ from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.roofline.why_panel import HINT
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.words.roofline import EMPTY, NO_BYTES, NO_ROOF, ONLY_COPY
+from flashscope.profiles.results.theory.why import MOST_LOADS
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
 from flashscope.profiles.wire.events import CeilingsMeasured, Event, PlanStarted, PointChecked
 from flashscope.profiles.wire.measurement import Figure
@@ -132,7 +133,7 @@ def test_a_point_chosen_in_the_results_is_ringed_and_explained_here(desk: Desk, 
 def test_the_parts_of_the_reason_open_on_a_click(desk: Desk, save: Save) -> None:
     desk.open(save(with_ceilings(), "measured"))
     desk.rig.controller.choose_point(desk.page.found.spots[0].row.point.index)
-    assert [row.lines.isVisible() for row in desk.why.parts] == [False] * 3
+    assert [row.lines.isVisible() for row in desk.why.parts] == [False] * MOST_LOADS
     press(desk.why.parts[1].button)
     assert desk.why.parts[1].lines.isVisible()
     assert "at 40.0 GB/s: a load" in desk.why.parts[1].lines.text()

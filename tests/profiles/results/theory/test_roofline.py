@@ -5,9 +5,10 @@ import dataclasses
 import pytest
 
 from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.theory.bytes_moved import tile_io
 from flashscope.profiles.results.theory.roofline import BESIDE, roofline
-from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceilings, matmul_key
-from tests.profiles.results.theory.test_why import CEILINGS, FLOPS, MOVED, point
+from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, L2_READS, SHARED_READS, Ceilings, matmul_key
+from tests.profiles.results.theory.test_why import CEILINGS, FLOPS, MOVED, WITH_LEVELS, point
 
 
 def test_a_point_stands_at_its_flops_over_the_bytes_of_memory_and_of_the_cache() -> None:
@@ -28,6 +29,20 @@ def test_a_kernel_without_a_formula_of_tiles_has_no_second_intensity() -> None:
 def test_bytes_that_the_runtime_refutes_are_not_drawn() -> None:
     (spot,) = roofline([point("standard", MOVED / 4e9 / 2)], {1: CEILINGS}).spots
     assert spot.dram is None
+
+
+def test_bytes_of_the_cache_that_the_runtime_refutes_are_not_drawn() -> None:
+    moved = tile_io(point("flash3", 1.0)).value or 0
+    rows = [point("flash3", moved / 7.5e9 / share) for share in (0.9, 1.2)]
+    held, refuted = roofline(rows, {1: WITH_LEVELS}).spots
+    assert held.l2 is not None
+    assert refuted.l2 is None
+    assert refuted.dram is not None
+
+
+def test_every_memory_whose_rate_was_measured_is_a_slope() -> None:
+    roofs = {roof.key: roof.tflops for roof in roofline([point("flash3", 1.0)], {1: WITH_LEVELS}).roofs}
+    assert [roofs[key] for key in (COPY, L2_READS, SHARED_READS)] == [4.0, 7.5, 32.0]
 
 
 def test_the_ceilings_are_those_that_these_points_work_under() -> None:

@@ -27,7 +27,16 @@ from flashscope.profiles.results.theory.why import (
     whys,
 )
 from flashscope.profiles.store import load
-from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
+from flashscope.profiles.wire.ceilings import (
+    COPY,
+    EXPONENTIALS,
+    L2_READS,
+    LAST_CACHE,
+    SHARED_READS,
+    Ceiling,
+    Ceilings,
+    matmul_key,
+)
 from flashscope.profiles.wire.measurement import Figure, Measurement, Sample
 
 SESSIONS = Path(__file__).parents[4] / "assets" / "sessions"
@@ -51,6 +60,9 @@ CEILINGS = Ceilings(
         EXPONENTIALS: ceiling(4000.0, 2000.0),
     }
 )
+
+
+WITH_LEVELS = Ceilings(rates={**CEILINGS.rates, L2_READS: ceiling(7500.0), SHARED_READS: ceiling(32_000.0)})
 
 
 def point(
@@ -127,6 +139,31 @@ def test_loads_that_come_close_to_the_one_that_binds_are_named() -> None:
     found = told(point("flash3", 256 * PAIRS / 800e9 / 0.8, alike, mhz=1600.0))
     assert found.sentence.endswith("reaches 80% of the matmul rate; exponentials come close (78%).")
     assert "come close" not in told(point("flash3", 256 * PAIRS / 800e9 / 0.8, alike)).sentence
+
+
+def test_a_kernel_that_reads_its_tiles_again_and_again_is_bound_by_the_cache() -> None:
+    found = told(point("flash1", 1.0, l2_bytes=6.6e9), WITH_LEVELS)
+    assert found.binds == "cache"
+    assert found.sentence == (
+        "Bound by L2: it moves 6.6 GB between it and the tiles (by counters) "
+        "and reaches 88% of the cache's rate."
+    )
+    assert part(found, "cache").name == "bytes of L2"
+
+
+def test_on_a_cpu_the_cache_is_the_last_one() -> None:
+    row = dataclasses.replace(point("flash2", 1000.0), backend="cpu")
+    rates = Ceilings(rates={**CEILINGS.rates, LAST_CACHE: ceiling(100.0)})
+    assert part(told(row, rates), "cache").name == "bytes of the last cache"
+    assert part(told(row, rates), "cache").rate == 100.0
+
+
+def test_a_recording_without_the_rate_of_its_cache_has_three_loads_as_before() -> None:
+    assert [one.load for one in told(point("flash2", 1.0)).parts] == ["products", "bytes", "exponentials"]
+    assert len(told(point("torch-flash", 1.0), WITH_LEVELS).parts) == 3  # nothing tells its bytes
+    slow = told(point("flash2", 10 * FLOPS / 800e9), WITH_LEVELS)
+    assert slow.sentence.startswith("None of the four explains it: alone, products would take 10%, ")
+    assert "bytes of L2" in slow.sentence
 
 
 def test_a_run_far_below_every_rate_is_explained_by_none_of_them() -> None:
