@@ -20,11 +20,12 @@ ONLY_COPY = (
 )
 NO_ROOF = "Neither measured ceilings nor a copy rate here: the points stand alone. A new sweep has all."
 TIERS = ("By DRAM bytes", "By L2 bytes")
-AMOUNTS = {"products": "FLOP", "bytes": "B", "cache": "B", "exponentials": "exp"}
+AMOUNTS = {"products": "FLOP", "bytes": "B", "cache": "B", "shared": "B", "exponentials": "exp"}
 RATES = {
     "products": matmul_key("float32"),
     "bytes": COPY,
     "cache": COPY,
+    "shared": COPY,
     "exponentials": EXPONENTIALS,
 }  # for their units
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from flashscope.kernels.catalogue import fused, traffic, workspace, workspace_backward
+from flashscope.kernels.catalogue import fused, shared_traffic, traffic, workspace, workspace_backward
 from flashscope.kernels.catalogue.fp8 import Rounding, fp8_tiling
 from flashscope.kernels.catalogue.marks import MarkSpec
 from flashscope.kernels.catalogue.spec import (
@@ -123,6 +123,7 @@ FLASH2 = KernelSpec(
     dtypes=DTYPES_BY_BACKEND,
     workspace=workspace.flash2,
     traffic=traffic.FLASH2,
+    shared_traffic=shared_traffic.flash2_shared,
     implementation=_on_both("flash2"),
     features=dict.fromkeys(("cuda", "cpu"), EVERY_FEATURE),
     backward=Backward(
@@ -147,6 +148,7 @@ def _hopper(name: str, idea: str, predecessor: str, mark: MarkSpec) -> KernelSpe
         dtypes={"cuda": SIXTEEN_BIT},
         workspace=workspace.flash3_step,
         traffic=traffic.FLASH2,
+        shared_traffic=shared_traffic.flash3_step_shared,
         implementation={"cuda": "flashscope.kernels.cuda.flash3"},
         head_dims={"cuda": range(64, 257, 32)},
         features={"cuda": EVERY_MASK},
@@ -165,11 +167,14 @@ def _of_wide_heads(problem: Problem) -> str | None:
     return None
 
 
-FLASH3_A = _hopper(
-    "flash3-a",
-    "TMA loads, wgmma from shared memory, a warpgroup that only copies",
-    "flash2",
-    MarkSpec("cyan", "diamond-ring", "short"),
+FLASH3_A = replace(
+    _hopper(
+        "flash3-a",
+        "TMA loads, wgmma from shared memory, a warpgroup that only copies",
+        "flash2",
+        MarkSpec("cyan", "diamond-ring", "short"),
+    ),
+    shared_traffic=shared_traffic.flash3_first_shared,
 )
 FLASH3_B = _hopper(
     "flash3-b",
@@ -194,6 +199,7 @@ FLASH3 = replace(
     features={"cuda": EVERY_FEATURE},
     workspace=workspace.flash3,
     traffic=traffic.FLASH3,
+    shared_traffic=shared_traffic.flash3_shared,
     backward=Backward(
         idea="flash2's order on Hopper's asynchronous units: dS passes shared memory, dQ is added to in HBM",
         dtypes={"cuda": SIXTEEN_BIT},

@@ -10,6 +10,7 @@ from flashscope.installation import install_command
 from flashscope.kernels.catalogue.buffers import Buffer
 from flashscope.kernels.catalogue.fp8 import Rounding
 from flashscope.kernels.catalogue.marks import MarkSpec
+from flashscope.kernels.catalogue.shared_traffic import SharedTraffic
 from flashscope.kernels.catalogue.traffic import LoopTraffic
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import (
@@ -123,6 +124,7 @@ class KernelSpec:
         extra: The optional extra that installs the library it wraps, named like it; None: no library.
         module: What that library is imported as; None: as the extra.
         traffic: The formula of the bytes that its loops move between SM and L2; None: there is none.
+        shared_traffic: The formula of those that they move in shared memory on a GPU; None: there is none.
         predecessor: The kernel of the ladder that it goes on from; None: it begins one.
         rank: Its place when "auto" looks for the fastest kernel, the lowest first; None: it is not tried.
         mark: How it is drawn; None: as all that have no mark of their own.
@@ -148,6 +150,7 @@ class KernelSpec:
     extra: str | None = None
     module: str | None = None
     traffic: LoopTraffic | None = None
+    shared_traffic: SharedTraffic | None = None
     predecessor: str | None = None
     rank: int | None = None
     mark: MarkSpec | None = None

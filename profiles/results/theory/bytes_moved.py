@@ -77,6 +77,17 @@ def l2_bytes(row: PointRow) -> BytesMoved | None:
     return BytesMoved(counted, COUNTERS) if counted is not None else _by_formula(tile_io(row), FORMULA)
 
 
+def shared_bytes(row: PointRow) -> BytesMoved | None:
+    """Bytes that products read and copies write in a GPU's shared memory; None without a formula."""
+    spec, problem = SPECS.get(row.kernel), row.problem
+    if spec is None or spec.shared_traffic is None or row.backend != "cuda" or _without_formula(row):
+        return None
+    plain = problem.even and problem.block_mask is None and problem.page_size is None
+    if not plain or problem.dtype == "float32":
+        return None
+    return BytesMoved(spec.shared_traffic(problem), FORMULA)
+
+
 def _unknown_loops(kernel: str) -> str:
     """Why there is no formula for what a kernel's loops move."""
     reason = ", whose loops are a library's" if SPECS[kernel].family == "library" else ""

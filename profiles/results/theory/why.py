@@ -1,9 +1,10 @@
 """Why a point takes as long as it does: what each of its loads alone would take on its device.
 
 The roofline's argument (Williams, Waterman, Patterson 2009) with more loads: a kernel cannot be faster than
-its matrix products at their rate, its bytes at the copy rate, those of the cache at the cache's, or its
-exponentials at theirs, all measured on the same device. The load that would take longest binds; the closer it
-comes to the runtime, the more it explains. One that reaches less than half of it explains nothing.
+its matrix products at their rate, its bytes at the copy rate, those of the cache and of shared memory at
+theirs, or its exponentials at theirs, all measured on the same device. The load that would take longest
+binds; the closer it comes to the runtime, the more it explains. One that reaches less than half of it
+explains nothing.
 """
 
 import math
@@ -16,19 +17,27 @@ from msgspec import structs
 from flashscope.profiles.results.model.limits import KEEPING, PRODUCTS, product_flops, products_of
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
-from flashscope.profiles.results.theory.bytes_moved import FORMULA, LEAST, compulsory, dram_bytes, l2_bytes
+from flashscope.profiles.results.theory.bytes_moved import (
+    FORMULA,
+    LEAST,
+    compulsory,
+    dram_bytes,
+    l2_bytes,
+    shared_bytes,
+)
 from flashscope.profiles.wire.ceilings import (
     COPY,
     EXPONENTIALS,
     L2_READS,
     LAST_CACHE,
+    SHARED_READS,
     Ceiling,
     Ceilings,
     matmul_key,
 )
 from flashscope.profiles.wire.measurement import Figure
 
-Load = Literal["products", "bytes", "cache", "exponentials"]
+Load = Literal["products", "bytes", "cache", "shared", "exponentials"]
 CACHES = {"cuda": L2_READS, "cpu": LAST_CACHE}  # whose rate is that of the bytes between it and the tiles
 CACHE_NAMES = {"cuda": "L2", "cpu": "the last cache"}
 EXPLAINS = 0.5  # share of the runtime from which on a load explains it
@@ -40,6 +49,7 @@ UNITS = {
     "products": 1e9,
     "bytes": 1e6,
     "cache": 1e6,
+    "shared": 1e6,
     "exponentials": 1e6,
 }  # of an amount, in that of its rate times ms
 NO_CEILINGS = "no ceilings were measured with it"
@@ -47,7 +57,7 @@ NO_BYTES = "no formula knows its bytes"
 MORE = "it may move more bytes than the formula's"
 TOO_LONG = "{} alone would take {} of its time: their rate or the runtime is off"
 TOO_MANY = "the formula counts more bytes than it had time to move (the cache kept some)"
-COUNTED = {3: "three", 4: "four"}  # loads that a device has rates of
+COUNTED = {3: "three", 4: "four", 5: "five"}  # loads that a device has rates of
 MOST_LOADS = max(COUNTED)
 REST = {
     "cuda": "the rest is latency, launches, occupancy or other work",
@@ -118,6 +128,7 @@ def why(row: PointRow, ceilings: Ceilings | None) -> Why | None:
         _products(row, ceilings),
         _bytes(row, ceilings),
         *_cache(row, ceilings),
+        *_shared(row, ceilings),
         _exponentials(row, ceilings),
     )
     parts = tuple(_timed(part, runtime) for part in loads)
@@ -171,6 +182,14 @@ def _cache(row: PointRow, ceilings: Ceilings | None) -> Iterator[LoadShare]:
     if moved is not None and ceilings is not None and key in ceilings.rates:
         name = f"bytes of {CACHE_NAMES[row.backend]}"
         yield _part("cache", moved.nbytes, moved.source, _ceiling(ceilings, key).figure, name)
+
+
+def _shared(row: PointRow, ceilings: Ceilings | None) -> Iterator[LoadShare]:
+    """The bytes of the tile loop in shared memory, where a formula tells them and their rate is known."""
+    moved = shared_bytes(row)
+    if moved is not None and ceilings is not None and SHARED_READS in ceilings.rates:
+        rate = _rate(ceilings, SHARED_READS, row)
+        yield _part("shared", moved.nbytes, moved.source, rate, "bytes of shared memory")
 
 
 def _exponentials(row: PointRow, ceilings: Ceilings | None) -> LoadShare:
@@ -267,6 +286,9 @@ def _said(part: LoadShare, row: PointRow) -> str:
         case "cache":
             moved = f"{amount}B between it and the tiles ({part.amount_source})"
             return f"{CACHE_NAMES[row.backend]}: it moves {moved} and reaches {share} of the cache's rate"
+        case "shared":
+            moved = f"{amount}B there ({part.amount_source})"
+            return f"shared memory: its tiles move {moved} and reach {share} of its rate"
         case "products":
             return f"products: it does {amount}FLOP and reaches {share} of the matmul rate"
         case "exponentials":

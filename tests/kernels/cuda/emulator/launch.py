@@ -113,6 +113,13 @@ def run(
             raise EmulatorError(f"{stage.entry}, seed {seed}: {error.value.decode()}")
 
 
+def moved_bytes() -> int:
+    """Bytes of shared memory that products have read, and copies have written, since this was last asked."""
+    count = build.machine().machine_moved
+    count.restype = ctypes.c_uint64
+    return int(count())
+
+
 def _contents(buffers: Mapping[str, Any]) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in buffers.items()}
 

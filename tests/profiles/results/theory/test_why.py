@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.model.rows import PointRow, rows
-from flashscope.profiles.results.theory.bytes_moved import LEAST
+from flashscope.profiles.results.theory.bytes_moved import LEAST, shared_bytes
 from flashscope.profiles.results.theory.why import (
     CERTAIN,
     EXPLAINS,
@@ -62,7 +63,9 @@ CEILINGS = Ceilings(
 )
 
 
-WITH_LEVELS = Ceilings(rates={**CEILINGS.rates, L2_READS: ceiling(7500.0), SHARED_READS: ceiling(32_000.0)})
+WITH_LEVELS = Ceilings(
+    rates={**CEILINGS.rates, L2_READS: ceiling(7500.0), SHARED_READS: ceiling(32_000.0, 1980.0)}
+)
 
 
 def point(
@@ -162,8 +165,29 @@ def test_a_recording_without_the_rate_of_its_cache_has_three_loads_as_before() -
     assert [one.load for one in told(point("flash2", 1.0)).parts] == ["products", "bytes", "exponentials"]
     assert len(told(point("torch-flash", 1.0), WITH_LEVELS).parts) == 3  # nothing tells its bytes
     slow = told(point("flash2", 10 * FLOPS / 800e9), WITH_LEVELS)
-    assert slow.sentence.startswith("None of the four explains it: alone, products would take 10%, ")
+    assert slow.sentence.startswith("None of the five explains it: alone, products would take 10%, ")
     assert "bytes of L2" in slow.sentence
+    assert "bytes of shared memory" in slow.sentence
+
+
+def test_a_kernel_whose_warps_each_read_all_keys_is_bound_by_shared_memory() -> None:
+    moved = shared_bytes(point("flash2", 1.0))
+    assert moved is not None
+    found = told(point("flash2", moved.nbytes / 32e9 / 0.65, mhz=1980.0), WITH_LEVELS)
+    assert found.binds == "shared"
+    assert found.sentence.startswith("Bound by shared memory: its tiles move 26 GB there (by formula) and ")
+    slower = told(point("flash2", moved.nbytes / 32e9 / 0.65, mhz=1485.0), WITH_LEVELS)
+    assert part(slower, "shared").rate == pytest.approx(32_000 * 0.75)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"dtype": "float32"}, {"passes": "backward"}, {"batch": 2, "key_lengths": (5, 8192)}, {"page_size": 64}],
+)
+def test_what_no_formula_counts_has_no_bytes_of_shared_memory(other: dict[str, Any]) -> None:
+    problem = structs.replace(PROBLEM, **other)
+    assert shared_bytes(point("flash2", 1.0, problem)) is None
+    assert shared_bytes(point("torch-flash", 1.0)) is None
 
 
 def test_a_run_far_below_every_rate_is_explained_by_none_of_them() -> None:

@@ -55,7 +55,10 @@ void end_in(Copies& all, const Copy& copy) {
 
 void end(Block& block, const Copy& copy) {
     switch (copy.kind) {
-    case Copy::Kind::BOX: end_box(block, copy); break;
+    case Copy::Kind::BOX:
+        end_box(block, copy);
+        count_moved(copy.bytes);
+        break;
     case Copy::Kind::BYTES: deliver(block, copy.shared, reinterpret_cast<const void*>(copy.global), copy.bytes); break;
     case Copy::Kind::SENT:
         deliver(block, copy.shared, seen_in(*copy.source, u32(copy.global), copy.bytes), copy.bytes);
@@ -64,6 +67,7 @@ void end(Block& block, const Copy& copy) {
         u8 chunk[16] = {};
         if (copy.taken) std::memcpy(chunk, reinterpret_cast<const void*>(copy.global), copy.taken);
         std::memcpy(shared_in(block, copy.shared, copy.bytes), chunk, copy.bytes);
+        count_moved(copy.bytes);
         copy.owner->unpublished.emplace_back(copy.shared, copy.bytes);
         return end_in(copy.owner->chunks, copy);
     }

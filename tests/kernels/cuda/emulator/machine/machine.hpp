@@ -23,6 +23,8 @@ void* static_shared(const void* key, u32 bytes, u32 alignment);
 u32 address_of(const void* pointer);
 u8* shared(u32 address, u32 bytes);
 void stored(u32 address, u32 bytes);
+// What products have read of it, and copies have written, since it was last asked for: `machine_moved`.
+void count_moved(u64 bytes);
 void publish();
 
 // Other threads may come first: now and then, or because this one can only wait for them.

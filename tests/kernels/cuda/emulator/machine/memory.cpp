@@ -139,6 +139,16 @@ void publish() {
 }  // namespace machine
 
 // An array that ends (or starts) where a page begins that nobody may touch, at a multiple of 16; null: no memory.
+namespace machine {
+static u64 moved = 0;
+void count_moved(u64 bytes) { moved += bytes; }
+}  // namespace machine
+extern "C" u64 machine_moved() {
+    const u64 found = machine::moved;
+    machine::moved = 0;
+    return found;
+}
+
 extern "C" void* machine_array(size_t bytes, int at_end, const char* name) {
     using namespace machine;
     const size_t page_bytes = whole_pages(bytes ? bytes : 1);

@@ -98,6 +98,7 @@ void compute(const Block& block, const Pending& one) {
     if (!product.in_registers)
         Operand(block, product.a).read(a.data(), product.element, product.transposed_a, 64, depth);
     Operand(block, product.b).read(b.data(), product.element, product.transposed_b, n, depth);
+    count_moved(u64(depth) * u64(n + (product.in_registers ? 0 : 64)) * (product.element == Element::E4M3 ? 1 : 2));
     for (int k = 0; k < depth; ++k)
         for (int j = 0; j < n; ++j) columns[size_t(k * n + j)] = b[size_t(j * depth + k)];
     const float sign = float(product.sign_a * product.sign_b);

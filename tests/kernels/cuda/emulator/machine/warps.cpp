@@ -27,6 +27,7 @@ void for_elements(void* const* lanes, Each each) {
     }
 }
 void load_all(void* const* lanes) {
+    count_moved(u64(static_cast<const Matrices*>(lanes[0])->count) * 8 * 16);
     for_elements(lanes, [](u32& to, int shift, u16 x) { to = (to & ~(0xffffu << shift)) | u32(x) << shift; });
 }
 void store_all(void* const* lanes) {

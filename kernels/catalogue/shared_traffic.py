@@ -1,0 +1,86 @@
+"""What the tile loops of kernels move in shared memory on a GPU, by formula.
+
+The products of a tile read their operands from shared memory, and the copies of Q, K and V write them there.
+How often a tile is read depends on who holds what. Every warp of flash2 reads all of K and V for its own
+rows (ldmatrix, mma.sync). Every warpgroup of flash3 does (wgmma), and its rows of Q again for each key tile.
+So both read a byte of K and V as often as they have warps, or warpgroups, to a tile. O on its way out is not
+counted. `tests/kernels/cuda/test_emulated_shared.py` counts the same bytes in the emulator.
+"""
+
+from collections.abc import Callable
+from math import ceil
+
+from msgspec import structs
+
+from flashscope.kernels.catalogue.flash3_share import GROUP_ROWS, PANEL, Share, share, usual_shape
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.walk import walks
+
+SharedTraffic = Callable[[Problem], int]
+"""Bytes that a forward pass of a problem in 16 bits moves, whose sequences are alike."""
+
+ELEMENT = 2  # bytes
+FRAGMENT = 16  # columns of an operand of mma.sync and wgmma, to which head dims are rounded up
+ROWS, KEYS = 128, 64  # of a tile of flash2
+NARROW_HEAD, MIDDLE_HEAD = 64, 128  # up to the first Q stays in registers, beyond the second warps are 8
+FEW_WARPS, MANY_WARPS = 4, 8
+
+
+def flash2_shared(problem: Problem) -> int:
+    """Of flash2 in tiles of 128 × 64, as it is cut on Hopper."""
+    width, heads = _round_up(problem.head_dim, FRAGMENT), problem.batch * problem.heads
+    warps = FEW_WARPS if problem.head_dim <= MIDDLE_HEAD else MANY_WARPS
+    row_tiles = heads * ceil(problem.seqlen_q / ROWS)
+    visited = heads * sum(walk.blocks for walk in walks(problem.mask, ROWS, KEYS))
+    of_q, of_keys = ROWS * width * ELEMENT, KEYS * width * ELEMENT
+    q_reads = row_tiles if problem.head_dim <= NARROW_HEAD else visited
+    return visited * 2 * of_keys * (warps + 1) + of_q * (row_tiles + q_reads)
+
+
+def flash3_shared(problem: Problem) -> int:
+    """Of flash3."""
+    return _flash3_shared(problem, share(problem))
+
+
+def flash3_step_shared(problem: Problem) -> int:
+    """Of the steps before flash3, whose tiles are the usual ones."""
+    return _flash3_shared(problem, Share(usual_shape(problem)))
+
+
+def flash3_first_shared(problem: Problem) -> int:
+    """Of flash3-a, where every warpgroup multiplies all key tiles of its tile."""
+    return _flash3_shared(problem, Share(usual_shape(problem)), all_alike=True)
+
+
+def _flash3_shared(problem: Problem, chosen: Share, *, all_alike: bool = False) -> int:
+    """Copies fill key tiles for a whole tile; a warpgroup's products leave out those that it sees none of."""
+    keys, rows, packed = chosen.shape.block_k, chosen.shape.rows, chosen.pack_gqa
+    heads = problem.batch * problem.heads // packed
+    row_tiles = heads * ceil(problem.seqlen_q * packed / rows)
+    if packed == 1:
+        copied = heads * sum(walk.blocks for walk in walks(problem.mask, rows, keys))
+        multiplied = (
+            chosen.shape.groups * copied if all_alike else heads * _by_warpgroups(problem, rows, keys)
+        )
+    else:  # all rows take all keys that any query of a head sees
+        seen = sum(walk.blocks for walk in walks(problem.mask, problem.seqlen_q, keys))
+        copied, multiplied = row_tiles * seen, heads * ceil(problem.seqlen_q * packed / GROUP_ROWS) * seen
+    read, written = (_round_up(problem.head_dim, unit) * ELEMENT for unit in (FRAGMENT, PANEL))
+    q_copies = chosen.splits * row_tiles * rows
+    return multiplied * (GROUP_ROWS + 2 * keys) * read + (2 * keys * copied + q_copies) * written
+
+
+def _by_warpgroups(problem: Problem, rows: int, keys: int) -> int:
+    """Key tiles of all warpgroups of a head: from where their tile begins to where their own rows end."""
+    window = problem.window
+    far = window and (problem.seqlen_q + problem.seqlen_k, window[1])
+    from_first = structs.replace(problem, window=far).mask
+    ends = sum(walk.blocks for walk in walks(from_first, GROUP_ROWS, keys))
+    if window is None:
+        return ends
+    pairs = zip(walks(from_first, rows, keys), walks(problem.mask, rows, keys), strict=True)
+    return ends - sum((whole.blocks - walk.blocks) * ceil(walk.rows / GROUP_ROWS) for whole, walk in pairs)
+
+
+def _round_up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit

@@ -1,0 +1,57 @@
+"""The formulas of what kernels move in shared memory, beside what the emulator counts."""
+
+from typing import Any
+
+import pytest
+
+from flashscope.kernels.catalogue.flash3_share import share
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.workload.problem import Problem
+from tests.kernels.cuda.builds import FORWARD
+from tests.kernels.cuda.emulator.launch import moved_bytes
+from tests.kernels.cuda.emulator.running import forward, needs_compiler
+from tests.matrix import chosen
+
+pytestmark = needs_compiler
+SHAPES: dict[str, dict[str, Any]] = {
+    "full": {"seqlen_q": 150, "seqlen_k": 133},
+    "causal": {"seqlen_q": 200, "seqlen_k": 260, "causal": True},
+    "window": {"seqlen_q": 256, "seqlen_k": 256, "window": (40, 30)},
+    "wide window": {"seqlen_q": 300, "seqlen_k": 420, "window": (200, 10), "heads": 2},
+    "few rows": {"seqlen_q": 60, "seqlen_k": 133},
+    "grouped": {"seqlen_q": 5, "seqlen_k": 200, "heads": 4, "kv_heads": 1},
+    "in parts": {"seqlen_q": 3, "seqlen_k": 700, "batch": 2},
+}
+CASES = [
+    *((kernel, shape, 64) for kernel in ("flash2", "flash3") for shape in SHAPES),
+    *(("flash2", "causal", head_dim) for head_dim in (32, 128, 192)),
+    *((kernel, "causal", 128) for kernel in ("flash3", "flash3-a", "flash3-c")),
+    ("flash3", "full", 96),
+    *(
+        (step, shape, 128)
+        for step in ("flash3-a", "flash3-b")
+        for shape in ("few rows", "window", "wide window")
+    ),
+]
+IN_EVERY_RUN = [("flash2", "causal", 128), ("flash3", "grouped", 64), ("flash3-b", "wide window", 128)]
+
+
+@chosen("kernel,shape,head_dim", CASES, IN_EVERY_RUN)
+def test_products_read_and_copies_write_what_the_formula_says(kernel: str, shape: str, head_dim: int) -> None:
+    problem = Problem(**{"heads": 1, **SHAPES[shape]}, head_dim=head_dim, dtype="float16")
+    formula = find_kernel(kernel).shared_traffic
+    assert formula is not None
+    moved_bytes()
+    assert forward(kernel, problem, FORWARD[kernel]).passed
+    assert moved_bytes() == formula(problem)
+
+
+def test_the_shapes_are_of_every_way_to_share_a_problem() -> None:
+    found = [share(Problem(**{"heads": 1, **one}, head_dim=64, dtype="float16")) for one in SHAPES.values()]
+    assert {one.pack_gqa > 1 for one in found} == {False, True}
+    assert {one.splits > 1 for one in found} == {False, True}
+
+
+@pytest.mark.parametrize("kernel", ["standard", "simt", "flash1", "flash3-fp8", "torch-flash"])
+def test_a_kernel_whose_bytes_were_not_counted_has_no_formula(kernel: str) -> None:
+    assert find_kernel(kernel).shared_traffic is None
