@@ -101,5 +101,6 @@ PLANS: dict[Topic, Callable[[Device], Plan]] = {
     "h100-peers": _peers,
     "h200-standard-flash2": _over_n,
     "h200-traffic": _traffic,
+    "h100-caches": _over_n,
     "torch-choice": _torch_choice,
 }

@@ -11,10 +11,12 @@ from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import SUFFIX, SessionFileError, load
 from flashscope.profiles.wire.ceilings import COPY, matmul_key
 
-Topic = Literal["h200-peers", "h100-peers", "h200-standard-flash2", "h200-traffic", "torch-choice"]
+Topic = Literal[
+    "h200-peers", "h100-peers", "h200-standard-flash2", "h200-traffic", "h100-caches", "torch-choice"
+]
 """What was measured: kernels side by side over shapes (and the same on an H100), standard and flash2 over N,
-bytes by counters, and what PyTorch's dispatcher takes in float32 and for odd head dims, of which there is no
-recording."""
+bytes by counters, the rates of caches, and what PyTorch's dispatcher takes in float32 and for odd head dims,
+of which there is no recording."""
 
 SHEET_TFLOPS, SHEET_GPUS = 989.4, ("H100", "H200")
 SHEET = "NVIDIA's data sheet: 989.4 TFLOP/s in 16 bits without sparsity"
@@ -97,9 +99,9 @@ class Lab:
         session = self.session(topic)
         return session.machine.device("cuda") if session else None
 
-    def ceiling(self, key: str) -> float | None:
-        """A rate that the device was seen to reach beside the points of `h200-traffic`."""
-        session = self.session("h200-traffic")
+    def ceiling(self, key: str, topic: Topic = "h200-traffic") -> float | None:
+        """A rate that the device was seen to reach beside the points of a topic."""
+        session = self.session(topic)
         known = session.ceilings.get(1) if session else None
         reached = known.rates.get(key) if known else None
         return reached.figure.value if reached else None

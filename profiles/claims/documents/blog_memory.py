@@ -149,7 +149,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (70,),
         "SRAM is an order of magnitude faster than HBM.",
-        computed_number("10", lambda: 19 / 1.6, "19 / 1.6 TB/s", 0.25),
+        recorded.on_chip_faster(10, 0.25),
         part="c",
     ),
     _claim(

@@ -11,7 +11,7 @@ from flashscope.profiles.claims.experiments import (
     recorded,
     traffic,
 )
-from flashscope.profiles.claims.experiments.arithmetic import computed_number
+from flashscope.profiles.claims.experiments.arithmetic import a100_shared_memory, computed_number
 from flashscope.profiles.claims.experiments.gpu import needs_gpu
 from flashscope.profiles.claims.experiments.shared import (
     equal_flops,
@@ -31,11 +31,9 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (176,),
         "SRAM is 10 times as fast as HBM.",
-        computed_number("10", lambda: 19 / 1.75, "19 / 1.5 to 2 TB/s", 0.3),
+        recorded.on_chip_faster(10, 0.3),
     ),
-    _claim(
-        (181,), "On-chip memory: 192 KB at 19 TB/s.", needs_gpu("an A100", "a figure of its multiprocessors")
-    ),
+    _claim((181,), "On-chip memory: 192 KB at 19 TB/s.", a100_shared_memory()),
     _claim((185,), "HBM: 40 to 80 GB at 1.5 to 2 TB/s.", needs_gpu("an A100", "a figure of its memory")),
     _claim((205,), "S and P are each written once and read once.", four_matrices()),
     _claim(

@@ -3,7 +3,7 @@
 from functools import partial
 
 from flashscope.profiles.claims.experiments import memory, passes, printed_code, recorded, traffic
-from flashscope.profiles.claims.experiments.arithmetic import computed_number, confirmed, size
+from flashscope.profiles.claims.experiments.arithmetic import a100_shared_memory, confirmed, size
 from flashscope.profiles.claims.experiments.gpu import history, needs_gpu
 from flashscope.profiles.claims.experiments.shared import (
     footprint_ratio,
@@ -43,7 +43,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (14,),
         "SRAM is read at about 19 TB/s.",
-        needs_gpu("an A100", "a figure of its multiprocessors"),
+        a100_shared_memory(),
         part="b",
     ),
     _claim((15,), "HBM has 40 to 80 GB at about 1.5 TB/s.", needs_gpu("an A100", "a figure of its memory")),
@@ -109,6 +109,6 @@ CLAIMS: tuple[Claim, ...] = (
     _claim(
         (13, 15),
         "SRAM is about 12 times as fast as HBM.",
-        computed_number("12", lambda: 19 / 1.5, "19 / 1.5 TB/s", 0.1),
+        recorded.on_chip_faster(12, 0.1),
     ),
 )

@@ -48,6 +48,12 @@ def computed_number(
     return Experiment(f"Compute {words} again.", run)
 
 
+def a100_shared_memory() -> Experiment:
+    """Its rate by the rule that shared memory keeps to within 5% where it is measured: 128 bytes a cycle."""
+    words = "108 multiprocessors × 128 B × 1.41 GHz in TB/s"
+    return computed_number("19", lambda: 108 * 128 * 1.41e9 / 1e12, words, 0.05)
+
+
 def size(printed: str, formula: Callable[[], float], words: str) -> Experiment:
     """A number of bytes, which may be meant in powers of 1000 or of 1024."""
     stated = Printed.of(printed)

@@ -6,11 +6,12 @@ from statistics import geometric_mean
 from flashscope.profiles.claims.lab import Lab, Topic, shapes
 from flashscope.profiles.claims.model import ClaimResult, Experiment, found, untested
 from flashscope.profiles.results.model.rows import PointRow
-from flashscope.profiles.wire.ceilings import COPY
+from flashscope.profiles.wire.ceilings import COPY, SHARED_READS
 
 PEERS: Topic = "h200-peers"
 OVER_N: Topic = "h200-standard-flash2"
 TRAFFIC: Topic = "h200-traffic"
+CACHES: Topic = "h100-caches"
 NO_CHOICE = "needs an NVIDIA GPU with PyTorch"
 NO_POINTS = "neither a GPU nor a recording has the points that this needs"
 Choices = dict[tuple[str, str, int], PointRow]  # by kernel, dtype and head dim
@@ -143,6 +144,24 @@ def h100_memory(stated_gb: float, stated_gbs: float) -> Experiment:
         return found(holds, told, lab.source(topic))
 
     return Experiment("The memory that CUDA tells of, and the rate of a large copy within it.", run)
+
+
+def on_chip_faster(times: float, within: float) -> Experiment:
+    """Whether shared memory is read so many times as fast as memory is copied, to a share of that."""
+
+    def run(lab: Lab) -> ClaimResult:
+        shared, copy = (lab.ceiling(key, CACHES) for key in (SHARED_READS, COPY))
+        if not shared or not copy:
+            return untested(NO_POINTS)
+        ratio = shared / copy
+        told = f"{shared / 1e3:.1f} TB/s from shared memory, {copy / 1e3:.2f} from memory: {ratio:.1f}×"
+        return found(abs(ratio / times - 1) <= within, f"{told}; stated: {times:g}", lab.source(CACHES))
+
+    return Experiment(
+        f"Read the shared memory of every multiprocessor, and copy within memory: {times:g} times as fast, "
+        f"to {within:.0%}?",
+        run,
+    )
 
 
 def over_n(words: str, test: Callable[[dict[tuple[str, int], PointRow]], tuple[bool, str]]) -> Experiment:
