@@ -7,7 +7,15 @@ from flashscope.app.words.units import digits, ms_text, seqlen_full, tflops_text
 from flashscope.profiles.results.theory.bytes_moved import FORMULA, LEAST, BytesMoved
 from flashscope.profiles.results.theory.roofline import Roof, Roofline, Spot
 from flashscope.profiles.results.theory.why import LoadShare, decimal
-from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, matmul_key
+from flashscope.profiles.wire.ceilings import (
+    COPY,
+    CORE_CACHE,
+    EXPONENTIALS,
+    L2_READS,
+    LAST_CACHE,
+    SHARED_READS,
+    matmul_key,
+)
 
 EMPTY = "Run a sweep or open a session: its points stand here under what the device reaches."
 NOTHING_DONE = "No point of these problems has a runtime yet."
@@ -19,7 +27,9 @@ ONLY_COPY = (
     "No measured ceilings here: the slope is the copy rate beside the points. A new sweep measures all."
 )
 NO_ROOF = "Neither measured ceilings nor a copy rate here: the points stand alone. A new sweep has all."
-TIERS = ("By DRAM bytes", "By L2 bytes")
+SLOPES = {SHARED_READS: "shared", L2_READS: "L2", CORE_CACHE: "core's cache", LAST_CACHE: "last cache"}
+TIERS = ("By DRAM bytes", "By L2 bytes", "By bytes of shared memory")
+MARKS = ("filled: DRAM bytes", "hollow: L2 (tile) bytes", "small: bytes of shared memory")
 AMOUNTS = {"products": "FLOP", "bytes": "B", "cache": "B", "shared": "B", "exponentials": "exp"}
 RATES = {
     "products": matmul_key("float32"),
@@ -37,16 +47,15 @@ def nothing_text(found: Roofline) -> str:
 
 def roof_label(roof: Roof, head_dim: int) -> str:
     """What stands at the end of its line."""
-    name = f"exponentials (d {head_dim})" if roof.key == EXPONENTIALS else ceiling_name(roof.key)
+    name = SLOPES.get(roof.key) or ceiling_name(roof.key)
+    if roof.key == EXPONENTIALS:
+        name = f"{name} (d {head_dim})"
     return f"{name} {rate_text(roof.key, roof.rate)}"
 
 
 def tier_text(spots: Sequence[Spot]) -> str:
     """Where the bytes are from."""
-    named = (
-        ("filled: DRAM bytes", [s.dram for s in spots]),
-        ("hollow: L2 (tile) bytes", [s.l2 for s in spots]),
-    )
+    named = zip(MARKS, zip(*(spot.moved for spot in spots), strict=True), strict=True) if spots else ()
     told = [f"{name} {_sources(moved)}" for name, moved in named if any(moved)]
     unplaced = dict.fromkeys(s.row.kernel for s in spots if not s.placed)
     left_out = f"not drawn, as nothing tells their bytes: {', '.join(unplaced)}" if unplaced else ""
@@ -78,7 +87,7 @@ def spot_title(spot: Spot) -> str:
 def spot_lines(spot: Spot) -> list[str]:
     """What it reaches, and at which intensities."""
     lines = [f"{tflops_text(spot.tflops)} in {ms_text(spot.why.runtime_ms)}"]
-    pairs = zip(TIERS, (spot.dram, spot.l2), spot.intensities, strict=True)
+    pairs = zip(TIERS, spot.moved, spot.intensities, strict=True)
     for name, moved, intensity in pairs:
         if moved is not None and intensity is not None:
             lines.append(f"{name}: {digits(intensity)} FLOP/B, {decimal(moved.nbytes)}B {moved.source}")

@@ -1,6 +1,7 @@
 """The card of a roofline: which problems, the plot, its legend, and where its bytes are from."""
 
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 from PySide6.QtCore import QSize, Signal
 
@@ -31,6 +32,7 @@ PICTURE = (900, 560)  # pixels at 100 % of an exported picture, at least
 COLUMNS = (
     *("kernel", "seqlen", "tflops", "flop_per_dram_byte", "dram_bytes", "dram_source"),
     *("flop_per_l2_byte", "l2_bytes", "l2_source", "why"),
+    *("flop_per_shared_byte", "shared_bytes", "shared_source"),
 )
 
 
@@ -124,6 +126,9 @@ class RooflineCard(Card):
 
 def _cells(spot: Spot) -> list[ExportCell]:
     cells: list[ExportCell] = [spot.row.kernel, spot.row.seqlen, spot.tflops]
-    for moved, intensity in zip((spot.dram, spot.l2), spot.intensities, strict=True):
-        cells += [intensity, moved and moved.nbytes, moved and moved.source]
-    return [*cells, spot.why.sentence]
+    tiers = [
+        [intensity, moved and moved.nbytes, moved and moved.source]
+        for moved, intensity in zip(spot.moved, spot.intensities, strict=True)
+    ]
+    *older, shared = tiers
+    return [*cells, *chain(*older), spot.why.sentence, *shared]

@@ -155,7 +155,7 @@ class RooflinePlot(Plot):
         rings = [
             place
             for item in self._shown
-            for spot, *both in zip(item.spots, item.dram, item.l2, strict=True)
+            for spot, *both in zip(item.spots, *item.tiers, strict=True)
             for place in both
             if self._is_spot(spot) and np.isfinite(place).all()
         ]
@@ -192,7 +192,7 @@ class RooflinePlot(Plot):
 
     def _places(self) -> list[tuple[float, float]]:
         """Where marks stand; a point of which nothing tells the bytes has none."""
-        both = (place for item in self._shown for group in (item.dram, item.l2) for place in group)
+        both = (place for item in self._shown for group in item.tiers for place in group)
         return [(float(x), float(y)) for x, y in both if np.isfinite((x, y)).all()]
 
     def _is_spot(self, spot: Spot) -> bool:
@@ -209,7 +209,7 @@ class RooflinePlot(Plot):
         here, (width, height) = view.mapSceneToView(scene), view.viewPixelSize()
         best, found = float(px(NEAR_PX)), None
         for item in self._shown:
-            for places in (item.dram, item.l2):
+            for places in item.tiers:
                 away = np.hypot((places[:, 0] - here.x()) / width, (places[:, 1] - here.y()) / height)
                 away[~np.isfinite(away)] = np.inf
                 nearest = int(np.argmin(away))

@@ -61,13 +61,19 @@ class RoofItem:
         if self.rises:
             first, last = max(x[0], y[0] - self.level), min(x[1], top - self.level)
             self._line.setData([first, last], [first + self.level, last + self.level])
-            place = first + BESIDE * (last - first)
-            self._text.setAnchor((1, 1))
-            self._text.setPos(place, place + self.level)
+            self._name_slope(first + BESIDE * (last - first), x)
         else:
             self._line.setData([x[0], x[1]], [self.level, self.level])
-            self._text.setPos(x[0], self.level)  # where only the bytes of a cache could put a point
-            self._text.setAnchor((0, 1))
+            self._text.setPos(x[1], self.level)  # above it no point can stand, and no slope ends
+            self._text.setAnchor((1, 1))
+
+    def _name_slope(self, place: float, x: RoofEnds) -> None:
+        """Write its name above it, or below it where it has no room left of the slope."""
+        view = self._text.getViewBox()
+        room = (place - x[0]) / (x[1] - x[0]) * view.width() if view else 0.0
+        fits = self._text.boundingRect().width() <= room
+        self._text.setAnchor((1, 1) if fits else (0, 0))
+        self._text.setPos(place, place + self.level)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""

@@ -1,6 +1,7 @@
-"""One kernel in a roofline: its points by both kinds of bytes, and a line between the two of each."""
+"""One kernel in a roofline: its points by each kind of bytes, and a line between those of each."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import pyqtgraph as pg
@@ -13,30 +14,31 @@ from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.plots.dots import brush, dress_dots, pen
 from flashscope.app.plots.marks import LINE_ONLY
 from flashscope.app.plots.symbols import FILLED, symbol
+from flashscope.app.words.roofline import TIERS
 from flashscope.profiles.results.theory.roofline import Spot
 
-SYMBOL_PX = 10
+SYMBOL_PX, SMALL_PX = 10, 6
 FAINT = 130  # of 255
 
 SpotPlaces = NDArray[np.float64]
 
 
 class SpotsItem:
-    """The points of one kernel, made once; filled by the bytes of memory, hollow by those of the cache.
+    """The points of one kernel, made once; by bytes of memory filled, of the cache hollow, of tiles small.
 
     Attributes:
         spots: What is drawn.
-        dram: Places of the filled ones, (points, 2); NaN where there is none.
-        l2: The same of the hollow ones.
+        tiers: Places of the filled ones, of the hollow ones and of the small ones, each (points, 2); NaN
+            where there is none.
     """
 
     def __init__(self, plot: pg.PlotWidget, kernel: str, theme: Theme) -> None:
         self.kernel = kernel
         self._join = pg.PlotCurveItem(connect="pairs", antialias=True)
-        self._filled, self._hollow = (
-            pg.ScatterPlotItem(symbol=symbol(kernel_mark(kernel).symbol), pxMode=True) for _ in range(2)
-        )
-        for item, depth in ((self._join, 0), (self._hollow, 1), (self._filled, 2)):
+        self._dots = [
+            pg.ScatterPlotItem(symbol=symbol(kernel_mark(kernel).symbol), pxMode=True) for _ in TIERS
+        ]
+        for depth, item in enumerate((self._join, *reversed(self._dots))):
             item.setZValue(depth)
             plot.addItem(item, ignoreBounds=True)
         self.apply_theme(theme)
@@ -46,26 +48,39 @@ class SpotsItem:
         """Draw these points in place of what was drawn."""
         self.spots = spots
         height = to_axis([spot.tflops for spot in spots], "log10")
-        across = [to_axis([_or_nan(spot.intensities[tier]) for spot in spots], "log10") for tier in (0, 1)]
-        self.dram, self.l2 = (np.column_stack((x, height)) for x in across)
+        across = [
+            to_axis([_or_nan(spot.intensities[tier]) for spot in spots], "log10")
+            for tier in range(len(TIERS))
+        ]
+        self.tiers = [np.column_stack((x, height)) for x in across]
         self._fill()
 
     def _fill(self) -> None:
-        both = np.isfinite(self.dram).all(axis=1) & np.isfinite(self.l2).all(axis=1)
-        pairs = np.stack((self.dram[both], self.l2[both]), axis=1).reshape(-1, 2)
-        self._join.setData(pairs[:, 0], pairs[:, 1])
-        for dots, places in ((self._filled, self.dram), (self._hollow, self.l2)):
+        pairs = [self._pairs(first, second) for first, second in combinations(range(len(TIERS)), 2)]
+        joined = np.concatenate(pairs)
+        self._join.setData(joined[:, 0], joined[:, 1])
+        for dots, places in zip(self._dots, self.tiers, strict=True):
             known = np.isfinite(places).all(axis=1)
             dots.setData(places[known, 0], places[known, 1])
 
+    def _pairs(self, first: int, second: int) -> SpotPlaces:
+        """Ends of the lines between neighbouring marks: of one tier and of the next that is known."""
+        between = [np.isfinite(places).all(axis=1) for places in self.tiers[first + 1 : second]]
+        ends = self.tiers[first], self.tiers[second]
+        drawn = np.logical_and.reduce([np.isfinite(places).all(axis=1) for places in ends])
+        for known in between:
+            drawn &= ~known
+        return np.stack([places[drawn] for places in ends], axis=1).reshape(-1, 2)
+
     def place(self, number: int) -> tuple[float, float]:
         """Where the point of this number stands: by the bytes of memory if those are known."""
-        x, y = (self.dram if np.isfinite(self.dram[number]).all() else self.l2)[number]
+        first = next((places for places in self.tiers if np.isfinite(places[number]).all()), self.tiers[0])
+        x, y = first[number]
         return float(x), float(y)
 
     def set_visible(self, visible: bool) -> None:
         """Show or hide all of it."""
-        for item in (self._join, self._hollow, self._filled):
+        for item in (self._join, *self._dots):
             item.setVisible(visible)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -75,10 +90,10 @@ class SpotsItem:
         faint = pg.mkColor(colour)
         faint.setAlpha(FAINT)
         rim = pen(None) if mark.symbol in FILLED else pen(theme.panel)
-        dress_dots(
-            self._filled, pen(colour) if mark.symbol in LINE_ONLY else rim, brush(colour), px(SYMBOL_PX)
-        )
-        dress_dots(self._hollow, pen(colour, 1.2 * ZOOM.factor), brush(theme.panel), px(SYMBOL_PX))
+        filled, hollow, small = self._dots
+        dress_dots(filled, pen(colour) if mark.symbol in LINE_ONLY else rim, brush(colour), px(SYMBOL_PX))
+        for dots, size in ((hollow, SYMBOL_PX), (small, SMALL_PX)):
+            dress_dots(dots, pen(colour, 1.2 * ZOOM.factor), brush(theme.panel), px(size))
         self._join.setPen(pg.mkPen(faint, width=1.2 * ZOOM.factor))
 
 

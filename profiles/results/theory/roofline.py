@@ -1,7 +1,8 @@
 """A roofline: what points reach over how much they compute a byte, under what their device reaches.
 
-Williams, Waterman, Patterson 2009. Each point stands at two intensities: by the bytes between memory and the
-last cache, and by those between that cache and whoever computes a tile.
+Williams, Waterman, Patterson 2009. Each point stands at up to three intensities: by the bytes between memory
+and the last cache, by those between that cache and whoever computes a tile, and, under the rate of a GPU's
+shared memory, by those that its tiles move there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,10 +12,10 @@ from typing import NamedTuple
 from flashscope.kernels.workload.problem import Dtype
 from flashscope.profiles.results.model.limits import PRODUCTS
 from flashscope.profiles.results.model.rows import PointRow
-from flashscope.profiles.results.theory.bytes_moved import BytesMoved, dram_bytes, l2_bytes
+from flashscope.profiles.results.theory.bytes_moved import BytesMoved, dram_bytes, l2_bytes, shared_bytes
 from flashscope.profiles.results.theory.formulas import arithmetic_intensity
 from flashscope.profiles.results.theory.why import TOO_MANY, Why, why
-from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, LEVELS, Ceilings, matmul_key
+from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, LEVELS, SHARED_READS, Ceilings, matmul_key
 
 BESIDE = "median of the copies beside the points"
 
@@ -27,6 +28,7 @@ class Spot(NamedTuple):
         tflops: What it reaches.
         dram: The bytes by which its first intensity is, None when unknown or refuted by the runtime.
         l2: Those of the second, likewise.
+        shared: Those of the third, likewise.
         why: What binds it.
     """
 
@@ -34,17 +36,23 @@ class Spot(NamedTuple):
     tflops: float
     dram: BytesMoved | None
     l2: BytesMoved | None
+    shared: BytesMoved | None
     why: Why
 
     @property
-    def intensities(self) -> tuple[float | None, float | None]:
-        """FLOP a byte, by the bytes of memory and by those of the cache."""
-        return self._intensity(self.dram), self._intensity(self.l2)
+    def moved(self) -> tuple[BytesMoved | None, ...]:
+        """The bytes of memory, of the cache and of shared memory."""
+        return self.dram, self.l2, self.shared
+
+    @property
+    def intensities(self) -> tuple[float | None, ...]:
+        """FLOP a byte, by each of them."""
+        return tuple(map(self._intensity, self.moved))
 
     @property
     def placed(self) -> bool:
         """Whether it has one of them."""
-        return self.intensities != (None, None)
+        return any(one is not None for one in self.intensities)
 
     def _intensity(self, moved: BytesMoved | None) -> float | None:
         return (
@@ -100,8 +108,12 @@ def _spot(row: PointRow, ceilings: Ceilings | None) -> Spot | None:
         return None
     tflops = row.problem.flops / reason.runtime_ms / 1e9
     refuted = {part.load for part in reason.parts if part.missing == TOO_MANY}
-    dram = None if "bytes" in refuted else dram_bytes(row)
-    return Spot(row, tflops, dram, None if "cache" in refuted else l2_bytes(row), reason)
+    dram, l2, shared = (
+        None if load in refuted else told(row)
+        for load, told in (("bytes", dram_bytes), ("cache", l2_bytes), ("shared", shared_bytes))
+    )
+    roofed = ceilings is not None and SHARED_READS in ceilings.rates
+    return Spot(row, tflops, dram, l2, shared if roofed else None, reason)
 
 
 def _roofs(rows: Sequence[PointRow], ceilings: Ceilings | None) -> list[Roof]:

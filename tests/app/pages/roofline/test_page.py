@@ -65,11 +65,11 @@ class Desk:
         assert isinstance(page, ProfilePage)
         return page
 
-    def click(self, kernel: str, seqlen: int, tier: str = "dram") -> int:
+    def click(self, kernel: str, seqlen: int, tier: int = 0) -> int:
         """Click a point by one of its kinds of bytes; its index."""
         item = next(one for one in self.plot._kernels if one.kernel == kernel)
         number = next(n for n, spot in enumerate(item.spots) if spot.row.seqlen == seqlen)
-        place = getattr(item, tier)[number]
+        place = item.tiers[tier][number]
         scene = self.plot.getViewBox().mapViewToScene(_point(place))
         press(self.plot.viewport(), self.plot.mapFromScene(scene))
         return item.spots[number].row.point.index
@@ -103,7 +103,7 @@ def test_every_done_point_stands_at_two_intensities_under_the_measured_ceilings(
     assert desk.page.card.tiers.text() == "filled: DRAM bytes by formula · hollow: L2 (tile) bytes by formula"
     for spot in desk.page.found.spots:
         assert spot.tflops == pytest.approx(spot.row.problem.flops / spot.row.times.median / 1e9)  # type: ignore[union-attr]  # it is done
-        for moved, intensity in zip((spot.dram, spot.l2), spot.intensities, strict=True):
+        for moved, intensity in zip(spot.moved, spot.intensities, strict=True):
             assert moved is None or intensity == pytest.approx(spot.row.problem.flops / moved.nbytes)
 
 
@@ -142,7 +142,7 @@ def test_the_parts_of_the_reason_open_on_a_click(desk: Desk, save: Save) -> None
 def test_the_pointer_reads_the_point_that_it_is_near(desk: Desk, save: Save) -> None:
     desk.open(save(with_ceilings(), "measured"))
     item = desk.plot._kernels[0]
-    desk.plot._hover(desk.plot.getViewBox().mapViewToScene(_point(item.dram[0])))
+    desk.plot._hover(desk.plot.getViewBox().mapViewToScene(_point(item.tiers[0][0])))
     told = desk.page.card.readout.text()
     assert told.startswith(f"{item.kernel} · N = ")
     assert "By DRAM bytes: " in told

@@ -189,5 +189,11 @@ def test_of_the_bundled_recordings_no_point_is_doubtful_and_almost_all_are_solid
     words = [trust.word for trust in trusts]
     assert "doubtful" not in words
     # By the power limit: no rest.
-    held_back = {"h200-traffic": 5, "h200-peers": 110, "h200-backward": 36, "h100-peers": 70, "h100-caches": 4}
+    held_back = {
+        "h200-traffic": 5,
+        "h200-peers": 110,
+        "h200-backward": 36,
+        "h100-peers": 70,
+        "h100-caches": 4,
+    }
     assert words.count("solid") >= 0.98 * (len(words) - held_back.get(path.stem, 0))

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.results.theory.bytes_moved import tile_io
+from flashscope.profiles.results.theory.bytes_moved import shared_bytes, tile_io
 from flashscope.profiles.results.theory.roofline import BESIDE, roofline
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, L2_READS, SHARED_READS, Ceilings, matmul_key
 from tests.profiles.results.theory.test_why import CEILINGS, FLOPS, MOVED, WITH_LEVELS, point
@@ -14,7 +14,8 @@ from tests.profiles.results.theory.test_why import CEILINGS, FLOPS, MOVED, WITH_
 def test_a_point_stands_at_its_flops_over_the_bytes_of_memory_and_of_the_cache() -> None:
     (spot,) = roofline([point("standard", 2.5, dram_read_bytes=5e9, l2_bytes=2e10)], {1: CEILINGS}).spots
     assert spot.tflops == pytest.approx(FLOPS / 2.5e9)
-    assert list(spot.intensities) == pytest.approx([FLOPS / MOVED, FLOPS / 2e10])
+    assert list(spot.intensities[:2]) == pytest.approx([FLOPS / MOVED, FLOPS / 2e10])
+    assert spot.intensities[2] is None
     assert [moved and moved.source for moved in (spot.dram, spot.l2)] == ["by formula", "by counters"]
 
 
@@ -23,7 +24,7 @@ def test_a_kernel_without_a_formula_of_tiles_has_no_second_intensity() -> None:
     assert spot.l2 is None
     assert spot.intensities[0] is not None
     (unknown,) = roofline([point("own", 1.0)], {1: CEILINGS}).spots
-    assert unknown.intensities == (None, None)
+    assert set(unknown.intensities) == {None}
 
 
 def test_bytes_that_the_runtime_refutes_are_not_drawn() -> None:
@@ -38,6 +39,16 @@ def test_bytes_of_the_cache_that_the_runtime_refutes_are_not_drawn() -> None:
     assert held.l2 is not None
     assert refuted.l2 is None
     assert refuted.dram is not None
+
+
+def test_under_the_rate_of_shared_memory_a_point_stands_at_its_bytes_there_too() -> None:
+    (spot,) = roofline([point("flash2", 1.3)], {1: WITH_LEVELS}).spots
+    moved = shared_bytes(point("flash2", 1.3))
+    assert moved is not None
+    assert spot.shared == moved
+    assert spot.intensities[2] == pytest.approx(FLOPS / moved.nbytes)
+    (before,) = roofline([point("flash2", 1.3)], {1: CEILINGS}).spots
+    assert before.shared is None
 
 
 def test_every_memory_whose_rate_was_measured_is_a_slope() -> None:
