@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QCloseEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QStackedWidget
 
 from flashscope.app.control.actions import Action
 from flashscope.app.control.chores import Chores
@@ -16,8 +16,11 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.roofline.card import RooflineCard
+from flashscope.app.pages.roofline.memories_card import MemoriesCard
 from flashscope.app.pages.roofline.why_panel import WIDTH, WhyPanel
 from flashscope.app.pages.staging import Staging
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.plain import set_tip
 from flashscope.profiles.results.model.curves import Curve, by_curve, curve_with
 from flashscope.profiles.results.model.rows import LiveRows, PointRow
 from flashscope.profiles.results.model.session import Session
@@ -27,6 +30,10 @@ from flashscope.profiles.wire.events import CeilingsMeasured, Event, PlanResumed
 BESIDE_PX = 460  # the plot needs so much for the panel to stand beside it
 OUTCOMES = (CeilingsMeasured, PlanResumed, PointMeasured, PointFailed)
 NOTHING = Roofline((), ())
+TIPS = {
+    "Memories": "Shared memory, L2 and the device's memory: what each holds, and how fast it was read here.",
+    "Roofline": "What the points reach under these rates.",
+}
 
 
 class RooflinePage(Page):
@@ -54,16 +61,30 @@ class RooflinePage(Page):
         self._curve: Curve | None = None
         self._stale = True
         self._chores = Chores(self)
-        self.card, self.why = RooflineCard(theme), WhyPanel()
+        self.card, self.memories, self.why = RooflineCard(theme), MemoriesCard(theme), WhyPanel()
+        self.shown = QStackedWidget()
+        for card in (self.card, self.memories):
+            self.shown.addWidget(card)
+        self._add_switch()
         self.staging = Staging(self.key, controller, (self.why,))
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(12, 8, 12, 10)
         self._row.setSpacing(8)
-        self._row.addWidget(self.card, 1)
+        self._row.addWidget(self.shown, 1)
         self._row.addWidget(self.why)
         keep(self, self._place_panel)
         self._connect()
         self.show_session(controller.session)
+
+    def _add_switch(self) -> None:
+        """In the header of each card a button that leads to the other one."""
+        for card, other, text in (
+            (self.card, self.memories, "Memories"),
+            (self.memories, self.card, "Roofline"),
+        ):
+            button = text_button(text, f"Show: {text}", partial(self.shown.setCurrentWidget, other), "link")
+            set_tip(button, TIPS[text])
+            card.header.insertWidget(card.header.count() - 1, button)
 
     def _connect(self) -> None:
         self.controller.events_arrived.connect(self._take_events)
@@ -73,8 +94,9 @@ class RooflinePage(Page):
         self.card.kernels_hidden.connect(self.controller.hide_kernels)
         self.controller.kernels_hidden.connect(self.card.hide_kernels)
         self.controller.curve_chosen.connect(self._follow_curve)
-        self.card.export_button.failed.connect(self.controller.error_raised)
-        self.card.export_button.done.connect(self.noticed)
+        for card in (self.card, self.memories):
+            card.export_button.failed.connect(self.controller.error_raised)
+            card.export_button.done.connect(self.noticed)
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
@@ -133,6 +155,7 @@ class RooflinePage(Page):
         """Recolour what is painted by hand."""
         super().apply_theme(theme)
         self.card.apply_theme(theme)
+        self.memories.apply_theme(theme)
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
@@ -146,6 +169,7 @@ class RooflinePage(Page):
             return
         self.found = found
         self.card.show_roofline(session, shown, found, self.controller.hidden)
+        self.memories.show_session(session)
         self._show_point(self.controller.point)
         self.drawn.emit()
 

@@ -64,7 +64,7 @@ class PointRow:
             altered=state.altered,
             part=state.part,
             cache_bytes=_cache_bytes(session, state) if session else None,
-            memory=_memory(session) if session else "memory",
+            memory=memory_name(session) if session else "memory",
         )
 
     def with_measurement(self, measurement: Measurement) -> "PointRow":
@@ -155,7 +155,7 @@ def _cache_bytes(session: Session, state: PointState) -> int | None:
     return (ceilings.cache_bytes if ceilings else None) or (device.l2_bytes if device else None)
 
 
-def _memory(session: Session) -> str:
+def memory_name(session: Session) -> str:
     """What the device's memory is called: HBM where it is such by the name of the device."""
     device = session.machine.device(session.backend)
     return "HBM" if device and session.backend == "cuda" and _has_hbm(device.name) else "memory"

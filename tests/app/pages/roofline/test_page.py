@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import bundled_sessions
@@ -16,6 +16,7 @@ from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.roofline.why_panel import HINT
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.words.memories import EMPTY as NO_MEMORIES
 from flashscope.app.words.roofline import EMPTY, NO_BYTES, NO_ROOF, ONLY_COPY
 from flashscope.profiles.results.theory.why import MOST_LOADS
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
@@ -208,3 +209,24 @@ def test_points_whose_bytes_nothing_tells_are_said_to_be_missing(desk: Desk) -> 
     assert desk.plot._hint.toPlainText() == NO_BYTES
     assert desk.page.card.readout.text() == ""
     assert desk.page.card.make_export() is None
+
+
+def test_the_memories_of_the_device_stand_behind_a_button_and_are_exported(desk: Desk) -> None:
+    desk.open(next(path for path in bundled_sessions() if path.stem == "h100-caches"))
+    memories = desk.page.memories
+    press(next(one for one in desk.page.card.findChildren(QPushButton) if one.text() == "Memories"))
+    assert memories.isVisible()
+    assert memories.sentence.text() == (
+        "Shared memory is read 11.0 times as fast as HBM is copied, and HBM holds 2,771 times as much."
+    )
+    made = memories.make_export()
+    assert made is not None
+    assert [row[0] for row in made.rows] == ["registers", "shared memory", "L2", "HBM"]
+    press(next(one for one in memories.findChildren(QPushButton) if one.text() == "Roofline"))
+    assert desk.page.card.isVisible()
+
+
+def test_without_a_session_the_memories_say_what_would_fill_them(desk: Desk) -> None:
+    desk.page.shown.setCurrentWidget(desk.page.memories)
+    assert desk.page.memories.plot._hint.toPlainText() == NO_MEMORIES
+    assert desk.page.memories.make_export() is None
