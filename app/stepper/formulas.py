@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from flashscope.app.stepper.numbers import number
+from flashscope.app.stepper.pseudocode import LAZY_MAXIMUM
 from flashscope.app.stepper.recording import RecordedFloats
 from flashscope.app.stepper.snapshots import StepPhase
 from flashscope.app.stepper.step_view import StepView
@@ -90,7 +91,11 @@ def formulas(view: StepView) -> tuple[Formula, ...]:
     if local is None:
         return ()
     x = terms(view, local)
-    rows = [_maximum(x, view.local_max), *_factors(x, view.local_max), _sum(x, view.local_max)]
+    rows = [
+        _maximum(x, view.local_max, lazy=view.recording.lazy),
+        *_factors(x, view.local_max),
+        _sum(x, view.local_max),
+    ]
     rows += _output(x, view.recording.order, view.local_max)
     step = view.step
     return tuple(
@@ -99,7 +104,11 @@ def formulas(view: StepView) -> tuple[Formula, ...]:
     )
 
 
-def _maximum(x: RowTerms, local_max: bool) -> tuple[StepPhase, str, str]:
+def _maximum(x: RowTerms, local_max: bool, *, lazy: bool) -> tuple[StepPhase, str, str]:
+    if lazy:
+        far = "is" if x.m_new > x.m else "is not"
+        numbers = f"{number(x.m_tile)} {far} above {number(x.m)} + 5.545: <m>{number(x.m_new)}</m>"
+        return "maximum", f"<m>m′</m> = {LAZY_MAXIMUM}", numbers
     symbols = "<m>m′</m> = max(<m>m</m>, m̃)" if local_max else "<m>m′</m> = max(<m>m</m>, rowmax S)"
     return "maximum", symbols, f"max({number(x.m)}, {number(x.m_tile)}) = <m>{number(x.m_new)}</m>"
 

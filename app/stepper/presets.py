@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flashscope.kernels.workload.problem import Backend, Problem
-from flashscope.kernels.workload.trace import Array, LoopOrder, TraceRequest
+from flashscope.kernels.workload.trace import Array, LoopOrder, TimedKernel, TraceRequest
 from flashscope.profiles.results.model.session import Session
 
 SLIDE_SCORES = (1.0, 3.0, 2.0, 0.5)
@@ -114,7 +114,10 @@ def last_gpu_problem(
         scale=last.scale,
         seed=last.seed,
     )
-    return TraceRequest(problem=problem, backend=backend, order=order, block_q=32, block_k=32)
+    timed: TimedKernel = (
+        "flash2" if (backend, order) == ("cuda", "flash2") and problem.dtype != "float32" else ""
+    )
+    return TraceRequest(problem=problem, backend=backend, order=order, kernel=timed, block_q=32, block_k=32)
 
 
 def preset_of(request: TraceRequest) -> str | None:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from flashscope.app.stepper.snapshots import Snapshot, StepPhase
 
+LAZY_MAXIMUM = "rowmax S if that is above m + 8 ln 2, else m"
+
 
 @dataclass(frozen=True)
 class CodeLine:
@@ -26,15 +28,16 @@ class CodeLine:
         return step.phase in self.phases and (step.first or not self.first_only)
 
 
-def lines(order: str, *, local_max: bool, reverse: bool) -> tuple[CodeLine, ...]:
+def lines(order: str, *, local_max: bool, reverse: bool, lazy: bool = False) -> tuple[CodeLine, ...]:
     """The algorithm of a loop order.
 
     Args:
         order: `flash1` (Dao et al. 2022, algorithm 1) or `flash2` (Dao 2023, algorithm 1).
         local_max: Write it with the tile's own maximum and the factor beta.
         reverse: Key blocks run from the last to the first.
+        lazy: m follows the maximum only where that is more than 2⁸ times as large, as an exponent.
     """
-    inner = _softmax(order, local_max=local_max)
+    inner = _softmax(order, local_max=local_max, lazy=lazy)
     keys = "reversed(K, V blocks)" if reverse else "K, V blocks"
     if order == "flash1":
         return (
@@ -56,8 +59,8 @@ def lines(order: str, *, local_max: bool, reverse: bool) -> tuple[CodeLine, ...]
     )
 
 
-def _softmax(order: str, *, local_max: bool) -> tuple[CodeLine, ...]:
-    texts = ["m′ = max(m, rowmax S);  α = exp(m − m′)"]
+def _softmax(order: str, *, local_max: bool, lazy: bool) -> tuple[CodeLine, ...]:
+    texts = [f"m′ = {LAZY_MAXIMUM if lazy else 'max(m, rowmax S)'};  α = exp(m − m′)"]
     if local_max:
         texts = ["m̃ = rowmax S;  m′ = max(m, m̃)", "α = exp(m − m′);  β = exp(m̃ − m′)"]
     weights = "P̃ = exp(S − m̃);  ℓ′ = αℓ + β Σ P̃" if local_max else "P = exp(S − m′);  ℓ′ = αℓ + Σ P"

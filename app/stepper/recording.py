@@ -63,6 +63,11 @@ class Recording:
         return self.trace.request.order
 
     @property
+    def lazy(self) -> bool:
+        """Whether m follows the maximum only where that is far above it, as in the timed kernels."""
+        return bool(self.trace.request.kernel)
+
+    @property
     def block_q(self) -> int:
         """Br, rows of a tile."""
         return self.trace.request.block_q

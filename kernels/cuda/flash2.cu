@@ -42,6 +42,9 @@ constexpr int TILE_Q = WARPS * SUBTILES * 16;
 constexpr int WIDTH = round_up(HEAD_DIM, 16);
 using TileQ = Tile<TILE_Q, WIDTH, THREADS>;
 using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
+#if TRACE
+#include "trace_fragments.cuh"
+#endif
 
 // A row keeps its old reference point until the maximum has risen by this many powers of two: P and l then stay below
 // 2^8 times their usual range, the result is the same, and almost no tile has to rescale O.
@@ -63,7 +66,11 @@ __device__ __forceinline__ int block_again() {
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     flash2(const element* q, const element* k, const element* v, element* o, float* lse, int heads, int group,
            int seqlen_q, int seqlen_k, int window_left, int window_right, float scale, const int* lists,
-           const int* counts, int sequence_heads, const __grid_constant__ Sequences sequences, int kv_heads) {
+           const int* counts, int sequence_heads, const __grid_constant__ Sequences sequences, int kv_heads
+#if TRACE
+           , const __grid_constant__ Recording recording
+#endif
+    ) {
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned shared_q = shared_address(shared);
     const unsigned shared_k = shared_q + TileQ::BYTES;  // two stages
@@ -105,6 +112,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const unsigned lane_v = shared_v + TileK::lane_rows_first(lane);
     const unsigned target_k = TileK::thread_target(shared_k), target_v = TileK::thread_target(shared_v);
 
+#if TRACE
+    Recorder recorder(recording, warp_row, rows);
+    const int tiles_k = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
+#endif
     TileQ::copy(TileQ::thread_target(shared_q), TileQ::thread_source(q + first_row * HEAD_DIM, HEAD_DIM), HEAD_DIM,
                 rows, HEAD_DIM);
     constexpr bool STAYS = SPARSE && WINDOW && !CAUSAL;  // k; else it moves along with the tiles
@@ -158,6 +169,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
             commit_copies();
         }
         if (k0 + BLOCK_K > full_end || k0 < full_begin) apply_mask(s, mask, q0 + warp_row, k0);
+#if TRACE
+        recorder.scores(tile_q * tiles_k + k0 / BLOCK_K, s, factor);
+#endif
 
         float alpha[SUBTILES][2];
         bool risen = false;
@@ -189,6 +203,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
             for (int r = 0; r < 2; ++r) l[i][r] += exponentiate(s[i], r, factor, m[i][r]);
         }
         multiply_columns<TileK>(acc, s, lane_v + stage);
+#if TRACE
+        recorder.state(m, l, alpha);
+        recorder.output(acc);
+#endif
         stage = TileK::BYTES - stage;
         k0 = next;
     }

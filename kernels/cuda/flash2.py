@@ -42,15 +42,24 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
     return bind(spec, problem, inputs, program)
 
 
-def program(problem: Problem, target: Target) -> Program:
-    """Source, defines and the launch for a problem on a target."""
-    if problem.dtype == "float32":
-        return simt.program(problem, target)
-    variant = choose_fitting(
+def cut(problem: Problem, target: Target) -> TensorVariant:
+    """How a block's work is cut, in 16 bits.
+
+    Raises:
+        InputError: No cut suits the block mask.
+    """
+    return choose_fitting(
         masked_variants(problem, variants(problem, target), "flash2"),
         lambda variant: shared_bytes(problem, variant),
         target.shared_memory,
     )
+
+
+def program(problem: Problem, target: Target) -> Program:
+    """Source, defines and the launch for a problem on a target."""
+    if problem.dtype == "float32":
+        return simt.program(problem, target)
+    variant = cut(problem, target)
     heads = problem.batch * problem.heads
     launch = KernelLaunch(
         "flash2",

@@ -1,4 +1,4 @@
-"""Trace of a CUDA run: a loop order on the FMA units, compiled once more with its recording switched on."""
+"""Trace of a CUDA run: a loop order on the FMA units, or a timed kernel, compiled to record its state."""
 
 from typing import Any
 
@@ -7,12 +7,14 @@ import msgspec
 import numpy as np
 
 from flashscope.kernels.catalogue.workspace import RUNNING_O
+from flashscope.kernels.cuda import trace_timed
 from flashscope.kernels.cuda.device import describe
-from flashscope.kernels.cuda.instrument import RECORDED, instrumented
+from flashscope.kernels.cuda.instrument import instrumented
 from flashscope.kernels.cuda.launch import bind_launches, load_kernels
-from flashscope.kernels.cuda.program import ceil_div, round_up
+from flashscope.kernels.cuda.program import round_up
+from flashscope.kernels.cuda.trace_buffers import collected, recording_buffers
 from flashscope.kernels.launching import tracing
-from flashscope.kernels.launching.tracing import Floats, Snapshots
+from flashscope.kernels.launching.tracing import Floats
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Problem
@@ -30,6 +32,8 @@ def record(request: TraceRequest) -> Trace:
         InputError: The request is beyond what can be traced.
         CompileError: The compiler refused the kernel.
     """
+    if request.kernel:
+        return trace_timed.record(request)
     tracing.check_traceable(request)
     _check(request)
     q, k, v = _rounded(request)
@@ -40,7 +44,7 @@ def record(request: TraceRequest) -> Trace:
     for launch in bind_launches(program, load_kernels(program), buffers):
         launch()
     value_dim = v.shape[1]
-    snapshots, clocks = _collect(request, buffers, value_dim)
+    snapshots, clocks = collected(request, buffers, value_dim)
     result = (cupy.asnumpy(buffers["o"].astype(cupy.float32))[:, :value_dim], cupy.asnumpy(buffers["lse"]))
     return tracing.assemble(
         request,
@@ -76,23 +80,10 @@ def _rounded(request: TraceRequest) -> tuple[Floats, Floats, Floats]:
 
 def _buffers(request: TraceRequest, problem: Problem, qkv: tuple[Floats, ...]) -> dict[str, Any]:
     """Everything the kernel reads or writes, the recording prefilled with the empty state."""
-    tiles = ceil_div(problem.seqlen_q, request.block_q) * ceil_div(problem.seqlen_k, request.block_k)
-    empty = Snapshots.empty(tiles, request.block_q, request.block_k, problem.head_dim)
     dtype, rows, width = storage_dtype(problem.dtype), problem.seqlen_q, problem.head_dim
     padded = (np.pad(array, ((0, 0), (0, width - array.shape[1]))) for array in qkv)
     buffers = {name: cupy.asarray(array).astype(dtype) for name, array in zip("qkv", padded, strict=True)}
     buffers[RUNNING_O] = cupy.empty((rows, width), cupy.float32)
     buffers |= {name: cupy.empty(rows, cupy.float32) for name in ("m", "l", "lse")}
     buffers["o"] = cupy.empty((rows, width), dtype)
-    buffers |= {name: cupy.asarray(array) for name, array in zip(RECORDED, empty, strict=False)}
-    return buffers | {"trace_t_ns": cupy.zeros(tiles, cupy.int64), "trace_sm": cupy.zeros(tiles, cupy.int32)}
-
-
-def _collect(
-    request: TraceRequest, buffers: dict[str, Any], value_dim: int
-) -> tuple[Snapshots, tuple[Any, Any]]:
-    """The recording in the order the tiles ran, in host memory."""
-    columns = ceil_div(request.problem.seqlen_k, request.block_k)
-    order = np.array([i * columns + j for i, j in tracing.visits(request)], np.int64)
-    s, m, l, alpha, o, t_ns, sm = (cupy.asnumpy(buffers[name])[order] for name in RECORDED)
-    return Snapshots(s, m, l, alpha, o[..., :value_dim]), (t_ns, sm)
+    return buffers | recording_buffers(request, width)

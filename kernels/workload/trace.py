@@ -11,6 +11,7 @@ MOST_TILES = 100_000  # that run, and
 MOST_PLACES = 1 << 22  # that there are, those included of which the mask keeps nothing
 
 LoopOrder = Literal["flash1", "flash2"]
+TimedKernel = Literal["", "flash2"]
 
 
 class Array(msgspec.Struct, frozen=True):
@@ -42,6 +43,8 @@ class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
         problem: The workload; batch and heads must be 1.
         backend: Where to compute it.
         order: `flash1` (K/V outer, Q inner, O normalised after every tile) or `flash2` (Q outer).
+        kernel: The timed kernel to trace on a GPU, in 16 bits, in tiles and an order of its own; empty: the
+            loop order in float arithmetic, in the tiles and the order of this request.
         block_q: Rows of a tile, Br.
         block_k: Columns of a tile, Bc.
         reverse: Walk the key blocks from the last to the first.
@@ -51,10 +54,17 @@ class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
     problem: Problem
     backend: Backend = "cpu"
     order: LoopOrder = "flash2"
+    kernel: TimedKernel = ""
     block_q: int = 16
     block_k: int = 16
     reverse: bool = False
     inputs: tuple[Array, Array, Array] | None = None
+
+    @property
+    def subject(self) -> "TraceRequest":
+        """The request without the tile and the order of keys that a timed kernel chooses itself."""
+        unset = {"block_q": 16, "block_k": 16, "reverse": False} if self.kernel else {}
+        return msgspec.structs.replace(self, **unset)
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -91,7 +101,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
         source: Where the snapshots come from, in words for the provenance badge.
         tile: int32 (T, 2): the (i, j) of each tile.
         s: float32 (T, Br, Bc): scaled, masked scores.
-        m: float32 (T, Br): running maximum after the tile, in units of the scaled scores.
+        m: float32 (T, Br): running maximum after the tile, in units of the scaled scores; of a timed kernel
+            the reference point of its exponents, which follows the maximum only where that is far above it.
         l: float32 (T, Br): running sum after the tile.
         alpha: float32 (T, Br): exp(m_before - m_after), the factor on old l and old O.
         o: float32 (T, Br, dv): the accumulator after the tile, as the kernel holds it: unnormalised for

@@ -124,7 +124,7 @@ class OptionsBar(QWidget):
         request = trace.request
         self.source.setText(f"{trace.device} · {trace.source}")
         self.form.show_request(request)
-        preset = preset_of(request) or (LAST_GPU if request == last_gpu else OWN)
+        preset = preset_of(request) or (LAST_GPU if last_gpu and request.subject == last_gpu.subject else OWN)
         chosen = {self.preset: preset, self.backend: request.backend, self.order: request.order}
         for combo, key in chosen.items():
             with QSignalBlocker(combo):

@@ -38,7 +38,8 @@ class CodePanel(Panel):
 
     def _lines(self, view: StepView) -> tuple[CodeLine, ...]:
         recording = view.recording
-        return lines(recording.order, local_max=view.local_max, reverse=recording.trace.request.reverse)
+        reverse = recording.trace.request.reverse
+        return lines(recording.order, local_max=view.local_max, reverse=reverse, lazy=recording.lazy)
 
     def _draw_line(self, painter: QPainter, rect: QRectF, line: CodeLine, active: bool) -> None:
         if active:

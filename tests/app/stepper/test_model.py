@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from flashscope.app.stepper.breakpoints import Breakpoints
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.formulas import formulas
-from flashscope.app.stepper.presets import PRESETS, Options, own
+from flashscope.app.stepper.presets import PRESETS, Options, own, score_row
 from flashscope.app.stepper.pseudocode import lines
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.row_history import row_history
@@ -20,7 +21,7 @@ from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.stepper.traffic import on_chip, standard_bytes
 from flashscope.kernels.catalogue.traffic import Tiles, flash1_io, flash2_io, standard_io
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.trace import LoopOrder
+from flashscope.kernels.workload.trace import LoopOrder, TimedKernel
 from tests.app.stepper.builders import build_trace, random_trace, slide_trace
 
 ORDERS: tuple[LoopOrder, ...] = ("flash1", "flash2")
@@ -244,6 +245,28 @@ def test_the_slides_notation_has_their_beta() -> None:
     assert "0.368" in text
     assert "1.223" in text
     assert "1.585" in text
+
+
+def rising(kernel: TimedKernel) -> SteppedTrace:
+    """One query whose scores are 1, 3, 20 and 2, a key to a tile."""
+    asked = score_row((1.0, 3.0, 20.0, 2.0), (1.0, 2.0, 3.0, 4.0), 1, order="flash2")
+    return SteppedTrace.of(Recording.of(build_trace(replace(asked, kernel=kernel))))
+
+
+def test_a_timed_kernel_lets_its_reference_point_lag_and_the_formulas_say_so() -> None:
+    of = rising("flash2")
+    assert of.recording.m.ravel().tolist() == [1, 1, 20, 20]
+    assert of.recording.max_error < 1e-6
+    told = [f.numbers for view in moments(of) for f in formulas(view) if f.active and f.phase == "maximum"]
+    assert [one for one in told if "above" in one] == [
+        "1.000 is above −∞ + 5.545: <m>1.000</m>",
+        "3.000 is not above 1.000 + 5.545: <m>1.000</m>",
+        "20.000 is above 1.000 + 5.545: <m>20.000</m>",
+        "2.000 is not above 20.000 + 5.545: <m>20.000</m>",
+    ]
+    code = " ".join(line.text for line in lines("flash2", local_max=False, reverse=True, lazy=True))
+    assert "m′ = rowmax S if that is above m + 8 ln 2, else m" in code
+    assert rising("").recording.m.ravel().tolist() == [1, 3, 20, 20]
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda p: p.key)

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from flashscope.kernels import attention
 from flashscope.kernels.cpu.trace import record as record_on_cpu
+from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.errors import InputError
-from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.problem import Dtype, Problem
 from flashscope.kernels.workload.trace import Array, LoopOrder, Trace, TraceRequest
 
 pytestmark = pytest.mark.gpu
@@ -70,6 +72,32 @@ def test_a_16_bit_trace_agrees_with_its_own_oracle() -> None:
     trace = record_on_cuda(TraceRequest(problem=problem, backend="cuda"))
     assert close(trace.output, trace.exact_output, 2e-2)
     assert close(trace.lse, trace.exact_lse, 1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize(("head_dim", "causal"), [(64, False), (128, True), (192, True)])
+def test_the_timed_flash2_is_traced_as_it_is_and_gives_the_same_bits(
+    dtype: Dtype, head_dim: int, causal: bool
+) -> None:
+    import cupy  # noqa: PLC0415 - a GPU is there
+
+    problem = Problem(seqlen_q=300, seqlen_k=431, head_dim=head_dim, dtype=dtype, causal=causal, seed=4)
+    trace = record_on_cuda(TraceRequest(problem=problem, backend="cuda", kernel="flash2"))
+    q, k, v = (
+        cupy.asarray(x.numpy()).astype(storage_dtype(dtype))[None, None] for x in (trace.q, trace.k, trace.v)
+    )
+    plain = attention(q, k, v, kernel="flash2", causal=causal)
+    assert (cupy.asnumpy(plain[0, 0].astype(cupy.float32)) == trace.output.numpy()).all()
+    assert (trace.request.block_q, trace.request.reverse) == (128, True)
+    tile, last = trace.tile.numpy(), {int(i): t for t, (i, _) in enumerate(trace.tile.numpy())}
+    for i, t in last.items():
+        rows = slice(i * 128, min((i + 1) * 128, 300))
+        count = rows.stop - rows.start
+        l, o = trace.l.numpy()[t, :count], trace.o.numpy()[t, :count]
+        assert np.allclose(o / l[:, None], trace.exact_output.numpy()[rows], atol=2e-2)
+        assert np.allclose(trace.m.numpy()[t, :count] + np.log(l), trace.exact_lse.numpy()[rows], atol=2e-3)
+    assert trace.sm is not None
+    assert len(tile) == len(trace.sm.numpy())
 
 
 @pytest.mark.parametrize(("block", "head_dim"), [(65, 64), (16, 136)])
