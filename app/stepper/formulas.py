@@ -92,7 +92,7 @@ def formulas(view: StepView) -> tuple[Formula, ...]:
         return ()
     x = terms(view, local)
     rows = [
-        _maximum(x, view.local_max, lazy=view.recording.lazy),
+        _maximum(x, view.local_max, headroom=view.recording.headroom),
         *_factors(x, view.local_max),
         _sum(x, view.local_max),
     ]
@@ -104,10 +104,11 @@ def formulas(view: StepView) -> tuple[Formula, ...]:
     )
 
 
-def _maximum(x: RowTerms, local_max: bool, *, lazy: bool) -> tuple[StepPhase, str, str]:
-    if lazy:
+def _maximum(x: RowTerms, local_max: bool, *, headroom: float) -> tuple[StepPhase, str, str]:
+    if headroom:
         far = "is" if x.m_new > x.m else "is not"
-        numbers = f"{number(x.m_tile)} {far} above {number(x.m)} + 5.545: <m>{number(x.m_new)}</m>"
+        limit = f"{number(x.m)} + {number(headroom)}"
+        numbers = f"{number(x.m_tile)} {far} above {limit}: <m>{number(x.m_new)}</m>"
         return "maximum", f"<m>m′</m> = {LAZY_MAXIMUM}", numbers
     symbols = "<m>m′</m> = max(<m>m</m>, m̃)" if local_max else "<m>m′</m> = max(<m>m</m>, rowmax S)"
     return "maximum", symbols, f"max({number(x.m)}, {number(x.m_tile)}) = <m>{number(x.m_new)}</m>"

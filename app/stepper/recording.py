@@ -63,9 +63,9 @@ class Recording:
         return self.trace.request.order
 
     @property
-    def lazy(self) -> bool:
-        """Whether m follows the maximum only where that is far above it, as in the timed kernels."""
-        return bool(self.trace.request.kernel)
+    def headroom(self) -> float:
+        """By how much a row's maximum may pass m before m follows it; 0: m is the running maximum."""
+        return self.trace.headroom
 
     @property
     def block_q(self) -> int:

@@ -114,6 +114,9 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         state.step<MASK>(s, c, mask);
         wgmma_wait<0>();
         pin(o); pin(p);
+#if TRACE
+        state.output(o, true);
+#endif
         if (leader) arrive(at.v_empty(rv.stage));
         rk.next();
         rv.next();
@@ -139,6 +142,9 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         wgmma_commit();
         wgmma_wait<0>();
         pin(o); pin(p);
+#if TRACE
+        state.output(o, false);
+#endif
         if (leader) arrive(at.v_empty(rv.stage));
         rv.next();
     }
@@ -217,7 +223,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
     flash3(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
            const __grid_constant__ TensorMap map_v, Output* out, RowSum* lse, int heads, int group_heads, int section,
            int seqlen_q, int seqlen_k, int left, int right, float scale, int* counter, int splits, int sequence_heads,
-           const __grid_constant__ Flash3Arguments given) {
+           const __grid_constant__ Flash3Arguments given
+#if TRACE
+           , const __grid_constant__ Recording recording
+#endif
+    ) {
     if (SPLIT) let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     Shared at;
@@ -305,6 +315,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             wgmma_commit();
             wgmma_wait<0>();
             pin(o); pin(p);
+#if TRACE
+            state.output(o, false);
+#endif
             if (leader) arrive(at.v_empty(rv.stage));
             rv.next();
         };
@@ -338,6 +351,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             }
             clear();
             state = Softmax();
+#if TRACE
+            state.begin(recording, work.q0 / BLOCK_Q * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + j, row_in_tile,
+                        min(BLOCK_Q, seqlen_q - work.q0));
+#endif
             if constexpr (OVERLAP) {
                 if (j >= work.begin) {
                     const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);

@@ -1,17 +1,21 @@
-"""Kernels with their recording switched on: those on the FMA units in any tiles, flash2 as it is timed."""
+"""Kernels with their recording switched on: those on the FMA units in any tiles, others as they are timed."""
 
 from dataclasses import replace
+from math import log
+from typing import NamedTuple
 
 import numpy as np
 
-from flashscope.kernels.cuda import flash2, simt, simt_flash1
+from flashscope.kernels.catalogue.flash3_share import Share, usual_shape
+from flashscope.kernels.cuda import flash2, flash3, simt, simt_flash1
 from flashscope.kernels.cuda.program import Program, Struct, Target, TileSize, round_up
 from flashscope.kernels.cuda.simt_layout import TILE_STEP
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.kernels.workload.trace import TimedKernel, TraceRequest
 
 RECORDED = ("trace_s", "trace_m", "trace_l", "trace_alpha", "trace_o", "trace_t_ns", "trace_sm")
-"""Buffers of the recording, in the order of Recording in trace.cuh and trace_fragments.cuh."""
+"""Buffers of the recording, in the order of Recording in trace.cuh and the two headers beside it."""
+HEADROOM = 8 * log(2)  # LAZINESS in flash2.cu, HEADROOM in flash3_softmax.cuh: powers of two
 
 
 def instrumented(request: TraceRequest, problem: Problem) -> Program:
@@ -30,14 +34,36 @@ def instrumented(request: TraceRequest, problem: Problem) -> Program:
     return replace(program, defines={**program.defines, "TRACE": 1}, launches=(first, *others))
 
 
-def timed_tile(problem: Problem, target: Target) -> TileSize:
-    """The tile that the timed flash2 takes for a problem in 16 bits."""
-    return flash2.cut(problem, target).tile
+class TimedCut(NamedTuple):
+    """What a timed kernel makes of a problem of one head.
+
+    Attributes:
+        tile: Its tile.
+        headroom: By how much the maximum of a row may pass the reference point of the exponents before that
+            follows, in units of the scaled scores; 0: it follows at once.
+        program: Its program, without a recording.
+    """
+
+    tile: TileSize
+    headroom: float
+    program: Program
 
 
-def timed(problem: Problem, target: Target) -> Program:
-    """The program of the timed flash2 for one head in 16 bits, with the recording compiled in."""
-    program = flash2.program(problem, target)
+def timed_cut(kernel: TimedKernel, problem: Problem, target: Target) -> TimedCut:
+    """How a timed kernel takes a problem of one head in 16 bits.
+
+    flash3 takes the tile that it takes of many heads: what one alone is shared into is not what is timed.
+    """
+    if kernel == "flash3":
+        chosen = Share(usual_shape(problem))
+        variant = flash3.tiling_of(problem, "flash3", chosen)[0]
+        program = flash3.program(problem, target, "flash3", chosen)
+        return TimedCut(variant.tile, HEADROOM if variant.lazy else 0.0, program)
+    return TimedCut(flash2.cut(problem, target).tile, HEADROOM, flash2.program(problem, target))
+
+
+def timed(program: Program) -> Program:
+    """A timed kernel's program with its recording compiled in."""
     (launch,) = program.launches
     launch = replace(launch, arguments=(*launch.arguments, Struct(RECORDED)))
     return replace(program, defines={**program.defines, "TRACE": 1}, launches=(launch,))

@@ -154,6 +154,7 @@ def assemble(
     snapshots: Snapshots,
     result: tuple[Floats, Floats],
     clocks: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]] | None = None,
+    headroom: float = 0.0,
 ) -> Trace:
     """The Trace of one run, with the oracle's answer for the same inputs; all arrays in host memory.
 
@@ -167,6 +168,7 @@ def assemble(
         snapshots: The state after each tile, in the order of `visits(request)`.
         result: What the kernel returned: O (Nq, dv) and LSE (Nq,).
         clocks: %globaltimer in ns, int64 (T,), and SM, int32 (T,), of each tile; None where there are none.
+        headroom: As in `Trace`.
     """
     exact, exact_lse = attention_reference(
         *(array[None, None] for array in qkv),
@@ -196,6 +198,7 @@ def assemble(
         exact_lse=Array.of(exact_lse[0, 0]),
         t_ns=clocks and Array.of(clocks[0]),
         sm=clocks and Array.of(clocks[1]),
+        headroom=headroom,
     )
 
 

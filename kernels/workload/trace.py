@@ -11,7 +11,7 @@ MOST_TILES = 100_000  # that run, and
 MOST_PLACES = 1 << 22  # that there are, those included of which the mask keeps nothing
 
 LoopOrder = Literal["flash1", "flash2"]
-TimedKernel = Literal["", "flash2"]
+TimedKernel = Literal["", "flash2", "flash3"]
 
 
 class Array(msgspec.Struct, frozen=True):
@@ -101,8 +101,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
         source: Where the snapshots come from, in words for the provenance badge.
         tile: int32 (T, 2): the (i, j) of each tile.
         s: float32 (T, Br, Bc): scaled, masked scores.
-        m: float32 (T, Br): running maximum after the tile, in units of the scaled scores; of a timed kernel
-            the reference point of its exponents, which follows the maximum only where that is far above it.
+        m: float32 (T, Br): running maximum after the tile, in units of the scaled scores; with
+            headroom the reference point of the exponents, which follows it only once it is so far above.
         l: float32 (T, Br): running sum after the tile.
         alpha: float32 (T, Br): exp(m_before - m_after), the factor on old l and old O.
         o: float32 (T, Br, dv): the accumulator after the tile, as the kernel holds it: unnormalised for
@@ -114,6 +114,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
         exact_lse: float64 (Nq,): the oracle's log-sum-exp.
         t_ns: int64 (T,): %globaltimer when the tile ended, CUDA only.
         sm: int32 (T,): the SM that computed the tile, CUDA only.
+        headroom: By how much a row's maximum may pass m before m follows it, in units of the scaled scores;
+            0: m is the running maximum.
     """
 
     request: TraceRequest
@@ -134,3 +136,4 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     exact_lse: Array
     t_ns: Array | None = None
     sm: Array | None = None
+    headroom: float = 0.0

@@ -34,7 +34,12 @@ constexpr bool SCALED = HEAD_DIM > 64;
 #endif
 constexpr float HEADROOM = 8.0f;
 
+#if TRACE
+#include "trace_warpgroups.cuh"
+struct Softmax : Recorder {
+#else
 struct Softmax {
+#endif
     float m[2], l[2] = {0.0f, 0.0f}, alpha[2];
     bool moved = false;  // LAZY: m of one of the rows, in the last step
 
@@ -52,6 +57,9 @@ struct Softmax {
                 if (SPARSE && !mask.keeps(i / 2 % 2, i / 4)) s[i] = MINUS_INFINITY;
             }
         }
+#if TRACE
+        scores(s, c);
+#endif
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
             float top = fmaxf(s[2 * r], s[2 * r + 1]);
@@ -82,6 +90,9 @@ struct Softmax {
             else alpha[r] = old == m[r] ? 1.0f : exp2_approx(fmaf(old, c, -shift));
             l[r] = fmaf(l[r], alpha[r], sum);
         }
+#if TRACE
+        state(m, l, alpha, SCALED ? LN2 : c * LN2);
+#endif
     }
 };
 

@@ -26,6 +26,7 @@ def build_trace(request: TraceRequest) -> Trace:
         lse=Array.of(lse.astype(np.float32)),
         exact_output=Array.of(exact),
         exact_lse=Array.of(lse),
+        headroom=_headroom(request),
         q=Array.of(q.astype(np.float32)),
         k=Array.of(k.astype(np.float32)),
         v=Array.of(v.astype(np.float32)),
@@ -58,6 +59,10 @@ def random_trace(
         seed=seed,
     )
     return build_trace(own(options))
+
+
+def _headroom(request: TraceRequest) -> float:
+    return LAZINESS if request.kernel else 0.0
 
 
 def _inputs(request: TraceRequest) -> tuple[Matrix, Matrix, Matrix]:
@@ -114,8 +119,7 @@ def _walk(request: TraceRequest, scores: Matrix, v: Matrix, order: list[tuple[in
         for r, row in enumerate(range(i * br, min((i + 1) * br, len(scores)))):
             seen = scores[row, j * bc : (j + 1) * bc]
             old_m, old_l, old_o = state[row]
-            far = LAZINESS if request.kernel else 0.0
-            new_m = seen.max() if seen.max() > old_m + far else old_m
+            new_m = seen.max() if seen.max() > old_m + _headroom(request) else old_m
             base = new_m if np.isfinite(new_m) else 0.0
             factor = np.exp(old_m - base) if np.isfinite(new_m) else 1.0
             p = np.exp(seen - base)

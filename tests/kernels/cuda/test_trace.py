@@ -8,7 +8,7 @@ from flashscope.kernels.cpu.trace import record as record_on_cpu
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Dtype, Problem
-from flashscope.kernels.workload.trace import Array, LoopOrder, Trace, TraceRequest
+from flashscope.kernels.workload.trace import Array, LoopOrder, TimedKernel, Trace, TraceRequest
 
 pytestmark = pytest.mark.gpu
 
@@ -74,24 +74,28 @@ def test_a_16_bit_trace_agrees_with_its_own_oracle() -> None:
     assert close(trace.lse, trace.exact_lse, 1e-4)
 
 
+@pytest.mark.parametrize("kernel", ["flash2", "flash3"])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize(("head_dim", "causal"), [(64, False), (128, True), (192, True)])
-def test_the_timed_flash2_is_traced_as_it_is_and_gives_the_same_bits(
-    dtype: Dtype, head_dim: int, causal: bool
+def test_a_timed_kernel_is_traced_as_it_is_and_gives_the_same_answer(
+    kernel: TimedKernel, dtype: Dtype, head_dim: int, causal: bool
 ) -> None:
     import cupy  # noqa: PLC0415 - a GPU is there
 
     problem = Problem(seqlen_q=300, seqlen_k=431, head_dim=head_dim, dtype=dtype, causal=causal, seed=4)
-    trace = record_on_cuda(TraceRequest(problem=problem, backend="cuda", kernel="flash2"))
+    trace = record_on_cuda(TraceRequest(problem=problem, backend="cuda", kernel=kernel))
     q, k, v = (
         cupy.asarray(x.numpy()).astype(storage_dtype(dtype))[None, None] for x in (trace.q, trace.k, trace.v)
     )
-    plain = attention(q, k, v, kernel="flash2", causal=causal)
-    assert (cupy.asnumpy(plain[0, 0].astype(cupy.float32)) == trace.output.numpy()).all()
-    assert (trace.request.block_q, trace.request.reverse) == (128, True)
+    plain = cupy.asnumpy(attention(q, k, v, kernel=kernel, causal=causal)[0, 0].astype(cupy.float32))
+    if kernel == "flash2":  # alone flash3 takes another tile than among many heads
+        assert (plain == trace.output.numpy()).all()
+    assert np.allclose(plain, trace.output.numpy(), atol=2e-2)
+    block = trace.request.block_q
+    assert trace.request.reverse
     tile, last = trace.tile.numpy(), {int(i): t for t, (i, _) in enumerate(trace.tile.numpy())}
     for i, t in last.items():
-        rows = slice(i * 128, min((i + 1) * 128, 300))
+        rows = slice(i * block, min((i + 1) * block, 300))
         count = rows.stop - rows.start
         l, o = trace.l.numpy()[t, :count], trace.o.numpy()[t, :count]
         assert np.allclose(o / l[:, None], trace.exact_output.numpy()[rows], atol=2e-2)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -109,6 +110,11 @@ def trace() -> Trace:
     """One row and one tile of two keys, of which the first is masked."""
     problem = Problem(seqlen_q=1, seqlen_k=2, head_dim=1)
     row, cell, keys = (Array.of(np.zeros(shape, np.float32)) for shape in ((1,), (1, 1), (2, 1)))
+    alike: dict[str, Any] = {
+        **dict.fromkeys(("m", "l", "alpha", "q", "output", "exact_output"), cell),
+        **dict.fromkeys(("k", "v"), keys),
+        **dict.fromkeys(("lse", "exact_lse"), row),
+    }
     return Trace(
         request=TraceRequest(problem=problem, block_q=1, block_k=2),
         device="A CPU",
@@ -116,9 +122,7 @@ def trace() -> Trace:
         tile=Array.of(np.zeros((1, 2), np.int32)),
         s=Array.of(np.array([[[-np.inf, 1.0]]], np.float32)),
         o=Array.of(np.zeros((1, 1, 1), np.float32)),
-        **dict.fromkeys(("m", "l", "alpha", "q", "output", "exact_output"), cell),
-        **dict.fromkeys(("k", "v"), keys),
-        **dict.fromkeys(("lse", "exact_lse"), row),
+        **alike,
     )
 
 
