@@ -7,7 +7,7 @@ from flashscope.profiles.store import SUFFIX, SessionFileError
 
 BUNDLED = ASSETS / "sessions"
 # The lesson, the ladder beside libraries, all that is counted; few query rows, few tiles, gradients;
-# the libraries on another GPU; rates of its caches.
+# the libraries on another GPU; rates of its caches; traces of timed kernels.
 NAMES = {
     "h200-standard-flash2": "H200 standard and flash2",
     "h200-peers": "H200 beside libraries",
@@ -17,6 +17,7 @@ NAMES = {
     "h200-backward": "H200 backward",
     "h100-peers": "H100 beside libraries",
     "h100-caches": "H100 caches",
+    "h100-inside": "H100 inside flash2 and flash3",
 }
 COUNTED = "h200-traffic"
 ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers"}  # in problems

@@ -149,6 +149,15 @@ class Recording:
         return float(np.abs(finite).max()) if finite.size else 1.0
 
     @cached_property
+    def weight_limit(self) -> float:
+        """The largest weight: 1, and where m lags behind the maximum the largest P of the trace, if more."""
+        if not self.headroom:
+            return 1.0
+        known = np.isfinite(self.m)
+        exponents = np.where(known, self.s.max(axis=2), 0) - np.where(known, self.m, 0)
+        return max(1.0, float(np.exp(exponents.max(initial=0.0))))
+
+    @cached_property
     def finite(self) -> NDArray[np.bool_]:
         """Whether l and O are finite after each tile (bool, (T,))."""
         outputs = self.o.reshape(self.tiles, -1)

@@ -311,10 +311,14 @@ class ScoreHeatmap(Heatmap):
 
 
 class WeightHeatmap(Heatmap):
-    """P of the current tile on a scale from 0 to 1: its exponents are never positive."""
+    """P of the current tile on a scale from 0 to 1; to more where m lags and exponents are positive."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Weights P of the current tile", "cividis", 2)
+
+    def levels(self, view: StepView) -> tuple[float, float]:
+        """0, and the largest P that there can be, or that there is in the whole trace where m lags."""
+        return 0.0, view.recording.weight_limit
 
     def values(self, view: StepView) -> RecordedFloats | None:
         """P once it is computed."""

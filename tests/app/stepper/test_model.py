@@ -257,6 +257,7 @@ def test_a_timed_kernel_lets_its_reference_point_lag_and_the_formulas_say_so() -
     of = rising("flash2")
     assert of.recording.m.ravel().tolist() == [1, 1, 20, 20]
     assert of.recording.max_error < 1e-6
+    assert of.recording.weight_limit == pytest.approx(np.exp(2))  # of 3 over 1
     told = [f.numbers for view in moments(of) for f in formulas(view) if f.active and f.phase == "maximum"]
     assert [one for one in told if "above" in one] == [
         "1.000 is above −∞ + 5.545: <m>1.000</m>",
@@ -267,6 +268,7 @@ def test_a_timed_kernel_lets_its_reference_point_lag_and_the_formulas_say_so() -
     code = " ".join(line.text for line in lines("flash2", local_max=False, reverse=True, lazy=True))
     assert "m′ = rowmax S if that is above m + 8 ln 2, else m" in code
     assert rising("").recording.m.ravel().tolist() == [1, 3, 20, 20]
+    assert rising("").recording.weight_limit == 1
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda p: p.key)
