@@ -60,8 +60,11 @@ def test_a_document_names_the_files_of_the_runs(tmp_path: Path) -> None:
         "runs": [str(tmp_path / f"a-{number}.flashscope") for number in (1, 2)],
         "beside": [],
     }
-    plans = [load(tmp_path / name).plan for name in files(tmp_path)]
-    assert plans[0] == plans[1]
+    first, second = (load(tmp_path / name) for name in files(tmp_path))
+    assert first.plan == second.plan
+    assert first.run_mark is not None and second.run_mark is not None
+    assert first.run_mark.family == second.run_mark.family
+    assert [(one.run, one.of) for one in (first.run_mark, second.run_mark)] == [(1, 2), (2, 2)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,90 @@
+"""Which sessions are one family: runs of one plan, each by processes of its own, as their marks say."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+from flashscope.profiles.plan.run_mark import RunMark
+
+T = TypeVar("T")
+
+
+class Kinship(NamedTuple):
+    """What decides to which family a session belongs.
+
+    Attributes:
+        mark: Which run it is, None: it is alone.
+        id: The session's UUID in hex.
+        path: Its file.
+    """
+
+    mark: RunMark | None
+    id: str
+    path: Path
+
+
+class FamilyKey(NamedTuple):
+    """What the runs of one family share.
+
+    Attributes:
+        folder: Where their files are.
+        family: That of their marks.
+        copy: 0; of copies that stand beside the runs they were made of 1, 2, ...
+    """
+
+    folder: Path
+    family: str
+    copy: int
+
+
+@dataclass(frozen=True)
+class Family(Generic[T]):
+    """Runs of one plan, or a session that is alone.
+
+    Attributes:
+        key: What they share, None: it is alone.
+        runs: In the order in which they were made.
+    """
+
+    key: FamilyKey | None
+    runs: tuple[T, ...]
+
+
+def families(items: Iterable[T], kinship: Callable[[T], Kinship]) -> list[Family[T]]:
+    """Every item in one family, families in the order of their first items.
+
+    A run that is there twice is a copy: copies make a family of their own, as far as there are several. A run
+    that is left alone by itself, as where the others are in another folder, is a session like any other.
+    """
+    members = list(items)
+    keys = _keys([kinship(item) for item in members])
+    found: dict[object, list[T]] = {}
+    for place, item in enumerate(members):
+        found.setdefault(keys.get(place, place), []).append(item)
+    return [_family(key, runs, kinship) for key, runs in found.items()]
+
+
+def _keys(kin: list[Kinship]) -> dict[int, FamilyKey]:
+    """The family of each marked item, by its place; files are taken by name, so that their order is of no matter."""
+    seen: Counter[tuple[Path, str, str]] = Counter()
+    keys: dict[int, FamilyKey] = {}
+    for place in sorted(range(len(kin)), key=lambda place: (kin[place].path.stem, kin[place].path)):
+        one = kin[place]
+        if one.mark is not None:
+            known = one.path.parent, one.mark.family, one.id
+            keys[place] = FamilyKey(*known[:2], seen[known])
+            seen[known] += 1
+    return keys
+
+
+def _family(key: object, runs: list[T], kinship: Callable[[T], Kinship]) -> Family[T]:
+    if not isinstance(key, FamilyKey) or len(runs) == 1:
+        return Family(None, tuple(runs))
+
+    def order(item: T) -> tuple[int, Path]:
+        kin = kinship(item)
+        return (kin.mark.run if kin.mark else 0), kin.path
+
+    return Family(key, tuple(sorted(runs, key=order)))
