@@ -1,8 +1,10 @@
 """How a session is named wherever one is meant."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
+from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import SessionInfo
 
@@ -35,3 +37,20 @@ def short_device(session: Session) -> str:
 def minute_of(session: Session | SessionInfo) -> str:
     """When it was measured, to the minute."""
     return session.started_at[:16].replace("T", " ")
+
+
+def numbered(mark: RunMark) -> str:
+    """Which of several runs a session is."""
+    return f"run {mark.run} of {mark.of}"
+
+
+def runs_named(names: Sequence[str], marks: Sequence[RunMark | None]) -> str:
+    """What runs of one plan are called together: what their names share before their numbers, or the last's.
+
+    Args:
+        names: Of the runs, in their order.
+        marks: Which run each is.
+    """
+    pairs = zip(names, marks, strict=True)
+    stems = {name.removesuffix(f"-{mark.run}") if mark else name for name, mark in pairs}
+    return stems.pop() if len(stems) == 1 else names[-1]

@@ -62,7 +62,8 @@ def test_a_document_names_the_files_of_the_runs(tmp_path: Path) -> None:
     }
     first, second = (load(tmp_path / name) for name in files(tmp_path))
     assert first.plan == second.plan
-    assert first.run_mark is not None and second.run_mark is not None
+    assert first.run_mark is not None
+    assert second.run_mark is not None
     assert first.run_mark.family == second.run_mark.family
     assert [(one.run, one.of) for one in (first.run_mark, second.run_mark)] == [(1, 2), (2, 2)]
 

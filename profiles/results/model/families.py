@@ -67,7 +67,7 @@ def families(items: Iterable[T], kinship: Callable[[T], Kinship]) -> list[Family
 
 
 def _keys(kin: list[Kinship]) -> dict[int, FamilyKey]:
-    """The family of each marked item, by its place; files are taken by name, so that their order is of no matter."""
+    """The family of each marked item, by its place; files are taken by name, in whatever order they come."""
     seen: Counter[tuple[Path, str, str]] = Counter()
     keys: dict[int, FamilyKey] = {}
     for place in sorted(range(len(kin)), key=lambda place: (kin[place].path.stem, kin[place].path)):
