@@ -23,7 +23,7 @@ def save_runs(
     folder: Path | None = None,
     day: int = 21,
 ) -> list[Path]:
-    """So many runs of one plan in the sessions' folder, a minute apart; returns their files, NAME-1 and so on.
+    """So many runs of one plan, a minute apart; returns their files, NAME-1 and so on.
 
     Args:
         name: Theirs.

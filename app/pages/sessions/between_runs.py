@@ -28,4 +28,5 @@ def between_runs(row: SessionRow) -> str:
     least, half, most = map(percent, (shares[0], median(shares), shares[-1]))
     if least == most:
         return f"runtimes differ by {most} (standard deviation)"
-    return f"runtimes differ by {least} to {most}, at half of {len(shares)} points by {half} at most (standard deviation)"
+    at_half = f"at half of {len(shares)} points by {half} at most"
+    return f"runtimes differ by {least} to {most}, {at_half} (standard deviation)"

@@ -1,4 +1,4 @@
-"""The sessions as a table: searched, folded and sorted here, as a proxy would ask for every cell in Python."""
+"""The sessions as a table: searched, folded and sorted here, as a proxy would ask for each cell in Python."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
