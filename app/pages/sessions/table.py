@@ -88,7 +88,7 @@ class SessionsTable(QTableView):
         return next(iter(self.chosen_rows()), None)
 
     def choose(self, keys: Collection[RowKey], current: RowKey | None = None) -> None:
-        """Choose these rows, by their files or what their runs share; a run that is folded away by its row."""
+        """Choose these rows, by file or by what their runs share; a folded run by the row that it is in."""
         places = {place for key in keys if (place := self._model.row_of(key)) is not None}
         selection = QItemSelection()
         for first, last in _runs(sorted(places)):
@@ -106,7 +106,7 @@ class SessionsTable(QTableView):
         self.fit_columns()
 
     def turn(self) -> None:
-        """Unfold the row that was chosen last, or fold it; a run that stands below its row takes this away."""
+        """Unfold the row that was chosen last, or fold it; of a run below its row fold that."""
         row = self.current()
         family = None if row is None else row.family or self._model.family_of(row.newest.path)
         if family is not None:
@@ -145,16 +145,12 @@ class SessionsTable(QTableView):
         """Whether a click meant an arrow, which is then turned."""
         place = event.position().toPoint()
         index = self.indexAt(place)
-        if (
-            event.button() != Qt.MouseButton.LeftButton
-            or not index.isValid()
-            or index.column() != NAME_COLUMN
-        ):
+        if event.button() != Qt.MouseButton.LeftButton or not index.isValid():
             return False
-        row = self._model.row_at(index.row())
-        if row.family is None or not self._arrow(index.row()).contains(place):
+        family = self._model.row_at(index.row()).family
+        if family is None or not self._arrow(index.row()).contains(place):
             return False
-        self._model.unfold(row.family, not self._model.is_unfolded(row.family))
+        self._model.unfold(family, not self._model.is_unfolded(family))
         return True
 
     def _arrow(self, row: int) -> QRect:

@@ -16,9 +16,7 @@ KIN = st.builds(
     Kinship,
     mark=MARKS,
     id=st.sampled_from(["1", "2", "3"]),
-    path=st.builds(
-        lambda folder, name: Path(folder) / name, st.sampled_from("xy"), st.text("pq-1", max_size=4)
-    ),
+    path=st.builds(Path, st.sampled_from("xy"), st.text("pq-1", max_size=4)),
 )
 
 
