@@ -17,6 +17,18 @@ def named(session: Session | SessionInfo, path: Path) -> str:
     return session.name or path.stem
 
 
+def side_called(runs: Sequence[Session], files: Sequence[Path]) -> str:
+    """One side of a comparison: a session by its name, runs of one plan by their number and theirs."""
+    names = [named(run, file) for run, file in zip(runs, files, strict=True)]
+    if len(runs) == 1:
+        return names[0]
+    marks = [run.run_mark for run in runs]
+    family = {mark.family if mark else "" for mark in marks}
+    if len(family) == 1 and "" not in family:
+        return f"{len(runs)} runs of {runs_named(names, marks)}"
+    return f"{len(runs)} runs, the first {names[0]}"
+
+
 def as_file_name(name: str) -> str:
     """A name as a file's, without an ending: what some file system refuses becomes a dash."""
     plain = REFUSED.sub("-", name).encode(errors="replace")[:MOST_BYTES].decode(errors="ignore").strip(" .-")

@@ -50,7 +50,7 @@ def test_runs_of_two_programs_take_turns_and_are_compared(tmp_path: Path) -> Non
         "2",
     ]
     assert "2 runs of one sweep" in done.stdout
-    assert "the baseline 2 runs, the first a-beside-1" in done.stdout
+    assert "the baseline 2 runs of a-beside (" in done.stdout
 
 
 def test_a_document_names_the_files_of_the_runs(tmp_path: Path) -> None:
