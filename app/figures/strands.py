@@ -188,8 +188,7 @@ def _median(first: Series, runs: Sequence[Series]) -> Series:
     values = np.array([run.value for run in runs])
     known = np.isfinite(values).any(axis=0)
     ends = np.full((3, values.shape[1]), np.nan)
-    for row, of in enumerate((np.nanmedian, np.nanmin, np.nanmax)):
-        ends[row, known] = of(values[:, known], axis=0)
+    ends[:, known] = np.nanpercentile(values[:, known], (50, 0, 100), axis=0)
     return replace(first, value=ends[0], low=ends[1], high=ends[2])
 
 

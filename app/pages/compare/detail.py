@@ -36,7 +36,8 @@ class PairDetail(Card):
         self.reason.setProperty("role", "dim")
         self.sides = [(ElidedLabel(), PlainLabel()) for _ in range(2)]
         self.strips = StripPlot(theme)
-        self.caption = PlainLabel()
+        self.caption = ElidedLabel()
+        self.caption.setMinimumWidth(1)
         self.caption.setProperty("role", "unit")
         words = QVBoxLayout()
         words.setContentsMargins(0, 0, 8, 0)
@@ -106,8 +107,8 @@ class PairDetail(Card):
     def _show_strips(self, base: Sequence[PointRow], other: Sequence[PointRow], session: int) -> None:
         self.strips.show_rows(base, other, session)
         scale = ", log scale" if self.strips.logarithmic else ""
-        apart = " · a line a run, the first on top" if len(base) + len(other) > len(self.sides) else ""
-        self.caption.setText(f"raw samples, ms{scale} · the baseline's above{apart}")
+        apart = " · by run" if len(base) + len(other) > len(self.sides) else ""
+        self.caption.setText(f"raw samples, ms{scale}{apart} · the baseline's above")
         told = [*_told("Above", base), *_told("Below", other)]
         set_tip(self.strips, "\n".join(["Raw samples in ms; the line is the median", *told]))
 

@@ -25,7 +25,12 @@ class NameDelegate(QStyledItemDelegate):
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours."""
-        self._icons = {False: themed_icon(FOLDED, theme), True: themed_icon(UNFOLDED, theme)}
+        colours = {False: theme.text, True: theme.on_accent}
+        self._icons = {
+            (unfolded, chosen): themed_icon(name, theme, colour)
+            for unfolded, name in ((False, FOLDED), (True, UNFOLDED))
+            for chosen, colour in colours.items()
+        }
 
     @guarded()
     def initStyleOption(
@@ -36,7 +41,9 @@ class NameDelegate(QStyledItemDelegate):
         if not self._model.folds:
             return
         row = index.data(ROW_ROLE)
-        icon = self._empty if row.family is None else self._icons[self._model.is_unfolded(row.family)]
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        unfolded = row.family is not None and self._model.is_unfolded(row.family)
+        icon = self._empty if row.family is None else self._icons[unfolded, chosen]
         option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
         option.decorationSize = QSize(px(ARROW_PX) * (2 if row.below else 1), px(ARROW_PX))
         option.icon = icon

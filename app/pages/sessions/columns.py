@@ -66,6 +66,7 @@ COLUMNS = (
     SessionColumn("Note", _note, _note),
 )
 NAME_COLUMN, DEVICE_COLUMN, DATE_COLUMN, KERNELS_COLUMN = 0, 1, 2, 3
+OF_ALL_RUNS = (NAME_COLUMN, 5, 6)  # names, points and tags of a row of several runs
 LEAST_FIRST = (5, KERNELS_COLUMN, 6, 4, 7, DEVICE_COLUMN, DATE_COLUMN)  # the order in which they are hidden
 
 

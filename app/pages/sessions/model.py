@@ -26,12 +26,12 @@ class SessionsModel(RowsModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._known: dict[Path, SessionRow] = {}
+        self._known: dict[RowKey, SessionRow] = {}
         self._rows: list[FoldedRows] = []
         self._families: dict[FamilyKey, tuple[tuple[SessionRow, ...], FoldedRows]] = {}
         self._unfolded: set[FamilyKey] = set()
         self._shown: list[SessionRow] = []
-        self._places: dict[RowKey, int] = {}
+        self._places: dict[RowKey, int] | None = None  # worked out when it is asked for
         self._order = (DATE_COLUMN, True)
         self._text = self._tag = ""
 
@@ -69,16 +69,18 @@ class SessionsModel(RowsModel):
 
     def take(self, rows: Iterable[SessionRow]) -> None:
         """List these files, too; those that are listed already, as they are now."""
-        for row in rows:
-            known = self._known.get(row.info.path)
-            if known is None or known.info != row.info:
-                self._known[row.info.path] = row
-        self._fold()
+        known = self._known
+        changed = {row.key: row for row in rows if row.key not in known or known[row.key].info != row.info}
+        if changed:
+            self._known = known | changed
+            self._fold()
 
     def keep_only(self, paths: set[Path]) -> None:
         """List no files but these."""
-        self._known = {path: row for path, row in self._known.items() if path in paths}
-        self._fold()
+        kept = {path: row for path, row in self._known.items() if path in paths}
+        if len(kept) < len(self._known):
+            self._known = kept
+            self._fold()
 
     def search(self, text: str, tag: str = "") -> None:
         """Show the files in which these words stand, and which have this tag; an empty one means any."""
@@ -108,6 +110,9 @@ class SessionsModel(RowsModel):
 
     def row_of(self, key: RowKey) -> int | None:
         """Where a row is shown; of a file whose runs are folded, the row of these; None where it is not."""
+        if self._places is None:
+            self._places = {run.path: place for place, row in enumerate(self._shown) for run in row.runs}
+            self._places |= {row.key: place for place, row in enumerate(self._shown)}
         return self._places.get(key)
 
     def row_at(self, place: int) -> SessionRow:
@@ -135,9 +140,11 @@ class SessionsModel(RowsModel):
 
     def _fold(self) -> None:
         """Put the runs of each plan into one row; rows whose runs are as they were stay."""
-        found = families(self._known.values(), kinship)
+        rows = self._known.values()
+        self._rows = [FoldedRows(row, ()) for row in rows if row.info.run_mark is None]
         known, self._families = self._families, {}
-        self._rows = [self._folded(one, known) for one in found]
+        marked = families((row for row in rows if row.info.run_mark is not None), kinship)
+        self._rows += [self._folded(one, known) for one in marked]
         self._find()
 
     def _folded(
@@ -162,8 +169,7 @@ class SessionsModel(RowsModel):
         if not _same(shown, self._shown):
             self.beginResetModel()
             self._shown = shown
-            self._places = {run.path: place for place, row in enumerate(shown) for run in row.runs}
-            self._places |= {row.key: place for place, row in enumerate(shown)}
+            self._places = None
             self.endResetModel()
 
     def _opened(self, head: SessionRow) -> bool:

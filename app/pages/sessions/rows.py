@@ -7,7 +7,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from flashscope.app.pages.sessions.columns import COLUMNS, NAME_COLUMN, SessionColumn, session_name, tip_of
+from flashscope.app.pages.sessions.columns import (
+    COLUMNS,
+    DATE_COLUMN,
+    NAME_COLUMN,
+    OF_ALL_RUNS,
+    SessionColumn,
+    session_name,
+    tip_of,
+)
 from flashscope.app.words.plain import cut_short
 from flashscope.app.words.sessions import runs_named
 from flashscope.profiles.results.model.dates import moment
@@ -93,23 +101,31 @@ def kinship(row: SessionRow) -> Kinship:
 
 def folded(key: FamilyKey, rows: Sequence[SessionRow]) -> FoldedRows:
     """The row of all runs of a plan, and a row for each: found wherever one of them is."""
+    newest = max(rows, key=lambda row: row.raws[DATE_COLUMN])
+    names = [row.texts[NAME_COLUMN] for row in rows]
+    name = runs_named(names, [row.info.run_mark for row in rows])
     runs = tuple(row.info for row in rows)
-    name = runs_named([session_name(info) for info in runs], [info.run_mark for info in runs])
-    head = SessionRow.of(_together(runs, name))._replace(runs=runs, key=key)
-    texts = (cut_short(f"{name} · {head.counted}"), *head.texts[1:])
-    search = "\n".join([head.search, *(row.search for row in rows)])
-    return FoldedRows(head._replace(texts=texts, search=search), tuple(map(_below, rows)))
+    head = newest._replace(info=_together(runs, newest.info, name), runs=runs, key=key)
+    told = {column: COLUMNS[column] for column in OF_ALL_RUNS}
+    texts = [told[k].text(head.info) if k in told else text for k, text in enumerate(head.texts)]
+    raws = [told[k].raw(head.info) if k in told else raw for k, raw in enumerate(head.raws)]
+    texts[NAME_COLUMN] = f"{name} · {head.counted}"
+    head = head._replace(
+        texts=tuple(map(cut_short, texts)),
+        raws=tuple(raws),
+        search="\n".join([name.casefold(), *(row.search for row in rows)]),
+    )
+    return FoldedRows(head, tuple(map(_below, rows)))
 
 
 def _below(row: SessionRow) -> SessionRow:
-    mark = row.info.run_mark
-    told = f"run {mark.run} · {session_name(row.info)}" if mark else session_name(row.info)
+    mark, name = row.info.run_mark, row.texts[NAME_COLUMN]
+    told = f"run {mark.run} · {name}" if mark else name
     return row._replace(texts=(cut_short(told), *row.texts[1:]), below=True)
 
 
-def _together(runs: Sequence[SessionInfo], name: str) -> SessionInfo:
+def _together(runs: Sequence[SessionInfo], newest: SessionInfo, name: str) -> SessionInfo:
     """What runs have together: points and bytes of all, tags of any, else what the newest says."""
-    newest = max(runs, key=lambda info: moment(info.started_at))
     statuses: Counter[PointStatus] = Counter()
     for info in runs:
         statuses.update(info.statuses)
