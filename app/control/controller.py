@@ -22,7 +22,6 @@ from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import EngineBusyError, EngineFactory
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.running.driver import Driver
@@ -239,10 +238,9 @@ class Controller(Selection):
         self.live_readings.clear()
         self._driver.engine.watch(backend)
 
-    def run(self, plan: Plan, mark: RunMark | None = None) -> None:
-        """Start a sweep in a fresh session and file; `mark`: which of several runs of the plan it is."""
-        record = partial(self._record_anew, plan.backend)
-        self._start(plan.backend, partial(self._driver.run, plan, record, mark))
+    def run(self, plan: Plan) -> None:
+        """Start a sweep in a fresh session and file."""
+        self._start(plan.backend, partial(self._driver.run, plan, partial(self._record_anew, plan.backend)))
 
     def resume(self, remaining: Remaining) -> None:
         """Measure what is left of the session on show, in its file; nothing where it has none."""

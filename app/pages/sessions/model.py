@@ -26,7 +26,7 @@ class SessionsModel(RowsModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._known: dict[RowKey, SessionRow] = {}
+        self._known: dict[Path, SessionRow] = {}
         self._rows: list[FoldedRows] = []
         self._families: dict[FamilyKey, tuple[tuple[SessionRow, ...], FoldedRows]] = {}
         self._unfolded: set[FamilyKey] = set()
@@ -70,7 +70,8 @@ class SessionsModel(RowsModel):
     def take(self, rows: Iterable[SessionRow]) -> None:
         """List these files, too; those that are listed already, as they are now."""
         known = self._known
-        changed = {row.key: row for row in rows if row.key not in known or known[row.key].info != row.info}
+        given = ((row.info.path, row) for row in rows)
+        changed = {path: row for path, row in given if path not in known or known[path].info != row.info}
         if changed:
             self._known = known | changed
             self._fold()
