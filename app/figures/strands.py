@@ -171,14 +171,15 @@ def _curves(gathered: _Gathered, quantity: Quantity) -> Iterator[Strand]:
             places[session, pair.kernel, pair.base.seqlen] = place
             places.setdefault((0, pair.kernel, pair.base.seqlen), place)
     for session, members in sorted(gathered.rows.items()):
-        runs = [_series(run, quantity) for run in gathered.runs[session].values()]
-        for series in _series(members, quantity):
+        runs = [side_series(run, quantity) for run in gathered.runs[session].values()]
+        for series in side_series(members, quantity):
             ours = [one for run in runs for one in run if one.kernel == series.kernel]
             yield from (_run(session, one) for one in ours)
             yield _curve(session, _median(series, ours) if ours else series, places)
 
 
-def _series(members: Sequence[PointRow], quantity: Quantity) -> list[Series]:
+def side_series(members: Sequence[PointRow], quantity: Quantity) -> list[Series]:
+    """The series of each kernel in one session; a relative quantity is beside its favoured baseline."""
     baseline = favoured_baseline(tuple(dict.fromkeys(row.kernel for row in members)))
     return extract(members, quantity, baseline if quantity.relative else None)
 

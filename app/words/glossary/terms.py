@@ -177,9 +177,9 @@ GPU = (
 MEASURING = (
     Meaning("session", "All that one sweep measured, in one file."),
     Meaning(
-        "runs",
-        "The same sweep made several times, each by processes of its own: what differs between them is known.",
-        ("between runs", "runs of one plan"),
+        "runs of one plan",
+        "One sweep made several times, each by processes of its own, to see what differs between them.",
+        ("between runs",),
     ),
     Meaning("sweep", "Kernels measured over sequence lengths, one after the other."),
     Meaning("point", "One kernel on one problem, as one sweep measured it."),
