@@ -11,7 +11,7 @@ from flashscope.app.control.chores import Chores
 from flashscope.app.pages.compare.findings import ComparedSession, Findings, find
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.results.compare import MOST_OTHERS
-from flashscope.profiles.results.model.families import Family, Kinship, families
+from flashscope.profiles.results.model.families import Kinship, RunFamily, families
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.quantities.quantity import Quantity
 from flashscope.profiles.results.quantities.registry import RUNTIME
@@ -190,7 +190,7 @@ def _kinship(item: tuple[Path, Session | None]) -> Kinship:
     return Kinship(None if session is None else session.run_mark, "" if session is None else session.id, path)
 
 
-def _side(family: Family[tuple[Path, Session | None]]) -> Chosen:
+def _side(family: RunFamily[tuple[Path, Session | None]]) -> Chosen:
     files, sessions = zip(*family.runs, strict=True)
     return Chosen(files, sessions)
 

@@ -11,7 +11,7 @@ from flashscope.app.pages.sessions.columns import COLUMNS, DATE_COLUMN, NAME_COL
 from flashscope.app.pages.sessions.rows import FoldedRows, RowKey, SessionRow, folded, kinship
 from flashscope.app.widgets.plain import plain_tip
 from flashscope.app.widgets.row_table import Index, RowsModel, alignment
-from flashscope.profiles.results.model.families import Family, FamilyKey, families
+from flashscope.profiles.results.model.families import FamilyKey, RunFamily, families
 from flashscope.profiles.store import SessionInfo
 
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -149,7 +149,7 @@ class SessionsModel(RowsModel):
         self._find()
 
     def _folded(
-        self, one: Family[SessionRow], known: dict[FamilyKey, tuple[tuple[SessionRow, ...], FoldedRows]]
+        self, one: RunFamily[SessionRow], known: dict[FamilyKey, tuple[tuple[SessionRow, ...], FoldedRows]]
     ) -> FoldedRows:
         if one.key is None:
             return FoldedRows(one.runs[0], ())

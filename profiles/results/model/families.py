@@ -41,7 +41,7 @@ class FamilyKey(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Family(Generic[T]):
+class RunFamily(Generic[T]):
     """Runs of one plan, or a session that is alone.
 
     Attributes:
@@ -53,7 +53,7 @@ class Family(Generic[T]):
     runs: tuple[T, ...]
 
 
-def families(items: Iterable[T], kinship: Callable[[T], Kinship]) -> list[Family[T]]:
+def families(items: Iterable[T], kinship: Callable[[T], Kinship]) -> list[RunFamily[T]]:
     """Every item in one family, families in the order of their first items.
 
     A run that is there twice is a copy: copies make a family of their own, as far as there are several. A run
@@ -87,12 +87,12 @@ def _split(path: Path) -> tuple[str, str]:
     return name.rpartition(".")[0] or name, folder
 
 
-def _family(key: object, runs: list[T], kinship: Callable[[T], Kinship]) -> Family[T]:
+def _family(key: object, runs: list[T], kinship: Callable[[T], Kinship]) -> RunFamily[T]:
     if not isinstance(key, FamilyKey) or len(runs) == 1:
-        return Family(None, tuple(runs))
+        return RunFamily(None, tuple(runs))
 
     def order(item: T) -> tuple[int, str]:
         kin = kinship(item)
         return (kin.mark.run if kin.mark else 0), str(kin.path)
 
-    return Family(key, tuple(sorted(runs, key=order)))
+    return RunFamily(key, tuple(sorted(runs, key=order)))
