@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel
 
 from flashscope.app.cli import main
 from flashscope.app.pages.compare.findings import Findings
+from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.plots.compare.strand_layer import stroke
 from flashscope.profiles.plan.run_mark import run_marks
 from flashscope.profiles.results.compare.document import ComparisonDocument
@@ -45,6 +46,19 @@ def test_runs_of_one_plan_are_one_side_in_their_order_whatever_order_they_are_ch
     press(desk, "compare.baseline")
     desk.drawn()
     assert desk.page.lineup.sides == (tuple(after), tuple(before))
+
+
+def test_folded_rows_of_the_library_are_compared_by_c_the_oldest_the_baseline(desk: Desk) -> None:
+    after, before = save_runs("after", 3, day=22), save_runs("before", 3)
+    desk.window.show_page("sessions")
+    page = desk.window.pages["sessions"]
+    assert isinstance(page, SessionsPage)
+    page.refresh()
+    desk.qtbot.waitUntil(lambda: page.model.row_of(before[0]) is not None and page.table.isVisible())
+    page.table.choose([after[0], before[0]])
+    assert len(page.chosen_rows()) == 2
+    desk.after(lambda: press(desk, "sessions.compare"))
+    assert desk.page.lineup.sides == (tuple(before), tuple(after))
 
 
 def test_the_figures_are_those_that_compare_prints(
