@@ -20,6 +20,7 @@ from flashscope.app.commands.local import LIFE
 from flashscope.app.commands.messages import complain, pasteable, say, say_json
 from flashscope.app.commands.printed.spread import print_spread
 from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.plan.run_mark import MARK, RunMark, run_marks
 from flashscope.profiles.results.quantities.registry import RUNTIME
 from flashscope.profiles.store import load
 from flashscope.profiles.wire.process import python_command
@@ -29,10 +30,11 @@ ANSWER_S = 60  # that another program may take to tell its version
 
 
 class RunFile(NamedTuple):
-    """One run to be made: by which program, into which file."""
+    """One run to be made: by which program, into which file, marked as which run."""
 
     program: tuple[str, ...]
     file: Path
+    mark: RunMark
 
 
 class RunFiles(NamedTuple):
@@ -69,7 +71,7 @@ def run(words: Sequence[str], *, runs: int, out: Path, beside: Path | None, as_j
     with _relay() as relay:
         for place, one in enumerate(files.in_turns):
             complain("sweep", f"run {place + 1} of {len(files.own) + len(files.beside)}, {one.file}")
-            code = relay.run([*one.program, "sweep", *words, "--out", str(one.file)])
+            code = relay.run([*one.program, "sweep", *words, "--out", str(one.file)], one.mark)
             made += [one] if one.file.exists() else []
             worst = worst or code
             if relay.stopped_by is not None or code == USAGE_ERROR:
@@ -85,16 +87,17 @@ def _files(out: Path, runs: int, beside: Path | None) -> RunFiles:
     Raises:
         InputError: One is, or the other program does not answer.
     """
-    ours = tuple(python_command(MAIN))
-    own = [RunFile(ours, _numbered(out, "", number)) for number in range(1, runs + 1)]
+    own = _side(tuple(python_command(MAIN)), out, "", runs)
     other = _program(beside) if beside else None
-    theirs = (
-        [RunFile(other, _numbered(out, "-beside", number)) for number in range(1, runs + 1)] if other else []
-    )
+    theirs = _side(other, out, "-beside", runs) if other else []
     for one in (*own, *theirs):
         if one.file.exists():
             raise InputError(f"{one.file} exists already; give another name to --out, or remove it")
     return RunFiles(own, theirs)
+
+
+def _side(program: tuple[str, ...], out: Path, side: str, runs: int) -> list[RunFile]:
+    return [RunFile(program, _numbered(out, side, mark.run), mark) for mark in run_marks(runs)]
 
 
 def _numbered(out: Path, side: str, number: int) -> Path:
@@ -124,15 +127,18 @@ class _Relay:
         self.stopped_by: int | None = None
         self._child: subprocess.Popen[bytes] | None = None
 
-    def run(self, command: Sequence[str]) -> int:
-        """The exit code of a command, whose stdout nobody sees; it stops when this process is killed."""
+    def run(self, command: Sequence[str], mark: RunMark) -> int:
+        """The exit code of a command, whose stdout nobody sees; it stops when this process is killed.
+
+        A program that knows no marks makes sessions that have none.
+        """
         with _life() as life:
             self._child = subprocess.Popen(
                 command,
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,
                 pass_fds=(life,),
-                env={**os.environ, LIFE: str(life)},
+                env={**os.environ, LIFE: str(life), MARK: mark.written},
             )
             if self.stopped_by is not None:  # between the last child and this one
                 self._child.send_signal(self.stopped_by)

@@ -6,6 +6,7 @@ done, or when the file could not be written; 2 when no kernel takes any of the p
 number after Ctrl-C (130) or SIGTERM (143), with the points measured until then kept.
 """
 
+import os
 from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
@@ -28,6 +29,7 @@ from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.presets import preset_plan
 from flashscope.profiles.plan.request import Request
+from flashscope.profiles.plan.run_mark import MARK, RunMark
 from flashscope.profiles.results.formats.export import to_json
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.results.model.rows import rows
@@ -51,6 +53,7 @@ FINE = {"done", "will-not-fit"}
 
 def run(choices: Mapping[str, Any], *, preset: str | None, out: Path | None, as_json: bool) -> int:
     """Run the sweep of these choices or of the preset, record it, print it."""
+    mark = RunMark.read(os.environ.pop(MARK, ""))
     with local_driver() as (driver, events):
         machine = find_machine(driver, events)
         if isinstance(machine, int):
@@ -65,7 +68,7 @@ def run(choices: Mapping[str, Any], *, preset: str | None, out: Path | None, as_
         path = out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
         check_place(path)
         sweep = SweepRun(driver, events, Recorder(path, numbered=out is None))
-        sweep.run(plan)
+        sweep.run(plan, mark)
     return report(sweep, as_json=as_json, compared=preset is not None)
 
 
@@ -154,10 +157,10 @@ class SweepRun:
         """What is known of it, None before it began or goes on."""
         return self._driver.session
 
-    def run(self, plan: Plan) -> None:
-        """Measure a plan and return when that has ended."""
+    def run(self, plan: Plan, mark: RunMark | None = None) -> None:
+        """Measure a plan and return when that has ended; `mark`: which of several runs it is."""
         self._driver.engine.watch(plan.backend)
-        self._driver.run(plan, self._open)
+        self._driver.run(plan, self._open, mark)
         self._follow()
 
     def resume(self, session: Session, remaining: Remaining) -> None:

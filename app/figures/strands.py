@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from flashscope.app.figures.series import Series, Values, extract
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.compare import Comparison, Contrast, Lone, Pair
 from flashscope.profiles.results.model.curves import Curve, curve_by_problem
-from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.quantities.quantity import Quantity
 from flashscope.profiles.results.quantities.registry import favoured_baseline
 
@@ -26,13 +26,14 @@ class Strand:
 
     Attributes:
         kernel: The kernel.
-        session: Which session: 0 is the baseline.
+        session: Which side: 0 is the baseline.
         seqlen: N, rising.
         value: The figure, or the ratio.
         low: Lower end of its spread, or of the ratio's interval.
         high: Upper end of the same.
         place: The pair's number in the comparison, -1 where a point has no partner.
         changed: Whether the pair's verdict is a change.
+        faint: Whether it is one of several runs of its side, which stand behind their median.
     """
 
     kernel: str
@@ -43,6 +44,7 @@ class Strand:
     high: Values
     place: PointIndices
     changed: NDArray[np.bool_]
+    faint: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +61,8 @@ class Sheet:
 
     Attributes:
         ratios: A strand for each kernel and other session that have pairs.
-        curves: A strand for each kernel and session.
+        curves: A strand for each kernel and side: of several runs their median from the least to the
+            largest, and one for each run, faint, before it.
         band: What counts as a change.
         seqlens: Every N, rising.
         kernels: In the order of their first point.
@@ -74,10 +77,13 @@ class Sheet:
 
 @dataclass(eq=False)
 class _Gathered:
-    """What falls on one curve: pairs by contrast with their numbers, and rows by session."""
+    """What falls on one curve: pairs by contrast with their numbers, rows by side, and those of its runs."""
 
     pairs: dict[int, list[tuple[int, Pair]]] = field(default_factory=lambda: defaultdict(list))
     rows: dict[int, list[PointRow]] = field(default_factory=lambda: defaultdict(list))
+    runs: dict[int, dict[int, list[PointRow]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
 
 
 def flattened(comparison: Comparison) -> tuple[tuple[int, Pair], ...]:
@@ -95,6 +101,8 @@ def sheets(comparison: Comparison, curves: Mapping[Problem, Curve]) -> dict[Curv
     gathered: defaultdict[Curve, _Gathered] = defaultdict(_Gathered)
     for session, row in _rows(comparison):
         gathered[curves[row.problem]].rows[session].append(row)
+    for session, number, row in _runs(comparison):
+        gathered[curves[row.problem]].runs[session][number].append(row)
     for place, (session, pair) in enumerate(flattened(comparison)):
         gathered[curves[pair.base.problem]].pairs[session].append((place, pair))
     return {curve: _sheet(one, comparison.quantity) for curve, one in gathered.items()}
@@ -106,6 +114,14 @@ def _rows(comparison: Comparison) -> Iterator[tuple[int, PointRow]]:
     yield from ((0, row) for row in _side(first, base=True))
     for session, contrast in enumerate(comparison.contrasts, 1):
         yield from ((session, row) for row in _side(contrast, base=False))
+
+
+def _runs(comparison: Comparison) -> Iterator[tuple[int, int, PointRow]]:
+    """Every point of every run of the sides that have several."""
+    base = comparison.contrasts[0].base_runs
+    for session, runs in enumerate((base, *(one.other_runs for one in comparison.contrasts))):
+        for number, run in enumerate(runs if len(runs) > 1 else ()):
+            yield from ((session, number, row) for row in rows(run))
 
 
 def _side(contrast: Contrast, *, base: bool) -> Iterator[PointRow]:
@@ -120,9 +136,9 @@ def _sheet(gathered: _Gathered, quantity: Quantity) -> Sheet:
         for session, pairs in gathered.pairs.items()
         for kernel, members in _by_kernel(pairs).items()
     )
-    rows = [row for members in gathered.rows.values() for row in members]
-    seqlens = tuple(sorted({row.seqlen for row in rows}))
-    kernels = tuple(dict.fromkeys(row.kernel for row in rows))
+    points = [row for members in gathered.rows.values() for row in members]
+    seqlens = tuple(sorted({row.seqlen for row in points}))
+    kernels = tuple(dict.fromkeys(row.kernel for row in points))
     every = [pair for pairs in gathered.pairs.values() for _, pair in pairs]
     return Sheet(ratios, tuple(_curves(gathered, quantity)), _band(every), seqlens, kernels)
 
@@ -154,10 +170,36 @@ def _curves(gathered: _Gathered, quantity: Quantity) -> Iterator[Strand]:
         for place, pair in pairs:
             places[session, pair.kernel, pair.base.seqlen] = place
             places.setdefault((0, pair.kernel, pair.base.seqlen), place)
-    for session, rows in sorted(gathered.rows.items()):
-        baseline = favoured_baseline(tuple(dict.fromkeys(row.kernel for row in rows)))
-        for series in extract(rows, quantity, baseline if quantity.relative else None):
-            yield _curve(session, series, places)
+    for session, members in sorted(gathered.rows.items()):
+        runs = [side_series(run, quantity) for run in gathered.runs[session].values()]
+        for series in side_series(members, quantity):
+            ours = [one for run in runs for one in run if one.kernel == series.kernel]
+            yield from (_run(session, one) for one in ours)
+            yield _curve(session, _median(series, ours) if ours else series, places)
+
+
+def side_series(members: Sequence[PointRow], quantity: Quantity) -> list[Series]:
+    """The series of each kernel in one session; a relative quantity is beside its favoured baseline."""
+    baseline = favoured_baseline(tuple(dict.fromkeys(row.kernel for row in members)))
+    return extract(members, quantity, baseline if quantity.relative else None)
+
+
+def _median(first: Series, runs: Sequence[Series]) -> Series:
+    """The median of several runs of one plan, from the least to the largest; NaN where there is none."""
+    values = np.array([run.value for run in runs])
+    known = np.isfinite(values).any(axis=0)
+    ends = np.full((3, values.shape[1]), np.nan)
+    ends[:, known] = np.nanpercentile(values[:, known], (50, 0, 100), axis=0)
+    return replace(first, value=ends[0], low=ends[1], high=ends[2])
+
+
+def _run(session: int, series: Series) -> Strand:
+    """One of several runs: no point of it is a pair, and no spread of it is drawn."""
+    nothing = np.full(series.seqlen.size, np.nan)
+    place, filled = np.full(series.seqlen.size, NO_PLACE), np.ones(series.seqlen.size, dtype=np.bool_)
+    return Strand(
+        series.kernel, session, series.seqlen, series.value, nothing, nothing, place, filled, faint=True
+    )
 
 
 def _curve(session: int, series: Series, places: Mapping[tuple[int, str, int], int]) -> Strand:

@@ -67,7 +67,8 @@ def _contrast(
     for curve, members in _by_curve(contrast.pairs, curves).items():
         yield tag("h2", curve.whole_label)
         yield legend_element(list(dict.fromkeys(pair.kernel for pair in members)), classes)
-        yield tag("div", ratios_of(members, classes), figures_of(quantity, members, classes), class_="grid")
+        figures = figures_of(quantity, members, classes, (contrast.base_runs, contrast.other_runs))
+        yield tag("div", ratios_of(members, classes), figures, class_="grid")
         yield from _tables(quantity, members, curve.label)
     for where, lone in (("the baseline", contrast.base_only), ("this session", contrast.other_only)):
         if lone:

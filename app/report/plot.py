@@ -34,16 +34,32 @@ def figure_of(
 
 
 def plot(
-    quantity: Quantity, series: Sequence[Series], seqlens: Sequence[int], classes: Mapping[str, str]
+    quantity: Quantity,
+    series: Sequence[Series],
+    seqlens: Sequence[int],
+    classes: Mapping[str, str],
+    runs: Sequence[Series] = (),
 ) -> Element:
-    """The series of one quantity; `seqlens` are where ticks may stand, `classes` the kernels' colours."""
+    """The series of one quantity, over single runs, faint.
+
+    Args:
+        quantity: What is drawn.
+        series: Of each kernel.
+        seqlens: Where ticks may stand.
+        classes: The kernels' colours.
+        runs: Of each kernel in each of several runs.
+    """
     words = words_of(quantity)
     columns = [values for one in series for values in (one.value, one.low, one.high, one.model)]
+    columns += [one.value for one in runs]
     failing = [one.failures for one in series if one.failures]
     frame = Frame.around(
         np.array(seqlens, dtype=np.float64), np.concatenate(columns), words.scale, RAIL_PX * len(failing)
     )
     parts = frame.axes(seqlens, words)
+    parts += [
+        tag("path", d=line(frame, one.seqlen, one.value), class_=f"run {classes[one.kernel]}") for one in runs
+    ]
     parts += [part for one in series for part in curve_elements(frame, words.text, one, classes[one.kernel])]
     parts += rails(frame, failing, classes)
     return drawing(frame, f"{quantity.title} over N", *parts)

@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from flashscope.app.figures.series import Failure, Series, Values
+from flashscope.app.figures.strands import side_series
 from flashscope.app.figures.ticks import to_axis
 from flashscope.app.report.frame import Frame, drawing
 from flashscope.app.report.markup import tag
@@ -13,22 +14,35 @@ from flashscope.app.report.plot import RAIL_PX, curve_elements, line, plot, rail
 from flashscope.app.words.kinds import KINDS, Scale, unit_text
 from flashscope.app.words.verdicts import ratio_digits
 from flashscope.profiles.results.compare import Pair
-from flashscope.profiles.results.model.session import UNFINISHED
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.results.model.session import UNFINISHED, Session
 from flashscope.profiles.results.quantities.quantity import Quantity
 from flashscope.profiles.wire.measurement import Figure, Number
 
 WIDE = 4.0  # times: ratios that far apart stand on a logarithmic axis
 
 
-def figures_of(quantity: Quantity, pairs: Sequence[Pair], classes: Mapping[str, str]) -> Element:
-    """The quantity here, solid, and in the baseline, dashed."""
+def figures_of(
+    quantity: Quantity,
+    pairs: Sequence[Pair],
+    classes: Mapping[str, str],
+    sides: Sequence[Sequence[Session]] = (),
+) -> Element:
+    """The quantity here, solid, and in the baseline, dashed; of sides with several runs each run, faint."""
     series = [_figures(kernel, members) for kernel, members in _by_kernel(pairs).items()]
+    runs = [one for side in sides if len(side) > 1 for run in side for one in _of_run(quantity, pairs, run)]
     caption = tag(
         "figcaption",
         tag("h3", quantity.title),
-        tag("span", f"{unit_text(quantity)}; dashed: baseline"),
+        tag("span", f"{unit_text(quantity)}; dashed: baseline{'; faint: each run' if runs else ''}"),
     )
-    return tag("figure", caption, plot(quantity, series, _seqlens(pairs), classes))
+    return tag("figure", caption, plot(quantity, series, _seqlens(pairs), classes, runs))
+
+
+def _of_run(quantity: Quantity, pairs: Sequence[Pair], run: Session) -> list[Series]:
+    """The points of these pairs in one run."""
+    wanted = {(pair.kernel, pair.base.problem) for pair in pairs}
+    return side_series([row for row in rows(run) if (row.kernel, row.problem) in wanted], quantity)
 
 
 def ratios_of(pairs: Sequence[Pair], classes: Mapping[str, str]) -> Element:

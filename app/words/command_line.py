@@ -69,9 +69,12 @@ def repeating_preset(plan: Plan) -> str | None:
     return f"{PROGRAM} {shell_line([*said, '--out', 'sweep.flashscope'])}"
 
 
-def compare_line(files: Sequence[Path], quantity: str) -> str:
-    """The comparison of these session files, the baseline's first, for a terminal."""
-    words = ["compare", *map(str, files), *(["--quantity", quantity] if quantity != "runtime" else [])]
+def compare_line(sides: Sequence[Sequence[Path]], quantity: str) -> str:
+    """The comparison of these sides' session files, the baseline's first, for a terminal."""
+    parted = ["vs"] if any(len(side) > 1 for side in sides) else []
+    first, *others = [list(map(str, side)) for side in sides]
+    words = ["compare", *first, *(word for side in others for word in (*parted, *side))]
+    words += ["--quantity", quantity] if quantity != "runtime" else []
     return f"{PROGRAM} {shell_line(words)}"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.kinds import words_of
-from flashscope.app.words.sessions import device_of, minute_of, named
+from flashscope.app.words.sessions import device_of, minute_of, side_called
 from flashscope.app.words.units import seqlen_text
 from flashscope.app.words.verdicts import ratio_digits
 from flashscope.kernels.workload.problem import Problem
@@ -19,15 +19,9 @@ HEADINGS = ("kernel", "problem", "N", "baseline", "here", "ratio", "95% interval
 KEYS = 3  # the columns that say which point a line is about
 
 
-def titled(session: Session, file: Path) -> str:
-    """A session by name, or its file's, with device and day."""
-    return f"{named(session, file)} ({device_of(session)}, {minute_of(session)})"
-
-
 def side_titled(runs: Sequence[Session], files: Sequence[Path]) -> str:
-    """A session of a comparison, or how many runs stand for it and the first of them."""
-    first = titled(runs[0], files[0])
-    return first if len(runs) == 1 else f"{len(runs)} runs, the first {first}"
+    """A side of a comparison, with the device and minute of its first run."""
+    return f"{side_called(runs, files)} ({device_of(runs[0])}, {minute_of(runs[0])})"
 
 
 def contrast_curves(contrast: Contrast) -> Mapping[Problem, Curve]:

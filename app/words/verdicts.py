@@ -84,7 +84,7 @@ def verdict_reason(pair: Pair) -> str:
 
 
 def _changed(pair: Pair) -> str:
-    told = [f"The interval excludes 1 and the rounds differ (p = {pair.p or 0:.2g} over all points)."]
+    told = [f"The interval excludes 1 and both sides differ (p = {pair.p or 0:.2g} over all points)."]
     if pair.change is not None and pair.threshold is not None:
         told.append(f"A change of {percent(pair.threshold)} counts here; this is {percent(pair.change)}.")
     if pair.cycles is not None:

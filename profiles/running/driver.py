@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from flashscope.profiles.engine.contract import EngineBusyError, EngineFactory, Sink
 from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.running.recording import FileMade, FileNote, FileTrouble, RunRecording
@@ -36,21 +39,24 @@ class Driver:
         self.recording: RunRecording | None = None
         self._resumed: Session | None = None  # the one that the run goes on with
         self._open: OpenRecording | None = None
+        self._mark: RunMark | None = None
         self._recordings: list[RunRecording] = []  # not known to be finished
         self.engine = make_engine(sink)
 
-    def run(self, plan: Plan, record: OpenRecording | None = None) -> None:
+    def run(self, plan: Plan, record: OpenRecording | None = None, mark: RunMark | None = None) -> None:
         """Start a plan in a fresh session.
 
         Args:
             plan: What to measure.
             record: Makes what records the session; None: nothing does.
+            mark: Which of several runs of the plan it is; None: it is alone.
 
         Raises:
             EngineBusyError: A run goes on.
             KeyError: The engine has no kernel that the plan names.
         """
         self._start(plan, None, None, record)
+        self._mark = mark
 
     def resume(self, session: Session, remaining: Remaining, record: OpenRecording | None = None) -> None:
         """Go on with what is left of a session's plan; `session` takes in what comes.
@@ -96,6 +102,8 @@ class Driver:
         self._resumed, self._open = session, record
 
     def _take_event(self, event: Event) -> None:
+        if isinstance(event, PlanStarted):
+            event = replace(event, run_mark=self._mark)
         if isinstance(event, PlanStarted | PlanResumed):
             self.session = Session.begin(event) if isinstance(event, PlanStarted) else self._resumed
             self._recordings = [one for one in self._recordings if not one.finished]

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from flashscope.kernels.workload.problem import Backend, Dtype
+from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.remaining import OPEN
 from flashscope.profiles.wire.events import Outcome, PointStatus
 
@@ -31,6 +32,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
         outcome: How the sweep ended, None when it did not.
         statuses: Number of the plan's kernels x problems by status, as the file has them; a drift check's
             points are none of them.
+        run_mark: Which of several runs of one plan it is, None: it is alone.
     """
 
     path: Path
@@ -50,6 +52,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     passes: tuple[str, ...] = ()
     outcome: Outcome | None = None
     statuses: dict[PointStatus, int] = {}
+    run_mark: RunMark | None = None
 
     @property
     def unfinished(self) -> bool:

@@ -13,7 +13,7 @@ from flashscope.profiles.store.errors import SessionFileError
 from flashscope.profiles.store.headers import Headers, Stamp
 from flashscope.profiles.store.info import SessionInfo
 from flashscope.profiles.store.opening import opened
-from flashscope.profiles.store.reader import read_head, validating
+from flashscope.profiles.store.reader import read_head, read_run_mark, validating
 from flashscope.profiles.store.schema import MAX_POINTS, SUFFIX
 from flashscope.profiles.store.sidecars import leftovers
 from flashscope.profiles.store.words import read_bookmarks, read_tags
@@ -111,6 +111,7 @@ def _readable(path: Path) -> SessionInfo:
         passes=tuple(dict.fromkeys(pass_words(problem) for problem in plan.problems)),
         outcome=head.outcome,
         statuses=statuses,
+        run_mark=read_run_mark(head),
     )
 
 

@@ -12,6 +12,7 @@ from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store.errors import AlteredFileError, CorruptFileError
 from flashscope.profiles.store.mark import SessionMark
@@ -98,6 +99,11 @@ def read_head(connection: sqlite3.Connection) -> tuple[SessionRecord, Plan, Mach
     return head, plan, msgspec.json.decode(head.machine, type=Machine)
 
 
+def read_run_mark(head: SessionRecord) -> RunMark | None:
+    """Which of several runs of one plan a session is; None: it is alone."""
+    return None if head.run_mark is None else msgspec.json.decode(head.run_mark, type=RunMark)
+
+
 def read_words(path: Path) -> dict[Field, UserWords]:
     """What the user says of a session, as its file has it now.
 
@@ -144,6 +150,7 @@ def read_session(connection: sqlite3.Connection) -> Session:
         resumed=parts,
         tags=read_tags(head.tags),
         bookmarks=read_bookmarks(head.bookmarks, len(points)),
+        run_mark=read_run_mark(head),
     )
 
 

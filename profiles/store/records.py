@@ -44,6 +44,7 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     telemetry: Json | None
     tags: Json = "[]"
     bookmarks: Json = "[]"
+    run_mark: ShortText | None = None
 
 
 class OfPoint(Record, frozen=True, kw_only=True):

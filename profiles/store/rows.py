@@ -82,6 +82,7 @@ def write_session(connection: sqlite3.Connection, session: Session, writer: str)
         plan=as_json(session.plan),
         machine=as_json(session.machine),
         telemetry=None if session.telemetry is None else as_json(session.telemetry),
+        run_mark=None if session.run_mark is None else as_json(session.run_mark),
     )
     connection.execute(_SESSION, {**parameters(record), "writer": writer})
     connection.executemany(_POINT, map(parameters, map(_pending, session.points)))

@@ -10,6 +10,7 @@ import msgspec
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.measurement import Figure, Measurement, Sample
 from flashscope.profiles.wire.traffic import Traffic
@@ -100,6 +101,7 @@ class PlanStarted(EventBase, frozen=True, kw_only=True, tag="plan-started"):
         t_ns: The same moment on the monotonic clock.
         predicted_bytes: Predicted footprint of each point, in running order.
         telemetry: What watches the device already, None: nothing does yet.
+        run_mark: Which of several runs of the plan it is, None: it is alone.
     """
 
     session_id: str
@@ -109,6 +111,7 @@ class PlanStarted(EventBase, frozen=True, kw_only=True, tag="plan-started"):
     t_ns: int
     predicted_bytes: tuple[int, ...]
     telemetry: TelemetryStarted | None = None
+    run_mark: RunMark | None = None
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):

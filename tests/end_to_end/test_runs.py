@@ -50,7 +50,7 @@ def test_runs_of_two_programs_take_turns_and_are_compared(tmp_path: Path) -> Non
         "2",
     ]
     assert "2 runs of one sweep" in done.stdout
-    assert "the baseline 2 runs, the first a-beside-1" in done.stdout
+    assert "the baseline 2 runs of a-beside (" in done.stdout
 
 
 def test_a_document_names_the_files_of_the_runs(tmp_path: Path) -> None:
@@ -60,8 +60,12 @@ def test_a_document_names_the_files_of_the_runs(tmp_path: Path) -> None:
         "runs": [str(tmp_path / f"a-{number}.flashscope") for number in (1, 2)],
         "beside": [],
     }
-    plans = [load(tmp_path / name).plan for name in files(tmp_path)]
-    assert plans[0] == plans[1]
+    first, second = (load(tmp_path / name) for name in files(tmp_path))
+    assert first.plan == second.plan
+    assert first.run_mark is not None
+    assert second.run_mark is not None
+    assert first.run_mark.family == second.run_mark.family
+    assert [(one.run, one.of) for one in (first.run_mark, second.run_mark)] == [(1, 2), (2, 2)]
 
 
 @pytest.mark.parametrize(

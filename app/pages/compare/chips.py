@@ -16,7 +16,7 @@ from flashscope.app.widgets.flowing import Flowing
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.plain import cut_short
-from flashscope.app.words.sessions import device_of, minute_of, named, short_device
+from flashscope.app.words.sessions import device_of, minute_of, short_device, side_called
 
 WIDTH = 290  # pixels of a chip
 LONGEST, DEVICE = 24, 16  # characters of a name, and of a device
@@ -89,7 +89,8 @@ class Chip(QWidget):
         self.button.setText(text.replace("&", "&&"))
         self.button.setAccessibleName(f"{role}: {cut_short(name)}, {cut_short(circumstances)}")
         hint = "The baseline" if self.number == 0 else "B makes it the baseline, Del removes it"
-        set_tip(self.button, f"{name}\n{circumstances}\n{chosen.path}\n{hint}")
+        files = "\n".join(map(str, chosen.files))
+        set_tip(self.button, f"{name}\n{circumstances}\n{files}\n{hint}")
 
     def _ask_removal(self) -> None:
         self.removal_wanted.emit(self.path)
@@ -166,4 +167,4 @@ class Chips(Flowing):
 
 
 def _name(chosen: Chosen) -> str:
-    return chosen.path.name if chosen.session is None else named(chosen.session, chosen.path)
+    return side_called(chosen.read, chosen.files) if chosen.read else chosen.path.name

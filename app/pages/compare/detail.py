@@ -1,5 +1,7 @@
 """The card of one pair: both sets of samples, both figures, the verdict and what stands behind it."""
 
+from collections.abc import Sequence
+
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from flashscope.app.figures.statuses import STATUS_MARKS
@@ -34,7 +36,8 @@ class PairDetail(Card):
         self.reason.setProperty("role", "dim")
         self.sides = [(ElidedLabel(), PlainLabel()) for _ in range(2)]
         self.strips = StripPlot(theme)
-        self.caption = PlainLabel()
+        self.caption = ElidedLabel()
+        self.caption.setMinimumWidth(1)
         self.caption.setProperty("role", "unit")
         words = QVBoxLayout()
         words.setContentsMargins(0, 0, 8, 0)
@@ -77,14 +80,15 @@ class PairDetail(Card):
         self.set_title(f"{pair.kernel} · N = {seqlen_full(pair.base.seqlen)}")
         self.set_unit(findings.curve_at(place).label)
         names = findings.members[0].name, findings.members[session].name
-        points = (pair.base, pair.base_figure), (pair.other, pair.other_figure)
-        for (label, value), name, (row, figure), whose in zip(
-            self.sides, names, points, ("baseline", "here"), strict=True
+        points = findings.points(place)
+        figures = pair.base_figure, pair.other_figure
+        for (label, value), name, rows, figure, whose in zip(
+            self.sides, names, points, figures, ("baseline", "here"), strict=True
         ):
             label.setText(f"{whose} · {name}")
-            value.setText(_figure(quantity, row, figure))
+            value.setText(_figure(quantity, rows, figure))
         self.reason.setText(verdict_reason(pair))
-        self._show_strips(pair, session)
+        self._show_strips(*points, session)
         self._show_verdict(pair)
         self.content.show()
 
@@ -100,23 +104,32 @@ class PairDetail(Card):
         self.verdict.setProperty("role", ROLES[told.tone])
         self.verdict.style().polish(self.verdict)
 
-    def _show_strips(self, pair: Pair, session: int) -> None:
-        self.strips.show_rows(pair.base, pair.other, session)
+    def _show_strips(self, base: Sequence[PointRow], other: Sequence[PointRow], session: int) -> None:
+        self.strips.show_rows(base, other, session)
         scale = ", log scale" if self.strips.logarithmic else ""
-        self.caption.setText(f"raw samples, ms{scale} · the baseline's above")
-        told = [f"{whose}: {_counted(row)}" for whose, row in (("Above", pair.base), ("Below", pair.other))]
+        apart = " · by run" if len(base) + len(other) > len(self.sides) else ""
+        self.caption.setText(f"raw samples, ms{scale}{apart} · the baseline's above")
+        told = [*_told("Above", base), *_told("Below", other)]
         set_tip(self.strips, "\n".join(["Raw samples in ms; the line is the median", *told]))
 
 
-def _figure(quantity: Quantity, row: PointRow, figure: Figure | None) -> str:
-    """A side's figure with how many samples stand behind it, or what became of the point."""
+def _told(whose: str, rows: Sequence[PointRow]) -> list[str]:
+    """How many samples each run of a side has."""
+    if len(rows) == 1:
+        return [f"{whose}: {_counted(rows[0])}"]
+    return [f"{whose}, run {number}: {_counted(row)}" for number, row in enumerate(rows, 1)]
+
+
+def _figure(quantity: Quantity, rows: Sequence[PointRow], figure: Figure | None) -> str:
+    """A side's figure with how many samples or runs stand behind it, or what became of the point."""
+    row = rows[0]
     if not row.done:
         return STATUS_MARKS[row.status].word
     value = None if figure is None else figure.value
     written = "none" if value is None else words_of(quantity).text(value)
     if quantity.rounds is None or not row.times:
         return written
-    return f"{written} · {_counted(row)}"
+    return f"{written} · {_counted(row) if len(rows) == 1 else f'{len(rows)} runs'}"
 
 
 def _counted(row: PointRow) -> str:

@@ -13,6 +13,7 @@ WORDS = (
     f"Choose a baseline and up to {MOST_OTHERS} other sessions. Points pair by kernel, problem and protocol;"
     " each pair gets a ratio with its interval and a verdict, and what differs around them is said first.\n\n"
     "Tick several rows of the Library and press Compare, drop session files here, or open them."
+    " Runs of one plan are one side."
 )
 ONE_MORE = "Choose one more session to compare with."
 

@@ -3,16 +3,18 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
 from flashscope.app.figures.grid import PairGrid, grid_of
 from flashscope.app.figures.strands import CHANGES, NO_PLACE, Sheet, comparison_curves, flattened, sheets
-from flashscope.app.words.sessions import named
+from flashscope.app.words.sessions import side_called
 from flashscope.app.words.verdicts import spoken
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.compare import Comparison, Lone, Pair, compare
 from flashscope.profiles.results.model.curves import Curve
+from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.quantities.quantity import Quantity
 
@@ -34,15 +36,38 @@ ORDER = (
 
 @dataclass(frozen=True, eq=False)
 class ComparedSession:
-    """One of the sessions compared: its file, and what is in it."""
+    """One side of the comparison: a session, or several runs of one plan.
 
-    path: Path
-    session: Session
+    Attributes:
+        files: Of its runs, in their order.
+        runs: What is in them.
+    """
+
+    files: tuple[Path, ...]
+    runs: tuple[Session, ...]
+
+    @property
+    def path(self) -> Path:
+        """The file of the first run, which tells the side from others."""
+        return self.files[0]
+
+    @property
+    def session(self) -> Session:
+        """The first run."""
+        return self.runs[0]
 
     @property
     def name(self) -> str:
         """What it is called."""
-        return named(self.session, self.path)
+        return side_called(self.runs, self.files)
+
+    def points(self, row: PointRow) -> list[PointRow]:
+        """A point of the first run in every run."""
+        return [row, *(run[row.point.index] for run in self._others)]
+
+    @cached_property
+    def _others(self) -> list[dict[int, PointRow]]:
+        return [{row.point.index: row for row in rows(run)} for run in self.runs[1:]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +144,11 @@ class Findings:
         )
         return next(places, NO_PLACE)
 
+    def points(self, place: int) -> tuple[list[PointRow], list[PointRow]]:
+        """The points of a pair in every run of the baseline and of the other side."""
+        number, pair = self.pairs[place]
+        return self.members[0].points(pair.base), self.members[number].points(pair.other)
+
     def names(self) -> tuple[str, ...]:
         """What the sessions are called, the baseline first."""
         return tuple(member.name for member in self.members)
@@ -126,7 +156,7 @@ class Findings:
 
 def find(members: Sequence[ComparedSession], quantity: Quantity) -> Findings:
     """Compare the first of these with the others; takes seconds for ten thousand points."""
-    comparison = compare(members[0].session, [one.session for one in members[1:]], quantity)
+    comparison = compare(members[0].runs, [one.runs for one in members[1:]], quantity)
     curves = comparison_curves(comparison)
     firsts = accumulate((len(one.pairs) for one in comparison.contrasts), initial=0)
     return Findings(

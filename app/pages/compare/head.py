@@ -101,7 +101,9 @@ class CompareHead(Card):
         self.sentences.setRowStretch(MOST_OTHERS, 1)
         if findings.comparison.caution:
             self.circumstances.addWidget(_words(f"▲ {findings.comparison.caution}", "warn"))
-        self._show_differences(findings.comparison.contrasts[current - 1].differences)
+        runs = any(len(findings.members[number].runs) > 1 for number in (0, current))
+        around = f"{names[0]} and {names[current]}" if runs else "them"
+        self._show_differences(findings.comparison.contrasts[current - 1].differences, around)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours; the sentences are drawn anew by `show_findings`."""
@@ -118,8 +120,9 @@ class CompareHead(Card):
         button.clicked.connect(lambda _checked: self.picked.emit(number))
         return button
 
-    def _show_differences(self, differences: Sequence[Difference]) -> None:
-        caption = PlainLabel("What differs around them" if differences else "Circumstances")
+    def _show_differences(self, differences: Sequence[Difference], around: str) -> None:
+        told = f"What differs around {around}" if differences else "Circumstances"
+        caption = PlainLabel(told, wordWrap=True)
         caption.setProperty("role", "caption")
         self.circumstances.addWidget(caption)
         for difference in differences:

@@ -175,7 +175,7 @@ class ComparePage(Page):
     def copy_command(self) -> None:
         """Put the comparison on the clipboard as a command line."""
         if len(self.lineup.paths) >= TWO:
-            copy_text(compare_line(self.lineup.paths, self.lineup.quantity.key))
+            copy_text(compare_line(self.lineup.sides, self.lineup.quantity.key))
             self.noticed.emit("The comparison is on the clipboard as a command line.")
 
     def compare_like(self) -> None:

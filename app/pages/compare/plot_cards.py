@@ -178,7 +178,9 @@ class CurvesCard(Card):
         self.problems.setCurrentIndex(self._curves.index(curve))
         self._kernels = tuple(kernel for kernel in sheet.kernels if kernel not in hidden)
         self.set_title(quantity.title)
-        self._words.setText(f"{unit_text(quantity)} · baseline dashed")
+        several = any(one.faint for one in sheet.curves)
+        unit = f"{words_of(quantity).unit} · median of runs, each faint" if several else unit_text(quantity)
+        self._words.setText(f"{unit} · baseline dashed")
         yield from self.plot.draw_in_steps(sheet.curves, hidden, sheet.seqlens)
 
     def apply_theme(self, theme: Theme) -> None:

@@ -1,5 +1,6 @@
 """The comparison on show as a file: the page of `compare --html`, or the document of `compare --json`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -30,19 +31,15 @@ def write_report(findings: Findings, target: Path) -> None:
     Raises:
         SessionFileError: It cannot be written.
     """
-    files = [member.path for member in findings.members]
+    files = [member.files for member in findings.members]
     as_json = target.name.lower().endswith(JSON)
-    content = (
-        _document(findings, files)
-        if as_json
-        else comparison_page(findings.comparison, [[file] for file in files])
-    )
+    content = _document(findings, files) if as_json else comparison_page(findings.comparison, files)
     write_atomically(target, content, replace=True)
 
 
-def _document(findings: Findings, files: list[Path]) -> bytes:
+def _document(findings: Findings, files: Sequence[Sequence[Path]]) -> bytes:
     comparison = findings.comparison
     made = comparison_document(
-        comparison, words_of(comparison.quantity).unit, [[str(file)] for file in files]
+        comparison, words_of(comparison.quantity).unit, [list(map(str, side)) for side in files]
     )
     return f"{harmless_json(msgspec.json.encode(made).decode())}\n".encode()

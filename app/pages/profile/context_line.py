@@ -63,7 +63,7 @@ class ContextLine(QWidget):
         self.apply_theme(theme)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
         row.addStretch(1)
@@ -73,6 +73,10 @@ class ContextLine(QWidget):
             does(button, key)
         for widget in (self._back, self.seqlen, self._next, self.kernels, self.baseline):
             row.addWidget(widget)
+
+    def stand_first(self, widget: QWidget) -> None:
+        """Let this stand before all else."""
+        self._row.insertWidget(1, widget)
 
     def show_curves(self, curves: Sequence[Curve], current: Curve | None) -> None:
         """Offer these problems; a single one is named, and leaves nothing to choose."""

@@ -7,6 +7,7 @@ from flashscope.app.control.actions import Action, staged
 from flashscope.app.pages.profile.bottom import BottomCard
 from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.profile.replay_bar import ReplayBar
+from flashscope.app.pages.profile.run_chooser import RunChooser
 from flashscope.profiles.plan.presets import PRESETS
 
 
@@ -17,11 +18,13 @@ class Profile(Protocol):
         plots: The plots over N.
         bottom: Telemetry, results and notes.
         replay: Moves through a replay.
+        runs: Leads to the other runs of the plan on show.
     """
 
     plots: PlotsView
     bottom: BottomCard
     replay: ReplayBar
+    runs: RunChooser
 
     def run(self) -> None:
         """Start the form's sweep."""
@@ -69,6 +72,7 @@ def offers(page: Profile) -> list[Action]:
             "profile.counted", "New sweep with counters …", page.new_counted_sweep, "Sweep", everywhere=True
         ),
         Action("profile.form", "Show or hide the sweep form", page.toggle_form, "View", "P"),
+        Action("profile.runs", "Show another run of this plan", page.runs.open, "View"),
         Action("profile.note_point", "Note on the chosen point", notes.note_point, "Sweep", "Ctrl+B"),
         Action("profile.note_moment", "Note on the chosen moment", notes.note_moment, "Sweep", "Ctrl+M"),
         Action("profile.freeze", "Freeze the telemetry", page.bottom.freeze.toggle, "View", "F"),

@@ -23,6 +23,7 @@ from flashscope.app.pages.profile.notes import NotesPanel
 from flashscope.app.pages.profile.offers import offers
 from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.profile.replay_bar import ReplayBar
+from flashscope.app.pages.profile.run_chooser import RunChooser
 from flashscope.app.pages.profile.staging import ProfileStaging
 from flashscope.app.widgets.paint_turns import Draw, PaintTurns, draw_unless_waiting
 from flashscope.app.widgets.split import Split
@@ -62,6 +63,8 @@ class ProfilePage(FormPage):
         self.plots = PlotsView(theme)
         self.bottom = BottomCard(theme, NotesPanel(controller))
         self.replay = ReplayBar(controller, theme)
+        self.runs = RunChooser(controller)
+        self.plots.context.stand_first(self.runs)
         self._view = self.key
         self._rows: LiveRows | None = None  # of the session on show
         self._shown: Sequence[PointRow] = ()
@@ -169,7 +172,9 @@ class ProfilePage(FormPage):
             told.connect(lambda *_: draw_unless_waiting(self.headline, self._say))
             told.connect(lambda *_: draw_unless_waiting(self.bottom.table, self._select_shown))
         self.plots.full.changed.connect(lambda _alone: self.place_parts())
-        self.headline.file_chosen.connect(self.file_chosen)
+        for way in (self.headline, self.runs):
+            way.file_chosen.connect(self.file_chosen)
+        self.runs.noticed.connect(self.noticed)
         self.bottom.strip.looked.connect(lambda: self._turns.start(self._lanes[1:]))
         self.bottom.strip.turned.connect(lambda: self._turns.start([self._lanes[0]]))
         self.plots.quantities_chosen.connect(self._show_hints_and_flight)

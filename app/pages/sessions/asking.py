@@ -6,22 +6,23 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.steps import WordsChanged
-from flashscope.app.pages.sessions.columns import session_name, sessions_named
+from flashscope.app.pages.sessions.columns import session_name
+from flashscope.app.pages.sessions.rows import SessionRow, rows_called
 from flashscope.app.pages.sessions.tags import TAGS_ASKED, tagged
 from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.app.words.plain import cut_short
 from flashscope.profiles.store import SessionInfo
 
 
-def ask_name(parent: QWidget, info: SessionInfo | None, edits: Edits) -> None:
-    """Ask for another name of a session."""
-    if info is None or info.error:
+def ask_name(parent: QWidget, row: SessionRow | None, edits: Edits) -> None:
+    """Ask for another name of a row: of all its runs."""
+    if row is None or row.info.error:
         return
-    known = cut_short(session_name(info), len(session_name(info)))
+    known = cut_short(session_name(row.info), len(session_name(row.info)))
     answer, accepted = QInputDialog.getText(parent, "Name", "Name", text=known)
     if accepted and answer != known:
-        step = WordsChanged(info.path, "name", info.name, answer, info.id)
-        edits.do(f"Renamed {session_name(info)}", [step])
+        steps = [WordsChanged(info.path, "name", info.name, answer, info.id) for info in row.runs]
+        edits.do(f"Renamed {row.called}", steps)
 
 
 def ask_note(parent: QWidget, info: SessionInfo | None, edits: Edits) -> None:
@@ -35,16 +36,17 @@ def ask_note(parent: QWidget, info: SessionInfo | None, edits: Edits) -> None:
         edits.do(f"Changed the note on {session_name(info)}", [step])
 
 
-def ask_tags(parent: QWidget, chosen: Sequence[SessionInfo], edits: Edits) -> None:
-    """Ask for tags of all these sessions; those of a single one are there to be edited."""
-    infos = [info for info in chosen if not info.error]
-    text = ", ".join(infos[0].tags) if len(infos) == 1 else ""
-    answer, accepted = QInputDialog.getText(parent, "Tags", TAGS_ASKED, text=text) if infos else ("", False)
+def ask_tags(parent: QWidget, chosen: Sequence[SessionRow], edits: Edits) -> None:
+    """Ask for tags of all runs of these rows; those of a single row are there to be edited."""
+    rows = [row for row in chosen if not row.info.error]
+    text = ", ".join(rows[0].info.tags) if len(rows) == 1 else ""
+    answer, accepted = QInputDialog.getText(parent, "Tags", TAGS_ASKED, text=text) if rows else ("", False)
     if not accepted or answer == text:
         return
+    infos = {info.path: info for row in rows for info in row.runs}.values()
     steps = [
         WordsChanged(info.path, "tags", info.tags, after, info.id)
         for info in infos
-        if (after := tagged(info, answer, alone=len(infos) == 1)) != info.tags
+        if (after := tagged(info, answer, alone=len(rows) == 1)) != info.tags
     ]
-    edits.do(f"Tagged {sessions_named(infos)}", steps)
+    edits.do(f"Tagged {rows_called(rows)}", steps)

@@ -1,6 +1,6 @@
 """The columns of the table of sessions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from flashscope.app.words import sessions
@@ -25,11 +25,6 @@ class SessionColumn(NamedTuple):
 def session_name(info: SessionInfo) -> str:
     """The user's name of a session, else its file's."""
     return sessions.named(info, info.path)
-
-
-def sessions_named(infos: Sequence[SessionInfo]) -> str:
-    """A session by its name, several by their number."""
-    return session_name(infos[0]) if len(infos) == 1 else f"{len(infos)} sessions"
 
 
 def machine_text(info: SessionInfo) -> str:
@@ -71,6 +66,7 @@ COLUMNS = (
     SessionColumn("Note", _note, _note),
 )
 NAME_COLUMN, DEVICE_COLUMN, DATE_COLUMN, KERNELS_COLUMN = 0, 1, 2, 3
+OF_ALL_RUNS = (NAME_COLUMN, 5, 6)  # names, points and tags of a row of several runs
 LEAST_FIRST = (5, KERNELS_COLUMN, 6, 4, 7, DEVICE_COLUMN, DATE_COLUMN)  # the order in which they are hidden
 
 

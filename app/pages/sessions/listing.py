@@ -7,7 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.control.chores import Chores
-from flashscope.app.pages.sessions.model import SessionRow, SessionsModel
+from flashscope.app.pages.sessions.model import SessionsModel
+from flashscope.app.pages.sessions.rows import SessionRow
 from flashscope.profiles.store import Headers, listing
 
 

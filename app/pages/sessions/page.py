@@ -27,10 +27,10 @@ from flashscope.app.look.zoom import keep
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.host import Host
 from flashscope.app.pages.sessions.asking import ask_name, ask_note, ask_tags
-from flashscope.app.pages.sessions.columns import sessions_named
 from flashscope.app.pages.sessions.listing import Listing
 from flashscope.app.pages.sessions.model import SessionsModel
 from flashscope.app.pages.sessions.preview import SessionPreview
+from flashscope.app.pages.sessions.rows import SessionRow, rows_called
 from flashscope.app.pages.sessions.table import SessionsTable
 from flashscope.app.pages.sessions.tags import TagChooser
 from flashscope.app.pages.sessions.trend import SessionsTrend
@@ -76,7 +76,7 @@ class SessionsPage(Page):
         self._listing.ended.connect(self._listed)
         self._watch = FolderWatch(self)
         self._watch.changed.connect(self.refresh)
-        self.table = SessionsTable(self.model)
+        self.table = SessionsTable(self.model, theme)
         self._view = self.key
         self.table.doubleClicked.connect(lambda _index: self.open_chosen())
         self.table.chosen_changed.connect(self._enable)
@@ -118,6 +118,13 @@ class SessionsPage(Page):
         return [
             *self._on_chosen(),
             Action("sessions.search", "Search the sessions", self.search.setFocus, "Sessions", "Ctrl+F; /"),
+            Action(
+                "sessions.turn",
+                "Unfold the chosen row's runs, or fold them",
+                self.table.turn,
+                "Sessions",
+                "U",
+            ),
             Action("sessions.refresh", "Read the sessions again", self.refresh, "Sessions"),
         ]
 
@@ -164,18 +171,27 @@ class SessionsPage(Page):
         self._explain()
         self._enable()
 
-    def chosen(self) -> SessionInfo | None:
-        """The chosen session, of several the one that was chosen last."""
+    def chosen_row(self) -> SessionRow | None:
+        """The chosen row, of several the one that was chosen last."""
         return self.table.current() if self.chosen_all() else None
 
+    def chosen(self) -> SessionInfo | None:
+        """The session in that row, of several runs the newest."""
+        row = self.chosen_row()
+        return None if row is None else row.newest
+
+    def chosen_rows(self) -> list[SessionRow]:
+        """All chosen rows, in the order on show; none where their table is not."""
+        return [] if self.over_time else self.table.chosen_rows()
+
     def chosen_all(self) -> list[SessionInfo]:
-        """All chosen sessions, in the order on show; none where their table is not."""
+        """All sessions in the chosen rows, each once."""
         return [] if self.over_time else self.table.chosen()
 
     def apply_theme(self, theme: Theme) -> None:
-        """Take other colours, and fit the columns: another zoom ends in this."""
+        """Take other colours."""
         super().apply_theme(theme)
-        self.table.fit_columns()
+        self.table.apply_theme(theme)
         self.preview.apply_theme(theme)
         self.trend.apply_theme(theme)
 
@@ -221,8 +237,8 @@ class SessionsPage(Page):
             self.export_wanted.emit([info.path for info in infos])
 
     def rename_chosen(self) -> None:
-        """Ask for another name of the chosen session."""
-        ask_name(self, self.chosen(), self.controller.edits)
+        """Ask for another name of the chosen session, or of all its runs."""
+        ask_name(self, self.chosen_row(), self.controller.edits)
 
     def note_chosen(self) -> None:
         """Ask for the note of the chosen session."""
@@ -230,32 +246,31 @@ class SessionsPage(Page):
 
     def tag_chosen(self) -> None:
         """Ask for tags of all chosen sessions."""
-        ask_tags(self, self.chosen_all(), self.controller.edits)
+        ask_tags(self, self.chosen_rows(), self.controller.edits)
 
     def copy_chosen(self) -> None:
         """Put a copy of each chosen session among the user's own."""
-        infos = [info for info in self.chosen_all() if not info.error]
+        rows = [row for row in self.chosen_rows() if not row.info.error]
         folder = self.controller.sessions_dir
-        steps = [Duplicated(info.path, folder) for info in infos]
-        self.controller.edits.do(f"Duplicated {sessions_named(infos)}", steps)
+        steps = [Duplicated(info.path, folder) for info in self.chosen_all() if not info.error]
+        self.controller.edits.do(f"Duplicated {rows_called(rows)}", steps)
 
     def delete_chosen(self) -> None:
         """Move the chosen sessions to the trash; this can be undone."""
-        infos = self.chosen_all()
-        self.controller.edits.do(f"Deleted {sessions_named(infos)}", [Deleted(info.path) for info in infos])
+        steps = [Deleted(info.path) for info in self.chosen_all()]
+        self.controller.edits.do(f"Deleted {rows_called(self.chosen_rows())}", steps)
 
     def restore_chosen(self) -> None:
         """Take the chosen sessions out of the trash."""
-        infos = self.chosen_all()
         if self.deleted:
-            steps = [Restored(info.path) for info in infos]
-            self.controller.edits.do(f"Restored {sessions_named(infos)}", steps)
+            steps = [Restored(info.path) for info in self.chosen_all()]
+            self.controller.edits.do(f"Restored {rows_called(self.chosen_rows())}", steps)
 
     def _resumable(self) -> SessionInfo | None:
         """The chosen session if it is the only one, unfinished and the user's own, out of the trash."""
-        chosen, folder = self.chosen_all(), self.controller.sessions_dir
-        ours = [info for info in chosen if info.unfinished and info.path.parent == folder]
-        return ours[0] if ours and len(chosen) == 1 else None
+        rows, info = self.chosen_rows(), self.chosen()
+        ours = info is not None and info.unfinished and info.path.parent == self.controller.sessions_dir
+        return info if ours and len(rows) == 1 else None
 
     def _open_entry(self, entry: Entry) -> None:
         self.file_chosen.emit(Path(entry.file))
@@ -303,8 +318,8 @@ class SessionsPage(Page):
             self.trend.show_infos(self.model.infos())
 
     def _enable(self) -> None:
-        chosen = self.chosen_all()
-        readable = any(not info.error for info in chosen)
+        chosen = self.chosen_rows()
+        readable = any(not row.info.error for row in chosen)
         one = len(chosen) == 1
         possible = {"compare": readable, "open": one, "replay": one and readable, "rename": one and readable}
         possible |= {"note": one and readable, "tag": readable, "copy": readable}
@@ -313,7 +328,7 @@ class SessionsPage(Page):
             button = self._buttons[verb.key]
             button.setEnabled(verb.is_done(self._place) and possible.get(verb.key, bool(chosen)))
             set_tip(button, verb.tip(self._place))
-        self.preview.show_infos(chosen)
+        self.preview.show_rows(chosen)
 
     def _open_menu(self, place: QPoint) -> None:
         """What can be done with the chosen rows, as its buttons can be pressed now."""

@@ -1,8 +1,8 @@
 """What the chosen session is, beside the table: curves as a stamp, machine, state, the user's words."""
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFormLayout, QScrollArea, QVBoxLayout, QWidget
@@ -11,7 +11,9 @@ from flashscope.app.control.chores import Chores
 from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
+from flashscope.app.pages.sessions.between_runs import between_runs
 from flashscope.app.pages.sessions.columns import machine_text, seqlens_text, session_name
+from flashscope.app.pages.sessions.rows import RowKey, SessionRow
 from flashscope.app.plots.thumbnail import Thumbnail
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel
@@ -29,6 +31,8 @@ ALTERED = "Left out of the curves, not as measured: {}"
 NOTHING, SEVERAL = "Choose a session to see what is in it.", "{} sessions are chosen."
 FACTS = (
     "Altered",
+    "Runs",
+    "Between runs",
     "Problem",
     "Pass",
     "Device",
@@ -49,7 +53,7 @@ class SessionPreview(Card):
     def __init__(self, theme: Theme) -> None:
         super().__init__("Preview")
         self._chores = Chores(self)
-        self._path: Path | None = None
+        self._key: RowKey | None = None
         self.thumbnail = Thumbnail(theme)
         self.words = PlainLabel(NOTHING, wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop)
         self.words.setProperty("role", "dim")
@@ -62,16 +66,17 @@ class SessionPreview(Card):
             heading.setProperty("role", "dim")
             self._form.addRow(heading, label)
         self._lay_out()
-        self.show_infos([])
+        self.show_rows([])
 
-    def show_infos(self, infos: list[SessionInfo]) -> None:
-        """Show the one session that is chosen; of several their number."""
-        one = infos[0] if len(infos) == 1 else None
-        self.words.setText(SEVERAL.format(len(infos)) if infos else NOTHING)
+    def show_rows(self, rows: Sequence[SessionRow]) -> None:
+        """Show the one row that is chosen; of several how many sessions are in them."""
+        one = rows[0] if len(rows) == 1 else None
+        sessions = {info.path for row in rows for info in row.runs}
+        self.words.setText(SEVERAL.format(len(sessions)) if rows else NOTHING)
         self.words.setVisible(one is None)
         self._body.setVisible(one is not None)
         if one is None:
-            self._path = None
+            self._key = None
         else:
             self._show(one)
 
@@ -83,19 +88,27 @@ class SessionPreview(Card):
         """Return when nothing is being read; to be called before this goes."""
         self._chores.wait()
 
-    def _show(self, info: SessionInfo) -> None:
+    def _show(self, row: SessionRow) -> None:
+        info = row.info
         self.name.setText(session_name(info))
-        for title, text in _facts(info).items():
+        for title, text in _facts(row).items():
             self._tell(title, text)
-        if info.path != self._path:
-            self._path = info.path
-            self._tell("Problem", "")
-            self._tell("Altered", "")
+        if row.key != self._key:
+            self._key = row.key
+            for title in ("Problem", "Altered", "Between runs"):
+                self._tell(title, "")
             self.thumbnail.show_curves({})
-        self._chores.do_instead(partial(_glance, info), partial(self._take, info))
+        self._chores.do_instead(partial(_glance, info), partial(self._take, row))
+        if row.family is not None:
+            self._chores.do(partial(between_runs, row), partial(self._take_spread, row))
 
-    def _take(self, info: SessionInfo, seen: Glance | None) -> None:
-        if info.path != self._path:
+    def _take_spread(self, row: SessionRow, told: str) -> None:
+        if row.key == self._key:
+            self._tell("Between runs", told)
+
+    def _take(self, row: SessionRow, seen: Glance | None) -> None:
+        info = row.info
+        if row.key != self._key:
             return
         if seen is not None:
             self._tell("Points", _points(info, recorded=seen.recorded))
@@ -139,9 +152,11 @@ def _glance(info: SessionInfo) -> Glance | None:
         return None
 
 
-def _facts(info: SessionInfo) -> dict[str, str]:
-    """What there is to say of a session without looking at its points."""
+def _facts(row: SessionRow) -> dict[str, str]:
+    """What there is to say of a row without looking at its points."""
+    info = row.info
     return {
+        "Runs": "" if row.family is None else f"{row.counted} of one plan; the curves are the newest's",
         "Device": machine_text(info),
         "Date": minute_of(info),
         "Kernels": ", ".join(info.kernels),

@@ -1,15 +1,16 @@
 """The table of sessions: several rows may be chosen, and stay chosen when the list is read again."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import groupby
-from pathlib import Path
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QItemSelectionRange, QPoint, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QItemSelectionRange, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStyleOptionViewItem, QTableView
 
 from flashscope.app.control.guard import guarded
+from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
+from flashscope.app.pages.sessions.arrow import NameDelegate
 from flashscope.app.pages.sessions.columns import (
     COLUMNS,
     DATE_COLUMN,
@@ -17,7 +18,8 @@ from flashscope.app.pages.sessions.columns import (
     LEAST_FIRST,
     NAME_COLUMN,
 )
-from flashscope.app.pages.sessions.model import INFO_ROLE, SessionsModel
+from flashscope.app.pages.sessions.model import SessionsModel
+from flashscope.app.pages.sessions.rows import RowKey, SessionRow
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.row_height import keep_row_height
 from flashscope.profiles.store import SessionInfo
@@ -29,7 +31,7 @@ FLAGS = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.S
 
 
 class SessionsTable(QTableView):
-    """One row a file.
+    """One row a session, but the runs of one plan in one row, which Right, Left or its arrow unfold and fold.
 
     Signals:
         chosen_changed: Other rows are chosen.
@@ -39,11 +41,13 @@ class SessionsTable(QTableView):
     chosen_changed = Signal()
     menu_wanted = Signal(QPoint)
 
-    def __init__(self, model: SessionsModel) -> None:
+    def __init__(self, model: SessionsModel, theme: Theme) -> None:
         super().__init__(showGrid=False, sortingEnabled=True)
         self._model = model
+        self._names = NameDelegate(model, theme, self)
+        self.setItemDelegateForColumn(NAME_COLUMN, self._names)
         self._fitting = self._set_by_hand = False
-        self._kept: tuple[set[Path], Path | None, int] = (set(), None, 0)
+        self._kept: tuple[set[RowKey], RowKey | None, int] = (set(), None, 0)
         self.setAccessibleName("Saved sessions")
         self.setModel(model)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -65,27 +69,29 @@ class SessionsTable(QTableView):
         model.modelAboutToBeReset.connect(self._keep)
         model.modelReset.connect(self._choose_again)
 
-    def chosen(self) -> list[SessionInfo]:
-        """The sessions in the chosen rows, in the order on show."""
+    def chosen_rows(self) -> list[SessionRow]:
+        """The chosen rows, in the order on show."""
         selection = self.selectionModel().selection()
         ranges = map(selection.at, range(selection.size()))
-        rows = {row for some in ranges for row in range(some.top(), some.bottom() + 1)}
-        infos = self._model.infos()
-        return [infos[row] for row in sorted(rows)]
+        places = {row for some in ranges for row in range(some.top(), some.bottom() + 1)}
+        return [self._model.row_at(place) for place in sorted(places)]
 
-    def current(self) -> SessionInfo | None:
-        """The chosen session, of several the one that was chosen last."""
+    def chosen(self) -> list[SessionInfo]:
+        """The sessions in the chosen rows, each once, in the order on show."""
+        return list({info.path: info for row in self.chosen_rows() for info in row.runs}.values())
+
+    def current(self) -> SessionRow | None:
+        """The chosen row, of several the one that was chosen last."""
         index = self.currentIndex()
         if index.isValid() and self.selectionModel().isRowSelected(index.row(), index.parent()):
-            info = index.data(INFO_ROLE)
-            return info if isinstance(info, SessionInfo) else None
-        return next(iter(self.chosen()), None)
+            return self._model.row_at(index.row())
+        return next(iter(self.chosen_rows()), None)
 
-    def choose(self, paths: set[Path], current: Path | None = None) -> None:
-        """Choose the rows of these files."""
-        rows = [row for row, info in enumerate(self._model.infos()) if info.path in paths]
+    def choose(self, keys: Collection[RowKey], current: RowKey | None = None) -> None:
+        """Choose these rows, by file or by what their runs share; a folded run by the row that it is in."""
+        places = {place for key in keys if (place := self._model.row_of(key)) is not None}
         selection = QItemSelection()
-        for first, last in _runs(rows):
+        for first, last in _runs(sorted(places)):
             ends = self._model.index(first, 0), self._model.index(last, self._model.columnCount() - 1)
             selection.append(QItemSelectionRange(*ends))
         place = None if current is None else self._model.row_of(current)
@@ -93,6 +99,68 @@ class SessionsTable(QTableView):
             index = self._model.index(place, 0)
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
         self.selectionModel().select(selection, FLAGS)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour the arrows, and fit the columns: another zoom ends in this."""
+        self._names.apply_theme(theme)
+        self.fit_columns()
+
+    def turn(self) -> None:
+        """Unfold the row that was chosen last, or fold it; of a run below its row fold that."""
+        row = self.current()
+        family = None if row is None else row.family or self._model.family_of(row.newest.path)
+        if family is not None:
+            self._model.unfold(family, not self._model.is_unfolded(family))
+
+    @guarded()
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Right unfolds the row of a plan's runs; Left folds it, also from a row below it."""
+        keypad = Qt.KeyboardModifier.KeypadModifier
+        if not event.modifiers() & ~keypad and event.key() in self._turning_keys():
+            self.turn()
+        else:
+            super().keyPressEvent(event)
+
+    def _turning_keys(self) -> set[int]:
+        """The key that turns the row that was chosen last; none where it is alone."""
+        row = self.current()
+        if row is None or (row.family is None and not row.below):
+            return set()
+        unfolded = row.below or (row.family is not None and self._model.is_unfolded(row.family))
+        return {Qt.Key.Key_Left if unfolded else Qt.Key.Key_Right}
+
+    @guarded()
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Fold or unfold where an arrow is clicked, and choose nothing."""
+        if not self._turn_at(event):
+            super().mousePressEvent(event)
+
+    @guarded()
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Fold or unfold once more where it is an arrow that is clicked twice."""
+        if not self._turn_at(event):
+            super().mouseDoubleClickEvent(event)
+
+    def _turn_at(self, event: QMouseEvent) -> bool:
+        """Whether a click meant an arrow, which is then turned."""
+        place = event.position().toPoint()
+        index = self.indexAt(place)
+        if event.button() != Qt.MouseButton.LeftButton or not index.isValid():
+            return False
+        family = self._model.row_at(index.row()).family
+        if family is None or not self._arrow(index.row()).contains(place):
+            return False
+        self._model.unfold(family, not self._model.is_unfolded(family))
+        return True
+
+    def _arrow(self, row: int) -> QRect:
+        """Where the arrow of a row stands, as high as the row."""
+        index = self._model.index(row, NAME_COLUMN)
+        option = QStyleOptionViewItem()
+        self.initViewItemOption(option)
+        option.rect = cell = self.visualRect(index)
+        arrow = self._names.arrow(option, index)
+        return QRect(cell.left(), cell.top(), arrow.right() + 1 - cell.left(), cell.height())
 
     @guarded()
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -142,7 +210,7 @@ class SessionsTable(QTableView):
 
     def _says_something(self, column: int) -> bool:
         """Whether any of the rows that are measured has a text there."""
-        return any(COLUMNS[column].text(info) for info in self._model.infos()[:MEASURED_ROWS])
+        return any(row.texts[column] for row in self._model.rows()[:MEASURED_ROWS])
 
     @property
     def _last(self) -> int:
@@ -164,9 +232,8 @@ class SessionsTable(QTableView):
 
     def _keep(self) -> None:
         current = self.current()
-        chosen = {info.path for info in self.chosen()}
-        path = current.path if current else None
-        self._kept = chosen, path, self.verticalScrollBar().value()
+        chosen = {row.key for row in self.chosen_rows()}
+        self._kept = chosen, current.key if current else None, self.verticalScrollBar().value()
 
     def _choose_again(self) -> None:
         chosen, current, scrolled = self._kept

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
+from flashscope.app.pages.sessions.trend_runs import TOLD, joined
 from flashscope.app.plots.trend_plot import COLOURS, TrendPlot
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, button_text, escaped
@@ -42,6 +43,7 @@ class SessionsTrend(QWidget):
         self._infos: Sequence[SessionInfo] = ()
         self._asked: object = None
         self._shown = False
+        self._several = False  # whether a point stands for several runs
         self._chores = Chores(self)
         self.plot = TrendPlot(theme)
         self.plot.entry_chosen.connect(self.entry_chosen)
@@ -124,7 +126,9 @@ class SessionsTrend(QWidget):
     def _take(self, asked: object, found: list[Entry]) -> None:
         if asked is not self._asked:
             return
-        drawn = [entry for entry in found if entry.figure is not None]
+        infos = {str(info.path): info for info in self._infos}
+        drawn = joined([entry for entry in found if entry.figure is not None], infos)
+        self._several = len(drawn) < sum(entry.figure is not None for entry in found)
         self._tell("" if drawn else NOTHING)
         self._curves = entries_by_curve(drawn)
         often = Counter(entry.kind.problem for entry in drawn).most_common()
@@ -135,7 +139,8 @@ class SessionsTrend(QWidget):
         """Draw the curves of the chosen problem, one for each machine."""
         problem, quantity = self.problem.currentData(), QUANTITIES[self.quantity.currentData()]
         shown = {kind: entries for kind, entries in self._curves.items() if kind.problem == problem}
-        self.legend.setText(_legend(list(shown), quantity) if shown else "")
+        told = f" &nbsp; {TOLD}" if self._several else ""
+        self.legend.setText(f"{_legend(list(shown), quantity)}{told}" if shown else "")
         self.plot.show_curves(shown, quantity)
 
     def _tell(self, text: str) -> None:

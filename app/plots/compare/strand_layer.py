@@ -26,6 +26,7 @@ from flashscope.app.words.kinds import Scale
 SYMBOL_PX = 8
 FAINT = 0.3  # opacity of what is not the current session's
 BEHIND = 5  # by how much that lies deeper
+ONE_RUN = 0.45  # opacity of one of several runs
 MOST_SYMBOLS = 300  # of a strand: more are a line alone
 MOST_IN_ALL = 2000  # of all strands: where they have more, all are lines alone
 
@@ -53,7 +54,7 @@ class StrandStroke(NamedTuple):
 def stroke(strand: Strand, scale: Scale) -> StrandStroke:
     """What draws a strand on axes of log2 N and of that scale."""
     x, y = to_axis(strand.seqlen, "log2"), to_axis(strand.value, scale)
-    few = y.size <= MOST_SYMBOLS
+    few = y.size <= MOST_SYMBOLS and not strand.faint
     ends = np.column_stack((to_axis(strand.low, scale), to_axis(strand.high, scale)))
     known = np.isfinite(ends).all(axis=1) & few
     whiskers = pg.arrayToQPath(np.repeat(x[known], 2), ends[known].ravel(), connect="pairs")
@@ -88,7 +89,8 @@ class StrandLayer:
         """Draw these strands and no others."""
         marked = strokes if sum(one.x.size for one in strokes) <= MOST_IN_ALL else ()
         inked = [
-            (one, *_pens(one.strand.kernel, one.strand.session, self._theme, ZOOM.factor)) for one in strokes
+            (one, *_pens(one.strand.kernel, one.strand.session, self._theme, ZOOM.factor, one.strand.faint))
+            for one in strokes
         ]
         whiskers = [(pen, one.whiskers) for one, _, pen in inked if marked]
         self._lines.draw([*whiskers, *((pen, one.line) for one, pen, _ in inked)])
@@ -153,8 +155,9 @@ def _look(kernel: str, changed: bool, theme: Theme, zoom: float) -> tuple[Any, Q
 
 
 @cache
-def _pens(kernel: str, session: int, theme: Theme, zoom: float) -> tuple[QPen, QPen]:
-    """The pens of a line and of its whiskers."""
+def _pens(kernel: str, session: int, theme: Theme, zoom: float, faint: bool) -> tuple[QPen, QPen]:
+    """The pens of a line and of its whiskers; those of one of several runs are faint and thin."""
     mark = kernel_mark(kernel)
-    colour = mark.on(theme)
-    return session_pen(session, colour, mark.width), pg.mkPen(colour, width=1.2 * zoom)
+    colour = pg.mkColor(mark.on(theme))
+    colour.setAlphaF(ONE_RUN if faint else 1.0)
+    return session_pen(session, colour, 1.0 if faint else mark.width), pg.mkPen(colour, width=1.2 * zoom)

@@ -1,6 +1,7 @@
 """The raw samples of a pair as two strips, one over the other, on one axis."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyqtgraph as pg
@@ -31,6 +32,7 @@ DOT_PX = 7
 FAINT = 150  # opacity of a sample, of 255
 FAR = 10  # times as long as the shortest sample the longest one is, from which the axis is logarithmic
 PARTS = 12  # of the jitter, one after the other
+APART_SHARE = 0.8  # of the height of a run among others that is drawn in
 
 
 class SampleAxis(UnitAxis):
@@ -78,7 +80,7 @@ class StripPlot(Plot):
         self._axis = SampleAxis()
         super().__init__(axisItems={"bottom": self._axis}, enableMenu=False)
         self._theme, self._kernel = theme, ""
-        self._samples: tuple[tuple[Sample, ...], tuple[Sample, ...]] = ((), ())
+        self._samples: list[Sample] = []
         self._taken = [pg.ScatterPlotItem(pxMode=True, symbol="o") for _ in ROWS]
         self._rejected = pg.ScatterPlotItem(pxMode=True, symbol="x")
         self._medians = [pg.PlotCurveItem() for _ in ROWS]
@@ -105,21 +107,21 @@ class StripPlot(Plot):
         """Whether the axis is."""
         return self._axis.scale_name != "linear"
 
-    def show_rows(self, base: PointRow, other: PointRow, session: int) -> None:
-        """Draw the samples of two points of one kernel."""
-        self._kernel = base.kernel
-        self._samples = (_samples(base), _samples(other))
-        self._axis.scale_name = _scale([one.ms for samples in self._samples for one in samples])
+    def show_rows(self, base: Sequence[PointRow], other: Sequence[PointRow], session: int) -> None:
+        """Draw the samples of two points of one kernel, each in all runs of its side: the first on top."""
+        self._kernel = base[0].kernel
+        self._samples = [one for row in (*base, *other) for one in _samples(row)]
+        self._axis.scale_name = _scale([one.ms for one in self._samples])
         self._axis.picture = None
-        for row, y, strip, line in zip((base, other), ROWS, self._taken, self._medians, strict=True):
-            strip.setData(*self._placed([one for one in _samples(row) if one.rejected is None], y))
-            middle = self._places([row.times.median] * 2 if row.times else [])
-            line.setData(middle, [y - MEDIAN, y + MEDIAN][: len(middle)])
-        rejected = [
-            self._placed([one for one in samples if one.rejected is not None], y)
-            for samples, y in zip(self._samples, ROWS, strict=True)
-        ]
-        self._rejected.setData(*(np.concatenate(column) for column in zip(*rejected, strict=True)))
+        lanes = [_lanes(rows, y) for rows, y in zip((base, other), ROWS, strict=True)]
+        for side, strip, line in zip(lanes, self._taken, self._medians, strict=True):
+            strip.setData(*self._joined(side, lambda sample: sample.rejected is None))
+            medians = [(lane, lane.row.times.median) for lane in side if lane.row.times]
+            middle = self._places([median for _, median in medians for _ in range(2)])
+            ends = [end for lane, _ in medians for end in lane.ends]
+            line.setData(middle, np.array(ends), connect="pairs")
+        every = [lane for side in lanes for lane in side]
+        self._rejected.setData(*self._joined(every, lambda sample: sample.rejected is not None))
         self._medians[1].setPen(session_pen(session, self._theme.text, 1.6))
         self._range()
         self._paint()
@@ -133,10 +135,15 @@ class StripPlot(Plot):
             line.setPen(pg.mkPen(theme.text, width=2 * ZOOM.factor))
         self._paint()
 
-    def _placed(self, samples: Sequence[Sample], y: float) -> tuple[Values, Values]:
-        """Positions of samples about a strip's middle, in the order they were taken."""
+    def _joined(self, lanes: Sequence["_Lane"], wanted: Callable[[Sample], bool]) -> list[Values]:
+        """Positions of the samples wanted, about the middle of each lane, in the order they were taken."""
+        placed = [self._placed([one for one in _samples(lane.row) if wanted(one)], lane) for lane in lanes]
+        return [np.concatenate(column) for column in zip(*placed, strict=True)]
+
+    def _placed(self, samples: Sequence[Sample], lane: "_Lane") -> tuple[Values, Values]:
         step = np.arange(len(samples)) * 5 % PARTS
-        return self._places([one.ms for one in samples]), y + JITTER * (2 * step / (PARTS - 1) - 1)
+        off = JITTER * lane.share * (2 * step / (PARTS - 1) - 1)
+        return self._places([one.ms for one in samples]), lane.y + off
 
     def _places(self, times: Sequence[float]) -> Values:
         return to_axis(times, self._axis.scale_name)
@@ -150,13 +157,33 @@ class StripPlot(Plot):
         )
 
     def _range(self) -> None:
-        places = self._places([one.ms for samples in self._samples for one in samples])
+        places = self._places([one.ms for one in self._samples])
         places = places[np.isfinite(places)]
         low, high = (float(places.min()), float(places.max())) if places.size else (0.0, 1.0)
         room = max((high - low) * MARGIN, abs(high) * 1e-3, 1e-9)
         self.getViewBox().setRange(
             xRange=(low - room, high + room), yRange=(-0.55, 1.55), padding=0, disableAutoRange=True
         )
+
+
+class _Lane(NamedTuple):
+    """Where a run's samples are drawn: about y, in this share of its side's height."""
+
+    row: PointRow
+    y: float
+    share: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Those of the line at the median."""
+        return self.y - MEDIAN * self.share, self.y + MEDIAN * self.share
+
+
+def _lanes(rows: Sequence[PointRow], y: float) -> list[_Lane]:
+    """The runs of one side, apart from each other: from the top down."""
+    step = 2 * MEDIAN / len(rows)
+    share = 1.0 if len(rows) == 1 else APART_SHARE / len(rows)
+    return [_Lane(row, y + MEDIAN - step * (k + 0.5), share) for k, row in enumerate(rows)]
 
 
 def _scale(times: Sequence[float]) -> Scale:

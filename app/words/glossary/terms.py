@@ -176,6 +176,11 @@ GPU = (
 )
 MEASURING = (
     Meaning("session", "All that one sweep measured, in one file."),
+    Meaning(
+        "runs of one plan",
+        "One sweep made several times, each by processes of its own, to see what differs between them.",
+        ("between runs",),
+    ),
     Meaning("sweep", "Kernels measured over sequence lengths, one after the other."),
     Meaning("point", "One kernel on one problem, as one sweep measured it."),
     Meaning("samples", "The timed runs of a point, all of which are kept."),

@@ -104,6 +104,7 @@ def _opening(session: Session) -> PlanStarted:
         t_ns=session.t0_ns,
         predicted_bytes=tuple(s.predicted_bytes for s in session.planned),
         telemetry=session.telemetry,
+        run_mark=session.run_mark,
     )
 
 

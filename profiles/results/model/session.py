@@ -13,6 +13,7 @@ from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan, Point
+from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.bookmarks import Bookmark
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import (
@@ -124,6 +125,7 @@ class Session:
         altered: How many readings and traces of its file are not what was recorded, and were left out.
         resumed: How each part after the first began.
         ceilings: What the device reached at the begin of each part, by its number from 1.
+        run_mark: Which of several runs of one plan it is, None: it is alone.
     """
 
     id: str
@@ -144,6 +146,7 @@ class Session:
     altered: str = ""
     resumed: list[PlanResumed] = field(default_factory=list)
     ceilings: dict[int, Ceilings] = field(default_factory=dict)
+    run_mark: RunMark | None = None
 
     @classmethod
     def begin(cls, event: PlanStarted) -> "Session":
@@ -160,6 +163,7 @@ class Session:
             t0_ns=event.t_ns,
             points=states,
             telemetry=event.telemetry,
+            run_mark=event.run_mark,
         )
 
     def snapshot(self) -> "Session":

@@ -22,6 +22,7 @@ from flashscope.profiles.store.migrations.v012_gpm import keep_shares
 from flashscope.profiles.store.migrations.v013_passes import name_passes
 from flashscope.profiles.store.migrations.v014_lengths import name_lengths
 from flashscope.profiles.store.migrations.v015_deterministic import name_deterministic
+from flashscope.profiles.store.migrations.v016_runs import keep_run
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -41,6 +42,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     name_passes,
     name_lengths,
     name_deterministic,
+    keep_run,
 )
 
 

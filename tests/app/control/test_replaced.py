@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.pages.sessions.rows import SessionRow
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.profiles.store import load
@@ -157,7 +158,7 @@ def test_a_listed_session_is_not_named_or_annotated_in_anothers_place(
     page.refresh()
     qtbot.waitUntil(lambda: any(info.path == path for info in page.model.infos()))
     info = next(info for info in page.model.infos() if info.path == path)
-    monkeypatch.setattr(page, "chosen", lambda: info)
+    monkeypatch.setattr(page, "chosen_row", lambda: SessionRow.of(info))
     put_another(path, save)
     same = kept(path)
     monkeypatch.setattr(dialog, way, lambda *_, **__: ("mine", True))

@@ -8,6 +8,7 @@ import pytest
 from flashscope.app.cli import main
 from flashscope.app.control.bundled import NAMES, alike_recordings
 from flashscope.app.report.comparison_page import comparison_page
+from flashscope.profiles.plan.run_mark import run_marks
 from flashscope.profiles.results.compare import compare
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.store import load
@@ -70,3 +71,20 @@ def test_compare_writes_a_page_and_over_nothing(tmp_path: Path, capsys: pytest.C
     assert main(["compare", *files, "--html", str(out)]) == 2
     assert "exists already" in capsys.readouterr().err
     assert main(["compare", *files, "--html", str(out), "--force"]) == 0
+
+
+def test_runs_of_one_plan_are_named_once_and_each_is_drawn_faintly() -> None:
+    marks = run_marks(3)
+    runs = [
+        replace(session({("flash2", n): rounds(1.0 + 0.01 * k) for n in (512, 1024)}), run_mark=mark)
+        for k, mark in enumerate(marks)
+    ]
+    other = session({("flash2", n): rounds(1.3) for n in (512, 1024)})
+    files = [Path(f"before-{mark.run}.flashscope") for mark in marks]
+    page = comparison_page(compare(runs, [other]), (files, [Path("after.flashscope")]))
+    text = seen(page).text
+    assert "beside 3 runs of before (" in text
+    assert "faint: each run" in text
+    assert page.count(b'class="run ') == 3
+    alone = comparison_page(compare(runs[:1], [other]), (files[:1], [Path("after.flashscope")]))
+    assert b'class="run ' not in alone

@@ -182,6 +182,11 @@ def _edit(window: MainWindow, sessions: SessionsPage) -> None:
     """Choose a session, ask for its menu, change it, undo that and do it again."""
     sessions.table.sortByColumn(0, Qt.SortOrder.DescendingOrder)
     sessions.table.selectRow(0)
+    QTest.keyClick(sessions.table, Qt.Key.Key_Right)
+    beyond = QPoint(5, -5)  # all rows
+    QTest.mouseClick(sessions.table.viewport(), Qt.MouseButton.LeftButton, pos=beyond)
+    QTest.mouseDClick(sessions.table.viewport(), Qt.MouseButton.LeftButton, pos=beyond)
+    sessions.table.selectRow(0)
     grab_whole(window)
     asked = QContextMenuEvent(
         QContextMenuEvent.Reason.Mouse, QPoint(5, 5), sessions.mapToGlobal(QPoint(5, 5))

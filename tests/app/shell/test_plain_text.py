@@ -23,6 +23,7 @@ from pytestqt.qtbot import QtBot
 
 from flashscope import app
 from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.pages.sessions.rows import SessionRow
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, plain_tip
 from flashscope.app.words.plain import cut_short, unbroken
@@ -118,7 +119,8 @@ def test_a_name_is_offered_for_change_as_it_is_shown_and_left_so_stays_what_it_w
         offered.append(text)
         return text, True
 
-    monkeypatch.setattr(page, "chosen", lambda: SessionInfo(path=Path("a"), size_bytes=0, name=name))
+    row = SessionRow.of(SessionInfo(path=Path("a"), size_bytes=0, name=name))
+    monkeypatch.setattr(page, "chosen_row", lambda: row)
     monkeypatch.setattr(page.controller.edits, "do", _never)
     monkeypatch.setattr(QInputDialog, "getText", ask)
     page.rename_chosen()

@@ -47,7 +47,7 @@ def test_a_path_that_a_stream_cannot_show_is_written_as_a_shell_takes_it(name: s
 
 
 def test_a_copied_comparison_holds_no_control_characters() -> None:
-    line = compare_line([Path("a\x1b[2J.flashscope"), Path("b\n.flashscope")], "runtime")
+    line = compare_line([[Path("a\x1b[2J.flashscope")], [Path("b\n.flashscope")]], "runtime")
     assert harmless(line) == line
     assert "\n" not in line
 

@@ -225,7 +225,7 @@ def test_a_file_from_before_there_were_digests_is_read_as_it_is_and_stays_so_whe
     path: Path,
 ) -> None:
     before = load(path)
-    later = [("points", "digest"), ("session", "tags"), ("session", "bookmarks")]
+    later = [("points", "digest"), ("session", "tags"), ("session", "bookmarks"), ("session", "run_mark")]
     later += [("readings", share) for share in ("sm_share", "tensor_share", "dram_share")]
     dropped = [f"ALTER TABLE {table} DROP COLUMN {column}" for table, column in later]
     dropped += [f"DROP TABLE {table}" for table in ("traffic", "batches", "parts", "ceilings")]

@@ -11,12 +11,15 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.pages.sessions.trend_runs import TOLD
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.profiles.results.findings.trend import Entry
 from flashscope.profiles.store import sessions_dir
 from tests.app.commands.test_trend import recorded
 from tests.app.fakes import PLAN
 from tests.app.pages.sessions.conftest import choose, fill, listed
 from tests.app.rig import Save
+from tests.app.runs import save_runs
 
 
 @pytest.mark.matrix
@@ -96,3 +99,29 @@ def test_a_date_that_no_clock_shows_is_drawn_all_the_same(page: SessionsPage, qt
     listed(page, qtbot, 1)
     page.show_view("trend")
     qtbot.waitUntil(lambda: page.trend.legend.text().startswith("Runtime"))
+
+
+def test_over_time_the_runs_of_a_plan_are_one_point_with_their_spread_that_opens_the_newest(
+    page: SessionsPage, window: MainWindow, qtbot: QtBot
+) -> None:
+    files = save_runs("before", 3)
+    save_runs("after", 3, slower=2.0, day=22)
+    listed(page, qtbot, 2)
+    page.show_view("trend")
+
+    def entries() -> list[Entry]:
+        dots = [one for one in page.trend.plot.plotItem.items if isinstance(one, pg.ScatterPlotItem)]
+        return list(dots[0].data["data"]) if dots else []
+
+    qtbot.waitUntil(lambda: len(entries()) == 2)
+    before, after = entries()
+    assert (before.title, after.title) == ("before, 3 runs", "after, 3 runs")
+    assert before.figure is not None
+    low, value, high = (
+        float(one or 0) for one in (before.figure.low, before.figure.value, before.figure.high)
+    )
+    assert [low / value, high / value] == pytest.approx([1.01 / 1.02, 1.03 / 1.02])
+    assert TOLD in page.trend.legend.text()
+    with qtbot.waitSignal(window.controller.session_changed):
+        page.trend.plot.entry_chosen.emit(before)
+    assert window.controller.path == files[-1]

@@ -47,6 +47,6 @@ def test_a_preview_calls_nothing_running_that_nobody_records(page: SessionsPage,
     qtbot.waitUntil(lambda: bool(page.preview.facts["Problem"].text()))
     assert "1 running" in points.text()
     recorder.close()
-    page.preview.show_infos(page.chosen_all())
+    page.preview.show_rows(page.chosen_rows())
     qtbot.waitUntil(lambda: "1 interrupted" in points.text())
     assert "running" not in points.text()
