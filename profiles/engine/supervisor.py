@@ -89,6 +89,11 @@ class Supervisor:
             self._patience = time.monotonic() + RUNG_S
         self._advance()
 
+    def renew(self) -> None:
+        """Let an idle worker end: the next job starts a fresh one."""
+        if self._state == "idle":
+            self._leave(ask=True)
+
     def stop(self) -> None:
         """Close every sweep and trace as cancelled and ask the worker to end."""
         task, self._task = self._task, None
