@@ -77,6 +77,7 @@ class Queue(QObject):
         running: What was begun last, of those that were asked for here; None: nothing of that runs.
         unasked: Whether that began by itself.
         stopped: Why the next one does not begin; empty: it does.
+        held: Whether nothing begins by itself for as long as something else has its sweeps measured.
 
     Signals:
         changed: What waits, what runs or why nothing begins.
@@ -92,7 +93,7 @@ class Queue(QObject):
         super().__init__(parent)
         self.entries: tuple[Entry, ...] = ()
         self.running: Entry | None = None
-        self.unasked = False
+        self.unasked = self.held = False
         self.stopped = ""
         self._begin, self._measuring = begin, measuring
         self._numbers = count(1)
@@ -108,7 +109,7 @@ class Queue(QObject):
     @property
     def goes_on(self) -> bool:
         """Whether something will begin by itself."""
-        return bool(self.entries) and not self.stopped
+        return bool(self.entries) and not self.stopped and not self.held
 
     def add(self, plan: Plan, runs: int = 1) -> bool:
         """Measure a plan so many times: at once where nothing runs or waits, else after all that waits.
@@ -116,9 +117,9 @@ class Queue(QObject):
         Returns:
             Whether it waits.
         """
-        family = f"{datetime.now():%Y-%m-%d-%H%M%S}-{plan.backend}" if runs > 1 else ""
+        family = f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}-{plan.backend}" if runs > 1 else ""
         entry = Entry(next(self._numbers), plan, family, runs)
-        if self._measuring() or self.entries:
+        if self._measuring() or self.entries or self.held:
             self._set((*self.entries, entry))
             return True
         self._start(entry, unasked=False)
@@ -155,10 +156,10 @@ class Queue(QObject):
             self.changed.emit()
             self._go_on_soon()
 
-    def hold(self, reason: str) -> None:
-        """Let nothing begin by itself, for this reason, until `go_on`."""
-        self.stopped = reason
-        self.changed.emit()
+    def hold(self, held: bool) -> None:
+        """Let nothing begin by itself, or let it again."""
+        self.held = held
+        self._go_on_soon()
 
     def follow(self, session: Session | None) -> None:
         """Learn from a sweep how long others will take."""
@@ -166,7 +167,7 @@ class Queue(QObject):
             self._experience.take(session)
 
     def ended(self, not_started: str = "") -> None:
-        """The sweep that ran has ended; the next begins, unless this one could not start: then here is why."""
+        """The sweep that ran has ended; the next begins, unless this one could not start, for this reason."""
         self.running = None
         if not_started and self.entries:
             self._stop(not_started)
@@ -181,6 +182,8 @@ class Queue(QObject):
 
     def estimates(self, session: Session | None) -> list[float | None]:
         """Estimated seconds of the sweep that runs, whose session this is, and of each that waits."""
+        if self.entries:
+            self.follow(session)
         now = [seconds_left(session) if session is not None else None] if self._measuring() else []
         return [*now, *map(self.seconds, self.entries)]
 
