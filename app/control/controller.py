@@ -69,6 +69,7 @@ class Controller(Showing):
     Attributes:
         edits: What the user changes in sessions.
         queue: The sweeps that wait for their turn.
+        unasked: Whether the sweep that runs, or the last one, began by itself: its turn had come.
         words: What the user says of the session on show.
         machine: What the probe found, None before it answered.
         running: Whether a sweep or a replay runs.
@@ -117,6 +118,7 @@ class Controller(Showing):
         self._ahead_ns: int | None = None  # of the clock, that of the session being measured, once it began
         self._backend_chosen = False
         self._watched: Backend | None = None
+        self.unasked = False
         self._behind = False  # whether the sweep that begins leaves what is on show alone
         self._closed = False
         self._shown.replaying_changed.connect(self.running_changed)
@@ -245,7 +247,7 @@ class Controller(Showing):
         if why:
             self.error_raised.emit(why, "")
             return why
-        self._behind = behind
+        self.unasked, self._behind = unasked, behind
         self.running_changed.emit(True)
         return ""
 

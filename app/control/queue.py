@@ -47,14 +47,18 @@ class Entry:
         return sweep_words(self.plan)
 
     @property
-    def run_words(self) -> str:
-        """Which run this is; empty where there is one."""
-        return run_words(self.run, self.run, self.runs)
+    def told(self) -> str:
+        """What is measured, and which run this is where there are several."""
+        return _joined(run_words(self.run, self.run, self.runs), self.words)
 
     @property
-    def left_words(self) -> str:
-        """Which runs are to be made; empty where there is one in all."""
-        return run_words(self.run, self.runs, self.runs)
+    def left_told(self) -> str:
+        """What is measured, and which runs are to be made where there are several."""
+        return _joined(run_words(self.run, self.runs, self.runs), self.words)
+
+
+def _joined(*words: str) -> str:
+    return " · ".join(filter(None, words))
 
 
 Begin = Callable[[Entry, bool], str]
@@ -75,17 +79,18 @@ class Queue(QObject):
     Attributes:
         entries: What waits, the next first.
         running: What was begun last, of those that were asked for here; None: nothing of that runs.
-        unasked: Whether that began by itself.
         stopped: Why the next one does not begin; empty: it does.
         held: Whether nothing begins by itself for as long as something else has its sweeps measured.
 
     Signals:
         changed: What waits, what runs or why nothing begins.
+        waits: A sweep was put at the end (Entry).
         begun: A sweep began by itself (Entry).
         halted: The queue stopped, for this reason (str).
     """
 
     changed = Signal()
+    waits = Signal(object)
     begun = Signal(object)
     halted = Signal(str)
 
@@ -93,7 +98,7 @@ class Queue(QObject):
         super().__init__(parent)
         self.entries: tuple[Entry, ...] = ()
         self.running: Entry | None = None
-        self.unasked = self.held = False
+        self.held = False
         self.stopped = ""
         self._begin, self._measuring = begin, measuring
         self._numbers = count(1)
@@ -121,6 +126,7 @@ class Queue(QObject):
         entry = Entry(next(self._numbers), plan, family, runs)
         if self._measuring() or self.entries or self.held:
             self._set((*self.entries, entry))
+            self.waits.emit(entry)
             return True
         self._start(entry, unasked=False)
         return False
@@ -213,7 +219,7 @@ class Queue(QObject):
             self._start(first, unasked=True)
 
     def _start(self, entry: Entry, *, unasked: bool) -> None:
-        before, self.running, self.unasked = self.running, entry, unasked
+        before, self.running = self.running, entry
         refused = self._begin(entry, unasked)
         if refused:
             self.running = before

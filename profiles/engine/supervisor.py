@@ -90,9 +90,11 @@ class Supervisor:
         self._advance()
 
     def renew(self) -> None:
-        """Let an idle worker end: the next job starts a fresh one."""
+        """Let the worker end, after a trace that it records: the next sweep starts a fresh one."""
         if self._state == "idle":
             self._leave(ask=True)
+        elif isinstance(self._job, RequestJob):
+            self._retiring = True
 
     def stop(self) -> None:
         """Close every sweep and trace as cancelled and ask the worker to end."""

@@ -54,16 +54,17 @@ class FormPage(Page):
         return self.form.request().plan()
 
     def run(self) -> None:
-        """Start the form's sweep, or say why it cannot start."""
+        """Start the form's sweep, let it wait where another one runs, or say why it cannot start."""
         if self.form.blocked_reason is not None:
             self.controller.error_raised.emit(self.form.blocked_reason, "")
             return
-        self.controller.run(self.plan())
+        self.controller.run(self.plan(), self.form.runs.chosen())
 
     def run_preset(self, name: str) -> None:
         """Measure a preset's problems on the form's backend and by its protocol, with all kernels."""
         asked = self.form.request()
-        self.controller.run(preset_plan(name, asked.backend, asked.protocol, seed=asked.seed))
+        plan = preset_plan(name, asked.backend, asked.protocol, seed=asked.seed)
+        self.controller.run(plan, self.form.runs.chosen())
 
     def set_backend(self, backend: Backend) -> None:
         """Follow what was chosen."""
@@ -89,7 +90,7 @@ class FormPage(Page):
 
     def copy_command_line(self) -> None:
         """Put the form's sweep on the clipboard as a command line."""
-        copy_text(command_line(self.form.request()))
+        copy_text(command_line(self.form.request(), self.form.runs.chosen()))
         self.noticed.emit("The sweep is on the clipboard as a command line.")
 
     def toggle_form(self) -> None:
