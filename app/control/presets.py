@@ -20,6 +20,7 @@ FORMAT = 1
 MOST_RUNS = 20
 MOST_BYTES = 1 << 20
 LONGEST_NAME = 60
+MOVED = "where a preset is saved it is kept under another name."
 NEWER = "it was written by a newer Flashscope, which can read it"
 
 
@@ -72,7 +73,7 @@ class Presets(QObject):
         try:
             return self._read(), ""
         except (OSError, ValueError) as error:
-            return (), f"{self.path} cannot be read: {_said(error)}."
+            return (), f"{self.path} cannot be read: {_said(error)}. It is left as it is; {MOVED}"
 
     def find(self, name: str) -> Preset | None:
         """The preset of that name, whatever its case; None: there is none."""

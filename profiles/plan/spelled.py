@@ -43,12 +43,16 @@ def _read(declared: Declared, said: object) -> Any:
     Raises:
         ValueError: The text means none.
     """
+    try:
+        return _value(declared, said)
+    except ValueError as error:
+        raise ValueError(f"{declared.name}: {error}") from error
+
+
+def _value(declared: Declared, said: object) -> Any:
     is_switch = declared.kind is bool
     if is_switch and isinstance(said, bool):
         return said
-    try:
-        if is_switch or not isinstance(said, str):
-            raise ValueError(f"it is no {'switch' if is_switch else 'text'}")
-        return declared.read(said)
-    except ValueError as error:
-        raise ValueError(f"{declared.name}: {error}") from error
+    if is_switch or not isinstance(said, str):
+        raise ValueError(f"it is no {'switch' if is_switch else 'text'}")
+    return declared.read(said)

@@ -280,7 +280,10 @@ class ProfilePage(FormPage):
 
     def findables(self) -> Iterator[Findable]:
         """What is found here by its name."""
-        return findables(self.plots, partial(self.page_requested.emit, self.key))
+        yield from findables(self.plots, partial(self.page_requested.emit, self.key))
+        for preset in self.presets.all()[0]:
+            if preset.request is not None:
+                yield Findable("preset", preset.name, partial(self.use_preset, preset))
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""

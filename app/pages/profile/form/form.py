@@ -146,6 +146,10 @@ class SweepForm(QFrame):
         self.dry_table = DryRunTable()
         self.free_label = PlainLabel()
         self.free_label.setProperty("role", "unit")
+        self.changes = PlainLabel()
+        self.changes.setProperty("role", "warn")
+        self.changes.setWordWrap(True)
+        self.changes.hide()
         self.message = PlainLabel()
         self.message.setProperty("role", "error")
         self.message.setWordWrap(True)
@@ -259,12 +263,21 @@ class SweepForm(QFrame):
         self._masks.wait()
         super().closeEvent(event)
 
-    def begin_with(self, devices: QWidget) -> None:
-        """Have what chooses the device stand above all else."""
+    def begin_with(self, devices: QWidget, presets: QWidget) -> None:
+        """Have what chooses the device stand above all else, and beside its title what offers presets."""
         above = QVBoxLayout()
-        self._section(above, "Device", devices)
+        self._section(above, "Device", devices, beside=presets)
+        above.addWidget(self.changes)
         self._device_place.insertLayout(0, above)
-        self.setTabOrder(devices, self.kernels)
+        self.setTabOrder(devices, presets)
+        self.setTabOrder(presets, self.kernels)
+
+    def tell_changes(self, sentences: Sequence[str]) -> None:
+        """Say on top what of a sweep from elsewhere is other here, until the form is filled again."""
+        self.changes.setText("\n".join(sentences))
+        self.changes.setVisible(bool(sentences))
+        if sentences:
+            self._scroll.verticalScrollBar().setValue(0)
 
     def stand(self, *, alone: bool) -> None:
         """Stand beside something, narrow and scrolling by itself; or alone, whole and as wide as the page."""
@@ -299,6 +312,7 @@ class SweepForm(QFrame):
     def show_request(self, request: Request) -> None:
         """Fill every field from a request; a number beyond its field's range becomes the nearest in it."""
         self._filling = True
+        self.tell_changes(())
         self.backend = request.backend
         self.dtype.offer(_dtypes(self.backend))
         for name, made in self.inputs.items():  # heads before those of K and V, which they offer
@@ -308,11 +322,6 @@ class SweepForm(QFrame):
         self.kernels.choose(request.kernels)
         self._filling = False
         self._changed()
-
-    def set_backend(self, backend: Backend) -> None:
-        """Run elsewhere; another backend brings its own defaults."""
-        if backend != self.backend:
-            self.show_request(Request.of(backend))
 
     def set_machine(self, machine: Machine | None) -> None:
         """Take in what the probe found: devices and free memory."""
