@@ -1,5 +1,7 @@
 """The page of a sweep as far as its form goes: what is to run, where, and how that begins."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Signal
 
 from flashscope.app.control.controller import Controller
@@ -116,7 +118,9 @@ class FormPage(Page):
         self.form.tell_changes([*changed, *missing])
         if changed:
             self.open_form(True)
-        self.noticed.emit(" ".join([f"The form has the parameters of {curve.label}.", *missing, *changed]))
+        self.noticed.emit(
+            " ".join([f"The form has the parameters of {curve.label}.", *missing, *_told(changed)])
+        )
 
     def use_preset(self, preset: Preset) -> None:
         """Fill the form from one of the user's own presets, and open it."""
@@ -125,7 +129,7 @@ class FormPage(Page):
             self.form.runs.choose(preset.runs)
             self.form.tell_changes(changed)
             self.new_sweep()
-            self.noticed.emit(" ".join([f"The form has the preset {preset.name}.", *changed]))
+            self.noticed.emit(" ".join([f"The form has the preset {preset.name}.", *_told(changed)]))
 
     def _fill(self, request: Request) -> tuple[Request, list[str]]:
         """Fill the form as this machine can run it; with what, and what that changed."""
@@ -202,3 +206,8 @@ class FormPage(Page):
         used = live[-1].memory_used if live else None
         if telemetry is not None and telemetry.memory_total is not None and used is not None:
             self.form.set_free_bytes(telemetry.memory_total - used)
+
+
+def _told(changed: Sequence[str]) -> list[str]:
+    """That the form says what was changed, where something was."""
+    return ["What was changed for this machine, the form says."] if changed else []

@@ -1,6 +1,6 @@
 """What a request has to leave or change to run on this machine, in sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -38,7 +38,7 @@ def adapted(request: Request, machine: Machine | None) -> tuple[Request, list[st
         return request, []
     said: list[str] = []
     if device.backend != request.backend:
-        said.append(f"It runs on the {DEVICES[device.backend]}: this machine has no GPU that can be used.")
+        said.append("CPU in the place of the GPU: this machine has none that can be used.")
         request = replace(request, backend=device.backend)
     if device.backend == "cpu" and request.protocol.counters:
         request = replace(request, protocol=replace(request.protocol, counters=False))
@@ -83,11 +83,22 @@ def _kernels(request: Request, device: Device) -> tuple[tuple[str, ...], list[st
 
     reasons = {name: why_not(name) for name in request.kernels}
     left = tuple(name for name, reason in reasons.items() if reason is None)
-    out = [f"{name} is left out: {_about(name, reason)}." for name, reason in reasons.items() if reason]
+    out = _left_out({name: _about(name, reason) for name, reason in reasons.items() if reason})
     if left:
         return left, out
     lesson = tuple(name for name in lesson_on(device.backend) if why_not(name) is None)
     return lesson, [*out, f"In their place: {', '.join(lesson)}."]
+
+
+def _left_out(reasons: Mapping[str, str]) -> list[str]:
+    """A sentence for each reason, with all kernels that it is about."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        by_reason.setdefault(reason, []).append(name)
+    return [
+        f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} left out: {reason}."
+        for reason, names in by_reason.items()
+    ]
 
 
 def _about(name: str, reason: str) -> str:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.profile.form.changes import Changes
 from flashscope.app.pages.profile.form.chips import SeqlenChips
 from flashscope.app.pages.profile.form.dry_run import dry_run
 from flashscope.app.pages.profile.form.dry_run_table import DryRunTable
@@ -146,10 +147,7 @@ class SweepForm(QFrame):
         self.dry_table = DryRunTable()
         self.free_label = PlainLabel()
         self.free_label.setProperty("role", "unit")
-        self.changes = PlainLabel()
-        self.changes.setProperty("role", "warn")
-        self.changes.setWordWrap(True)
-        self.changes.hide()
+        self.changes = Changes()
         self.message = PlainLabel()
         self.message.setProperty("role", "error")
         self.message.setWordWrap(True)
@@ -274,8 +272,7 @@ class SweepForm(QFrame):
 
     def tell_changes(self, sentences: Sequence[str]) -> None:
         """Say on top what of a sweep from elsewhere is other here, until the form is filled again."""
-        self.changes.setText("\n".join(sentences))
-        self.changes.setVisible(bool(sentences))
+        self.changes.tell(sentences)
         if sentences:
             self._scroll.verticalScrollBar().setValue(0)
 

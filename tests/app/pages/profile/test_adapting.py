@@ -24,12 +24,17 @@ def test_a_sweep_of_a_gpu_runs_on_a_cpu_with_every_change_said() -> None:
     assert (request.backend, request.dtype, request.kernels) == ("cpu", "float32", ("standard", "flash2"))
     assert (request.heads, request.seqlens) == (GPU_SWEEP.heads, GPU_SWEEP.seqlens)
     assert said == [
-        "It runs on the CPU: this machine has no GPU that can be used.",
+        "CPU in the place of the GPU: this machine has none that can be used.",
         COUNTERS_OFF,
         "float32 in the place of bfloat16, which no kernel takes on this CPU.",
         "flash3 is left out: not implemented on cpu.",
         "N up to 65\N{NARROW NO-BREAK SPACE}536 takes long on a CPU; take out what you do not need.",
     ]
+
+
+def test_kernels_that_are_left_out_for_one_reason_are_said_in_one_sentence() -> None:
+    _, said = adapted(replace(GPU_SWEEP, kernels=("flash2", "flash3", "simt")), CPU_MACHINE)
+    assert "flash3, simt are left out: not implemented on cpu." in said
 
 
 def test_a_sweep_that_can_run_is_left_as_it_is() -> None:
