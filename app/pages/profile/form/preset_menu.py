@@ -7,6 +7,7 @@ from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QMenu, QPushButton
 
 from flashscope.app.control.presets import Preset, Presets
+from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import plain_tip, set_tip
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
@@ -44,6 +45,7 @@ class PresetButton(QPushButton):
         self._presets = presets
         self.setAccessibleName("Presets of the form")
         self.setProperty("role", "link")
+        does(self, "profile.presets")
         set_tip(self, TIP)
         self.clicked.connect(self.open)
 
