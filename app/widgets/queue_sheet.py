@@ -180,7 +180,7 @@ class QueueSheet(QDialog):
         self.list.clear()
         for entry in entries:
             item = QListWidgetItem(entry.left_told)
-            item.setToolTip(plain_tip(entry.left_told))
+            item.setData(Qt.ItemDataRole.ToolTipRole, plain_tip(entry.left_told))
             self.list.addItem(item)
         numbers = [entry.number for entry in entries]
         same = numbers.index(chosen.number) if chosen is not None and chosen.number in numbers else row

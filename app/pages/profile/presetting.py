@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.presets import LONGEST_NAME, Presets, PresetsError, made_preset
 from flashscope.app.pages.profile.form import SweepForm
+from flashscope.app.words.plain import cut_short
 
 NO_NAME = "A preset needs a name."
 UNREADABLE = "The presets before could not be read; they are in {}."
@@ -49,7 +50,7 @@ class Presetting(QObject):
     def rename(self, before: str) -> None:
         """Ask for another name of this one."""
         name = self._ask("Rename the preset", before)
-        if name is not None and name != before:
+        if name is not None and name != cut_short(before):
             self._change(
                 f"Preset {before} renamed {name}",
                 lambda: self._presets.rename(before, name),
@@ -69,8 +70,8 @@ class Presetting(QObject):
     def _ask(self, title: str, known: str) -> str | None:
         """The name that the user gives; None: none, which is said unless the question was cancelled."""
         window: QWidget = self._form.window()
-        answer, accepted = QInputDialog.getText(window, title, "Name of the preset", text=known)
-        name = " ".join(answer.split())[:LONGEST_NAME]
+        answer, accepted = QInputDialog.getText(window, title, "Name of the preset", text=cut_short(known))
+        name = cut_short(" ".join(answer.split()), LONGEST_NAME)
         if accepted and not name:
             self.failed.emit(NO_NAME, "")
         return name if accepted and name else None

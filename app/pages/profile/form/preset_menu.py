@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QMenu, QPushButton
 from flashscope.app.control.presets import Preset, Presets
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.menus import pop_up
-from flashscope.app.widgets.plain import plain_tip, set_tip
-from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.app.widgets.plain import button_text, set_tip
 from flashscope.profiles.plan.presets import PRESETS
 
 Act = Callable[[Preset], object]
@@ -80,10 +79,10 @@ class PresetButton(QPushButton):
         """A line for each; one without a request is not usable, it can only be renamed and deleted."""
         for preset in presets:
             runs = f"  ({preset.runs} runs)" if preset.runs > 1 else ""
-            line = menu.addAction(f"{cut_short(preset.name, MOST_OF_NAME)}{runs}".replace("&", "&&"))
+            line = menu.addAction(f"{button_text(preset.name)}{runs}")
             line.setEnabled(preset.request is not None or not usable)
             why = f"It cannot be used: {preset.reason}." if preset.reason else ""
-            line.setToolTip(plain_tip(why or preset.name))
+            set_tip(line, why or preset.name)
             line.triggered.connect(lambda _checked=False, preset=preset: act(preset))
 
 
