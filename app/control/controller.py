@@ -221,7 +221,7 @@ class Controller(Showing):
 
     def _begin_entry(self, entry: Entry, unasked: bool) -> str:
         """Start what waited; of several runs each by a fresh process. Returns why it cannot, or nothing."""
-        if entry.run > 1:
+        if entry.runs > 1:
             self._driver.engine.renew()
         plan, record = entry.plan, partial(self._record_anew, entry.plan.backend, entry.file_stem)
         return self._start(plan.backend, partial(self._driver.run, plan, record), unasked=unasked)
