@@ -12,7 +12,7 @@ from PySide6.QtCore import Signal
 from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.playback import Clock
-from flashscope.app.control.queue import Entry, Queue
+from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.control.showing import Showing
 from flashscope.app.control.shown_words import ShownWords
 from flashscope.app.words.progress import NS
@@ -219,7 +219,7 @@ class Controller(Showing):
         record = partial(self._record_anew, plan.backend, "")
         self._start(plan.backend, partial(self._driver.run, plan, record))
 
-    def _begin_entry(self, entry: Entry, unasked: bool) -> str:
+    def _begin_entry(self, entry: QueuedSweep, unasked: bool) -> str:
         """Start what waited; of several runs each by a fresh process. Returns why it cannot, or nothing."""
         if entry.runs > 1:
             self._driver.engine.renew()

@@ -29,7 +29,7 @@ class PresetsError(Exception):
 
 
 @dataclass(frozen=True)
-class Preset:
+class OwnPreset:
     """A named form.
 
     Attributes:
@@ -47,10 +47,10 @@ class Preset:
     raw: dict[str, Any]
 
 
-def made_preset(name: str, request: Request, runs: int) -> Preset:
+def made_preset(name: str, request: Request, runs: int) -> OwnPreset:
     """A preset of what a form says."""
     raw = {"name": name, "runs": runs, "choices": spelled(request)}
-    return Preset(name, request, runs, "", raw)
+    return OwnPreset(name, request, runs, "", raw)
 
 
 class Presets(QObject):
@@ -68,18 +68,18 @@ class Presets(QObject):
         super().__init__(parent)
         self.path = (own_home() or user_config_path("flashscope")) / FILE
 
-    def all(self) -> tuple[tuple[Preset, ...], str]:
+    def all(self) -> tuple[tuple[OwnPreset, ...], str]:
         """All of them in the order of their names, and why the file cannot be read; empty: it can."""
         try:
             return self._read(), ""
         except (OSError, ValueError) as error:
             return (), f"{self.path} cannot be read: {_said(error)}. It is left as it is; {MOVED}"
 
-    def find(self, name: str) -> Preset | None:
+    def find(self, name: str) -> OwnPreset | None:
         """The preset of that name, whatever its case; None: there is none."""
         return next((one for one in self.all()[0] if _same(one.name, name)), None)
 
-    def keep(self, preset: Preset) -> str:
+    def keep(self, preset: OwnPreset) -> str:
         """Keep a preset, in the place of one of its name; returns where an unreadable file went, or nothing.
 
         Raises:
@@ -110,7 +110,7 @@ class Presets(QObject):
             lambda presets: [_renamed(p, name) if _same(p.name, before) else p for p in presets]
         )
 
-    def _change(self, change: Callable[[Sequence[Preset]], Sequence[Preset]]) -> str:
+    def _change(self, change: Callable[[Sequence[OwnPreset]], Sequence[OwnPreset]]) -> str:
         aside = ""
         try:
             try:
@@ -125,7 +125,7 @@ class Presets(QObject):
         self.changed.emit()
         return aside
 
-    def _read(self) -> tuple[Preset, ...]:
+    def _read(self) -> tuple[OwnPreset, ...]:
         """Raises OSError, or ValueError with why the file says nothing."""
         if not self.path.exists():
             return ()
@@ -142,7 +142,7 @@ class Presets(QObject):
             raise ValueError(NEWER)
         return tuple(sorted(map(_preset, held["presets"]), key=lambda one: one.name.casefold()))
 
-    def _write(self, presets: Sequence[Preset]) -> None:
+    def _write(self, presets: Sequence[OwnPreset]) -> None:
         make_own_folder(self.path.parent)
         text = json.dumps({"format": FORMAT, "presets": [one.raw for one in presets]}, indent=1)
         handle, part = tempfile.mkstemp(prefix=f".{FILE}-", dir=self.path.parent)  # for the user alone
@@ -164,7 +164,7 @@ class Presets(QObject):
         return aside
 
 
-def _preset(raw: object) -> Preset:
+def _preset(raw: object) -> OwnPreset:
     """What one entry of the file says; one that says nothing keeps its place, with the reason.
 
     Raises:
@@ -174,17 +174,17 @@ def _preset(raw: object) -> Preset:
         raise ValueError("a preset in it has no name")
     name, runs, choices = raw["name"], raw.get("runs", 1), raw.get("choices")
     if not isinstance(choices, dict):
-        return Preset(name, None, 1, "it has no choices", raw)
+        return OwnPreset(name, None, 1, "it has no choices", raw)
     if type(runs) is not int or not 1 <= runs <= MOST_RUNS:
-        return Preset(name, None, 1, f"its runs are no number from 1 to {MOST_RUNS}", raw)
+        return OwnPreset(name, None, 1, f"its runs are no number from 1 to {MOST_RUNS}", raw)
     try:
-        return Preset(name, read_spelled(choices), runs, "", raw)
+        return OwnPreset(name, read_spelled(choices), runs, "", raw)
     except ValueError as error:
-        return Preset(name, None, runs, str(error), raw)
+        return OwnPreset(name, None, runs, str(error), raw)
 
 
-def _renamed(preset: Preset, name: str) -> Preset:
-    return Preset(name, preset.request, preset.runs, preset.reason, preset.raw | {"name": name})
+def _renamed(preset: OwnPreset, name: str) -> OwnPreset:
+    return OwnPreset(name, preset.request, preset.runs, preset.reason, preset.raw | {"name": name})
 
 
 def _same(one: str, other: str) -> bool:

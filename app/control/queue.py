@@ -14,7 +14,7 @@ from flashscope.profiles.results.model.time_left import Experience, seconds_left
 
 
 @dataclass(frozen=True)
-class Entry:
+class QueuedSweep:
     """A sweep that waits or runs; one that is made several times is one entry until its last run.
 
     Attributes:
@@ -61,7 +61,7 @@ def _joined(*words: str) -> str:
     return " · ".join(filter(None, words))
 
 
-Begin = Callable[[Entry, bool], str]
+Begin = Callable[[QueuedSweep, bool], str]
 """Starts a sweep, by itself or because the user has just asked for it; returns why it cannot, or nothing."""
 
 
@@ -84,8 +84,8 @@ class Queue(QObject):
 
     Signals:
         changed: What waits, what runs or why nothing begins.
-        waits: A sweep was put at the end (Entry).
-        begun: A sweep began by itself (Entry).
+        waits: A sweep was put at the end (QueuedSweep).
+        begun: A sweep began by itself (QueuedSweep).
         halted: The queue stopped, for this reason (str).
     """
 
@@ -96,8 +96,8 @@ class Queue(QObject):
 
     def __init__(self, begin: Begin, measuring: Callable[[], bool], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.entries: tuple[Entry, ...] = ()
-        self.running: Entry | None = None
+        self.entries: tuple[QueuedSweep, ...] = ()
+        self.running: QueuedSweep | None = None
         self.held = False
         self.stopped = ""
         self._begin, self._measuring = begin, measuring
@@ -123,7 +123,7 @@ class Queue(QObject):
             Whether it waits.
         """
         family = f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}-{plan.backend}" if runs > 1 else ""
-        entry = Entry(next(self._numbers), plan, family, runs)
+        entry = QueuedSweep(next(self._numbers), plan, family, runs)
         if self._measuring() or self.entries or self.held:
             self._set((*self.entries, entry))
             self.waits.emit(entry)
@@ -140,7 +140,7 @@ class Queue(QObject):
         to = min(max(place + by, 0), len(others))
         self._set((*others[:to], self.entries[place], *others[to:]))
 
-    def take_out(self, number: int) -> tuple[Entry, int] | None:
+    def take_out(self, number: int) -> tuple[QueuedSweep, int] | None:
         """Let an entry wait no more; the entry and its place, for `put_back`. None: it does not wait."""
         place = self._place(number)
         if place is None:
@@ -149,7 +149,7 @@ class Queue(QObject):
         self._set(self.entries[:place] + self.entries[place + 1 :])
         return entry, place
 
-    def put_back(self, entry: Entry, place: int) -> None:
+    def put_back(self, entry: QueuedSweep, place: int) -> None:
         """Let an entry that was taken out wait again, at this place or at the end."""
         if self._place(entry.number) is None:
             self._set((*self.entries[:place], entry, *self.entries[place:]))
@@ -181,7 +181,7 @@ class Queue(QObject):
             self.changed.emit()
             self._go_on_soon()
 
-    def seconds(self, entry: Entry) -> float | None:
+    def seconds(self, entry: QueuedSweep) -> float | None:
         """Estimated seconds of all runs of an entry that are to come; None where that is not known."""
         each = self._experience.seconds(entry.plan)
         return None if each is None else each * entry.left
@@ -201,7 +201,7 @@ class Queue(QObject):
     def _place(self, number: int) -> int | None:
         return next((place for place, entry in enumerate(self.entries) if entry.number == number), None)
 
-    def _set(self, entries: tuple[Entry, ...]) -> None:
+    def _set(self, entries: tuple[QueuedSweep, ...]) -> None:
         self.entries = entries
         if not entries:
             self.stopped = ""
@@ -218,7 +218,7 @@ class Queue(QObject):
             self.entries = tuple(others)
             self._start(first, unasked=True)
 
-    def _start(self, entry: Entry, *, unasked: bool) -> None:
+    def _start(self, entry: QueuedSweep, *, unasked: bool) -> None:
         before, self.running = self.running, entry
         refused = self._begin(entry, unasked)
         if refused:

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from flashscope.app.control.controller import Controller
-from flashscope.app.control.queue import Entry
+from flashscope.app.control.queue import QueuedSweep
 
 BEGUN = "It has begun, so it was not taken out again."
 
 
-def take_out(controller: Controller, entries: Sequence[Entry]) -> None:
+def take_out(controller: Controller, entries: Sequence[QueuedSweep]) -> None:
     """Let these wait no more; it can be undone, and done again."""
-    taken: list[tuple[Entry, int]] = []
+    taken: list[tuple[QueuedSweep, int]] = []
 
     def forth() -> str:
         taken[:] = [one for one in (controller.queue.take_out(entry.number) for entry in entries) if one]

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.presence import STATES, Presence
-from flashscope.app.control.queue import Entry
+from flashscope.app.control.queue import QueuedSweep
 from flashscope.app.control.settings import Settings
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.log_panel import LogPanel
@@ -114,7 +114,7 @@ class Notices:
                 if not self._controller.sweep_on_show and not self._controller.queue.goes_on:
                     self.offer(ENDED, "Show the sweep", self._controller.show_sweep)
 
-    def _tell_begun(self, entry: Entry) -> None:
+    def _tell_begun(self, entry: QueuedSweep) -> None:
         """Say which sweep has begun by itself, but in the place of no error."""
         if not self._errors.isVisible():
             self._errors.show_notice(f"The next one has begun: {entry.told}.")

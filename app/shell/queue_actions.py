@@ -7,7 +7,7 @@ from shiboken6 import isValid
 
 from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
-from flashscope.app.control.queue import Entry
+from flashscope.app.control.queue import QueuedSweep
 from flashscope.app.control.queue_edits import cancel_all
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.queue_sheet import QueueSheet
@@ -61,7 +61,7 @@ class QueueActions:
         self._sheet.raise_()
         self._sheet.activateWindow()
 
-    def _tell_waiting(self, entry: Entry) -> None:
+    def _tell_waiting(self, entry: QueuedSweep) -> None:
         others = self._queue.waiting - entry.left
         after = f", after {others} more" if others else ""
         if self._queue.stopped:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
-from flashscope.app.control.queue import Entry
+from flashscope.app.control.queue import QueuedSweep
 from flashscope.app.control.queue_edits import cancel_all, take_out
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.widgets.buttons import text_button
@@ -52,7 +52,7 @@ class QueueSheet(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Queue of sweeps")
         self._controller, self._queue = controller, controller.queue
-        self._shown: tuple[Entry, ...] = ()
+        self._shown: tuple[QueuedSweep, ...] = ()
         self._make_parts()
         self._lay_out()
         self.resize(min(px(SIZE[0]), parent.width()), min(px(SIZE[1]), parent.height()))
@@ -170,11 +170,11 @@ class QueueSheet(QDialog):
             take_out(self._controller, [entry])
 
     @property
-    def _chosen(self) -> Entry | None:
+    def _chosen(self) -> QueuedSweep | None:
         row = self.list.currentRow()
         return self._shown[row] if 0 <= row < len(self._shown) else None
 
-    def _fill(self, entries: tuple[Entry, ...]) -> None:
+    def _fill(self, entries: tuple[QueuedSweep, ...]) -> None:
         chosen, row = self._chosen, self.list.currentRow()
         self._shown = entries
         self.list.clear()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 
 from flashscope.app.control.controller import Controller
-from flashscope.app.control.presets import Preset, Presets
+from flashscope.app.control.presets import OwnPreset, Presets
 from flashscope.app.control.settings import Settings
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
@@ -122,7 +122,7 @@ class FormPage(Page):
             " ".join([f"The form has the parameters of {curve.label}.", *missing, *_told(changed)])
         )
 
-    def use_preset(self, preset: Preset) -> None:
+    def use_preset(self, preset: OwnPreset) -> None:
         """Fill the form from one of the user's own presets, and open it."""
         if preset.request is not None:
             _, changed = self._fill(preset.request)

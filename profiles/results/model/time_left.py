@@ -56,7 +56,7 @@ class Experience:
 
     def __init__(self) -> None:
         self._whole: dict[Plan, float] = {}
-        self._paces: dict[Kind, Pace] = {}
+        self._paces: dict[PaceKind, Pace] = {}
 
     def take(self, session: Session) -> None:
         """Learn from a sweep, whether it still runs or has ended."""
@@ -79,10 +79,10 @@ class Experience:
         return total
 
 
-Kind = tuple[Backend, str, Dtype, Passes]
+PaceKind = tuple[Backend, str, Dtype, Passes]
 
 
-def _kind(backend: Backend, kernel: str, problem: Problem) -> Kind:
+def _kind(backend: Backend, kernel: str, problem: Problem) -> PaceKind:
     """What points must share, so that one says how long the other takes."""
     return backend, kernel, problem.dtype, problem.passes
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.queue import Entry, Queue
+from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.words.progress import elapsed_text
 from flashscope.app.words.queueing import run_words, total_words
 from flashscope.profiles.store import load
@@ -29,7 +29,7 @@ class Machine:
         self.busy = False
         self.refusal = ""
 
-    def begin(self, entry: Entry, _unasked: bool) -> str:
+    def begin(self, entry: QueuedSweep, _unasked: bool) -> str:
         if not self.refusal:
             self.begun.append((entry.number, entry.run))
             self.busy = True
@@ -46,7 +46,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.expected: list[tuple[int, int]] = []  # that wait
         self.begun: list[tuple[int, int]] = []
         self.numbers = 0
-        self.out: list[tuple[Entry, int]] = []
+        self.out: list[tuple[QueuedSweep, int]] = []
 
     def _begin_due(self) -> None:
         """What the queue's timer does once all have heard."""

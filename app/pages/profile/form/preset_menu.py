@@ -6,13 +6,13 @@ from functools import partial
 from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QMenu, QPushButton
 
-from flashscope.app.control.presets import Preset, Presets
+from flashscope.app.control.presets import OwnPreset, Presets
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import button_text, set_tip
 from flashscope.profiles.plan.presets import PRESETS
 
-Act = Callable[[Preset], object]
+Act = Callable[[OwnPreset], object]
 NONE_YET = "None of your own yet"
 UNREADABLE = "Your presets cannot be read: why?"
 TIP = "Fill the form from a preset, or keep what it says as one"
@@ -25,7 +25,7 @@ class PresetButton(QPushButton):
         presets: The user's own.
 
     Signals:
-        chosen: Fill the form from this one (Preset).
+        chosen: Fill the form from this one (OwnPreset).
         built_in: Run this one (str).
         save_wanted: Keep what the form says.
         unreadable: Tell why the file of the presets cannot be read (str).
@@ -75,7 +75,7 @@ class PresetButton(QPushButton):
         return menu
 
     @staticmethod
-    def _offer(menu: QMenu, presets: Iterable[Preset], act: Act, *, usable: bool) -> None:
+    def _offer(menu: QMenu, presets: Iterable[OwnPreset], act: Act, *, usable: bool) -> None:
         """A line for each; one without a request is not usable, it can only be renamed and deleted."""
         for preset in presets:
             runs = f"  ({preset.runs} runs)" if preset.runs > 1 else ""
@@ -86,5 +86,5 @@ class PresetButton(QPushButton):
             line.triggered.connect(lambda _checked=False, preset=preset: act(preset))
 
 
-def _emit_name(signal: SignalInstance, preset: Preset) -> None:
+def _emit_name(signal: SignalInstance, preset: OwnPreset) -> None:
     signal.emit(preset.name)
