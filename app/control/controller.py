@@ -11,9 +11,9 @@ from PySide6.QtCore import Signal
 
 from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.edits import Edits
-from flashscope.app.control.on_show import OnShow
-from flashscope.app.control.playback import Clock, Playback
-from flashscope.app.control.selection import Selection
+from flashscope.app.control.playback import Clock
+from flashscope.app.control.queue import Queue, QueuedSweep
+from flashscope.app.control.showing import Showing
 from flashscope.app.control.shown_words import ShownWords
 from flashscope.app.words.progress import NS
 from flashscope.app.words.provenance import Provenance, of_machine, of_session
@@ -32,7 +32,7 @@ from flashscope.profiles.running.recording import (
     FileNote,
     FileTrouble,
 )
-from flashscope.profiles.store import Recorder, SessionMark, new_session_path
+from flashscope.profiles.store import Recorder, new_session_path
 from flashscope.profiles.wire.events import (
     Event,
     LogLine,
@@ -52,6 +52,8 @@ OF_NO_SWEEP = MachineFound, TelemetryStarted, Readings, RequestFailed, LogLine
 OpenRecorder = Callable[[Path], EventRecorder]
 SWEEPING = "A sweep is running already; cancel it first, or wait for its end."
 REPLAYING = "A replay is on show; leave it (Esc, Esc) before a sweep is run or resumed."
+FAILED = "The sweep failed."
+NO_FILE = "The file of the sweep belongs to another one."
 CATCHES_UP = "The sweep goes on, and the file catches up once it can be written."
 LIVE_READINGS = 1200  # two minutes at 10 Hz
 
@@ -61,50 +63,41 @@ def new_recorder(path: Path) -> Recorder:
     return Recorder(path, numbered=True)
 
 
-class Controller(Selection):
-    """What pages talk to; of what is looked at, see Selection.
+class Controller(Showing):
+    """What pages talk to; of what is on show, see Showing.
 
     Attributes:
         edits: What the user changes in sessions.
+        queue: The sweeps that wait for their turn.
+        unasked: Whether the sweep that runs, or the last one, began by itself: its turn had come.
         words: What the user says of the session on show.
         machine: What the probe found, None before it answered.
         running: Whether a sweep or a replay runs.
         replaying: Whether what runs is a replay, which may be paused.
-        backend: Where the next sweep and the telemetry run.
+        backend: Where the next sweep runs that is asked for, and the telemetry while none runs.
         telemetry: What watches the device now, None before the first reading.
         occupied: What else measures on this machine, why no sweep can start beside it; empty: nothing does.
         live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
 
     Signals:
-        session_changed: Another session is on show (Session or None).
         path_found: The session on show has a file now (Path).
-        events_arrived: A batch of events, already applied to the session on show; at most 30 batches a
-            second. While a recording is on show what this machine reads and measures is not among them.
-        sweep_told: The same of the sweep that runs, whatever is on show.
+        sweep_told: As `events_arrived`, of the sweep that runs, whatever is on show.
         machine_found: The probe answered (Machine).
-        jumped: The session on show, a replay's, is as it was at another moment.
         trace_ready: A trace arrived (Trace).
         trace_failed: A trace could not be recorded, for this reason, which `error_raised` tells too (str).
         running_changed: A sweep or a replay started or ended (bool).
         occupied_changed: Something else measures on this machine, or no longer (str).
         backend_changed: Another backend is chosen (str).
-        error_raised: Something went wrong: one sentence, and details (str, str).
-        not_opened: A file could not be shown, for the reason that `error_raised` has told (Path).
     """
 
-    session_changed = Signal(object)
     path_found = Signal(object)
-    events_arrived = Signal(list)
     sweep_told = Signal(list)
-    jumped = Signal()
     machine_found = Signal(object)
     trace_ready = Signal(object)
     trace_failed = Signal(str)
     running_changed = Signal(bool)
     occupied_changed = Signal(str)
     backend_changed = Signal(str)
-    error_raised = Signal(str, str)
-    not_opened = Signal(object)
 
     def __init__(
         self,
@@ -113,8 +106,7 @@ class Controller(Selection):
         opener: OpenRecorder = new_recorder,
         clock: Clock = time.monotonic,
     ) -> None:
-        super().__init__()
-        self._shown = OnShow(lambda: self.measuring, clock, self)
+        super().__init__(lambda: self.measuring, clock)
         self.machine: Machine | None = None
         self.backend: Backend = "cpu"
         self.occupied = ""
@@ -125,39 +117,17 @@ class Controller(Selection):
         self._clock = clock
         self._ahead_ns: int | None = None  # of the clock, that of the session being measured, once it began
         self._backend_chosen = False
+        self._watched: Backend | None = None
+        self.unasked = False
+        self._behind = False  # whether the sweep that begins leaves what is on show alone
         self._closed = False
-        self._shown.session_changed.connect(lambda _session: self.choose_nothing())
-        self._shown.session_changed.connect(self.session_changed)
-        self._shown.events_arrived.connect(self.events_arrived)
-        self._shown.jumped.connect(self.jumped)
         self._shown.replaying_changed.connect(self.running_changed)
-        self._shown.error_raised.connect(self.error_raised)
-        self._shown.not_opened.connect(self.not_opened)
         self.edits = Edits(self)
         self.words = ShownWords(self._shown, self.edits)
+        self.queue = Queue(self._begin_entry, lambda: self.measuring, self)
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
         self._driver = Driver(make_engine, self._bridge.push)
-
-    @property
-    def session(self) -> Session | None:
-        """The session on show, None before the first."""
-        return self._shown.session
-
-    @property
-    def playback(self) -> Playback | None:
-        """What plays the session on show, None without a replay."""
-        return self._shown.playback
-
-    @property
-    def path(self) -> Path | None:
-        """File of the session on show, None while it has none."""
-        return self._shown.path
-
-    @property
-    def mark(self) -> SessionMark | None:
-        """Which session is on show, None before the first: its file may hold another one by now."""
-        return self._shown.mark
 
     @property
     def running(self) -> bool:
@@ -195,11 +165,6 @@ class Controller(Selection):
         return self.replaying or (self.measuring and self.sweep_on_show)
 
     @property
-    def replaying(self) -> bool:
-        """Whether a replay runs or is paused."""
-        return self.playback is not None
-
-    @property
     def why_no_sweep(self) -> str:
         """Why no sweep can start now, in one sentence; empty: one can."""
         if self.running:
@@ -234,13 +199,32 @@ class Controller(Selection):
 
     def watch(self, backend: Backend) -> None:
         """Stream this backend's telemetry."""
-        self.telemetry = None
+        self.telemetry, self._watched = None, backend
         self.live_readings.clear()
         self._driver.engine.watch(backend)
 
-    def run(self, plan: Plan) -> None:
-        """Start a sweep in a fresh session and file."""
-        self._start(plan.backend, partial(self._driver.run, plan, partial(self._record_anew, plan.backend)))
+    def run(self, plan: Plan, runs: int = 1) -> bool:
+        """Measure a plan so many times, each in a fresh session and file: now, or after what runs and waits.
+
+        Returns:
+            Whether it waits.
+        """
+        if why := REPLAYING if self.replaying else self.occupied:
+            self.error_raised.emit(why, "")
+            return False
+        return self.queue.add(plan, runs)
+
+    def run_now(self, plan: Plan) -> None:
+        """The same at once, whatever waits; while another one runs it is refused."""
+        record = partial(self._record_anew, plan.backend, "")
+        self._start(plan.backend, partial(self._driver.run, plan, record))
+
+    def _begin_entry(self, entry: QueuedSweep, unasked: bool) -> str:
+        """Start what waited; of several runs each by a fresh process. Returns why it cannot, or nothing."""
+        if entry.runs > 1:
+            self._driver.engine.renew()
+        plan, record = entry.plan, partial(self._record_anew, entry.plan.backend, entry.file_stem)
+        return self._start(plan.backend, partial(self._driver.run, plan, record), unasked=unasked)
 
     def resume(self, remaining: Remaining) -> None:
         """Measure what is left of the session on show, in its file; nothing where it has none."""
@@ -248,18 +232,24 @@ class Controller(Selection):
             record = partial(self._record, self.path)
             self._start(self.session.backend, partial(self._driver.resume, self.session, remaining, record))
 
-    def _start(self, backend: Backend, start: Callable[[], None]) -> None:
-        if self.why_no_sweep:
-            self.error_raised.emit(self.why_no_sweep, "")
-            return
-        if backend != self.backend:
-            self.choose_backend(backend)
-        try:
-            start()
-        except EngineBusyError as error:
-            self.error_raised.emit(f"The sweep did not start: {error}", "")
-            return
+    def _start(self, backend: Backend, start: Callable[[], None], *, unasked: bool = False) -> str:
+        """Start a sweep; one begun by itself stays behind what is on show. Returns why not, or nothing."""
+        why, behind = self.why_no_sweep, unasked and self.session is not None and not self.sweep_on_show
+        if not why:
+            if not unasked and backend != self.backend:
+                self.choose_backend(backend)
+            elif backend != self._watched:
+                self.watch(backend)
+            try:
+                start()
+            except EngineBusyError as error:
+                why = f"The sweep did not start: {error}"
+        if why:
+            self.error_raised.emit(why, "")
+            return why
+        self.unasked, self._behind = unasked, behind
         self.running_changed.emit(True)
+        return ""
 
     def cancel(self) -> None:
         """Stop the sweep within one repeat, or end the replay and show its session whole again."""
@@ -277,34 +267,17 @@ class Controller(Selection):
         """Record a trace for the Stepper; it belongs to no session."""
         self._driver.engine.trace(request)
 
-    def open_session(self, path: Path, then: Callable[[], None] | None = None) -> None:
-        """Read a saved session and show it as soon as its points are read; its readings follow in batches.
-
-        A file that cannot be opened raises `error_raised` and `not_opened`, and the old one stays.
-
-        Args:
-            path: The file.
-            then: What to do once it is on show and read whole.
-        """
-        self._shown.open(path.absolute(), then)  # as lists of files name it
-
     def show_sweep(self) -> None:
         """Show the sweep that runs, or the last one, in the place of what was opened meanwhile."""
         if self.sweep is not None and not self.sweep_on_show:
             self._shown.show_sweep(self.sweep, self._driver.recording)
-
-    def replay(self, speed: float) -> None:
-        """Play the session on show again from its start, at one of the playback's SPEEDS.
-
-        One that is still being read is played once it is read whole.
-        """
-        self._shown.replay(speed)
 
     def close(self) -> None:
         """Stop everything and wait for it; what was measured until now is in the file."""
         if self._closed:
             return
         self._closed = True
+        self.queue.close()
         self._shown.close()
         self.edits.wait()
         self._driver.close()
@@ -316,7 +289,8 @@ class Controller(Selection):
         if backend != self.backend:
             self.backend = backend
             self.backend_changed.emit(backend)
-        self.watch(backend)
+        if not self.measuring:  # the telemetry of what runs goes on
+            self.watch(backend)
 
     def _take_live(self, told: list[Event | FileNote]) -> None:
         for one in told:
@@ -372,12 +346,16 @@ class Controller(Selection):
 
     def _begin(self, event: PlanStarted | PlanResumed) -> None:
         self._ahead_ns = event.t_ns - self._clock_ns() if isinstance(event, PlanResumed) else 0
-        if self._driver.session is not None:
+        if self._driver.session is not None and not self._behind:
             self._shown.show_sweep(self._driver.session, self._driver.recording)
 
-    def _record_anew(self, backend: Backend, event: PlanStarted | PlanResumed) -> BackgroundRecording:
+    def _record_anew(
+        self, backend: Backend, stem: str, event: PlanStarted | PlanResumed
+    ) -> BackgroundRecording:
+        """In a file of this name; empty: one made of the start and the backend."""
         started = datetime.fromisoformat(event.started_at)
-        return self._record(new_session_path(self.sessions_dir, backend, started), event)
+        path = new_session_path(self.sessions_dir, backend, started)
+        return self._record(path.with_stem(stem or path.stem), event)
 
     def _record(self, path: Path, _event: PlanStarted | PlanResumed) -> BackgroundRecording:
         return BackgroundRecording(self._opener(path), self._bridge.push)
@@ -385,5 +363,17 @@ class Controller(Selection):
     def _finish(self, event: PlanFinished) -> None:
         self._ahead_ns = None
         if event.outcome == "failed":
-            self.error_raised.emit(event.reason or "The sweep failed.", "")
+            self.error_raised.emit(event.reason or FAILED, "")
         self.running_changed.emit(False)
+        self.queue.follow(self.sweep)
+        self.queue.ended(self._why_not_begun(event))
+        if self._watched != self.backend and not self.queue.goes_on:
+            self.watch(self.backend)
+
+    def _why_not_begun(self, event: PlanFinished) -> str:
+        """Why the sweep that has ended measured nothing and the next would not either; empty: no reason."""
+        recording = self._driver.recording
+        if recording is not None and recording.refused:
+            return NO_FILE
+        began = self.sweep is not None and self.sweep.ended_points
+        return event.reason or FAILED if event.outcome == "failed" and not began else ""

@@ -78,6 +78,18 @@ class Edits(QObject):
         self._asked += 1
         self._chores.do(partial(self._take_once, steps), partial(self._done, words, len(steps)))
 
+    def note(self, words: str, forth: Callable[[], str], back: Callable[[], str]) -> None:
+        """Remember a change that was made here and now, of something that is in no session.
+
+        Args:
+            words: What was done, for the user.
+            forth: Makes it again; returns why it cannot, or nothing.
+            back: Takes it back; returns why it cannot, or nothing.
+        """
+        change = _Noted(self, words, forth, back)
+        self.stack.push(change)
+        self.made.emit(f"{words}. Ctrl+Z undoes it.", change.take_back)
+
     def undo(self) -> None:
         """Take back the last change, of those too that are still being made."""
         self._when_made(self._undo)
@@ -166,17 +178,12 @@ class FixedFileError(SessionFileError):
         self.path = path
 
 
-class _Change(QUndoCommand):
-    """Steps that have been taken; pushing it takes none.
+class _Command(QUndoCommand):
+    """A change that has been made; pushing it makes none."""
 
-    A step that could not be taken back is not taken once more, nor the other way round: its file may be
-    another one by then.
-    """
-
-    def __init__(self, edits: Edits, words: str, steps: Sequence[FileEdit]) -> None:
+    def __init__(self, edits: Edits, words: str) -> None:
         super().__init__(words)
-        self._edits, self._steps, self._new = edits, steps, True
-        self._undone: set[int] = set()  # ids of the steps that are taken back
+        self._edits, self._new = edits, True
         self.take_back = self._take_back  # one object, by which a message is known
 
     def _take_back(self) -> None:
@@ -184,6 +191,41 @@ class _Change(QUndoCommand):
         stack = self._edits.stack
         if stack.canUndo() and stack.command(stack.index() - 1) is self:
             stack.undo()
+
+
+class _Noted(_Command):
+    """A change of something that is in no session."""
+
+    def __init__(self, edits: Edits, words: str, forth: Callable[[], str], back: Callable[[], str]) -> None:
+        super().__init__(edits, words)
+        self._forth, self._back = forth, back
+
+    @guarded()
+    def redo(self) -> None:
+        """Make it again."""
+        if self._new:
+            self._new = False
+        else:
+            self._edits.turned.emit(self._forth() or f"Done again: {self.text()}.")
+
+    @guarded()
+    def undo(self) -> None:
+        """Take it back."""
+        self._edits.withdrawn.emit(self.take_back)
+        self._edits.turned.emit(self._back() or f"Undone: {self.text()}.")
+
+
+class _Change(_Command):
+    """Steps that have been taken.
+
+    A step that could not be taken back is not taken once more, nor the other way round: its file may be
+    another one by then.
+    """
+
+    def __init__(self, edits: Edits, words: str, steps: Sequence[FileEdit]) -> None:
+        super().__init__(edits, words)
+        self._steps = steps
+        self._undone: set[int] = set()  # ids of the steps that are taken back
 
     @guarded()
     def redo(self) -> None:

@@ -1,5 +1,6 @@
-"""What the window remembers between starts: appearance, scale, geometry and recent files."""
+"""What the window remembers between starts: appearance, scale, geometry, recent files and the form."""
 
+import json
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -9,8 +10,12 @@ from platformdirs import user_config_path
 from PySide6.QtCore import QByteArray, QSettings
 
 from flashscope.app.look.appearance import ThemeChoice
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.plan.request import Request
+from flashscope.profiles.plan.spelled import read_spelled, spelled
 from flashscope.profiles.store.home import make_own_folder, own_home
 
+Form = tuple[Request, int]
 RECENTS = 8
 NAMES = "recentNames"
 SCALES = (80, 100, 125, 150, 175, 200, 250)  # percent
@@ -105,6 +110,26 @@ class Settings:
     @quantities.setter
     def quantities(self, keys: list[str]) -> None:
         self._store.setValue("quantities", keys)
+
+    @property
+    def form_backend(self) -> str:
+        """Where the form's sweep was to run last; empty: nobody has said."""
+        return str(self._store.value("form/backend", ""))
+
+    def form(self, backend: Backend) -> Form | None:
+        """What the form said last for a backend, and how many runs; None: nothing that is known."""
+        try:
+            held = json.loads(str(self._store.value(f"form/{backend}", "")))
+            request, runs = read_spelled(held["choices"]), int(held["runs"])
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return None
+        return (request, runs) if request.backend == backend else None
+
+    def keep_form(self, request: Request, runs: int) -> None:
+        """Remember what the form says."""
+        text = json.dumps({"runs": runs, "choices": spelled(request)})
+        self._store.setValue(f"form/{request.backend}", text)
+        self._store.setValue("form/backend", request.backend)
 
     @property
     def geometry(self) -> QByteArray | None:

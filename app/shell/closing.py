@@ -1,15 +1,42 @@
-"""Asks whether a window may be closed that has a sweep running."""
+"""Asks whether a window may be closed in which a sweep runs, or waits for its turn."""
 
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.queue import Queue
 from flashscope.app.widgets.question import confirmed
 
 CLOSE_QUESTION = "A sweep is running: stop it and close?"
+FORGOTTEN = "What waits is not kept; it would be forgotten:"
+MOST_NAMED = 8
 
 
-def ask_to_close(window: QWidget) -> bool:
-    """Ask once; whether to stop and close."""
-    role = QMessageBox.ButtonRole.AcceptRole
+def may_close(window: QWidget, controller: Controller) -> bool:
+    """Ask once, where something runs or waits; whether to stop, to forget what waits, and to close."""
+    measuring, queue = controller.measuring, controller.queue
+    if not measuring and not queue.entries:
+        return True
     return confirmed(
-        window, "Flashscope", CLOSE_QUESTION, go_on="Stop and close", role=role, stay="Keep running"
+        window,
+        "Flashscope",
+        _question(queue, measuring=measuring),
+        go_on="Stop and close" if measuring else "Forget and close",
+        role=QMessageBox.ButtonRole.AcceptRole,
+        stay="Keep running" if measuring else "Keep waiting",
     )
+
+
+def _question(queue: Queue, *, measuring: bool) -> str:
+    """What is asked; what waits is named."""
+    count = queue.waiting
+    if not count:
+        return CLOSE_QUESTION
+    waits = f"{count} {'waits' if count == 1 else 'wait'}"
+    asked = (
+        f"A sweep is running, and {waits}: stop it and close?"
+        if measuring
+        else f"{count} {'sweep waits' if count == 1 else 'sweeps wait'}: close all the same?"
+    )
+    named = [f"• {entry.left_told}" for entry in queue.entries[:MOST_NAMED]]
+    more = len(queue.entries) - len(named)
+    return "\n".join([asked, "", FORGOTTEN, *named, *([f"and {more} more"] if more else [])])

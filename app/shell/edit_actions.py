@@ -1,4 +1,4 @@
-"""What the user has changed in sessions, undone and done again; what was refused, offered for a copy."""
+"""What the user has changed, undone and done again; what was refused, offered for a copy."""
 
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ class EditActions:
     def offered(self) -> list[Action]:
         """Both actions."""
         return [
-            Action("undo", "Undo the last change of a session", self._edits.undo, "Edit", "Ctrl+Z"),
+            Action("undo", "Undo the last change", self._edits.undo, "Edit", "Ctrl+Z"),
             Action("redo", "Make the undone change again", self._edits.redo, "Edit", "Ctrl+Shift+Z; Ctrl+Y"),
         ]
 

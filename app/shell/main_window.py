@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QChildEvent, QEvent, QObject, QTimer
@@ -23,7 +24,7 @@ from flashscope.app.look.appearance import Appearance, appearance_of
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import PLACES, SHOWING, START, VIEWS, place_of
-from flashscope.app.shell.closing import ask_to_close
+from flashscope.app.shell.closing import may_close
 from flashscope.app.shell.edit_actions import EditActions
 from flashscope.app.shell.file_actions import FileActions
 from flashscope.app.shell.finding import Finding
@@ -34,6 +35,7 @@ from flashscope.app.shell.presenter.actions import StageActions
 from flashscope.app.shell.presenter.frame import StageFrame
 from flashscope.app.shell.presenter.presenter import Stage
 from flashscope.app.shell.presenter.venue import Venue
+from flashscope.app.shell.queue_actions import QueueActions
 from flashscope.app.shell.tour import Tour
 from flashscope.app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from flashscope.app.widgets.error_line import ErrorLine
@@ -105,8 +107,8 @@ class MainWindow(PagedWindow):
 
     @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask once when a sweep runs; stop everything and wait for it."""
-        if self.controller.measuring and not self._agreed and not ask_to_close(self):
+        """Ask once when a sweep runs or waits; stop everything and wait for it."""
+        if not self._agreed and not may_close(self, self.controller):
             event.ignore()
             return
         if not self.stage.on:
@@ -197,8 +199,9 @@ class MainWindow(PagedWindow):
         self._help = HelpActions(self, self.registry, self.settings, self.tour, finding)
         leaves = self.tour.leave, self.stage.back
         self._sweep = SweepActions(full_screen, leaves, self.controller, self._resumer, self.errors)
+        self._queue = QueueActions(self, self.controller, self.errors)
         self._edit = EditActions(self.controller, self.errors)
-        groups = self._files, self._edit, self._sweep, self._view, self.presenting, self._help
+        groups = self._files, self._edit, self._sweep, self._queue, self._view, self.presenting, self._help
         actions = [action for group in groups for action in group.offered()]
         for action in actions:
             self.addAction(self.registry.add(action))
@@ -286,6 +289,8 @@ class MainWindow(PagedWindow):
         self.appearance.changed.connect(self.apply_theme)
         self.controller.running_changed.connect(self._running_changed)
         self.controller.occupied_changed.connect(lambda _reason: self.registry.refresh())
+        self.controller.queue.changed.connect(self.registry.refresh)
+        self.status.queue_wanted.connect(partial(self.trigger, "queue"))
         self.controller.session_changed.connect(self._session_changed)
 
     def show_place(self, key: str) -> None:
@@ -303,10 +308,11 @@ class MainWindow(PagedWindow):
         self.tabs.show_view(place.title, [Tab(one.key, one.title) for one in place.views], view)
 
     def _running_changed(self, running: bool) -> None:
-        """What went wrong before is over once a sweep has started; keys change."""
+        """What went wrong before is over once a sweep was started; keys change."""
         self.registry.refresh()
-        if running:
+        if running and not self.controller.unasked:
             self.errors.hide()
+        if running:
             self.pages.make(*(view.page_key for view in VIEWS.values() if view.follows))
 
     def _session_changed(self, session: Session | None) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.presence import STATES, Presence
+from flashscope.app.control.queue import QueuedSweep
 from flashscope.app.control.settings import Settings
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.log_panel import LogPanel
@@ -57,6 +58,7 @@ class Notices:
         controller.trace_failed.connect(partial(setattr, self, "_no_trace"))
         controller.trace_ready.connect(lambda _trace: errors.take_back(self._no_trace))
         controller.sweep_told.connect(self._follow)
+        controller.queue.begun.connect(self._tell_begun)
         controller.session_changed.connect(self._tell_parts)
         controller.words.changed.connect(self._tell_file)
         presence.changed.connect(self._tell_file)
@@ -109,8 +111,13 @@ class Notices:
                 self._log.append(event)
             elif isinstance(event, PlanFinished):
                 self._tell_end(self._controller.sweep)
-                if not self._controller.sweep_on_show:
+                if not self._controller.sweep_on_show and not self._controller.queue.goes_on:
                     self.offer(ENDED, "Show the sweep", self._controller.show_sweep)
+
+    def _tell_begun(self, entry: QueuedSweep) -> None:
+        """Say which sweep has begun by itself, but in the place of no error."""
+        if not self._errors.isVisible():
+            self._errors.show_notice(f"The next one has begun: {entry.told}.")
 
     def _tell_end(self, session: Session | None) -> None:
         """Say in the log how far a sweep drifted, and where its time went."""

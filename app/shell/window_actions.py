@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.actions import Action, ActionRegistry, staged
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.findable import Findable
+from flashscope.app.control.queue_edits import cancel_all
 from flashscope.app.control.resuming import Resumer
 from flashscope.app.control.settings import SCALES, Settings
 from flashscope.app.look.appearance import Appearance, ThemeChoice
@@ -54,7 +55,7 @@ class SweepActions:
     def offered(self) -> list[Action]:
         """All actions, in the order of the menu."""
         return [
-            Action("cancel", "Cancel the sweep or the replay", self._controller.cancel, "Sweep"),
+            Action("cancel", "Cancel the sweep or the replay", self._cancel, "Sweep"),
             *staged(
                 Action("escape", "Leave stage or full screen; twice: cancel", self._escape, "Sweep", "Esc")
             ),
@@ -77,10 +78,18 @@ class SweepActions:
             self._full_screen.toggle()
         elif self._asked.isActive():
             self._forget()
-            self._controller.cancel()
+            self._cancel()
         elif self._controller.running:
             self._asked.start()
             self._errors.show_notice(ASKED)
+
+    def _cancel(self) -> None:
+        """Cancel what runs; say what begins then."""
+        queue, measuring = self._controller.queue, self._controller.measuring
+        self._controller.cancel()
+        if measuring and queue.goes_on:
+            self._errors.show_notice(f"Cancelled; the next one begins: {queue.entries[0].told}.")
+            self._errors.offer("Cancel all", partial(cancel_all, self._controller))
 
     def _forget(self) -> None:
         """Let the next Esc be the first one again, and say no more what it would do."""

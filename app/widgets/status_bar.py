@@ -1,6 +1,6 @@
 """The bottom line: what runs, how far, how long still, the device's state and the file; or a message."""
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
@@ -8,9 +8,11 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
 from flashscope.app.control.presence import STATES, Presence
 from flashscope.app.look.zoom import keep, px
+from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.error_line import ErrorLine
-from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.progress import (
     NS,
     count_text,
@@ -20,6 +22,7 @@ from flashscope.app.words.progress import (
     memory_text,
     outcome_text,
 )
+from flashscope.app.words.queueing import total_words, waiting_words
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.model.time_left import seconds_left
 from flashscope.profiles.wire.events import Reading
@@ -34,7 +37,12 @@ class StatusBar(QFrame):
 
     A message stands in it, in place of all but how far a sweep is: a line of its own would make the page
     lower, and paint every plot of it anew.
+
+    Signals:
+        queue_wanted: Show what waits.
     """
+
+    queue_wanted = Signal()
 
     def __init__(
         self, controller: Controller, presence: Presence, errors: ErrorLine, parent: QWidget | None = None
@@ -49,10 +57,13 @@ class StatusBar(QFrame):
         self.bar = QProgressBar(textVisible=False)
         keep(self.bar, self.bar.setFixedSize, 120, 6)
         self.bar.setAccessibleName("Progress of the sweep")
+        self.queue = does(
+            text_button("", "Show the queue of sweeps", self.queue_wanted.emit, "link"), "queue"
+        )
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(16, 2, 16, 2)
         row.setSpacing(16)
-        for widget in (self.job, self.bar, self.count, self.elapsed, self.left):
+        for widget in (self.job, self.bar, self.count, self.elapsed, self.left, self.queue):
             row.addWidget(widget)
         row.addWidget(errors, 1)
         row.addStretch()
@@ -66,6 +77,7 @@ class StatusBar(QFrame):
         timer.start()
         controller.running_changed.connect(lambda _running: self.refresh())
         controller.session_changed.connect(lambda _session: self.refresh())
+        controller.queue.changed.connect(self.refresh)
         presence.changed.connect(self.refresh)
         errors.turned.connect(self._share_room)
         self.refresh()
@@ -95,6 +107,7 @@ class StatusBar(QFrame):
         for label in (self.job, self.elapsed, self.left):
             label.setVisible(alone)
         self.count.setVisible(alone or not self.bar.isHidden())
+        self.queue.setVisible(bool(self._controller.queue.entries))
         for label in (self.device, self.memory, self.file):
             label.setVisible(alone and self.width() >= px(ROOMY))
         self.file.setMaximumWidth(px(FILE_PX if self.width() < px(WIDE) else MOST_PX))
@@ -108,6 +121,7 @@ class StatusBar(QFrame):
             self.job.setText("Starting the sweep" if controller.running else "Ready")
         else:
             self._show_session(session)
+        self._show_queue()
         self._show_device()
         self.file.setText(self._file_text())
 
@@ -140,6 +154,14 @@ class StatusBar(QFrame):
         last = session.ended_ns or max(ends, default=session.t0_ns)
         now = self._controller.now_ns
         return ((last if now is None else now) - session.t0_ns) / NS
+
+    def _show_queue(self) -> None:
+        queue = self._controller.queue
+        if queue.entries:
+            total = total_words(queue.estimates(self._controller.sweep))
+            waits = waiting_words(queue.waiting)
+            self.queue.setText(f"queue stopped, {waits}" if queue.stopped else f"{waits}, {total} in all")
+            set_tip(self.queue, queue.stopped or "\n".join(entry.left_told for entry in queue.entries))
 
     def _show_device(self) -> None:
         controller = self._controller

@@ -19,6 +19,9 @@ from flashscope.app.widgets.plain import set_tip
 NEW, PRESENT = "New sweep …", "Present"
 STAGE = "Stage"  # the menu of what can be presented
 RUN, RUN_ROOMY = "Run", "Run  Ctrl+⏎"
+QUEUE = "Add to queue"  # what Run does while something runs or waits
+RUN_TIP, QUEUE_TIP = "Run the sweep", "Run the sweep after what runs and waits"
+CANCEL_TIP, CANCEL_ONE_TIP = "Cancel the sweep", "Cancel this sweep; the next one in the queue begins"
 RESUME_TIP = "Measure what is left of this session's plan, in its file"
 ROOMY, BRANDED = (
     700,
@@ -83,7 +86,7 @@ class TopBar(QFrame):
 
     def _share_room(self) -> None:
         roomy = self.width() >= px(ROOMY)
-        self.run.setText(RUN_ROOMY if roomy else RUN)
+        self.run.setText(QUEUE if self._queues else RUN_ROOMY if roomy else RUN)
         self.home.setVisible(self.width() >= px(BRANDED))
 
     def _follow(self, controller: Controller) -> None:
@@ -95,7 +98,13 @@ class TopBar(QFrame):
             controller.path_found,
         ):
             signal.connect(lambda _value: self.refresh())
+        controller.queue.changed.connect(self.refresh)
         self.refresh()
+
+    @property
+    def _queues(self) -> bool:
+        """Whether what is run now waits first."""
+        return self._controller.measuring or bool(self._controller.queue.entries)
 
     def apply_theme(self, theme: Theme) -> None:
         """Draw icons and badge in a theme's colours."""
@@ -139,9 +148,11 @@ class TopBar(QFrame):
         controller = self._controller
         self.badge.show_provenance(controller.provenance)
         blocked = controller.occupied or self._blocked
-        self.run.setEnabled(not controller.running and not blocked)
-        set_tip(self.run, blocked or "Run the sweep")
+        self.run.setEnabled(not controller.replaying and not blocked)
+        set_tip(self.run, blocked or (QUEUE_TIP if self._queues else RUN_TIP))
+        self._share_room()
         self.cancel.setVisible(controller.running)
+        set_tip(self.cancel, CANCEL_ONE_TIP if controller.queue.goes_on else CANCEL_TIP)
         self.resume.setVisible(resumable(controller))
         self.resume.setEnabled(not controller.occupied)
         set_tip(self.resume, controller.occupied or RESUME_TIP)

@@ -17,9 +17,10 @@ from flashscope.profiles.plan.presets import CHOICES, PRESETS, preset_plan
 from flashscope.profiles.plan.request import Request
 
 
-def command_line(request: Request) -> str:
-    """The command that runs this sweep in a terminal."""
-    return f"{PROGRAM} {shell_line(['sweep', *request.words(), '--out', 'sweep.flashscope'])}"
+def command_line(request: Request, runs: int = 1) -> str:
+    """The command that runs this sweep so many times in a terminal."""
+    several = ["--runs", str(runs)] if runs > 1 else []
+    return f"{PROGRAM} {shell_line(['sweep', *request.words(), *several, '--out', 'sweep.flashscope'])}"
 
 
 def repeating(plan: Plan, problems: Sequence[Problem]) -> str | None:

@@ -32,6 +32,9 @@ class Engine(Protocol):
             EngineBusyError: One is already running.
         """
 
+    def renew(self) -> None:
+        """Have what is run next measured by a fresh process; what runs now is left alone."""
+
     def trace(self, request: TraceRequest) -> None:
         """Record one trace; answers with TraceReady or RequestFailed.
 

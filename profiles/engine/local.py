@@ -94,6 +94,10 @@ class LocalEngine:
             raise EngineBusyError("A sweep is already running; cancel it or wait for its end.")
         self._post(lambda: self._supervisor.submit(job))
 
+    def renew(self) -> None:
+        """Let the worker go, so that what is run next starts a fresh one; one that measures stays."""
+        self._post(self._supervisor.renew)
+
     def trace(self, request: TraceRequest) -> None:
         """Record one trace; answers with TraceReady or RequestFailed.
 

@@ -89,6 +89,13 @@ class Supervisor:
             self._patience = time.monotonic() + RUNG_S
         self._advance()
 
+    def renew(self) -> None:
+        """Let the worker end, after a trace that it records: the next sweep starts a fresh one."""
+        if self._state == "idle":
+            self._leave(ask=True)
+        elif isinstance(self._job, RequestJob):
+            self._retiring = True
+
     def stop(self) -> None:
         """Close every sweep and trace as cancelled and ask the worker to end."""
         task, self._task = self._task, None

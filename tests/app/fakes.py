@@ -64,6 +64,8 @@ class SilentEngine:
     def run(self, plan: Plan, remaining: Remaining | None = None) -> None:  # noqa: ARG002 - it is told and forgotten
         self.plans.append(plan)
 
+    def renew(self) -> None: ...
+
     def trace(self, request: TraceRequest) -> None: ...
 
     def cancel(self) -> None: ...
@@ -80,12 +82,13 @@ class FakeEngine:
         cancelled: How often it was asked to stop.
         plans: What it was asked to run.
         rests: What was left of each of these, None: all.
+        renewed: How often a fresh process was asked for.
     """
 
     def __init__(self, sink: Sink, machine: Machine = CPU_MACHINE) -> None:
         self._sink = sink
         self.machine = machine
-        self.closed = self.cancelled = 0
+        self.closed = self.cancelled = self.renewed = 0
         self.plans: list[Plan] = []
         self.rests: list[Remaining | None] = []
         self.watched: list[Backend] = []
@@ -110,6 +113,9 @@ class FakeEngine:
             raise EngineBusyError("a trace is being recorded.")
         self.plans.append(plan)
         self.rests.append(remaining)
+
+    def renew(self) -> None:
+        self.renewed += 1
 
     def trace(self, request: TraceRequest) -> None:
         self.traces.append(request)

@@ -75,6 +75,7 @@ class CrossingSearch(QObject):
             f"{device.name} in {asked.dtype}, with the heads of {model.name}",
         )
         self._search, self._sweeps = Search(FIRST, MOST[backend]), 0
+        self._controller.queue.hold(True)
         self._go_on()
 
     def cancel(self) -> None:
@@ -99,7 +100,7 @@ class CrossingSearch(QObject):
             problems=tuple(layer_problem(*self._asked, tokens) for tokens in wanted),
             protocol=QUICK,
         )
-        self._controller.run(self._plan)
+        self._controller.run_now(self._plan)
         if not self._controller.measuring:  # the controller has told why
             self._end(STOPPED)
 
@@ -128,6 +129,7 @@ class CrossingSearch(QObject):
 
     def _end(self, text: str) -> None:
         self._search = self._plan = None
+        self._controller.queue.hold(False)
         self.reported.emit(text)
         self.ended.emit()
 

@@ -38,6 +38,12 @@ class Profile(Protocol):
     def copy_command_line(self) -> None:
         """Put the form's sweep on the clipboard as a command line."""
 
+    def offer_presets(self) -> None:
+        """Bring the form to the front, and open its presets."""
+
+    def save_preset(self) -> None:
+        """Keep what the form says under a name."""
+
     def use_session(self) -> None:
         """Fill the form with the parameters of the problems on show."""
 
@@ -66,6 +72,8 @@ def offers(page: Profile) -> list[Action]:
         ),
         Action("profile.fill", "Fill the page with one plot, or show all", plots.full.fill, "View", "O"),
         Action("profile.copy", "Copy the sweep as a command line", page.copy_command_line, "Sweep"),
+        Action("profile.presets", "Presets of the form …", page.offer_presets, "Sweep", everywhere=True),
+        Action("profile.save_preset", "Save the form as a preset …", page.save_preset, "Sweep"),
         Action("profile.use", "Use the parameters of this session", page.use_session, "Sweep"),
         Action("profile.new", "New sweep …", page.new_sweep, "Sweep", "Ctrl+N", everywhere=True),
         Action(

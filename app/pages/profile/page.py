@@ -202,12 +202,14 @@ class ProfilePage(FormPage):
         host.block_run(self.form.blocked_reason or "")
         self.plots.show_quantities(host.settings.quantities)
         self.plots.quantities_chosen.connect(partial(setattr, host.settings, "quantities"))
-        self.controller.running_changed.connect(lambda running: host.show_top(self) if running else None)
+        self.controller.running_changed.connect(
+            lambda running: host.show_top(self) if running and not self.controller.unasked else None
+        )
 
     def show_session(self, session: Session | None) -> None:
         """Show a session, or what the form's sweep would need."""
         self._rows = None if session is None else LiveRows(session)
-        if session is not None:
+        if session is not None and not (self.controller.unasked and self.controller.sweep_on_show):
             self.open_form(False)
         self.place_parts()
         self.form.use_button.setEnabled(session is not None)
@@ -283,7 +285,10 @@ class ProfilePage(FormPage):
 
     def findables(self) -> Iterator[Findable]:
         """What is found here by its name."""
-        return findables(self.plots, partial(self.page_requested.emit, self.key))
+        yield from findables(self.plots, partial(self.page_requested.emit, self.key))
+        for preset in self.presets.all()[0]:
+            if preset.request is not None:
+                yield Findable("preset", preset.name, partial(self.use_preset, preset))
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
@@ -298,8 +303,8 @@ class ProfilePage(FormPage):
         self.headline.say(self.plots.headline(), empty=self.controller.session is None)
 
     def _running_changed(self, running: bool) -> None:
-        """What begins has the room: the form has said what it is."""
-        if running:
+        """What is begun has the room: the form has said what it is. What begins by itself takes none."""
+        if running and not self.controller.unasked:
             self.open_form(False)
         self.place_parts()
 

@@ -86,7 +86,7 @@ class StartPage(Page):
         keep(self, self._arrange)
         self._show_machine(controller.machine)
         controller.machine_found.connect(self._show_machine)
-        controller.running_changed.connect(lambda running: self.quick.setEnabled(not running))
+        controller.running_changed.connect(lambda _running: self.quick.setEnabled(not controller.replaying))
         self.apply_theme(theme)
 
     def apply_theme(self, theme: Theme) -> None:

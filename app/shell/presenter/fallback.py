@@ -65,7 +65,7 @@ class Fallback(QObject):
 
     def _follow(self, events: Sequence[Event]) -> None:
         for event in events:
-            if isinstance(event, PlanStarted):
+            if isinstance(event, PlanStarted) and self._controller.sweep_on_show:
                 self.clear()
             elif _failed(event):
                 self._fail(event.reason)

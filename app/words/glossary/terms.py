@@ -224,6 +224,11 @@ MEASURING = (
     ),
     Meaning("oracle", "Attention computed in float64, which outputs are compared with."),
     Meaning("dry run", "What every point would need, by formula, beside what is free: nothing runs for it."),
+    Meaning(
+        "runs",
+        "How often a sweep is made, by fresh processes each: what differs between runs, no sample shows.",
+    ),
+    Meaning("queue", "The sweeps that wait for the one that runs, in the order in which they will begin."),
     Meaning("preset", "A set of choices made ahead, for a question that is often asked.", ("presets",)),
     Meaning("replay", "A saved session played again as if it were measured now, at any pace."),
     Meaning("part", "What a sweep measured between two interruptions; one that is resumed has several."),

@@ -6,8 +6,8 @@ operations do; all else (inputs, the check, emptying the cache) is taken to stay
 
 from typing import NamedTuple
 
-from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.plan.plan import Protocol
+from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
+from flashscope.profiles.plan.plan import Plan, Point, Protocol
 from flashscope.profiles.results.model.activity import seconds_by_point
 from flashscope.profiles.results.model.session import BROKEN_OFF, PointState, Session
 from flashscope.profiles.results.statistics.stats import quartiles
@@ -40,20 +40,67 @@ def seconds_left(session: Session) -> float | None:
 
     A kernel that has none yet is taken to be as slow as the slowest of the others.
     """
+    paces = _paces(session)
+    if not paces:
+        return None
+    points = [state.point for state in session.to_come]
+    return sum(_expected(point, paces, session.plan.protocol) for point in points)
+
+
+class Experience:
+    """What sweeps of one machine took until now, by which those are judged that have not begun.
+
+    A plan that has been measured whole takes as long again. Another one takes what its points take by their
+    work, where every kernel of it has run on the same backend in the same dtype and pass.
+    """
+
+    def __init__(self) -> None:
+        self._whole: dict[Plan, float] = {}
+        self._paces: dict[PaceKind, Pace] = {}
+
+    def take(self, session: Session) -> None:
+        """Learn from a sweep, whether it still runs or has ended."""
+        for kernel, pace in _paces(session).items():
+            if pace.run_s:  # of one that was not launched nothing follows for another plan
+                self._paces[_kind(session.plan.backend, kernel, pace.problem)] = pace
+        if session.outcome == "finished" and session.ended_ns is not None and not session.resumed:
+            self._whole[session.plan] = (session.ended_ns - session.t0_ns) / 1e9
+
+    def seconds(self, plan: Plan) -> float | None:
+        """Estimated seconds of a plan; None where nothing like it has been measured."""
+        if plan in self._whole:
+            return self._whole[plan]
+        total = 0.0
+        for point in plan.points():
+            pace = self._paces.get(_kind(plan.backend, point.kernel, point.problem))
+            if pace is None:
+                return None
+            total += pace.seconds(point.problem, plan.protocol)
+        return total
+
+
+PaceKind = tuple[Backend, str, Dtype, Passes]
+
+
+def _kind(backend: Backend, kernel: str, problem: Problem) -> PaceKind:
+    """What points must share, so that one says how long the other takes."""
+    return backend, kernel, problem.dtype, problem.passes
+
+
+def _paces(session: Session) -> dict[str, Pace]:
+    """What the last point of each kernel took that was not broken off."""
     paces: dict[str, Pace] = {}
     for index, seconds in seconds_by_point(session).items():
         state = session.points[index]
         if state.status not in BROKEN_OFF:
             paces[state.point.kernel] = _pace(state, seconds, session.plan.protocol)
-    if not paces:
-        return None
-    return sum(_expected(state, paces, session.plan.protocol) for state in session.to_come)
+    return paces
 
 
-def _expected(state: PointState, paces: dict[str, Pace], protocol: Protocol) -> float:
-    own, problem = paces.get(state.point.kernel), state.point.problem
+def _expected(point: Point, paces: dict[str, Pace], protocol: Protocol) -> float:
+    own = paces.get(point.kernel)
     known = [own] if own else list(paces.values())
-    return max(pace.seconds(problem, protocol) for pace in known)
+    return max(pace.seconds(point.problem, protocol) for pace in known)
 
 
 def _pace(state: PointState, seconds: float, protocol: Protocol) -> Pace:

@@ -93,10 +93,10 @@ def test_a_backend_that_was_chosen_survives_a_late_probe(rig: Rig, qtbot: QtBot)
     assert rig.controller.backend == "cpu"
 
 
-def test_a_second_sweep_is_refused_in_words(rig: Rig, qtbot: QtBot) -> None:
+def test_a_sweep_that_cannot_wait_is_refused_in_words_while_another_runs(rig: Rig, qtbot: QtBot) -> None:
     rig.controller.run(PLAN)
     with qtbot.waitSignal(rig.controller.error_raised) as refused:
-        rig.controller.run(PLAN)
+        rig.controller.run_now(PLAN)
     assert "running already" in refused.args[0]
     assert len(rig.engine.plans) == 1
 

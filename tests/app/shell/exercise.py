@@ -5,6 +5,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import (
     QContextMenuEvent,
@@ -36,8 +37,10 @@ from flashscope.app.shell.shots import grab_whole
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.app.widgets.palette import CommandPalette
+from flashscope.app.widgets.queue_sheet import QueueSheet
 from flashscope.app.widgets.scrubber import Scrubber
 from flashscope.profiles.store.library import TRASH
+from tests.app.fakes import PLAN
 
 
 def exercise(window: MainWindow, file: Path) -> None:
@@ -62,6 +65,7 @@ def exercise(window: MainWindow, file: Path) -> None:
     _settle()
     _edit(window, sessions)
     _begin_note(window)
+    _queue(window)
     _type(window)
     _drag(window, file)
     _present(window)
@@ -69,6 +73,22 @@ def exercise(window: MainWindow, file: Path) -> None:
     window.controller._shown._opener._chores.wait()
     window.close_unasked()
     _settle()
+
+
+def _queue(window: MainWindow) -> None:
+    """Let two sweeps wait, change places, take one out, put it back and take it out once more."""
+    queue = window.controller.queue
+    queue.hold(True)
+    for seed in (1, 2):
+        queue.add(replace(PLAN, seed=seed))
+    window.trigger("queue")
+    sheet = window.findChild(QueueSheet)
+    assert sheet is not None
+    QTest.keyClick(sheet.list, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    QTest.keyClick(sheet.list, Qt.Key.Key_Delete)
+    for key in ("undo", "redo", "undo", "queue.cancel_all"):
+        window.trigger(key)
+    sheet.close()
 
 
 def _compare(window: MainWindow, file: Path, view: View) -> None:

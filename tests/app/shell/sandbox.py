@@ -15,7 +15,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan
 
 MOST_CELLS = 1 << 16  # queries x keys of a problem that is measured in a moment
-Run = Callable[[Controller, Plan], None]
+Run = Callable[[Controller, Plan, int], bool]
 TEXTS = ("", "a name", "line\nline", "<b>bold</b>", "ä" * 300)
 
 
@@ -49,10 +49,10 @@ def closed_in(patch: pytest.MonkeyPatch, dice: random.Random, folder: Path) -> N
 
 
 def _shortened(run: Run) -> Run:
-    def run_short(controller: Controller, plan: Plan) -> None:
+    def run_short(controller: Controller, plan: Plan, runs: int = 1) -> bool:
         problems = tuple(dict.fromkeys(map(_small, plan.problems[:3])))
         protocol = replace(plan.protocol, warmup=0, repeats=3, time_cap_s=0.05, sustain_s=0.0)
-        run(controller, replace(plan, problems=problems, protocol=protocol))
+        return run(controller, replace(plan, problems=problems, protocol=protocol), min(runs, 2))
 
     return run_short
 

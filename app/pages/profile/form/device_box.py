@@ -29,7 +29,7 @@ class DeviceBox(DropDown):
     def refresh(self) -> None:
         """Show the controller's state as it is now."""
         controller = self._controller
-        self.setEnabled(not controller.running)
+        self.setEnabled(not controller.replaying)
         self.clear()
         if controller.machine is None:
             self.addItem("Looking for devices …", None)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.profile.form.changes import Changes
 from flashscope.app.pages.profile.form.chips import SeqlenChips
 from flashscope.app.pages.profile.form.dry_run import dry_run
 from flashscope.app.pages.profile.form.dry_run_table import DryRunTable
@@ -43,7 +44,7 @@ from flashscope.app.words.units import bytes_text
 from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import DTYPES, Backend
-from flashscope.profiles.plan.choice import choices_of
+from flashscope.profiles.plan.choice import Choice, Declared, choices_of
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Protocol
 from flashscope.profiles.plan.request import Request
@@ -55,7 +56,21 @@ ACROSS = 3  # inputs in a line that is not laid out by hand
 COLUMNS = 12  # of a grid: lines of one to four inputs share it
 SPANS = {"head_dim": 3, "passes": 5}  # columns of those that do not share their line evenly
 QWIDGETSIZE_MAX = (1 << 24) - 1  # Qt's own: no limit
+RUNS = "runs"  # stands for how often the sweep is made, which is no choice of a plan
 MASK = "mask"  # stands for the choice among masks, of which each is a choice of its own
+MADE = Declared(
+    name=RUNS,
+    kind=int,
+    default=1,
+    choice=Choice(
+        label="runs",
+        help="Make the sweep so many times, each in processes and a session of its own: together they show "
+        "how far runs differ",
+        flag="--runs",
+        low=1,
+        high=20,
+    ),
+)
 DRAWING = "The blocks of the mask are being drawn …"
 FieldLines: TypeAlias = tuple[tuple[str, ...], ...]
 PROBLEM_LINES: FieldLines = (
@@ -66,7 +81,7 @@ PROBLEM_LINES: FieldLines = (
 )
 PROTOCOL_LINES: FieldLines = (
     ("repeats", "time_cap_s", "sustain_s"),
-    ("cold", "seed"),
+    ("cold", "seed", RUNS),
     ("verify", "drift_check"),
     ("interleave", "shuffle"),
     ("counters",),
@@ -79,6 +94,7 @@ class SweepForm(QFrame):
     Attributes:
         backend: Where the sweep is to run.
         inputs: Those of the ordinary choices, by their names.
+        runs: How often the sweep is made.
         blocked_reason: Why it cannot run now, None when it can.
 
     Signals:
@@ -126,10 +142,12 @@ class SweepForm(QFrame):
             for name, choice in declared.items()
             if name not in elsewhere
         }
+        self.runs = Whole(MADE)
         self.inputs["queries"].setProperty("specialValueText", "N")  # in place of 0
         self.dry_table = DryRunTable()
         self.free_label = PlainLabel()
         self.free_label.setProperty("role", "unit")
+        self.changes = Changes()
         self.message = PlainLabel()
         self.message.setProperty("role", "error")
         self.message.setWordWrap(True)
@@ -177,7 +195,7 @@ class SweepForm(QFrame):
         placed = {name for line in (*PROBLEM_LINES, *PROTOCOL_LINES) for name in line}
         rest = [name for name in struct.__struct_fields__ if name in self.inputs and name not in placed]
         below = [rest[i : i + ACROSS] for i in range(0, len(rest), ACROSS)]
-        widgets: dict[str, QWidget] = {MASK: self.masking.kind, **self.inputs}
+        widgets: dict[str, QWidget] = {MASK: self.masking.kind, RUNS: self.runs, **self.inputs}
         return [
             [(widgets[name], SPANS.get(name, COLUMNS // len(line))) for name in line]
             for line in (*lines, *below)
@@ -227,7 +245,7 @@ class SweepForm(QFrame):
         self.heads.changed.connect(self.kv_heads.offer)
         for made in self.inputs.values():
             made.changed.connect(self._changed)
-        for signal in (self.kernels.changed, self.chips.changed, self.masking.changed):
+        for signal in (self.kernels.changed, self.chips.changed, self.masking.changed, self.runs.changed):
             signal.connect(self._changed)
         self.copy_button.clicked.connect(self.copy_requested)
         self.use_button.clicked.connect(self.use_session_requested)
@@ -243,12 +261,20 @@ class SweepForm(QFrame):
         self._masks.wait()
         super().closeEvent(event)
 
-    def begin_with(self, devices: QWidget) -> None:
-        """Have what chooses the device stand above all else."""
+    def begin_with(self, devices: QWidget, presets: QWidget) -> None:
+        """Have what chooses the device stand above all else, and beside its title what offers presets."""
         above = QVBoxLayout()
-        self._section(above, "Device", devices)
+        self._section(above, "Device", devices, beside=presets)
+        above.addWidget(self.changes)
         self._device_place.insertLayout(0, above)
-        self.setTabOrder(devices, self.kernels)
+        self.setTabOrder(devices, presets)
+        self.setTabOrder(presets, self.kernels)
+
+    def tell_changes(self, sentences: Sequence[str]) -> None:
+        """Say on top what of a sweep from elsewhere is other here, until the form is filled again."""
+        self.changes.tell(sentences)
+        if sentences:
+            self._scroll.verticalScrollBar().setValue(0)
 
     def stand(self, *, alone: bool) -> None:
         """Stand beside something, narrow and scrolling by itself; or alone, whole and as wide as the page."""
@@ -283,6 +309,7 @@ class SweepForm(QFrame):
     def show_request(self, request: Request) -> None:
         """Fill every field from a request; a number beyond its field's range becomes the nearest in it."""
         self._filling = True
+        self.tell_changes(())
         self.backend = request.backend
         self.dtype.offer(_dtypes(self.backend))
         for name, made in self.inputs.items():  # heads before those of K and V, which they offer
@@ -292,11 +319,6 @@ class SweepForm(QFrame):
         self.kernels.choose(request.kernels)
         self._filling = False
         self._changed()
-
-    def set_backend(self, backend: Backend) -> None:
-        """Run elsewhere; another backend brings its own defaults."""
-        if backend != self.backend:
-            self.show_request(Request.of(backend))
 
     def set_machine(self, machine: Machine | None) -> None:
         """Take in what the probe found: devices and free memory."""

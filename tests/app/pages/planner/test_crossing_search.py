@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.pages.planner import PlannerPage
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.wire.events import Event, Outcome, PlanFinished, PointStarted
-from tests.app.fakes import GPU_MACHINE, SECOND, measurement, plan_started, sweep
+from tests.app.fakes import GPU_MACHINE, PLAN, SECOND, measurement, plan_started, sweep
 from tests.app.pages.planner.conftest import GPU_PLAN
 from tests.app.rig import Rig, Save
 from tests.profiles.sessions import ends_well
@@ -111,3 +111,18 @@ def test_a_search_waits_for_a_sweep_that_runs(rig: Rig, page: PlannerPage) -> No
     page.search()
     assert not page.finding.active
     assert rig.engine.plans == [GPU_PLAN]
+
+
+def test_a_sweep_that_waits_begins_after_the_search_not_between_its_sweeps(
+    rig: Rig, page: PlannerPage, qtbot: QtBot
+) -> None:
+    page.crossing.button.click()
+    assert rig.controller.run(PLAN)
+    rig.say(swept(rig.engine.plans[0], 300))
+    qtbot.waitUntil(lambda: len(rig.engine.plans) == 2)
+    assert PLAN not in rig.engine.plans
+    assert page.finding.active
+    page.finding.cancel()
+    with qtbot.waitSignal(rig.controller.queue.begun):
+        rig.say([*swept(rig.engine.plans[1], 300)[:1], PlanFinished(t_ns=SECOND, outcome="cancelled")])
+    assert rig.engine.plans[-1] == PLAN

@@ -1,6 +1,7 @@
 """The form without its widgets."""
 
 import dataclasses
+import json
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -28,6 +29,7 @@ from flashscope.profiles.plan.choice import LARGEST, Declared, choices_of
 from flashscope.profiles.plan.plan import Protocol
 from flashscope.profiles.plan.presets import CHOICES as PRESET_CHOICES
 from flashscope.profiles.plan.request import Lengths, Request
+from flashscope.profiles.plan.spelled import read_spelled, spelled
 from tests.app.pages.profile.choices import another
 from tests.profiles.sessions import CPU, GPU, MACHINE
 
@@ -125,6 +127,19 @@ def test_a_plan_holds_every_choice_and_gives_the_same_choices_back(sweep: Reques
     assert {problem.dtype for problem in plan.problems} == {sweep.dtype}
     assert plan.protocol == sweep.protocol
     assert Request.of_plan(plan) == sweep
+
+
+@given(SWEEPS)
+def test_what_is_spelled_for_a_file_is_read_as_the_same_sweep(sweep: Request) -> None:
+    assert read_spelled(json.loads(json.dumps(spelled(sweep)))) == sweep
+
+
+def test_the_command_line_says_how_many_runs_there_are_where_there_are_several() -> None:
+    sweep = Request.of("cpu")
+    assert "--runs" not in command_line(sweep, 1)
+    words = shlex.split(command_line(sweep, 5).removeprefix(PROGRAM))
+    with sweep_command.make_context("sweep", words[1:]) as context:
+        assert context.params["runs"] == 5
 
 
 @pytest.mark.matrix

@@ -3,39 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from flashscope.profiles.plan.plan import Protocol
 from flashscope.profiles.results.model.session import Session
-from flashscope.profiles.results.model.time_left import seconds_left
-from flashscope.profiles.wire.measurement import Measurement, Sample
-from tests.profiles.sessions import make_plan, started
-
-PROTOCOL = Protocol(warmup=2, repeats=10, time_cap_s=10.0, drift_check=False)
-RUNS = 10 + 2 + 2
-REST_S = 0.3
-SEQLENS = (256, 512, 1024, 2048, 4096, 8192)
-
-
-def run_s(kernel: str, seqlen: int) -> float:
-    """What a run takes where time grows with N²."""
-    return {"standard": 2.0, "flash1": 3.0, "flash2": 2.5}[kernel] * (seqlen / 8192) ** 2 / 10
-
-
-def at(done: int, protocol: Protocol = PROTOCOL) -> tuple[Session, float]:
-    """A sweep of 18 points after so many, and what the others will really take without a time cap."""
-    plan = replace(make_plan(("standard", "flash1", "flash2"), SEQLENS, "cpu"), protocol=protocol)
-    session, now, real = Session.begin(started(plan)), 0.0, 0.0
-    for place, state in enumerate(session.points):
-        each = run_s(state.point.kernel, state.point.problem.seqlen)
-        seconds = REST_S + RUNS * each
-        if place >= done:
-            real += seconds
-            continue
-        state.status, state.part, state.started_ns = "done", 1, round(now * 1e9)
-        now += seconds
-        state.ended_ns = round(now * 1e9)
-        samples = tuple(Sample(1e3 * each) for _ in range(10))
-        state.measurement = Measurement(timer="a script", cold=True, samples=samples)
-    return session, real
+from flashscope.profiles.results.model.time_left import Experience, seconds_left
+from tests.profiles.results.model.timed import PROTOCOL, REST_S, RUNS, at, run_s
 
 
 @pytest.mark.parametrize("done", [3, 9, 15, 18])
@@ -54,3 +24,49 @@ def test_no_point_to_come_takes_more_samples_than_its_time_cap_leaves() -> None:
     left = seconds_left(session)
     assert left is not None
     assert left < uncapped
+
+
+def ended(session: Session, seconds: float) -> Session:
+    """The same, which has taken so long in all."""
+    session.outcome, session.ended_ns = "finished", session.t0_ns + round(seconds * 1e9)
+    return session
+
+
+def test_a_plan_that_was_measured_whole_takes_as_long_again() -> None:
+    session, _ = at(18)
+    known = Experience()
+    known.take(ended(session, 71.5))
+    assert known.seconds(session.plan) == pytest.approx(71.5)
+
+
+def test_another_plan_takes_what_its_points_take_by_their_work_not_by_their_number() -> None:
+    session, _ = at(18)
+    known = Experience()
+    known.take(session)
+    longest = replace(session.plan, problems=session.plan.problems[-1:])
+    real = sum(REST_S + RUNS * run_s(kernel, 8192) for kernel in longest.kernels)
+    assert known.seconds(longest) == pytest.approx(real, rel=0.02)
+    assert real > 10 * (REST_S + RUNS * run_s("standard", 256))
+
+
+def test_how_long_a_plan_takes_is_not_known_where_a_kernel_dtype_or_pass_has_not_run() -> None:
+    session, _ = at(2)
+    known = Experience()
+    assert known.seconds(session.plan) is None
+    known.take(session)
+    assert known.seconds(session.plan) is None
+    both = replace(session.plan, kernels=("standard", "flash1"))
+    assert known.seconds(both) is not None
+    other = tuple(replace(problem, dtype="float16") for problem in both.problems)
+    assert known.seconds(replace(both, problems=other)) is None
+    backward = tuple(replace(problem, passes="backward") for problem in both.problems)
+    assert known.seconds(replace(both, problems=backward)) is None
+
+
+def test_a_point_that_was_not_launched_says_nothing_of_another_plan() -> None:
+    session, _ = at(3)
+    for state in session.points[:3]:
+        state.status, state.measurement = "will-not-fit", None
+    known = Experience()
+    known.take(session)
+    assert known.seconds(session.plan) is None
