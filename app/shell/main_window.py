@@ -25,6 +25,7 @@ from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import PLACES, SHOWING, START, VIEWS, place_of
 from flashscope.app.shell.closing import ask_to_close
 from flashscope.app.shell.edit_actions import EditActions
+from flashscope.app.shell.editor.actions import StoryActions
 from flashscope.app.shell.file_actions import FileActions
 from flashscope.app.shell.finding import Finding
 from flashscope.app.shell.full_screen import FullScreen
@@ -36,6 +37,7 @@ from flashscope.app.shell.presenter.presenter import Stage
 from flashscope.app.shell.presenter.venue import Venue
 from flashscope.app.shell.tour import Tour
 from flashscope.app.shell.window_actions import HelpActions, SweepActions, ViewActions
+from flashscope.app.stage.story import ENDING
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.log_panel import LogPanel
 from flashscope.app.widgets.place_bar import PlaceBar
@@ -59,6 +61,7 @@ class MainWindow(PagedWindow):
         notices: What it says of the session on show and of what happens.
         stage: Presents what is on show, or a story.
         presenting: What a speaker can do.
+        writing: What one can do who writes a story.
         tour: Five steps through all this, for the first start.
     """
 
@@ -79,8 +82,14 @@ class MainWindow(PagedWindow):
         self.show_page(START)
 
     def open_path(self, path: Path) -> None:
-        """Show a session file as soon as it is read; what is wrong with it is told in the error line."""
-        self.controller.open_session(path)
+        """Show a session file as soon as it is read; what is wrong with it is told in the error line.
+
+        A story is opened where it is edited.
+        """
+        if path.suffix.lower() == ENDING:
+            self.writing.edit(path)
+        else:
+            self.controller.open_session(path)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour what is painted by hand."""
@@ -107,6 +116,9 @@ class MainWindow(PagedWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once when a sweep runs; stop everything and wait for it."""
         if self.controller.measuring and not self._agreed and not ask_to_close(self):
+            event.ignore()
+            return
+        if not self.writing.close(agreed=self._agreed):
             event.ignore()
             return
         if not self.stage.on:
@@ -189,6 +201,7 @@ class MainWindow(PagedWindow):
         chrome = self.top_bar, self.rail, self._place_bar, self.log, self.status
         self.stage = Stage(self, venue, self._stage_frame, chrome)
         self.presenting = StageActions(self.stage, self.errors)
+        self.writing = StoryActions(self, self.stage, self.errors)
         self.tour = Tour(
             self, self.stage, rail=self.rail, tabs=self.tabs, top_bar=self.top_bar, errors=self.errors
         )
@@ -198,7 +211,7 @@ class MainWindow(PagedWindow):
         leaves = self.tour.leave, self.stage.back
         self._sweep = SweepActions(full_screen, leaves, self.controller, self._resumer, self.errors)
         self._edit = EditActions(self.controller, self.errors)
-        groups = self._files, self._edit, self._sweep, self._view, self.presenting, self._help
+        groups = self._files, self._edit, self._sweep, self._view, self.presenting, self.writing, self._help
         actions = [action for group in groups for action in group.offered()]
         for action in actions:
             self.addAction(self.registry.add(action))
