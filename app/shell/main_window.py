@@ -38,6 +38,7 @@ from flashscope.app.shell.presenter.venue import Venue
 from flashscope.app.shell.tour import Tour
 from flashscope.app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from flashscope.app.stage.story import ENDING
+from flashscope.app.widgets.dropping import dropped_file
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.log_panel import LogPanel
 from flashscope.app.widgets.place_bar import PlaceBar
@@ -137,13 +138,13 @@ class MainWindow(PagedWindow):
     @guarded()
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take one local file."""
-        if _dropped(event) is not None:
+        if dropped_file(event) is not None:
             event.acceptProposedAction()
 
     @guarded()
     def dropEvent(self, event: QDropEvent) -> None:
         """Open the file dropped."""
-        path = _dropped(event)
+        path = dropped_file(event)
         if path is not None:
             event.acceptProposedAction()
             self.open_path(path)
@@ -338,8 +339,3 @@ def build_window(controller: Controller, theme: Theme) -> MainWindow:
     appearance.zoom(settings.scale)
     appearance.finish()
     return MainWindow(controller, appearance, settings)
-
-
-def _dropped(event: QDropEvent) -> Path | None:
-    files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-    return Path(files[0]) if len(files) == 1 else None

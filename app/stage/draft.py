@@ -104,6 +104,13 @@ class History(msgspec.Struct, frozen=True):
         """Let what is typed next be a new edit."""
         return replace(self, mark="")
 
+    def based(self, before: Path, now: Path) -> "History":
+        """With the sessions of all its drafts named from where another file is, which is no edit."""
+        past, future = (
+            tuple(one.based(before, now) for one in drafts) for drafts in (self.past, self.future)
+        )
+        return History(self.now.based(before, now), past, future)
+
     def undo(self) -> "History":
         """As it was before the last edit; without one as it is."""
         if not self.past:

@@ -141,7 +141,7 @@ def present(story: str | None) -> int:
 @click.option(
     "--open", "session", type=SESSION, metavar="FILE", help="A session to show on the pages; left out: none"
 )
-@click.option("--story", metavar="STORY", help="A story whose stops are rendered in place of the pages")
+@click.option("--story", metavar="STORY", help="A story whose stops are rendered; left out: the pages")
 @click.option("--theme", type=click.Choice(THEMES), help="The only theme; left out: dark and light")
 def shots(folder: Path, session: Path | None, story: str | None, theme: str | None) -> int:
     """Render every page, or every stop of a story, to PNG files, light and dark."""

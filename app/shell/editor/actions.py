@@ -73,11 +73,9 @@ class StoryActions:
 
     def close(self, *, agreed: bool) -> bool:
         """Close the editor, asking where edits would be lost unless that is agreed; whether it is closed."""
-        if self._editor is None:
-            return True
-        if agreed:
-            self._editor.hide()
-        return self._editor.close()
+        if self._editor is not None and agreed:
+            self._editor.stop()
+        return self._editor is None or self._editor.close()
 
     def _begin(self) -> None:
         if self.editor.filing.begin():

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.stage.draft import Draft, History
@@ -145,7 +144,7 @@ class Desk(QObject):
             StoryError: It has no stop, or one that could not be read.
         """
         self.check()
-        return Story(self.base, self._titled().title, self.draft.stops)
+        return Story(self.base, _titled(self.draft, self.base).title, self.draft.stops)
 
     def save(self, path: Path, *, unchanged: bool = False) -> None:
         """Write it to a file, which is its own from then on.
@@ -163,9 +162,10 @@ class Desk(QObject):
         if path.resolve().parent == STORIES.resolve():
             raise StoryError(f"{path} comes with the program and stays as it is; name another file.")
         self.check()
-        draft = self._titled(path).based(self.base, path)
+        history = self.history.based(self.base, path)
+        draft = _titled(history.now, path)
         self._known = save_story(path, *draft.content, self._known, unchanged=unchanged)
-        self.history = replace(self.history.do(draft), mark="")
+        self.history = history.do(draft)
         self.path = self.base = path
         self._saved = draft.content
         self.look_again()
@@ -182,7 +182,7 @@ class Desk(QObject):
         if at is not None:
             raise StoryError(f"Stop {at + 1}: {self.problem(self.draft.stops[at])}")
 
-    def _titled(self, path: Path | None = None) -> Draft:
-        """The story with its file's name where it has no title."""
-        name = in_utf8((path or self.base).stem)[:MOST_TITLE]
-        return self.draft if self.draft.title else self.draft.titled(name)
+
+def _titled(draft: Draft, path: Path) -> Draft:
+    """The story with its file's name where it has no title."""
+    return draft if draft.title else draft.titled(in_utf8(path.stem)[:MOST_TITLE])

@@ -1,6 +1,7 @@
 """What stands in the window in which a story is written."""
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QHBoxLayout,
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from flashscope.app.control.actions import ActionRegistry
+from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.shell.editor.desk import NO_STOPS
@@ -22,12 +24,13 @@ from flashscope.app.shell.editor.stop_list import StopList
 from flashscope.app.widgets.buttons import icon_button, recolour, text_button
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.keyed import ACTION, does
+from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.scrolling import Scrolling
 
 FIRST_SIZE, SMALLEST = (1120, 640), (600, 340)
-LIST_PX = 320
+LIST_PX, TITLE_PX = 320, 160
 HEADING = "This story has no stops yet"
 
 
@@ -84,46 +87,44 @@ class EditorFrame(QWidget):
         return does(text_button(text, text, lambda: self.trigger(key), role), key)
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        for widget in (self.menu_button, self.title, self.state, *self.turns):
-            head.addWidget(widget, int(widget is self.title))
-        for text, key, role in (
-            ("Try it from here", "editor.try", ""),
-            ("Save as …", "editor.save-as", ""),
-            ("Save", "editor.save", "primary"),
-        ):
-            head.addWidget(self._button(text, key, role))
+        keep(self.title, self.title.setMinimumWidth, TITLE_PX)
+        buttons = (
+            self._button("Try it from here", "editor.try"),
+            self._button("Save as …", "editor.save-as"),
+            self._button("Save", "editor.save", "primary"),
+        )
+        head = (self.menu_button, self.title, self.state, *self.turns, *buttons)
         self.stack = QStackedWidget()
         self.stack.addWidget(Scrolling(self.form))
         self.stack.addWidget(self._empty())
+        self.left = self._left()
         middle = QHBoxLayout()
         middle.setSpacing(16)
-        middle.addWidget(self._left())
+        middle.addWidget(self.left)
         middle.addWidget(self.stack, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 10, 12, 10)
         column.setSpacing(10)
-        column.addLayout(head)
+        column.addWidget(Lines(head, (self.title,), 8))
         column.addLayout(middle, 1)
         column.addWidget(self.errors)
 
     def _left(self) -> QWidget:
         """The list, and what is done with its stops."""
-        under = QHBoxLayout()
-        under.setSpacing(4)
-        under.addWidget(self._button("Add what is on show", "editor.add"), 1)
-        for icon in self.icons:
-            under.addWidget(icon)
-        left = QVBoxLayout()
-        left.setSpacing(8)
-        left.addWidget(self.stops, 1)
-        left.addLayout(under)
+        add = self._button("Add what is on show", "editor.add")
         beside = QWidget()
-        beside.setLayout(left)
-        left.setContentsMargins(0, 0, 0, 0)
-        keep(beside, beside.setFixedWidth, LIST_PX)
+        column = QVBoxLayout(beside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.stops, 1)
+        column.addWidget(Lines((add, *self.icons), (add,), 4))
         return beside
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave most of the room to the fields."""
+        super().resizeEvent(event)
+        self.left.setFixedWidth(min(px(LIST_PX), self.width() * 2 // 5))
 
     def _empty(self) -> QWidget:
         """Words and a way on where there is no stop."""

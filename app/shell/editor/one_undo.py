@@ -27,6 +27,7 @@ class OneUndo(QObject):
         """From now on in these fields."""
         for one in watched:
             one.installEventFilter(self)
+            one.setAcceptDrops(False)  # what is dropped is a story for the window
             if isinstance(one, QPlainTextEdit):
                 one.setUndoRedoEnabled(False)
                 one.setTabChangesFocus(True)

@@ -1,6 +1,7 @@
 """The sentence of a stop: its text with blanks, what it says now, and what is wrong with a blank."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPlainTextEdit, QVBoxLayout, QWidget
@@ -83,13 +84,20 @@ class SentenceField(QWidget):
         menu.setAccessibleName("Blanks that can be filled")
         found: Mapping[str, Sequence[Filled]] = {} if self._scene.waiting else offers(self._scene)
         for of, blanks in found.items():
-            inner = menu if len(blanks) == 1 else menu.addMenu(button_text(of))
-            for one in blanks:
-                action = inner.addAction(f"{button_text(one.blank)}\t{button_text(one.value)}")
-                action.triggered.connect(lambda _checked=False, blank=one.blank: self.put(blank))
+            if len(blanks) == 1:
+                self._fill(menu, blanks)
+            else:
+                inner = menu.addMenu(button_text(of))
+                inner.aboutToShow.connect(partial(self._fill, inner, blanks))
         if not found:
             menu.addAction(button_text(self._scene.waiting or NO_BLANKS)).setEnabled(False)
         return menu
+
+    def _fill(self, menu: QMenu, blanks: Sequence[Filled]) -> None:
+        """Write the blanks into a menu that is about to be shown; it may have them already."""
+        for one in blanks if menu.isEmpty() else ():
+            action = menu.addAction(f"{button_text(one.blank)}\t{button_text(one.value)}")
+            action.triggered.connect(lambda _checked=False, blank=one.blank: self.put(blank))
 
     def put(self, blank: str) -> None:
         """Write a blank where the cursor stands."""

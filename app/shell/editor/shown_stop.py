@@ -1,15 +1,12 @@
 """What the main window shows, as a stop."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
 
 from flashscope.app.pages.registry import title_of
 from flashscope.app.shell.paged_window import PagedWindow
-from flashscope.app.stage.story import PageKey, Stop, StoryError
+from flashscope.app.shell.presenter.actions import STAGED
+from flashscope.app.stage.story import Stop, StoryError
 from flashscope.app.stage.writing import session_named
-
-STAGED: Sequence[str] = get_args(PageKey)
 
 
 def stop_on_show(window: PagedWindow, story: Path) -> Stop:

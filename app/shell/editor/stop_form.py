@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import get_args
 
 from msgspec.structs import fields, replace
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QPlainTextEdit, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from flashscope.app.control.bundled import NAMES
 from flashscope.app.look.zoom import keep
@@ -19,8 +19,10 @@ from flashscope.app.stage.story import SHOWN_BY, PageKey, Stop
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.remark import remark, take_back
+from flashscope.app.words.plain import cut_short
 from flashscope.profiles.plan.seqlens import parse_seqlen
 
 PAGES: Sequence[PageKey] = get_args(PageKey)
@@ -28,6 +30,7 @@ ON_SHOW, NONE = "What is on show then", "Needs none"
 ANOTHER = "Another file …"
 NO_SESSION: Sequence[PageKey] = ("stepper", "ladder")
 AUTOMATIC = "Automatic"
+GAP = 8
 NOTES_PX = 70
 N_PX, COMBO_PX = 120, 150
 LARGEST_N = 1 << 30
@@ -82,28 +85,16 @@ class StopForm(QWidget):
         for box in (self.page, self.session):
             box.setMinimumContentsLength(1)
             keep(box, box.setMinimumWidth, COMBO_PX)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(8)
-        grid.addWidget(self.number, 0, 0, 1, 6)
-        grid.addWidget(_label("Title", self.title), 1, 0)
-        grid.addWidget(self.title, 1, 1, 1, 5)
-        for column, (words, field) in enumerate(
-            (("View", self.page), ("Session", self.session), ("N", self.seqlen))
-        ):
-            grid.addWidget(_label(words, field), 2, 2 * column)
-            grid.addWidget(field, 2, 2 * column + 1)
-        grid.addWidget(self.shows, 3, 1, 1, 3)
-        grid.addWidget(self.take, 3, 4, 1, 2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-        top = Qt.AlignmentFlag.AlignTop
-        grid.addWidget(_label("Sentence", self.sentence.text), 4, 0, top)
-        grid.addWidget(self.sentence, 4, 1, 1, 5)
-        grid.addWidget(_label("Notes", self.notes), 5, 0, top)
-        grid.addWidget(self.notes, 5, 1, 1, 5)
-        grid.setColumnStretch(1, 2)
-        grid.setColumnStretch(3, 3)
-        grid.setRowStretch(5, 1)
+        self.shows.setMinimumWidth(1)
+        title, session = _named("Title", self.title), _named("Session", self.session)
+        where = Lines((_named("View", self.page), session, _named("N", self.seqlen)), (session,), GAP)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        for part in (self.number, title, where, Lines((self.shows, self.take), (self.shows,), GAP)):
+            column.addWidget(part)
+        column.addWidget(_named("Sentence", self.sentence))
+        column.addWidget(_named("Notes", self.notes), 1)
 
     def offer_sessions(self, files: Iterable[tuple[str, str]]) -> None:
         """Offer these sessions beside the bundled ones: what a stop says of each, and its name."""
@@ -134,7 +125,7 @@ class StopForm(QWidget):
                 else {**self._sessions, stop.session: Path(stop.session).stem}
             )
             for said, name in known.items():
-                self.session.addItem(name, said)
+                self.session.addItem(cut_short(name), said)
             self.session.addItem(ANOTHER)
             self.session.setCurrentIndex(self.session.findData(stop.session))
             self.session.setEnabled(stop.page not in NO_SESSION)
@@ -187,8 +178,14 @@ def _shown(stop: Stop) -> set[str]:
     return {name for name, pages in SHOWN_BY.items() if stop.page in pages}
 
 
-def _label(words: str, field: QWidget) -> QLabel:
-    label = PlainLabel(words)
-    label.setProperty("role", "dim")
+def _named(words: str, field: QWidget) -> QWidget:
+    """A field under its name."""
+    both, label = QWidget(), PlainLabel(words)
+    label.setProperty("role", "unit")
     label.setBuddy(field)
-    return label
+    column = QVBoxLayout(both)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(2)
+    column.addWidget(label)
+    column.addWidget(field, 1)
+    return both

@@ -6,7 +6,7 @@ from typing import cast
 
 from msgspec.structs import replace
 from PySide6.QtCore import QChildEvent, QEvent, QTimer
-from PySide6.QtGui import QCloseEvent, QPixmap, QShowEvent, QWindow
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPixmap, QShowEvent, QWindow
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.guard import guarded
@@ -27,8 +27,9 @@ from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.presenter.presenter import Stage
 from flashscope.app.stage.blanks import filled
 from flashscope.app.stage.draft import showing
-from flashscope.app.stage.story import Stop, StoryError
+from flashscope.app.stage.story import ENDING, Stop, StoryError
 from flashscope.app.stage.writing import session_named
+from flashscope.app.widgets.dropping import dropped_file
 from flashscope.app.widgets.keyed import name_keys
 from flashscope.app.words.plain import cut_short
 from flashscope.profiles.store import SUFFIX
@@ -66,6 +67,7 @@ class StoryEditor(EditorFrame):
             self.addAction(self.registry.add(action))
         name_keys(self, self.registry)
         self._connect()
+        self.setAcceptDrops(True)
         self.apply_theme(window.appearance.theme)
 
     def _connect(self) -> None:
@@ -220,20 +222,39 @@ class StoryEditor(EditorFrame):
         return super().event(event)
 
     @guarded()
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take one story."""
+        if _is_story(dropped_file(event)):
+            event.acceptProposedAction()
+
+    @guarded()
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the story dropped."""
+        path = dropped_file(event)
+        if path is not None and _is_story(path):
+            event.acceptProposedAction()
+            self.filing.open(path)
+
+    @guarded()
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once where edits would be lost."""
-        if self.isVisible() and not self.filing.may_go():
+        if not self.filing.may_go():
             event.ignore()
             return
-        self.desk.begin()
         self.stop()
         super().closeEvent(event)
 
     def stop(self) -> None:
-        """Draw and read no more."""
+        """Let the story go, saved or not, and draw and read no more."""
+        self._trying = False
+        self.desk.begin()
         self._settle.stop()
         self.thumbnails.stop()
         self.scenes.wait()
+
+
+def _is_story(path: Path | None) -> bool:
+    return path is not None and path.suffix.lower() == ENDING
 
 
 def state_of(desk: Desk) -> str:

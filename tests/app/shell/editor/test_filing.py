@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
-from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.shell.editor.window import StoryEditor
@@ -37,15 +37,26 @@ def test_ctrl_s_saves_and_the_title_of_the_window_says_whether_all_is_saved(
     assert [stop.title for stop in read_story(story).stops] == ["changed", "runtime", "throughput"]
 
 
-def test_a_story_that_is_dropped_on_the_window_is_opened_in_the_editor(
+def drop(window: QWidget, path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
+    QApplication.sendEvent(window, QDragEnterEvent(QPoint(9, 9), Qt.DropAction.CopyAction, data, left, none))
+    QApplication.sendEvent(window, QDropEvent(QPoint(9, 9), Qt.DropAction.CopyAction, data, left, none))
+
+
+def test_a_story_that_is_dropped_on_either_window_is_opened_in_the_editor(
     window: MainWindow, story: Path
 ) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(story))])
-    none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
-    window.dropEvent(QDropEvent(QPoint(9, 9), Qt.DropAction.CopyAction, data, left, none))
-    assert window.writing.editor.isVisible()
-    assert titles(window.writing.editor) == ["footprint", "runtime", "throughput"]
+    drop(window, story)
+    editor = window.writing.editor
+    assert editor.isVisible()
+    assert titles(editor) == ["footprint", "runtime", "throughput"]
+    editor.desk.begin()
+    drop(editor, story.with_name("swept.flashscope"))
+    assert titles(editor) == []
+    drop(editor, story)
+    assert titles(editor) == ["footprint", "runtime", "throughput"]
 
 
 def test_edit_a_story_asks_for_a_file(
@@ -108,6 +119,20 @@ def test_closing_asks_once_where_edits_would_be_lost(
     assert not editor.desk.dirty
 
 
+def test_edits_are_asked_about_when_the_window_is_closed_while_the_story_is_tried(
+    editor: StoryEditor, answer: Answer, window: MainWindow, qtbot: QtBot
+) -> None:
+    change(editor)
+    editor.trigger("editor.try")
+    qtbot.waitUntil(lambda: window.stage.stop is not None)
+    asked = answer("Keep editing")
+    assert not window.close()
+    assert len(asked) == 1
+    window.stage.leave()
+    assert editor.isVisible()
+    assert titles(editor)[0] == "changed"
+
+
 def test_another_story_replaces_edits_only_when_asked(
     editor: StoryEditor, answer: Answer, window: MainWindow
 ) -> None:
@@ -159,8 +184,10 @@ def test_a_file_that_may_only_be_read_is_refused_with_another_name_offered(
     save_to(tmp_path / "other.toml")
     editor.errors._act_button.click()
     moved = read_story(tmp_path / "other.toml").stops[0]
-    assert moved.title == "changed"
-    assert moved.session == os.path.relpath(story.with_name("swept.flashscope"), tmp_path)
+    named = os.path.relpath(story.with_name("swept.flashscope"), tmp_path)
+    assert (moved.title, moved.session) == ("changed", named)
+    editor.trigger("editor.undo")
+    assert [(stop.title, stop.session) for stop in editor.desk.draft.stops[:1]] == [("footprint", named)]
 
 
 def test_a_link_stays_one(window: MainWindow, story: Path) -> None:
