@@ -3,11 +3,10 @@
 from enum import Enum
 from pathlib import Path
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from flashscope.app.stage.story import ENDING
-from flashscope.app.widgets.question import confirmed
+from flashscope.app.widgets.question import answered, confirmed
 from flashscope.app.widgets.saving import target_of
 from flashscope.profiles.store import SUFFIX
 
@@ -26,20 +25,11 @@ class Answer(Enum):
 def ask_about_edits(window: QWidget, name: str) -> Answer:
     """Ask once; Esc and Return keep editing."""
     question = f"{name} has edits that are not saved: save them?"
-    box = QMessageBox(QMessageBox.Icon.Question, TITLE, question, parent=window)
-    box.setTextFormat(Qt.TextFormat.PlainText)
     roles = {
-        Answer.SAVE: QMessageBox.ButtonRole.AcceptRole,
-        Answer.DISCARD: QMessageBox.ButtonRole.DestructiveRole,
-        Answer.STAY: QMessageBox.ButtonRole.RejectRole,
+        Answer.SAVE.value: QMessageBox.ButtonRole.AcceptRole,
+        Answer.DISCARD.value: QMessageBox.ButtonRole.DestructiveRole,
     }
-    buttons = {answer: box.addButton(answer.value, role) for answer, role in roles.items()}
-    box.setDefaultButton(buttons[Answer.STAY])
-    box.setEscapeButton(buttons[Answer.STAY])
-    box.exec()
-    box.deleteLater()
-    pressed = box.clickedButton()
-    return next((answer for answer, button in buttons.items() if button is pressed), Answer.STAY)
+    return Answer(answered(window, TITLE, question, roles, stay=Answer.STAY.value))
 
 
 def ask_to_replace(window: QWidget, name: str) -> bool:

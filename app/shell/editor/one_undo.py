@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from flashscope.app.control.guard import guarded
+from flashscope.profiles.wire.text import harmless
 
 TURNS = QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo
 
@@ -52,17 +53,19 @@ def line_field(name: str, hint: str, typed: Callable[[str], None]) -> QLineEdit:
 
 
 def show_line(field: QLineEdit, text: str) -> None:
-    """Show a text, and leave the cursor where it is if it is there already."""
-    if field.text() != text:
-        field.setText(text)
+    """Show a text, what would control the screen as marks; the cursor stays if it is there already."""
+    shown = harmless(text)
+    if field.text() != shown:
+        field.setText(shown)
 
 
 def show_text(field: QPlainTextEdit, text: str) -> None:
-    """Show a text without telling that it has changed, the cursor behind what differs."""
-    if field.toPlainText() == text:
+    """Show a text in the same way, without telling that it has changed, the cursor at its end."""
+    shown = harmless(text)
+    if field.toPlainText() == shown:
         return
     with QSignalBlocker(field):
-        field.setPlainText(text)
+        field.setPlainText(shown)
         cursor = field.textCursor()
         cursor.movePosition(QTextCursor.MoveOperation.End)
         field.setTextCursor(cursor)
