@@ -60,13 +60,18 @@ class StoryActions:
             from flashscope.app.shell.editor.window import StoryEditor  # noqa: PLC0415 - see above
 
             self._editor = StoryEditor(self._window, self._stage)
+            self._editor.desk.changed.connect(self._follow)
         return self._editor
+
+    def _follow(self) -> None:
+        """Add stops, once the editor is closed, to the file that was open in it last."""
+        if self._editor is not None:
+            self._target = self._editor.desk.path or self._target
 
     def edit(self, path: Path) -> None:
         """Open a story where it is edited; why it cannot be is told there, or here where no story is open."""
         editor = self.editor
         if editor.filing.open(path):
-            self._target = editor.desk.path or self._target
             editor.open()
         elif not editor.isVisible():
             self._errors.show_error(editor.errors.text)

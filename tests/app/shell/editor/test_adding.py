@@ -46,6 +46,18 @@ def test_after_the_editor_is_closed_stops_go_to_the_story_that_was_open(
     assert len(read_story(story).stops) == 4
 
 
+def test_after_a_new_story_is_saved_and_closed_stops_go_there(
+    shown: MainWindow, tmp_path: Path, save_to: Choose
+) -> None:
+    shown.trigger("story.new")
+    shown.trigger("stage.add")
+    save_to(tmp_path / "new")
+    shown.writing.editor.trigger("editor.save")
+    shown.writing.editor.close()
+    shown.trigger("stage.add")
+    assert len(read_story(tmp_path / "new.toml").stops) == 2
+
+
 @pytest.mark.parametrize("view", ["results", "claims", "trash", "start"])
 def test_a_view_that_no_stage_shows_is_refused_before_a_file_is_asked_for(
     shown: MainWindow, view: str, save_to: Choose
