@@ -146,8 +146,7 @@ class StopDelegate(QStyledItemDelegate):
 def _paint_picture(painter: QPainter, place: QRect, entry: StopEntry) -> None:
     theme = appearance_of().theme
     if entry.picture is not None:
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.drawPixmap(place, entry.picture)
+        painter.drawPixmap(place, _scaled(entry.picture, place.size() * painter.device().devicePixelRatio()))
     else:
         painter.fillRect(place, QColor(theme.raised))
         painter.setPen(QColor(theme.dim))
@@ -173,6 +172,12 @@ def _paint_words(painter: QPainter, place: QRect, entry: StopEntry, font: QFont,
     below = place.adjusted(0, px(LINE), 0, 0)
     painter.setClipRect(below)
     painter.drawText(below, int(Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap), cut_short(entry.says))
+
+
+def _scaled(picture: QPixmap, size: QSize) -> QPixmap:
+    """The picture in this size: made so small by the painter, thin lines would break."""
+    whole, smooth = Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+    return picture.scaled(size, whole, smooth)
 
 
 def _sized(font: QFont, pixels: int) -> QFont:
