@@ -16,6 +16,7 @@ from flashscope.app.report.kinds import KINDS, report_bytes
 from flashscope.app.shell.elsewhere import draw_elsewhere
 from flashscope.app.shell.export_dialog import ExportDialog
 from flashscope.app.shell.export_each import Exported, count_of, export_each
+from flashscope.app.stage.story import ENDING
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.saving import write_chosen
 from flashscope.app.words.provenance import Provenance
@@ -33,6 +34,7 @@ from flashscope.profiles.store import (
 from flashscope.profiles.store.reader import read_mark
 
 FILTER = f"Flashscope sessions (*{SUFFIX})"
+OPENED = f"{FILTER};;Stories (*{ENDING})"
 
 
 class FileActions:
@@ -69,7 +71,7 @@ class FileActions:
     def open_dialog(self) -> None:
         """Let the user choose a session file and open it."""
         folder = str(self._controller.sessions_dir)
-        path, _filter = QFileDialog.getOpenFileName(self._window, "Open a session", folder, FILTER)
+        path, _filter = QFileDialog.getOpenFileName(self._window, "Open a session", folder, OPENED)
         if path:
             self._open_path(Path(path))
 

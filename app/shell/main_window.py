@@ -26,6 +26,7 @@ from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import PLACES, SHOWING, START, VIEWS, place_of
 from flashscope.app.shell.closing import may_close
 from flashscope.app.shell.edit_actions import EditActions
+from flashscope.app.shell.editor.actions import StoryActions
 from flashscope.app.shell.file_actions import FileActions
 from flashscope.app.shell.finding import Finding
 from flashscope.app.shell.full_screen import FullScreen
@@ -38,6 +39,8 @@ from flashscope.app.shell.presenter.venue import Venue
 from flashscope.app.shell.queue_actions import QueueActions
 from flashscope.app.shell.tour import Tour
 from flashscope.app.shell.window_actions import HelpActions, SweepActions, ViewActions
+from flashscope.app.stage.story import ENDING
+from flashscope.app.widgets.dropping import dropped_file
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.log_panel import LogPanel
 from flashscope.app.widgets.place_bar import PlaceBar
@@ -61,6 +64,7 @@ class MainWindow(PagedWindow):
         notices: What it says of the session on show and of what happens.
         stage: Presents what is on show, or a story.
         presenting: What a speaker can do.
+        writing: What one can do who writes a story.
         tour: Five steps through all this, for the first start.
     """
 
@@ -81,8 +85,14 @@ class MainWindow(PagedWindow):
         self.show_page(START)
 
     def open_path(self, path: Path) -> None:
-        """Show a session file as soon as it is read; what is wrong with it is told in the error line."""
-        self.controller.open_session(path)
+        """Show a session file as soon as it is read; what is wrong with it is told in the error line.
+
+        A story is opened where it is edited.
+        """
+        if path.suffix.lower() == ENDING:
+            self.writing.edit(path)
+        else:
+            self.controller.open_session(path)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour what is painted by hand."""
@@ -111,6 +121,9 @@ class MainWindow(PagedWindow):
         if not self._agreed and not may_close(self, self.controller):
             event.ignore()
             return
+        if not self.writing.close(agreed=self._agreed):
+            event.ignore()
+            return
         if not self.stage.on:
             self.settings.geometry = self.saveGeometry()
         self.hide()
@@ -127,13 +140,13 @@ class MainWindow(PagedWindow):
     @guarded()
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take one local file."""
-        if _dropped(event) is not None:
+        if dropped_file(event) is not None:
             event.acceptProposedAction()
 
     @guarded()
     def dropEvent(self, event: QDropEvent) -> None:
         """Open the file dropped."""
-        path = _dropped(event)
+        path = dropped_file(event)
         if path is not None:
             event.acceptProposedAction()
             self.open_path(path)
@@ -191,6 +204,7 @@ class MainWindow(PagedWindow):
         chrome = self.top_bar, self.rail, self._place_bar, self.log, self.status
         self.stage = Stage(self, venue, self._stage_frame, chrome)
         self.presenting = StageActions(self.stage, self.errors)
+        self.writing = StoryActions(self, self.stage, self.errors)
         self.tour = Tour(
             self, self.stage, rail=self.rail, tabs=self.tabs, top_bar=self.top_bar, errors=self.errors
         )
@@ -201,7 +215,10 @@ class MainWindow(PagedWindow):
         self._sweep = SweepActions(full_screen, leaves, self.controller, self._resumer, self.errors)
         self._queue = QueueActions(self, self.controller, self.errors)
         self._edit = EditActions(self.controller, self.errors)
-        groups = self._files, self._edit, self._sweep, self._queue, self._view, self.presenting, self._help
+        groups = (
+            *(self._files, self._edit, self._sweep, self._queue),
+            *(self._view, self.presenting, self.writing, self._help),
+        )
         actions = [action for group in groups for action in group.offered()]
         for action in actions:
             self.addAction(self.registry.add(action))
@@ -331,8 +348,3 @@ def build_window(controller: Controller, theme: Theme) -> MainWindow:
     appearance.zoom(settings.scale)
     appearance.finish()
     return MainWindow(controller, appearance, settings)
-
-
-def _dropped(event: QDropEvent) -> Path | None:
-    files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-    return Path(files[0]) if len(files) == 1 else None

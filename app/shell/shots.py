@@ -1,6 +1,6 @@
 """Pictures of every view, in both themes, at several sizes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -26,7 +26,12 @@ TWO = 2  # sessions make a comparison
 SETTLE_MS = 200  # layouts, coalesced plots
 
 
-def render_pages(folder: Path, session: Path | None, sizes: Sequence[tuple[int, int]]) -> Iterator[Path]:
+def render_pages(
+    folder: Path,
+    session: Path | None,
+    sizes: Sequence[tuple[int, int]],
+    themes: Sequence[Theme] = (DARK, LIGHT),
+) -> Iterator[Path]:
     """Render every view as `VIEW-THEME-WxH.png`; yields each file as it is written.
 
     Raises:
@@ -36,13 +41,13 @@ def render_pages(folder: Path, session: Path | None, sizes: Sequence[tuple[int, 
     window = build_window(Controller(LocalEngine, sessions_dir()), DARK)
     window.show()
     try:
-        _refuse_taken(folder / _name(*one) for one in product(VIEWS, (DARK, LIGHT), sizes))
+        refuse_taken(folder / _name(*one) for one in product(VIEWS, themes, sizes))
         _wait_for_machine(window.controller)
         if session is not None:
             _open(window, session)
         _step(window)
         _compare(window)
-        for theme, size in product((DARK, LIGHT), sizes):
+        for theme, size in product(themes, sizes):
             window.appearance.use(theme)
             window.resize(*size)
             for key in VIEWS:
@@ -57,7 +62,12 @@ def _name(key: str, theme: Theme, size: tuple[int, int]) -> str:
     return f"{key}-{theme.name}-{size[0]}x{size[1]}.png"
 
 
-def _refuse_taken(paths: Iterable[Path]) -> None:
+def refuse_taken(paths: Iterable[Path]) -> None:
+    """Refuse to write over a picture.
+
+    Raises:
+        SessionFileError: One of these files is there.
+    """
     for path in paths:
         if path.exists():
             raise SessionFileError(f"{path} exists already; remove it, or name another folder.")
@@ -73,7 +83,7 @@ def grab_whole(window: QWidget) -> QPixmap:
 def _save(window: MainWindow, key: str, path: Path) -> None:
     window.show_page(key)
     wait_for_all(window.page)  # what it reads in the background
-    _run_loop(SETTLE_MS)
+    run_loop(SETTLE_MS)
     if not grab_whole(window).save(str(path)):
         raise SessionFileError(f"{path} cannot be written: check the folder's permissions and the disk.")
 
@@ -121,8 +131,17 @@ def _wait_for_machine(controller: Controller) -> None:
     loop.exec()
 
 
-def _run_loop(milliseconds: int) -> None:
+def run_loop(milliseconds: int) -> None:
+    """Let the window do what it has to for so long."""
     loop = QEventLoop()
     QTimer.singleShot(milliseconds, loop.quit)
     loop.exec()
     QApplication.sendPostedEvents()
+
+
+def wait_until(there: Callable[[], bool]) -> None:
+    """Let the window do what it has to until something is there, or nobody would wait any longer."""
+    for _ in range(PROBE_MS // SETTLE_MS):
+        if there():
+            return
+        run_loop(SETTLE_MS)

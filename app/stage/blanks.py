@@ -31,6 +31,7 @@ FORM = re.compile(
 OF_KERNELS = ("idea", "fate")
 ALIASES = {"speedup": "speed-up"}
 ALIKE = "1.00×"
+UNKNOWN = "…"
 FATES: dict[PointStatus, str] = {
     "pending": "is still to come",
     "running": "is running",
@@ -87,6 +88,31 @@ def fill(sentence: str, scene: Scene) -> str:
         return BLANK.sub(lambda found: _text(_read(found[1]), scene), sentence)
     except Unknown as why:
         return str(why)
+
+
+class Filled(NamedTuple):
+    """A blank as it is written, and what fills it, or why nothing does."""
+
+    blank: str
+    value: str = ""
+    problem: str = ""
+
+
+def filled(sentence: str, scene: Scene) -> list[Filled]:
+    """Each blank of a sentence in its order, for who writes it: what is no blank is told, too.
+
+    As long as the scene waits for something, nothing is known of a blank that is one.
+    """
+    return [_filled(found[1], scene) for found in BLANK.finditer(sentence)]
+
+
+def _filled(words: str, scene: Scene) -> Filled:
+    written = f"{{{words}}}"
+    try:
+        blank = _read(words)
+        return Filled(written, UNKNOWN if scene.waiting else _text(blank, scene))
+    except (InputError, Unknown) as why:
+        return Filled(written, problem=str(why))
 
 
 def _read(words: str) -> Blank:

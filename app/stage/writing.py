@@ -1,8 +1,11 @@
-"""Adds a stop to a story's file."""
+"""Writes a story's file, or a stop more at its end."""
 
 import json
 import os
+import re
 import stat
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +13,113 @@ import msgspec
 from msgspec.structs import replace
 
 from flashscope.app.control.bundled import BUNDLED, NAMES
+from flashscope.app.stage.lines import ELSE, MOST_READ
 from flashscope.app.stage.story import Stop, StoryError, read_story, story_bytes, story_of
 from flashscope.profiles.store import SessionFileError, write_atomically
 from flashscope.profiles.wire.text import in_utf8
 
 MOST_TITLE = 100  # characters
+BOM = b"\xef\xbb\xbf"
+HEADER = re.compile(r"^(?:[ \t]*#[^\n]*\n)*[ \t]*\[\[[ \t]*(stop)[ \t]*\]\]", re.MULTILINE)
+"""Where a stop begins, with the remarks right above it."""
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+
+
+class ChangedError(StoryError):
+    """A story's file is no longer what was read of it."""
+
+
+def save_story(
+    path: Path, title: str, stops: Sequence[Stop], before: bytes = b"", *, unchanged: bool = False
+) -> bytes:
+    """Write a story, which is read first as it would be read again; gives what was written.
+
+    A stop that was there before keeps its text, with its remarks, wherever it stands now. A link and a mode
+    stay, as in `add_stop`.
+
+    Args:
+        path: Its file.
+        title: What it is called.
+        stops: Its stops.
+        before: What a file held that the story was read from.
+        unchanged: Whether it is refused where the file holds anything else by now.
+
+    Raises:
+        ChangedError: It does; what it holds stays.
+        StoryError: The story could not be read again: the stop and the remedy.
+        SessionFileError: It cannot be written; what was there is as it was.
+    """
+    if unchanged and path.exists() and story_bytes(path) != before:
+        raise ChangedError(f"{path} was changed by another program since it was read")
+    content = content_of(path, title, stops, before)
+    read = story_of(path, content)
+    if (read.title, read.stops) != (title, tuple(stops)):
+        raise StoryError(f"{path}: what would be written reads otherwise; simplify the text changed last")
+    _write(path.resolve(), content)
+    return content
+
+
+def problem_of(path: Path, stop: Stop) -> str:
+    """Why a stop could not be read from a story of this file, empty where it could."""
+    try:
+        story_of(path, content_of(path, "", [stop]))
+    except StoryError as error:
+        return str(error.__cause__ or error)
+    return ""
+
+
+def content_of(path: Path, title: str, stops: Sequence[Stop], before: bytes = b"") -> bytes:
+    """A story's text; what it has in common with what was before is written as it was there.
+
+    Raises:
+        StoryError: A name in it is no text.
+    """
+    head, written = _parts(path, before)
+    head = head if head and _title_in(path, head) == title else f"title = {_value(title)}\n"
+    pieces = [head, *(written.get(stop) or as_toml(stop) for stop in stops)]
+    try:
+        content = "\n".join(f"{piece.strip()}\n" for piece in pieces).encode()
+    except UnicodeEncodeError as error:
+        raise StoryError(f"{path}: a name in it is no text in UTF-8; rename its file") from error
+    content = content.replace(b"\n", b"\r\n") if b"\r\n" in before else content
+    return BOM + content if before.startswith(BOM) else content
+
+
+def _parts(path: Path, content: bytes) -> tuple[str, Mapping[Stop, str]]:
+    """What stands above the first stop, and the text of each; nothing where they are written otherwise."""
+    try:
+        stops = story_of(path, content).stops
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+        places = _places(text, len(stops))
+        pieces = [text[begin:end] for begin, end in pairwise([*places, len(text)])]
+        read = [story_of(path, f'title = ""\n{piece}'.encode()).stops for piece in pieces]
+    except StoryError:
+        return "", {}
+    if not pieces or read != [(stop,) for stop in stops]:
+        return "", {}
+    return text[: places[0]], dict(zip(stops, pieces, strict=True))
+
+
+def _places(text: str, stops: int) -> list[int]:
+    """Where each stop begins; notes may hold what looks like that, without which the stops are the same."""
+    found = [*HEADER.finditer(text)]
+    if len(found) != stops and len(found) * len(text) <= MOST_READ:
+        found = [one for one in found if _begins(text, one)]
+    return [one.start() for one in found]
+
+
+def _begins(text: str, found: re.Match[str]) -> bool:
+    """Whether a stop begins there: called otherwise, it is none."""
+    try:
+        without = msgspec.toml.decode(f"{text[: found.start(1)]}{ELSE}{text[found.end(1) :]}")
+        return len(without.get("stop", ())) < len(msgspec.toml.decode(text)["stop"])
+    except (msgspec.DecodeError, TypeError):
+        return True
+
+
+def _title_in(path: Path, head: str) -> str:
+    """The title that stands above the stops."""
+    return story_of(path, f'{head}\n[[stop]]\npage = "profile"\n'.encode()).title
 
 
 def add_stop(path: Path, stop: Stop) -> int:
@@ -73,9 +177,12 @@ def session_named(stop: Stop, session: Path | None, story: Path) -> Stop:
     if session is None or stop.page in {"stepper", "ladder"}:
         return stop
     bundled = session.parent == BUNDLED and session.stem in NAMES
-    return replace(
-        stop, session=session.stem if bundled else os.path.relpath(session, story.absolute().parent)
-    )
+    return replace(stop, session=session.stem if bundled else beside(session, story))
+
+
+def beside(session: Path, story: Path) -> str:
+    """A session's file as a story names it, from where that is."""
+    return os.path.relpath(session.absolute(), story.absolute().parent)
 
 
 def as_toml(stop: Stop) -> str:
@@ -85,5 +192,9 @@ def as_toml(stop: Stop) -> str:
 
 
 def _value(value: Any) -> str:
-    """A text, a number or a list of texts: JSON's way to write them is TOML's, but for one character."""
+    """A text or a number: JSON's way to write them is TOML's, but for one character; or what has several."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key} = {_value(one)}' for key, one in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,6 @@
-"""A question with two answers, of which the second is safe: Return and Esc give it."""
+"""A question, the last answer of which is safe: Return and Esc give it."""
+
+from collections.abc import Mapping
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
@@ -17,12 +19,28 @@ def confirmed(
         role: What that button does.
         stay: The button that leaves all as it is.
     """
+    return answered(parent, title, question, {go_on: role}, stay=stay) == go_on
+
+
+def answered(
+    parent: QWidget, title: str, question: str, roles: Mapping[str, QMessageBox.ButtonRole], *, stay: str
+) -> str:
+    """Ask once; the text of the button that was pressed.
+
+    Args:
+        parent: The window that it belongs to.
+        title: Of its own window.
+        question: What is asked.
+        roles: The buttons that do something, and what.
+        stay: The button that leaves all as it is.
+    """
     box = QMessageBox(QMessageBox.Icon.Question, title, question, parent=parent)
     box.setTextFormat(Qt.TextFormat.PlainText)
-    going = box.addButton(go_on, role)
+    buttons = {text: box.addButton(text, role) for text, role in roles.items()}
     staying = box.addButton(stay, QMessageBox.ButtonRole.RejectRole)
     box.setDefaultButton(staying)
     box.setEscapeButton(staying)
     box.exec()
     box.deleteLater()
-    return box.clickedButton() is going
+    pressed = box.clickedButton()
+    return next((text for text, button in buttons.items() if button is pressed), stay)

@@ -218,6 +218,24 @@ def test_no_picture_is_written_over(tmp_path: Path) -> None:
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
 
 
+@pytest.mark.matrix
+def test_the_stops_of_a_story_are_drawn_or_one_line_says_what_is_wrong_with_it(tmp_path: Path) -> None:
+    story = tmp_path / "two.toml"
+    story.write_text(
+        'title = "Two"\n[[stop]]\npage = "profile"\nsession = "h200-standard-flash2"\n'
+        '[[stop]]\npage = "stepper"\npreset = "slide"\nstep = 3\n'
+    )
+    done = program.run("shots", str(tmp_path / "a"), "--story", str(story), "--theme", "light")
+    assert (done.returncode, done.stderr) == (0, "")
+    drawn = [tmp_path / "a" / f"two-0{number}-light.png" for number in (1, 2)]
+    assert done.stdout.splitlines() == [str(path) for path in drawn]
+    assert {path.read_bytes()[:4] for path in drawn} == {b"\x89PNG"}
+    assert drawn[0].read_bytes() != drawn[1].read_bytes()
+    done = program.run("shots", str(tmp_path), "--story", "no-such-story")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no story 'no-such-story'" in done.stderr
+
+
 def test_every_kernel_is_listed_with_where_it_runs_or_why_not() -> None:
     found = program.document(program.run("kernels", "--json"))["kernels"]
     assert [kernel["name"] for kernel in found] == [spec.name for spec in KERNELS]

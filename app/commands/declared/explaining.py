@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from flashscope.app.commands.arguments import folder, numbers, option_of, positive, reading
-from flashscope.app.commands.declared.options import SESSION, command, json_option, run
+from flashscope.app.commands.declared.options import SESSION, THEMES, command, json_option, run
 from flashscope.app.commands.together import given
 from flashscope.kernels.workload.problem import DTYPES, ONE_PASS
 from flashscope.profiles.plan.choice import choices_of
@@ -135,14 +135,17 @@ def present(story: str | None) -> int:
 @command(
     "shots pictures",
     "shots pictures --open h200-peers",
+    "shots pictures --story why-tiling-wins --theme light",
 )
 @click.argument("folder", callback=reading(folder), metavar="DIR")
 @click.option(
     "--open", "session", type=SESSION, metavar="FILE", help="A session to show on the pages; left out: none"
 )
-def shots(folder: Path, session: Path | None) -> int:
-    """Render every page to PNG files, light and dark."""
-    return run("shots", folder, session)
+@click.option("--story", metavar="STORY", help="A story whose stops are rendered; left out: the pages")
+@click.option("--theme", type=click.Choice(THEMES), help="The only theme; left out: dark and light")
+def shots(folder: Path, session: Path | None, story: str | None, theme: str | None) -> int:
+    """Render every page, or every stop of a story, to PNG files, light and dark."""
+    return run("shots", folder, session, story, theme)
 
 
 COMMANDS = (plan, trace, source, present, shots)

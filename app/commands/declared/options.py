@@ -36,6 +36,7 @@ class SessionFile(click.Path):
 
 
 SESSION = SessionFile(path_type=Path)
+THEMES = ("light", "dark", "contrast")
 
 
 def command(*examples: str, **options: Any) -> Callable[[Callable[..., int]], click.Command]:

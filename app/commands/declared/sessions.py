@@ -15,6 +15,7 @@ from flashscope.app.commands.arguments import (
 )
 from flashscope.app.commands.declared.options import (
     SESSION,
+    THEMES,
     command,
     force_option,
     json_option,
@@ -108,9 +109,7 @@ def compare(context: click.Context, /, **options: Any) -> int:
     help="What a picture shows: any quantity, by its name in show --json; left out: four plots",
 )
 @click.option("--curve", metavar="LABEL", help="Which problems, as 'd 128, causal'; left out: the first")
-@click.option(
-    "--theme", type=click.Choice(("light", "dark", "contrast")), help="A picture's colours  [default: light]"
-)
+@click.option("--theme", type=click.Choice(THEMES), help="A picture's colours  [default: light]")
 @click.option("--scale", type=click.IntRange(1, 4), metavar="1..4", help="Sharpness of a PNG  [default: 2]")
 @click.option("--transparent", is_flag=True, help="A picture without a ground")
 @click.pass_context

@@ -63,11 +63,13 @@ class ProfileStaging(Staging):
 
     @property
     def stop(self) -> Stop:
-        """The upper plots, or those that are on the stage."""
+        """The upper plots, or those that are on the stage; the sentence is on the headline's kernel."""
         plots, scene = self._plots, self.scene
         shown = self._shown or plots.cells[:UPPER_ROW]
-        kernel, against = scene.kernel, f" against {scene.baseline}" if scene.baseline else ""
-        told = f"At N = {{n}} {kernel} {{fate of {kernel}}}: {{runtime of {kernel}{against}}}."
+        told = plots.headline()
+        kernel = (told.kernel if told is not None else "") or scene.kernel
+        against = f" against {scene.baseline}" if scene.baseline not in {"", kernel} else ""
+        compared = f": {{runtime of {kernel}{against}}}" if against else ""
         return replace(
             super().stop,
             quantity=tuple(card.quantity.key for card in shown),
@@ -75,7 +77,7 @@ class ProfileStaging(Staging):
             baseline=scene.baseline,
             curve=plots.curve.label if plots.curve else "",
             seqlen=scene.seqlen,
-            sentence=told if kernel else "",
+            sentence=f"At N = {{n}} {kernel} {{fate of {kernel}}}{compared}." if kernel else "",
         )
 
     def show_stop(self, stop: Stop) -> None:

@@ -1,8 +1,7 @@
-"""What a speaker can do: take the stage, walk the stops, and add what is on show to a story."""
+"""What a speaker can do: take the stage, and walk the stops."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import get_args
 
 from PySide6.QtGui import QAction
@@ -13,9 +12,7 @@ from flashscope.app.pages.registry import START, title_of
 from flashscope.app.shell.presenter.notes import NotesWindow
 from flashscope.app.shell.presenter.presenter import Stage
 from flashscope.app.stage.story import BUNDLED_STORIES, ENDING, PageKey, StoryError, find_story, read_story
-from flashscope.app.stage.writing import add_stop, session_named
 from flashscope.app.widgets.error_line import ErrorLine
-from flashscope.profiles.store import SessionFileError
 
 GROUP = "Stage"
 FORWARD, BACK = "PgDown; Space; Right; Return; Enter", "PgUp; Left; Backspace"
@@ -30,7 +27,7 @@ class StageActions:
 
     Args:
         stage: What is taken.
-        errors: Tells what was written, or why not.
+        errors: Tells why nothing is presented.
     """
 
     def __init__(self, stage: Stage, errors: ErrorLine) -> None:
@@ -48,7 +45,6 @@ class StageActions:
             Action("stage", "Present what is on show, or end it", self._toggle, GROUP, "F11", staged=True),
             *bundled,
             Action("stage.open", "Present a story …", self._open, GROUP),
-            Action("stage.add", "Add this as a stop …", self._add, GROUP, "Ctrl+Shift+A"),
             *self._walking(),
         ]
 
@@ -109,29 +105,6 @@ class StageActions:
         path, _filter = QFileDialog.getOpenFileName(self._stage.window, "Present a story", "", FILTER)
         if path:
             self.present(path)
-
-    def _add(self) -> None:
-        """Write what is on show to a story's file."""
-        staging = self._stage.window.page.staging
-        if not staging.possible:
-            self._errors.show_error("This page has no place in a story; show a plot or the Stepper first.")
-            return
-        chosen, _filter = QFileDialog.getSaveFileName(
-            self._stage.window,
-            "Add this as a stop",
-            f"story{ENDING}",
-            FILTER,
-            options=QFileDialog.Option.DontConfirmOverwrite,
-        )
-        if not chosen:
-            return
-        target = Path(chosen).with_suffix(ENDING)
-        try:
-            number = add_stop(target, session_named(staging.stop, self._stage.window.controller.path, target))
-        except (StoryError, SessionFileError, OSError) as error:
-            self._errors.show_error(f"No stop was added: {error}")
-        else:
-            self._errors.show_notice(f"Stop {number} of {target.name}: write its title and notes there.")
 
     def _follow(self) -> None:
         """Keep the speaker's window with the stop; a second screen has it by itself."""

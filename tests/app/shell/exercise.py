@@ -6,7 +6,7 @@ from types import UnionType
 from typing import Any
 
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
@@ -34,6 +34,8 @@ from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.plots.timeline.time_plot import TimePlot
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
+from flashscope.app.stage.story import Stop
+from flashscope.app.stage.writing import add_stop
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.app.widgets.palette import CommandPalette
@@ -69,6 +71,7 @@ def exercise(window: MainWindow, file: Path) -> None:
     _type(window)
     _drag(window, file)
     _present(window)
+    _write(window, file)
     _tour(window)
     window.controller._shown._opener._chores.wait()
     window.close_unasked()
@@ -288,6 +291,26 @@ def _present(window: MainWindow) -> None:
     window.stage.blacken()
     grab_whole(window)
     window.stage.leave()
+    _settle()
+
+
+def _write(window: MainWindow, file: Path) -> None:
+    """Drop a story on the window in which stories are written, type, move a stop, and close it."""
+    story = file.with_name("written.toml")
+    for _ in range(2):
+        add_stop(story, Stop("profile", session=file.name))
+    editor = window.writing.editor
+    editor.open()
+    _drag(editor, story)
+    _settle()
+    grab_whole(editor)
+    stops = editor.stops.entries
+    assert stops.supportedDropActions() == Qt.DropAction.MoveAction
+    stops.moveRows(QModelIndex(), 0, 1, QModelIndex(), 2)
+    QTest.keyClicks(editor.form.title, "z")
+    editor.thumbnails.stop()
+    editor.desk.begin()
+    editor.close()
     _settle()
 
 

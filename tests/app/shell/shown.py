@@ -28,6 +28,8 @@ from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
+from flashscope.app.stage.story import Stop
+from flashscope.app.stage.writing import add_stop
 from flashscope.app.widgets.palette import CommandPalette
 from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
 from flashscope.profiles.store import sessions_dir
@@ -61,7 +63,15 @@ def window_full_of(text: str, rig: Rig, qtbot: QtBot) -> MainWindow:
 
 
 def open_everything(window: MainWindow, text: str) -> None:
-    """Every menu, list and dialog that the window has."""
+    """Every menu, list and dialog that the window has, and a story of this text."""
+    story = sessions_dir() / "a story.toml"
+    name, words = text[:100], f"{text[:1900]} {{n}}"
+    add_stop(
+        story, Stop("profile", name, kernels=(name,), baseline=name, sentence=words, notes=text[:20_000])
+    )
+    window.writing.edit(story)
+    window.writing.editor.form.sentence.menu().aboutToShow.emit()
+    window.writing.editor.menu().aboutToShow.emit()
     ShortcutSheet(window.registry, window).show()
     CommandPalette(window.registry, window).open_over(window)
     window.errors._show_details()

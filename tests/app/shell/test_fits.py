@@ -38,7 +38,7 @@ def full(rig: Rig, save: Save) -> Iterator[MainWindow]:
     window.appearance.finish()
 
 
-def texts(window: MainWindow) -> list[QWidget]:
+def texts(window: QWidget) -> list[QWidget]:
     """What shows a text that is neither broken into lines nor shortened."""
     labels = [one for one in window.findChildren(PlainLabel) if one.text() and not one.wordWrap()]
     alone = Qt.ToolButtonStyle.ToolButtonIconOnly

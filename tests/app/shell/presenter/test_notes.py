@@ -50,7 +50,7 @@ def test_what_is_on_show_can_be_added_as_a_stop_and_is_shown_by_it(
     stop = added.stops[0]
     assert (stop.page, stop.quantity, stop.seqlen) == ("profile", ("footprint", "runtime"), 512)
     assert added.session_of(stop) is not None
-    assert staged.errors.text == "Stop 1 of mine.toml: write its title and notes there."
+    assert staged.errors.text == "Stop 1 of mine.toml."
     staged.stage.enter(added)
     qtbot.waitUntil(lambda: staged.stage.stop is stop)
     assert "flash2 takes" in staged.stage.frame.sentence.text()

@@ -1,0 +1,1 @@
+"""A window in which a story is written."""

@@ -1,0 +1,195 @@
+"""What a stop of a story would show, from the file that it names, without showing it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from PySide6.QtCore import QObject, Signal
+
+from flashscope.app.control.chores import Chores
+from flashscope.app.control.controller import Controller
+from flashscope.app.figures.series import kernels_of, seqlens_of
+from flashscope.app.pages.ladder.ladder_recording import (
+    LadderRecording,
+    common_lengths,
+    read_ladder_recording,
+)
+from flashscope.app.pages.ladder.page import FIRST, FIRST_PROBLEM
+from flashscope.app.pages.ladder.source_diff import PROBLEMS
+from flashscope.app.pages.traffic.shown import groups, nearest
+from flashscope.app.stage.numbers import step_numbers
+from flashscope.app.stage.scene import Scene
+from flashscope.app.stage.story import Stop
+from flashscope.app.stepper.choice import RowChoice
+from flashscope.app.stepper.cursor import Cursor
+from flashscope.app.stepper.presets import PRESETS
+from flashscope.app.stepper.recording import Recording
+from flashscope.app.stepper.step_view import SteppedTrace, StepView
+from flashscope.kernels.cpu.trace import record
+from flashscope.kernels.cuda.reading.step import step_before
+from flashscope.profiles.results.model.curves import Curve, by_curve, telling_seqlen
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.quantities.registry import favoured_baseline
+from flashscope.profiles.store import SessionFileError, loading
+from flashscope.profiles.wire.events import Event, Readings
+
+Curves: TypeAlias = Mapping[Curve, Sequence[PointRow]]
+Found: TypeAlias = Curves | SteppedTrace | LadderRecording | str
+READING = "Being read …"
+NOTHING = "Nothing is on show, and the stop names no session."
+NO_PRESET = "The Stepper keeps what it shows; name a preset to have its figures."
+
+
+class Scenes(QObject):
+    """Reads in the background what stops name, each file once.
+
+    Signals:
+        changed: Something has been read, or something else is on show.
+
+    Args:
+        controller: Has the session on show, which stops show that name none.
+        parent: Its owner.
+    """
+
+    changed = Signal()
+
+    def __init__(self, controller: Controller, parent: QObject) -> None:
+        super().__init__(parent)
+        self._controller = controller
+        self._found: dict[object, Found | None] = {}  # None: it is being read
+        self._on_show: Curves | None = None
+        self._chores = Chores(self)
+        controller.session_changed.connect(lambda _session: self._forget())
+        controller.events_arrived.connect(self._take_events)
+
+    def scene(self, stop: Stop, session: Path | None) -> Scene:
+        """What a stop shows; as long as its file is being read, or where it cannot be, words in its place.
+
+        Args:
+            stop: The stop.
+            session: The file of its session, None: what is on show.
+        """
+        if stop.page == "stepper":
+            return self._stepped(stop)
+        if stop.page == "ladder":
+            known = self._look("ladder", _read_ladder)
+            return _ladder_scene(stop, known) if isinstance(known, LadderRecording) else _waiting(known)
+        curves = self._curves(session)
+        if not isinstance(curves, Mapping):
+            return _waiting(curves)
+        return scene_of_stop(stop, curves, self._controller.seqlen)
+
+    def wait(self) -> None:
+        """Return when nothing is being read; to be called before this object goes."""
+        self._chores.wait()
+
+    def _stepped(self, stop: Stop) -> Scene:
+        if not stop.preset:
+            return Scene(waiting=NO_PRESET)
+        walked = self._look(("stepper", stop.preset), partial(_walk, stop.preset))
+        if not isinstance(walked, SteppedTrace):
+            return _waiting(walked)
+        start = Cursor(walked.timeline)
+        cursor = start.next_tile() if stop.step is None else start.to(stop.step)
+        return Scene(numbers=step_numbers(StepView(walked, cursor, RowChoice())))
+
+    def _curves(self, session: Path | None) -> Found | None:
+        if session is not None:
+            try:
+                changed = session.stat().st_mtime_ns
+            except (OSError, ValueError):
+                changed = 0
+            return self._look((session, changed), partial(_read_curves, session))
+        if self._on_show is None and self._controller.session is not None:
+            self._on_show = by_curve(rows(self._controller.session))
+        return NOTHING if self._on_show is None else self._on_show
+
+    def _look(self, key: object, read: Callable[[], Found]) -> Found | None:
+        """What was read, None until then."""
+        if key not in self._found:
+            self._found[key] = None
+            self._chores.do(read, partial(self._take, key))
+        return self._found[key]
+
+    def _take(self, key: object, found: Found) -> None:
+        self._found[key] = found
+        self.changed.emit()
+
+    def _take_events(self, events: Sequence[Event]) -> None:
+        """Another point has ended of what is on show; readings of the device change no figure."""
+        if self._on_show is not None and not all(isinstance(event, Readings) for event in events):
+            self._forget()
+
+    def _forget(self) -> None:
+        self._on_show = None
+        self.changed.emit()
+
+
+def scene_of_stop(stop: Stop, curves: Curves, seqlen: int | None) -> Scene:
+    """What a page of a session shows of a stop.
+
+    Args:
+        stop: The stop.
+        curves: The session's points.
+        seqlen: What the user looks at, for a page whose stops name no N.
+    """
+    first: Sequence[PointRow] = next(iter(curves.values()), ())
+    if stop.page == "profile":
+        named = [members for curve, members in curves.items() if curve.label == stop.curve]
+        return _curve_scene(stop, named[-1] if named else first)
+    if stop.page == "traffic":
+        return _traffic_scene(stop, [row for members in curves.values() for row in members])
+    return Scene(first, seqlen)
+
+
+def _curve_scene(stop: Stop, members: Sequence[PointRow]) -> Scene:
+    kernels = kernels_of(members)
+    shown = [name for name in kernels if name in stop.kernels] or kernels
+    baseline = stop.baseline if stop.baseline in kernels else favoured_baseline(kernels)
+    measured = stop.seqlen in seqlens_of(members)
+    seqlen = stop.seqlen if measured else telling_seqlen(members)
+    return Scene(members, seqlen, shown[-1] if shown else "", baseline or "")
+
+
+def _traffic_scene(stop: Stop, members: Sequence[PointRow]) -> Scene:
+    there = next(iter(groups(members).values()), {})
+    if not there:
+        return Scene(waiting="No DRAM traffic was counted in this session.")
+    seqlen = nearest(sorted(there), stop.seqlen)
+    shown = [one.row for one in there[seqlen] if not stop.kernels or one.row.kernel in stop.kernels]
+    return Scene(shown, seqlen, shown[-1].kernel if shown else "")
+
+
+def _ladder_scene(stop: Stop, known: LadderRecording) -> Scene:
+    label = stop.curve if stop.curve in PROBLEMS else FIRST_PROBLEM
+    passes, kernel = PROBLEMS[label].passes, stop.kernels[-1] if stop.kernels else FIRST
+    before, members = step_before(kernel, passes), known.curves.get(label, ())
+    both = common_lengths(members, [name for name in (before, kernel) if name])
+    return Scene(members, stop.seqlen or max(both, default=None), kernel, before, passes=passes)
+
+
+def _waiting(found: Found | None) -> Scene:
+    return Scene(waiting=found if isinstance(found, str) else READING)
+
+
+def _read_curves(path: Path) -> Found:
+    try:
+        with loading(path) as (session, _readings):
+            return by_curve(rows(session))
+    except (SessionFileError, OSError) as error:
+        return str(error)
+
+
+def _read_ladder() -> Found:
+    try:
+        return read_ladder_recording()
+    except (SessionFileError, OSError) as error:
+        return str(error)
+
+
+def _walk(preset: str) -> Found:
+    made = next((one for one in PRESETS if one.key == preset), None)
+    if made is None:
+        return f"There is no preset {preset!r}."
+    return SteppedTrace.of(Recording.of(record(made.make("cpu", made.order))))

@@ -1,0 +1,1 @@
+"""Tests of the window in which a story is written."""
