@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from flashscope.app.pages.base import Page
 from flashscope.app.shell.paged_window import PagedWindow
+from flashscope.app.shell.presenter.clicks import Clicks
 from flashscope.app.shell.presenter.fallback import Fallback
 from flashscope.app.shell.presenter.frame import Curtain, StageFrame
 from flashscope.app.shell.presenter.venue import Venue
@@ -65,6 +66,7 @@ class Stage(QObject):
         self._path: Path | None = None
         self._live = False
         self._alone = False
+        self._clicks = Clicks(window, self.step)
         self._digits = ""
         self._pause = QTimer(self, interval=DIGITS_MS, singleShot=True)
         self._pause.timeout.connect(self._forget_digits)
@@ -113,6 +115,7 @@ class Stage(QObject):
                 self.window.show_page(FIRST)
             self._own = replace(self.window.page.staging.stop, sentence="")
         self._registry.take_stage(on=True)
+        self._clicks.take(story is not None)
         self._show()
 
     def back(self) -> bool:
@@ -128,6 +131,7 @@ class Stage(QObject):
         self.on = False
         self._blacken(False)
         self._take_back()
+        self._clicks.take(False)
         self._stop = None
         self.frame.show(on=False)
         for part in self._away:
