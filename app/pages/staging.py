@@ -1,6 +1,7 @@
 """What a page does on a stage: it puts away what is there to work with, and shows what a stop names."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import cast, get_args
 
 from PySide6.QtCore import QObject, Signal
@@ -10,6 +11,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import Theme
 from flashscope.app.stage.scene import Scene, scene_of
 from flashscope.app.stage.story import PageKey, Stop
+from flashscope.app.widgets.card import Card
 from flashscope.app.words.provenance import Provenance
 from flashscope.app.words.sessions import named
 
@@ -20,6 +22,7 @@ class Staging(QObject):
     Attributes:
         on: Whether it is on a stage now.
         pointed: Whether the pointer moves what a sentence speaks of.
+        beside: The files of what a stop compares with its session.
 
     Signals:
         changed: The scene is another one.
@@ -29,17 +32,25 @@ class Staging(QObject):
         key: The page's name.
         controller: Has the session on show.
         aside: What is put away.
+        cards: What stands without its frame there.
     """
 
     changed = Signal()
     left = Signal()
 
-    def __init__(self, key: str, controller: Controller, aside: Sequence[QWidget] = ()) -> None:
+    def __init__(
+        self,
+        key: str,
+        controller: Controller,
+        aside: Sequence[QWidget] = (),
+        cards: Sequence[Card] = (),
+    ) -> None:
         super().__init__()
         self.controller = controller
-        self._key, self._aside = key, aside
+        self._key, self._aside, self._cards = key, aside, cards
         self._away: list[QWidget] = []
         self.on, self.pointed = False, True
+        self.beside: Sequence[Path] = ()
 
     @property
     def possible(self) -> bool:
@@ -85,6 +96,8 @@ class Staging(QObject):
         self._away += [part for part in self._aside if not part.isHidden()]
         for part in self._away:
             part.hide()
+        for card in self._cards:
+            card.stand_bare(True)
 
     def follow_pointer(self, pointed: bool) -> None:
         """Let the pointer move what a sentence speaks of, or not: a hand on the mouse says nothing."""
@@ -101,6 +114,8 @@ class Staging(QObject):
         """Show all there is to work with again."""
         for part in self._away:
             part.show()
+        for card in self._cards:
+            card.stand_bare(False)
         self._away, self.on = [], False
         self.follow_pointer(True)
         self.left.emit()

@@ -11,6 +11,7 @@ from flashscope.app.control.settings import Settings
 from flashscope.app.look.appearance import Appearance
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import KEYS, START, VIEWS, page_class, title_of
+from flashscope.app.pages.staging import Staging
 from flashscope.app.shell.pages import Pages
 from flashscope.app.shell.start_up.ahead import Ahead
 from flashscope.app.widgets.keyed import name_keys
@@ -54,6 +55,11 @@ class PagedWindow(QMainWindow):
     def page(self) -> Page:
         """The page in front."""
         return self.pages[VIEWS[self.view].page_key]
+
+    @property
+    def staging(self) -> Staging:
+        """What the view in front does on a stage."""
+        return self.page.staging_of(self.view)
 
     def show_page(self, key: str) -> None:
         """Bring a view to the front; one that cannot be made is told of, as often as it is asked for."""

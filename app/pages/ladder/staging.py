@@ -56,7 +56,9 @@ class Ladder(Protocol):
     def members(self) -> Sequence[PointRow]:
         """What the recording measured of such problems."""
 
-    def show_step(self, kernel: str, label: str, starts: Sequence[str] = ()) -> None:
+    def show_step(
+        self, kernel: str, label: str, starts: Sequence[str] = (), marked: Sequence[str] = ()
+    ) -> None:
         """Show a step of the ladder; what is unknown or empty leaves what is on show."""
 
 
@@ -126,7 +128,7 @@ class LadderStaging(Staging):
         page.board.set_px(CODE_PX)
         for column in page.board.columns:
             column.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # a clicker's keys are the stage's
-        page.show_step(stop.kernels[-1] if stop.kernels else "", stop.curve, stop.lines)
+        page.show_step(stop.kernels[-1] if stop.kernels else "", stop.curve, stop.lines, stop.marked)
 
     def fill_with(self, exhibit: QWidget | None) -> None:
         """Show one source alone, or both."""

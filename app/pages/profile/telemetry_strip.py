@@ -1,7 +1,7 @@
 """The telemetry under the plots: one lane a quantity, all on one time axis."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -68,6 +68,7 @@ class TelemetryStrip(QWidget):
         ring: The readings.
         moment: The moment that was chosen.
         view: Which part of the time is on show.
+        only: The fields whose lanes are shown; empty: all.
         rows: What stands in each lane's row, by field; its trace is made when there is one to draw.
 
     Signals:
@@ -81,6 +82,7 @@ class TelemetryStrip(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.frozen = False
+        self.only: Collection[str] = ()
         self.ring = ReadingRing()
         self.view = TimeView()
         self._session: Session | None = None
@@ -306,12 +308,20 @@ class TelemetryStrip(QWidget):
             return (0.0, max((session.ended_ns - session.t0_ns) / 1e9, LEAST_S))
         return (0.0, _roomy(newest))
 
+    def show_only(self, fields: Collection[str]) -> None:
+        """Show the lanes of these fields alone, where there are any; none: all."""
+        self.only = fields
+        self.draw()
+
+    def _wanted(self, lane: Lane) -> bool:
+        return not self.only or lane.field in self.only
+
     def _show_offered(self) -> None:
         """Hide the lanes that do not exist here, and name them with the reasons."""
         absent = [lane for lane in LANES if not self.offered(lane)]
         for lane in LANES:
-            self.rows[lane.field].setVisible(lane not in absent)
-        told = [lane for lane in absent if lane.field in self._missing]
+            self.rows[lane.field].setVisible(lane not in absent and self._wanted(lane))
+        told = [lane for lane in absent if lane.field in self._missing and self._wanted(lane)]
         self.absent.setVisible(bool(told))
         self.absent.setText(f"n/a here: {', '.join(lane.title for lane in told)}" if told else "")
         set_tip(self.absent, "\n".join(f"{lane.title}: {self._missing[lane.field]}" for lane in told))

@@ -112,7 +112,7 @@ class StageActions:
 
     def _add(self) -> None:
         """Write what is on show to a story's file."""
-        staging = self._stage.window.page.staging
+        staging = self._stage.window.staging
         if not staging.possible:
             self._errors.show_error("This page has no place in a story; show a plot or the Stepper first.")
             return

@@ -8,7 +8,8 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QWidget
 
-from flashscope.app.pages.base import Page
+from flashscope.app.pages.registry import VIEWS
+from flashscope.app.pages.staging import Staging
 from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.presenter.clicks import Clicks
 from flashscope.app.shell.presenter.fallback import Fallback
@@ -60,7 +61,7 @@ class Stage(QObject):
         self._controller, self._registry, self._chrome = window.controller, window.registry, chrome
         self._own = Stop(FIRST)  # what was on show when the stage was taken
         self._stop: Stop | None = None  # on show, None off the stage
-        self._page: Page | None = None  # that shows it
+        self._staging: Staging | None = None  # of the view that shows it
         self._away: list[QWidget] = []
         self._view = window.view  # in front before the stage was taken, and of which session
         self._path: Path | None = None
@@ -111,9 +112,9 @@ class Stage(QObject):
         self.story, self.at = story, 0
         self.fallback.clear()
         if story is None:
-            if not self.window.page.staging.possible:
+            if not self.window.staging.possible:
                 self.window.show_page(FIRST)
-            self._own = replace(self.window.page.staging.stop, sentence="")
+            self._own = replace(self.window.staging.stop, sentence="")
         self._registry.take_stage(on=True)
         self._clicks.take(story is not None)
         self._show()
@@ -184,14 +185,14 @@ class Stage(QObject):
 
     def toggle_pointer(self) -> None:
         """Let the pointer take the crosshair along, or leave it where the stop stands."""
-        if self._page is not None:
-            self._page.staging.follow_pointer(not self._page.staging.pointed)
+        if self._staging is not None:
+            self._staging.follow_pointer(not self._staging.pointed)
 
     def zoom(self) -> None:
         """Let the plot under the focus, else under the pointer, fill the stage; or show all of the stop."""
-        if self._page is None:
+        if self._staging is None:
             return
-        staging, self._alone = self._page.staging, not self._alone
+        staging, self._alone = self._staging, not self._alone
         staging.fill_with(_pointed_at(staging.exhibits) if self._alone else None)
         self._refresh()
 
@@ -220,31 +221,33 @@ class Stage(QObject):
         if not self.on:
             return
         self._stop = self.story.stops[self.at] if self.story is not None else self._own
-        if self._page is not None and self._page.key != self._stop.page:
+        page = self.window.pages[VIEWS[self._stop.page].page_key]
+        staging = page.staging_of(self._stop.page)
+        if staging is not self._staging:
             self._take_back()
-        if self._page is None:
-            self._page = self.window.pages[self._stop.page]
-            self._page.staging.changed.connect(self._refresh)
+            self._staging = staging
+            staging.changed.connect(self._refresh)
         self._alone = False
-        self._page.staging.show_stop(self._stop)  # first: a page that is shown asks for what it lacks
+        staging.beside = self.story.beside_of(self._stop) if self.story is not None else ()
+        staging.show_stop(self._stop)  # first: a page that is shown asks for what it lacks
         self.window.show_page(self._stop.page)
-        self._page.setFocus()
+        page.setFocus()
         self.frame.show(on=True)
         self._refresh()
         self.changed.emit()
 
     def _take_back(self) -> None:
         """Let the page be one to work with again."""
-        if self._page is not None:
-            self._page.staging.changed.disconnect(self._refresh)
-            self._page.staging.leave()
-            self._page = None
+        if self._staging is not None:
+            self._staging.changed.disconnect(self._refresh)
+            self._staging.leave()
+            self._staging = None
 
     def _refresh(self) -> None:
         """Say what is so now."""
-        if not self.on or self._page is None or self._stop is None:
+        staging, frame = self._staging, self.frame
+        if not self.on or staging is None or self._stop is None:
             return
-        staging, frame = self._page.staging, self.frame
         told = self._stop.sentence
         said = fill(told, staging.scene) if told else staging.sentence
         frame.say("" if self._alone else said)

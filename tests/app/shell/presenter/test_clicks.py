@@ -5,6 +5,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.pages.profile.staging import ProfileStaging
 from flashscope.app.shell.main_window import MainWindow
 from tests.app.fakes import sweep
 from tests.app.rig import Rig, Save
@@ -41,7 +42,9 @@ def test_a_click_on_the_sentence_goes_on_and_opens_no_menu(
 
 
 def test_a_click_on_a_name_of_the_legend_hides_its_curve_and_stays_at_the_stop(staged: MainWindow) -> None:
-    name = profile(staged).staging.legend.findChildren(QPushButton)[0]
+    staging = profile(staged).staging
+    assert isinstance(staging, ProfileStaging)
+    name = staging.legend.findChildren(QPushButton)[0]
     click(staged, name)
     assert staged.stage.at == 0
     assert profile(staged).plots.kernels == ("flash2",)

@@ -77,7 +77,7 @@ def test_the_pointer_moves_nothing_before_c_lets_it(staged: MainWindow) -> None:
     assert plots.seqlen == 512
 
 
-@pytest.mark.parametrize("view", ["results", "claims", "trash"])
+@pytest.mark.parametrize("view", ["notes", "claims", "trash"])
 def test_f11_in_a_view_without_a_form_for_a_stage_says_so(window: MainWindow, view: str) -> None:
     window.show_page(view)
     window.trigger("stage")
