@@ -58,6 +58,11 @@ class Staging(QObject):
         return self._key in get_args(PageKey)
 
     @property
+    def settled(self) -> bool:
+        """Whether all that was asked for is there, beside what the page draws and reads in the background."""
+        return True
+
+    @property
     def scene(self) -> Scene:
         """What a sentence may speak of."""
         return scene_of(self.controller.session, self.controller.seqlen)

@@ -77,6 +77,11 @@ class LadderStaging(Staging):
         self._seqlen: int | None = None
 
     @property
+    def settled(self) -> bool:
+        """Whether the step's source is on show; of what it gained the sentence waits."""
+        return self._page.board.columns[1].blockCount() > 1
+
+    @property
     def scene(self) -> Scene:
         """What the recording measured of the step and its predecessor."""
         page = self._page

@@ -64,9 +64,14 @@ class StepperStaging(Staging):
 
     def __init__(self, page: Stepper, controller: Controller, tracing: Tracing) -> None:
         super().__init__("stepper", controller, (page.bar, page.transport))
-        self._page = page
+        self._page, self._tracing = page, tracing
         self._step: int | None = None  # where to go once the trace is there
         tracing.recorded.connect(self._go)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the trace is there, or will not be."""
+        return self._tracing.wanted is None or self._tracing.waits_for_sweep
 
     @property
     def scene(self) -> Scene:

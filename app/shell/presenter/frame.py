@@ -23,11 +23,14 @@ class Curtain(QWidget):
         self._over = over
         self.setAccessibleName("Black screen")
         self.setCursor(Qt.CursorShape.BlankCursor)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # what is under it is not painted
         self.hide()
         over.installEventFilter(self)
 
     def draw(self, closed: bool) -> None:
         """Cover what is under it, or not."""
+        if closed is self.isVisible():
+            return
         self._cover()
         self.raise_()
         self.setVisible(closed)

@@ -14,6 +14,7 @@ from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.presenter.clicks import Clicks
 from flashscope.app.shell.presenter.fallback import Fallback
 from flashscope.app.shell.presenter.frame import Curtain, StageFrame
+from flashscope.app.shell.presenter.loading import Loading
 from flashscope.app.shell.presenter.venue import Venue
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.story import PageKey, Stop, Story
@@ -39,6 +40,7 @@ class Stage(QObject):
         venue: The audience's screen, and the speaker's.
         frame: What stands around the page.
         curtain: What makes all black.
+        loading: Whether the stop is still to be drawn.
         fallback: What is done when a run fails.
 
     Args:
@@ -62,6 +64,10 @@ class Stage(QObject):
         self._own = Stop(FIRST)  # what was on show when the stage was taken
         self._stop: Stop | None = None  # on show, None off the stage
         self._staging: Staging | None = None  # of the view that shows it
+        self._opening = False  # the session that the stop names
+        self._held = False  # what is painted, as it is
+        self.loading = Loading(self, self._ready)
+        self.loading.changed.connect(self._cover)
         self._away: list[QWidget] = []
         self._view = window.view  # in front before the stage was taken, and of which session
         self._path: Path | None = None
@@ -130,6 +136,7 @@ class Stage(QObject):
         if not self.on:
             return
         self.on = False
+        self.loading.end()
         self._blacken(False)
         self._take_back()
         self._clicks.take(False)
@@ -181,7 +188,23 @@ class Stage(QObject):
 
     def _blacken(self, black: bool) -> None:
         self.black = black
-        self.curtain.draw(closed=black or (self.on and self.venue.turning))
+        self._cover()
+
+    def _cover(self) -> None:
+        """Have nothing to be seen of what is not drawn yet: the stop before, or for long nothing."""
+        loading, turning = self.loading, self.on and self.venue.turning
+        held = loading.on and not (loading.covered or turning or self.black)
+        self.curtain.draw(closed=self.black or turning or loading.covered)
+        if held is not self._held:
+            self._held = held
+            self.window.setUpdatesEnabled(not held)
+            if not held:
+                self.window.repaint()  # Qt asks for no paint any more where it was refused one meanwhile
+
+    def _ready(self) -> bool:
+        """Whether all is there of the stop but what its page still draws."""
+        turning = self.venue.turning or self.venue.filling
+        return not (self._opening or turning) and self._staging is not None and self._staging.settled
 
     def toggle_pointer(self) -> None:
         """Let the pointer take the crosshair along, or leave it where the stop stands."""
@@ -206,10 +229,23 @@ class Stage(QObject):
             return
         wanted = self._session
         here = wanted is None or wanted.absolute() == self._controller.path
-        if wanted is None or here or self.fallback.standing_in:
-            self._apply()
-        else:
+        self._opening = not (here or self.fallback.standing_in)
+        self.loading.begin(covered=self._opening or self._staging is not self._next_staging)
+        if wanted is not None and self._opening:
             self._controller.open_session(wanted)
+        else:
+            self._apply()
+
+    @property
+    def _shown_next(self) -> Stop:
+        return self.story.stops[self.at] if self.story is not None else self._own
+
+    @property
+    def _next_staging(self) -> Staging | None:
+        """Of the view that the stop wants; None: its page is still to be made."""
+        view = self._shown_next.page
+        page = next((one for one in self.window.pages.made if one.key == VIEWS[view].page_key), None)
+        return page.staging_of(view) if page is not None else None
 
     @property
     def _session(self) -> Path | None:
@@ -220,7 +256,7 @@ class Stage(QObject):
         """Let the page show the stop with what is there."""
         if not self.on:
             return
-        self._stop = self.story.stops[self.at] if self.story is not None else self._own
+        self._opening, self._stop = False, self._shown_next
         page = self.window.pages[VIEWS[self._stop.page].page_key]
         staging = page.staging_of(self._stop.page)
         if staging is not self._staging:
@@ -232,6 +268,7 @@ class Stage(QObject):
         staging.show_stop(self._stop)  # first: a page that is shown asks for what it lacks
         self.window.show_page(self._stop.page)
         page.setFocus()
+        self.loading.watch(page)
         self.frame.show(on=True)
         self._refresh()
         self.changed.emit()

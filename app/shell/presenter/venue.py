@@ -17,7 +17,7 @@ class Venue(QObject):
     """Lets a window fill the audience's screen, in a size that can be read from afar.
 
     Attributes:
-        turning: Whether the window is on its way into its size.
+        turning: Whether everything is on its way into its size.
 
     Signals:
         settled: The window is in its size.
@@ -39,6 +39,11 @@ class Venue(QObject):
     def _settle(self) -> None:
         self.turning = False
         self.settled.emit()
+
+    @property
+    def filling(self) -> bool:
+        """Whether the window is on its way to fill the screen."""
+        return self._full_screen.turning
 
     @property
     def screens(self) -> tuple[QScreen, QScreen]:

@@ -69,11 +69,14 @@ class Presses(QObject):
         return False
 
 
-def test_without_stops_a_click_is_left_to_what_is_clicked(window: MainWindow, rig: Rig, save: Save) -> None:
+def test_without_stops_a_click_is_left_to_what_is_clicked(
+    window: MainWindow, rig: Rig, save: Save, qtbot: QtBot
+) -> None:
     rig.open(save(sweep(), "shown"))
     window.show_page("profile")
     window.stage.enter()
     window.appearance.finish()
+    qtbot.waitUntil(lambda: not window.stage.loading.on)
     presses = Presses(window.stage.frame.sentence)
     click(window, window.stage.frame.sentence)
     assert presses.count == 1

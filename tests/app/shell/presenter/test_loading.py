@@ -1,0 +1,103 @@
+"""An audience sees a stop whole or not at all: black while it loads, or the stop before."""
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QImage
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.control.bundled import BUNDLED
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.stage.story import find_story, read_story
+from tests.app.rig import Rig
+from tests.app.shell.presenter.conftest import Key, press, settle
+
+CALM_MS = 400  # in which what is half drawn would be drawn on
+
+
+class Film(QObject):
+    """What is on the screen, each time that it has changed."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self.frames: list[QImage] = []
+        self._window = window
+        self._timer = QTimer(self, interval=1)
+        self._timer.timeout.connect(self._take)
+        self._timer.start()
+
+    def _take(self) -> None:
+        frame = self._window.screen().grabWindow(self._window.winId()).toImage()
+        if not self.frames or frame != self.frames[-1]:
+            self.frames.append(frame)
+
+    def end(self, qtbot: QtBot) -> list[QImage]:
+        """The frames until nothing changes any more."""
+        qtbot.wait(CALM_MS)
+        self._timer.stop()
+        return self.frames
+
+
+def is_black(frame: QImage) -> bool:
+    black = QImage(frame.size(), frame.format())
+    black.fill(0xFF000000)
+    return frame == black
+
+
+def test_a_story_is_black_until_its_first_stop_is_there_whole(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    film = Film(window)
+    window.stage.enter(read_story(find_story("why-tiling-wins")))
+    settle(window, rig, qtbot)
+    frames = film.end(qtbot)
+    assert [is_black(frame) for frame in frames[-2:]] == [True, False]
+    first = next(at for at, frame in enumerate(frames) if is_black(frame))
+    assert all(map(is_black, frames[first:-1]))
+    assert first <= 1, "what was on show before, and then nothing else"
+
+
+def test_a_view_with_seventeen_kernels_comes_onto_the_stage_whole(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    rig.open(BUNDLED / "h200-peers.flashscope")
+    window.show_page("profile")
+    qtbot.wait(CALM_MS)
+    film = Film(window)
+    window.trigger("stage")
+    qtbot.waitUntil(lambda: not window.stage.loading.on)
+    frames = film.end(qtbot)
+    assert [is_black(frame) for frame in frames[-2:]] == [True, False]
+    assert len([frame for frame in frames if not is_black(frame)]) <= 2
+
+
+def test_between_two_stops_of_a_view_and_session_the_first_stays_until_the_second_is_whole(
+    staged: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    film = Film(staged)
+    qtbot.wait(50)
+    press(staged, Key.Key_Space)
+    settle(staged, rig, qtbot)
+    frames = [frame for frame in film.end(qtbot) if not is_black(frame)]
+    assert len(frames) == 2
+
+
+def test_a_stop_of_another_view_is_black_until_it_is_whole(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    window.stage.enter(read_story(find_story("why-tiling-wins")))
+    settle(window, rig, qtbot)
+    qtbot.wait(CALM_MS)
+    film = Film(window)
+    qtbot.wait(50)
+    window.stage.go(3)
+    settle(window, rig, qtbot)
+    frames = film.end(qtbot)
+    assert [is_black(frame) for frame in frames] == [False, True, False]
+
+
+def test_a_screen_that_was_blackened_stays_black_when_the_stop_is_there(
+    staged: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    press(staged, Key.Key_B)
+    film = Film(staged)
+    frames = film.end(qtbot)
+    assert all(map(is_black, frames))
