@@ -47,7 +47,7 @@ def run_window(open_path: Path | None, splash: QWidget | None = None, story: Sto
 
 
 def _open(
-    controller: Controller, settings: Settings, open_path: Path | None, story: Story | None
+    controller: Controller, settings: Settings, open_path: Path | None, story: Story | None = None
 ) -> MainWindow:
     window = build_window(controller, appearance_of(settings.appearance).theme)
     sys.excepthook = Troubles(window.notices.show_error, window).take
@@ -59,10 +59,9 @@ def _open(
     if settings.geometry is None or not window.restoreGeometry(settings.geometry):
         window.resize(*FIRST_SIZE)
     keep_on_screen(window)
-    if story is not None:  # on the stage before anything is on the screen: an audience may be watching
-        window.stage.enter(story)
-        window.appearance.finish()
     window.show()
+    if story is not None:  # in this turn, before anything is painted: an audience may be watching
+        window.stage.enter(story)
     gc.enable()
     # Or each full collection would go through all that is there then: 50 ms.
     window.ahead.loaded.connect(gc.freeze)

@@ -1,11 +1,16 @@
 """An audience sees a stop whole or not at all: black while it loads, or the stop before."""
 
+import sys
+
+import pytest
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import BUNDLED
+from flashscope.app.control.settings import Settings
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.start_up import run
 from flashscope.app.stage.story import find_story, read_story
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import Key, press, settle
@@ -53,6 +58,21 @@ def test_a_story_is_black_until_its_first_stop_is_there_whole(
     first = next(at for at, frame in enumerate(frames) if is_black(frame))
     assert all(map(is_black, frames[first:-1]))
     assert first <= 1, "what was on show before, and then nothing else"
+
+
+def test_a_story_that_the_program_begins_with_is_black_before_anything_is_painted(
+    rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    story = read_story(find_story("why-tiling-wins"))
+    window = run._open(rig.controller, Settings(), None, story)
+    qtbot.addWidget(window, before_close_func=MainWindow.close_unasked)
+    frames = Film(window)
+    settle(window, rig, qtbot)
+    told = frames.end(qtbot)
+    assert [is_black(frame) for frame in told[-2:]] == [True, False]
+    assert all(map(is_black, told[:-1]))
 
 
 def test_a_view_with_seventeen_kernels_comes_onto_the_stage_whole(
