@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import Theme
+from flashscope.app.plots.style import Plot
 from flashscope.app.stage.scene import Scene, scene_of
 from flashscope.app.stage.story import PageKey, Stop
 from flashscope.app.widgets.card import Card
@@ -101,8 +102,25 @@ class Staging(QObject):
         self._away += [part for part in self._aside if not part.isHidden()]
         for part in self._away:
             part.hide()
-        for card in self._cards:
-            card.stand_bare(True)
+        self._take_stage(on=True)
+
+    def take_cards(self, cards: Sequence[Card]) -> None:
+        """Let these stand without their frames on a stage, in place of those before."""
+        self._cards = cards
+        if self.on:
+            self._take_stage(on=True)
+
+    def _take_stage(self, *, on: bool) -> None:
+        """Have one ground behind all of the page, and its plots take the room there is."""
+        page = self.parent()
+        if not isinstance(page, QWidget):
+            return
+        for card in (page, *self._cards):
+            card.setProperty("stage", on)
+            card.style().unpolish(card)
+            card.style().polish(card)
+        for plot in page.findChildren(Plot):
+            plot.take_any_room(on)
 
     def follow_pointer(self, pointed: bool) -> None:
         """Let the pointer move what a sentence speaks of, or not: a hand on the mouse says nothing."""
@@ -119,8 +137,7 @@ class Staging(QObject):
         """Show all there is to work with again."""
         for part in self._away:
             part.show()
-        for card in self._cards:
-            card.stand_bare(False)
+        self._take_stage(on=False)
         self._away, self.on = [], False
         self.follow_pointer(True)
         self.left.emit()

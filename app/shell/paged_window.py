@@ -82,6 +82,11 @@ class PagedWindow(QMainWindow):
         self.registry.show_page(page)
         self.page.come_to_front()
 
+    def let_scroll(self, scrolls: bool) -> None:
+        """Let what has no room scroll, or have every page take the room there is, as on a stage."""
+        for frame in self._frames.values():
+            frame.let_scroll(scrolls)
+
     def join(self, page: Page) -> None:
         """Let a page that was made connect itself to this window."""
         raise NotImplementedError

@@ -49,12 +49,6 @@ class Card(QFrame):
         outer.addLayout(self.body, 1)
         self._hide_empty()
 
-    def stand_bare(self, bare: bool) -> None:
-        """Show what is in it without its surface and its frame, or with both."""
-        self.setProperty("card", not bare)
-        self.style().unpolish(self)
-        self.style().polish(self)
-
     def set_title(self, title: str) -> None:
         """Change the title."""
         self._title.setText(title)

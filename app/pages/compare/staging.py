@@ -14,6 +14,7 @@ from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.story import Stop
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 
+CLAUSES = 2  # of the summary, which goes on with what differs around the two
 NOTHING = "Nothing is compared yet."
 
 
@@ -57,7 +58,8 @@ class CompareStaging(Staging):
             return NOTHING
         contrast = board.findings.comparison.contrasts[board.current - 1]
         names = board.findings.names()
-        return f"{names[board.current]} beside {names[0]}: {contrast.summary}"
+        told = "; ".join(contrast.summary.split("; ")[:CLAUSES])
+        return f"{names[board.current]} beside {names[0]}: {told.rstrip('.')}."
 
     @property
     def source(self) -> str:

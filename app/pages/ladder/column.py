@@ -1,12 +1,14 @@
 """A column of source: its rows with their signs, in the colours of the language."""
 
 from collections.abc import Collection, Mapping, Sequence
+from math import ceil
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetricsF,
+    QResizeEvent,
     QSyntaxHighlighter,
     QTextCharFormat,
     QTextCursor,
@@ -119,7 +121,7 @@ class CodeColumn(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-        self._theme = theme
+        self._theme, self._staged = theme, False
         self._colours = Colours(self.document())
         self._colours.use(theme)
 
@@ -145,6 +147,7 @@ class CodeColumn(QPlainTextEdit):
         self._colours.rows, self._colours.tokens, self._colours.marked = rows, tokens, marked
         self.setPlainText("\n".join(f"{row.sign} {row.text}" for row in rows))
         self._mark()
+        self._fit_lines()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -152,6 +155,31 @@ class CodeColumn(QPlainTextEdit):
         self._colours.use(theme)
         self._colours.rehighlight()
         self._mark()
+
+    def take_stage(self, *, on: bool) -> None:
+        """Stand without frame and bar, the keys left to the stage; or be one to work with."""
+        bar = Qt.ScrollBarPolicy.ScrollBarAlwaysOff if on else Qt.ScrollBarPolicy.ScrollBarAlwaysOn
+        self.setVerticalScrollBarPolicy(bar)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus if on else Qt.FocusPolicy.StrongFocus)
+        self.setProperty("stage", on)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self._staged = on
+        self._fit_lines()
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """On a stage have no line that is seen in part."""
+        super().resizeEvent(event)
+        self._fit_lines()
+
+    def _fit_lines(self) -> None:
+        before = self.viewportMargins().bottom()
+        room = self.viewport().height() + before - self.document().documentMargin()
+        line = self.blockBoundingRect(self.firstVisibleBlock()).height()
+        rest = ceil(room % line) if self._staged and line else 0
+        if rest != before:
+            self.setViewportMargins(0, 0, 0, rest)
 
     @property
     def top(self) -> int:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.ladder.board import LadderBoard
 from flashscope.app.pages.ladder.ladder_recording import TITLE, LadderRecording, common_lengths
 from flashscope.app.pages.staging import Staging
+from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.widgets.plain import PlainLabel
@@ -93,8 +93,8 @@ class LadderStaging(Staging):
 
     @property
     def sentence(self) -> str:
-        """The idea, and what it gained."""
-        return f"{self._page.idea.text()} {self._page.gain.text()}"
+        """The idea, and what it gained at the longest N."""
+        return fill(self.stop.sentence, self.scene)
 
     @property
     def provenance(self) -> Provenance:
@@ -132,7 +132,7 @@ class LadderStaging(Staging):
         page.whole.setChecked(False)
         page.board.set_px(CODE_PX)
         for column in page.board.columns:
-            column.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # a clicker's keys are the stage's
+            column.take_stage(on=True)
         page.show_step(stop.kernels[-1] if stop.kernels else "", stop.curve, stop.lines, stop.marked)
 
     def fill_with(self, exhibit: QWidget | None) -> None:
@@ -146,4 +146,4 @@ class LadderStaging(Staging):
         self._page.board.set_px()
         self._page.show_step("", "")
         for column in self._page.board.columns:
-            column.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            column.take_stage(on=False)

@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.look.theme import DARK, Theme
-from flashscope.app.look.zoom import px
+from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.marks import mark_pixmap
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.kinds import words_of
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.quantities.quantity import Quantity, value_of
 
+GAP_PX = 12
 LINE_PX = 22  # what a line takes at 100 %, its gap included
 MARGIN = 12
 MARK_PX = 13
@@ -36,6 +37,7 @@ class StageTable(QWidget):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(MARGIN, 0, MARGIN, 0)
         self._grid.setVerticalSpacing(0)
+        keep(self, self._grid.setHorizontalSpacing, GAP_PX)
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:

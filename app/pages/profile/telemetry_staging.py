@@ -30,20 +30,19 @@ class TelemetryStaging(Staging):
     def __init__(
         self, controller: Controller, card: BottomCard, around: QWidget, aside: Sequence[QWidget]
     ) -> None:
-        tools = [card.freeze, card.export_button]
-        super().__init__("telemetry", controller, [*aside, *tools], [card])
+        super().__init__("telemetry", controller, aside, [card])
         self._card, self._around = card, around
         controller.events_arrived.connect(lambda _events: self.changed.emit())
 
     @property
     def sentence(self) -> str:
-        """Mean and peak of what is on show."""
+        """The peaks of what is on show."""
         strip = self._card.strip
         told = [text for lane in self._lanes() if (text := self._told(lane))]
         if not told:
             return "No readings yet."
         times = strip.ring.times()
-        return f"In {float(times[-1]) - float(times[0]):.0f} s: {'; '.join(told)}."
+        return f"In {float(times[-1]) - float(times[0]):.0f} s at most: {', '.join(told)}."
 
     @property
     def exhibits(self) -> Sequence[QWidget]:
@@ -53,6 +52,7 @@ class TelemetryStaging(Staging):
     def show_stop(self, stop: Stop) -> None:
         """Show a few lanes of the session on show."""
         super().show_stop(stop)
+        self._card.on_stage = True
         self._around.show()
         self._card.strip.show_only([lane.field for lane in self._lanes()])
 
@@ -63,6 +63,7 @@ class TelemetryStaging(Staging):
 
     def leave(self) -> None:
         """Show every lane."""
+        self._card.on_stage = False
         super().leave()
         self._card.strip.show_only(())
 
@@ -76,6 +77,4 @@ class TelemetryStaging(Staging):
         known = peak_and_mean(times, ring.values(lane.field), (float("-inf"), float("inf")))
         if known is None or not times.size:
             return ""
-        peak, mean = (lane_text(lane, value) for value in known)
-        name = lane.title.partition(" (")[0]
-        return f"{name} {mean} {lane.unit} on average, at most {peak}"
+        return f"{lane.title.partition(' (')[0]} {lane_text(lane, known[0])} {lane.unit}"

@@ -16,8 +16,8 @@ from flashscope.app.figures.ring import ReadingRing, Values
 from flashscope.app.figures.spans import Span, coarse, ends_of, running_at, spans_of
 from flashscope.app.figures.time_view import LEAST_S, TimeView
 from flashscope.app.look.theme import Theme
-from flashscope.app.look.zoom import keep
-from flashscope.app.pages.profile.lane_row import LEFT_PX, LaneRow
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.profile.lane_row import BRIEF_PX, LEFT_PX, LaneRow
 from flashscope.app.plots.export.contents import ExportCell
 from flashscope.app.plots.timeline.moment import MomentLine, TimeLine
 from flashscope.app.plots.timeline.ruler import Ruler
@@ -109,6 +109,7 @@ class TelemetryStrip(QWidget):
 
     def _make_lane(self, lane: Lane) -> TelemetryLane:
         made = TelemetryLane(lane, self._theme)
+        made.take_any_room(bool(self.only))
         made.show_capacity(self._capacities.get(lane.field))
         self._follow(made)
         return made
@@ -125,7 +126,8 @@ class TelemetryStrip(QWidget):
         self.running.setProperty("role", "unit")
         self.absent.setProperty("role", "unit")
         words = QWidget()
-        keep(words, words.setFixedWidth, LEFT_PX)
+        keep(words, lambda: words.setFixedWidth(px(BRIEF_PX if self.only else LEFT_PX)))
+        self._head_words = words
         lines = QVBoxLayout(words)
         lines.setContentsMargins(0, 0, 0, 0)
         lines.setSpacing(0)
@@ -309,8 +311,12 @@ class TelemetryStrip(QWidget):
         return (0.0, _roomy(newest))
 
     def show_only(self, fields: Collection[str]) -> None:
-        """Show the lanes of these fields alone, where there are any; none: all."""
+        """Show the lanes of these fields alone, with few words, where there are any; none: all."""
         self.only = fields
+        self._head_words.setFixedWidth(px(BRIEF_PX if fields else LEFT_PX))
+        self._scrolling.let_scroll(not fields)
+        for row in self.rows.values():
+            row.be_brief(bool(fields))
         self.draw()
 
     def _wanted(self, lane: Lane) -> bool:

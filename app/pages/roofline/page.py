@@ -16,8 +16,8 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.roofline.card import RooflineCard
+from flashscope.app.pages.roofline.staging import RooflineStaging
 from flashscope.app.pages.roofline.why_panel import WIDTH, WhyPanel
-from flashscope.app.pages.staging import Staging
 from flashscope.profiles.results.model.curves import Curve, by_curve, curve_with
 from flashscope.profiles.results.model.rows import LiveRows, PointRow
 from flashscope.profiles.results.model.session import Session
@@ -55,7 +55,7 @@ class RooflinePage(Page):
         self._stale = True
         self._chores = Chores(self)
         self.card, self.why = RooflineCard(theme), WhyPanel()
-        self.staging = Staging(self.key, controller, (self.why,))
+        self.staging = RooflineStaging(self, controller, (self.why,))
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(12, 8, 12, 10)
         self._row.setSpacing(8)
@@ -148,6 +148,7 @@ class RooflinePage(Page):
         self.card.show_roofline(session, shown, found, self.controller.hidden)
         self._show_point(self.controller.point)
         self.drawn.emit()
+        self.staging.changed.emit()
 
     def _take_events(self, events: Sequence[Event]) -> None:
         if any(isinstance(event, OUTCOMES) for event in events):

@@ -69,6 +69,7 @@ class StageActions:
         return [
             _walk("next", "Next stop", partial(stage.step, 1), FORWARD, partial(walks, 1)),
             _walk("back", "Previous stop", partial(stage.step, -1), BACK, partial(walks, 1)),
+            _walk("run", "Run what this stop runs", stage.run, "Ctrl+Return; Ctrl+Enter", on),
             _walk("black", "Blacken the screen, or show it again", stage.blacken, "B; .", on),
             _walk("crosshair", "Let the pointer move the crosshair, or not", stage.toggle_pointer, "C", on),
             _walk("zoom", "Zoom the plot under the focus, or show all", stage.zoom, "Z", on),

@@ -95,9 +95,9 @@ class StageFrame:
         self.source.style().polish(self.source)
         self.source.setText(text)
 
-    def show_provenance(self, provenance: Provenance, *, fallback: bool) -> None:
-        """Say where the figures come from, and whether a run had failed before."""
-        self._badge.show_provenance(provenance, "RUN FAILED" if fallback else "")
+    def show_provenance(self, provenance: Provenance, why: str) -> None:
+        """Say where the figures come from, and in capitals why they are not those of a run here."""
+        self._badge.show_provenance(provenance, why)
 
     @property
     def badge(self) -> str:

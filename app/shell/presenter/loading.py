@@ -76,5 +76,5 @@ class Loading(QObject):
         page = self._page
         if page is None:
             return False
-        turns, chores = page.findChildren(PaintTurns), page.findChildren(Chores)
-        return all(one.idle for one in (*turns, *chores))
+        drawn = all(turns.idle for turns in page.findChildren(PaintTurns))
+        return drawn and all(chores.idle for chores in page.findChildren(Chores))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QCursor
+from PySide6.QtGui import QColor, QCursor, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
 from flashscope.app.pages.registry import VIEWS
@@ -14,14 +14,18 @@ from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.presenter.clicks import Clicks
 from flashscope.app.shell.presenter.fallback import Fallback
 from flashscope.app.shell.presenter.frame import Curtain, StageFrame
+from flashscope.app.shell.presenter.live import LiveRuns
 from flashscope.app.shell.presenter.loading import Loading
 from flashscope.app.shell.presenter.venue import Venue
 from flashscope.app.stage.blanks import fill
-from flashscope.app.stage.story import PageKey, Stop, Story
+from flashscope.app.stage.story import GROWING, PageKey, Stop, Story
 
 DIGITS_MS = 800  # in which a second digit belongs to the first
 TENTH = 10  # the stop of the digit 0
 FALL_BACK = "Press R for the bundled recording."
+SAVED = "This stop shows a recording: nothing is run here."
+RECORDED = "Shown in its place:"
+RUNNING: Sequence[PageKey] = (*GROWING, "traffic", "roofline")  # the views of a session that may run
 FIRST: PageKey = "profile"  # shown where the page in front has nothing for a stage
 
 
@@ -40,6 +44,7 @@ class Stage(QObject):
         venue: The audience's screen, and the speaker's.
         frame: What stands around the page.
         curtain: What makes all black.
+        live: What its stops run.
         loading: Whether the stop is still to be drawn.
         fallback: What is done when a run fails.
 
@@ -60,11 +65,13 @@ class Stage(QObject):
         self.story: Story | None = None
         self.window, self.venue, self.frame = window, venue, frame
         self.curtain, self.fallback = Curtain(window.centralWidget()), Fallback(window.controller)
+        self.live = LiveRuns(window.controller)
         self._controller, self._registry, self._chrome = window.controller, window.registry, chrome
         self._own = Stop(FIRST)  # what was on show when the stage was taken
         self._stop: Stop | None = None  # on show, None off the stage
         self._staging: Staging | None = None  # of the view that shows it
         self._opening = False  # the session that the stop names
+        self._fell = False  # what the stop ran
         self._held = False  # what is painted, as it is
         self.loading = Loading(self, self._ready)
         self.loading.changed.connect(self._cover)
@@ -86,8 +93,17 @@ class Stage(QObject):
         controller.not_opened.connect(lambda _path: self._apply())
         controller.error_raised.connect(lambda text, _details: self._tell(text))
         controller.running_changed.connect(lambda _running: self._refresh())
-        self.fallback.changed.connect(self._refresh)
+        self.fallback.changed.connect(self._fall)
+        self.live.changed.connect(self._show)
+        self.window.appearance.changed.connect(self._lay_ground)
         self.venue.settled.connect(lambda: self._blacken(self.black))
+
+    def _lay_ground(self, _theme: object = None) -> None:
+        """Have one colour behind all that is on the stage, that of plots."""
+        palette = QPalette()
+        if self.on:
+            palette.setColor(QPalette.ColorRole.Window, QColor(self.window.appearance.theme.panel))
+        self.window.setPalette(palette)
 
     @property
     def stop(self) -> Stop | None:
@@ -114,16 +130,18 @@ class Stage(QObject):
             self._live = self._controller.sweep_on_show
             self.on = True
             self.venue.take()
+            self._lay_ground()
             self._blacken(False)
         self.story, self.at = story, 0
         self.fallback.clear()
+        self.live.forget()
         if story is None:
             if not self.window.staging.possible:
                 self.window.show_page(FIRST)
             self._own = replace(self.window.staging.stop, sentence="")
         self._registry.take_stage(on=True)
         self._clicks.take(story is not None)
-        self._show()
+        self._arrive()
 
     def back(self) -> bool:
         """Leave the stage, or what fills the page in front; whether there was anything to leave."""
@@ -140,11 +158,13 @@ class Stage(QObject):
         self._blacken(False)
         self._take_back()
         self._clicks.take(False)
+        self.window.let_scroll(True)
         self._stop = None
         self.frame.show(on=False)
         for part in self._away:
             part.show()
         self.venue.give_back()
+        self._lay_ground()
         self._registry.take_stage(on=False)
         if self.story is not None:
             self._give_back()
@@ -165,7 +185,31 @@ class Stage(QObject):
             self.at = at
             self._blacken(False)
             self.fallback.clear()
+            self._arrive()
+
+    def _arrive(self) -> None:
+        self.live.arrive(self._shown_next, self.at)
+        self._show()
+
+    def run(self) -> None:
+        """Run what the stop runs, or the form's sweep where the stop shows what runs."""
+        stop = self._shown_next
+        if stop.run:
+            self.fallback.clear()
+            why = self.live.again()
             self._show()
+        elif self._session is not None:
+            why = SAVED
+        elif stop.page in RUNNING:
+            why = ""
+            self.window.pages.make(FIRST)
+            run = self._registry.known("run")
+            if run is not None:
+                run.trigger()
+        else:
+            why = f"{VIEWS[stop.page].title} shows no sweep as it grows: nothing is run here."
+        if why:
+            self._tell(why)
 
     def step(self, by: int) -> None:
         """Go some stops on, or back; a screen that was blackened is shown first."""
@@ -203,7 +247,7 @@ class Stage(QObject):
 
     def _ready(self) -> bool:
         """Whether all is there of the stop but what its page still draws."""
-        turning = self.venue.turning or self.venue.filling
+        turning = self.venue.turning or self.venue.filling or self.live.pending
         return not (self._opening or turning) and self._staging is not None and self._staging.settled
 
     def toggle_pointer(self) -> None:
@@ -222,6 +266,16 @@ class Stage(QObject):
     def fall_back(self) -> None:
         """Show the recording in place of a run that failed."""
         self.fallback.take(self._session)
+
+    def _fall(self) -> None:
+        """Let the recording that a stop names stand in for a run of it that failed, at once."""
+        stop = self._stop
+        if self.failed and stop is not None and stop.run and self.story is not None and not self._fell:
+            self._fell = True
+            self.live.lose(self.fallback.reason)
+            self.fallback.take(self.story.fallback_of(stop))
+        self._fell = self._fell and bool(self.fallback.reason)
+        self._refresh()
 
     def _show(self) -> None:
         """Show the stop; its session, unless that is on show, is opened first, whatever runs."""
@@ -249,8 +303,13 @@ class Stage(QObject):
 
     @property
     def _session(self) -> Path | None:
-        """The file that the stop names."""
-        return self.story.session_of(self.story.stops[self.at]) if self.story is not None else None
+        """The file that the stop names, or that stands for what it cannot run."""
+        if self.story is None:
+            return None
+        stop = self.story.stops[self.at]
+        if not stop.run:
+            return self.story.session_of(stop)
+        return self.story.fallback_of(stop) if self.live.reason else self.live.file_of(self.at)
 
     def _apply(self) -> None:
         """Let the page show the stop with what is there."""
@@ -264,6 +323,7 @@ class Stage(QObject):
             self._staging = staging
             staging.changed.connect(self._refresh)
         self._alone = False
+        self.window.let_scroll(False)
         staging.beside = self.story.beside_of(self._stop) if self.story is not None else ()
         staging.show_stop(self._stop)  # first: a page that is shown asks for what it lacks
         self.window.show_page(self._stop.page)
@@ -288,9 +348,12 @@ class Stage(QObject):
         told = self._stop.sentence
         said = fill(told, staging.scene) if told else staging.sentence
         frame.say("" if self._alone else said)
-        frame.show_provenance(staging.provenance, fallback=self.fallback.standing_in)
+        why = "RUN FAILED" if self.fallback.standing_in else "NOT RUN HERE" if self.live.reason else ""
+        frame.show_provenance(staging.provenance, why)
         frame.place.setText(f"{self.at + 1} / {len(self.stops)}" if self.stops else "")
-        if self.failed and not self.fallback.standing_in:
+        if self._stop.run and why:
+            frame.tell(f"{self.fallback.reason or self.live.reason} {RECORDED} {staging.source}.", "warn")
+        elif self.failed and not self.fallback.standing_in:
             frame.tell(f"{FALL_BACK} {self.fallback.reason}", "error")
         else:
             problem = staging.scene.problem if self._alone else ""  # else the sentence tells it
