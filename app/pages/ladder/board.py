@@ -11,8 +11,8 @@ from flashscope.app.look.fonts import mono_font
 from flashscope.app.look.theme import TEXT_PX, Theme
 from flashscope.app.look.zoom import ZOOM
 from flashscope.app.pages.ladder.column import CodeColumn
-from flashscope.app.pages.ladder.marking import marked_lines
 from flashscope.app.pages.ladder.source_diff import SourceDiff
+from flashscope.app.stage.marking import marked_lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.line_diff import AFTER, BEFORE, GAP, SAME, DiffRow, sides
 from flashscope.app.words.tokens import Token

@@ -12,7 +12,15 @@ from flashscope.app.control.actions import Action
 from flashscope.app.pages.registry import START, title_of
 from flashscope.app.shell.presenter.notes import NotesWindow
 from flashscope.app.shell.presenter.presenter import Stage
-from flashscope.app.stage.story import BUNDLED_STORIES, ENDING, PageKey, StoryError, find_story, read_story
+from flashscope.app.stage.story import (
+    BUNDLED_STORIES,
+    ENDING,
+    STORIES,
+    PageKey,
+    StoryError,
+    find_story,
+    read_story,
+)
 from flashscope.app.stage.writing import add_stop, session_named
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.profiles.store import SessionFileError
@@ -48,6 +56,7 @@ class StageActions:
             Action("stage", "Present what is on show, or end it", self._toggle, GROUP, "F11", staged=True),
             *bundled,
             Action("stage.open", "Present a story …", self._open, GROUP),
+            Action("stage.check", "Check a story before the talk …", self._check, GROUP),
             Action("stage.add", "Add this as a stop …", self._add, GROUP, "Ctrl+Shift+A"),
             *self._walking(),
         ]
@@ -110,6 +119,25 @@ class StageActions:
         path, _filter = QFileDialog.getOpenFileName(self._stage.window, "Present a story", "", FILTER)
         if path:
             self.present(path)
+
+    def _check(self) -> None:
+        """Choose a story, and list what is right for it and what is to be done."""
+        window = self._stage.window
+        path, _filter = QFileDialog.getOpenFileName(window, "Check a story", str(STORIES), FILTER)
+        if path:
+            self.check(path)
+
+    def check(self, story: str) -> None:
+        """List what is right before this story is presented, and what is to be done."""
+        from flashscope.app.shell.presenter.check_dialog import open_check  # noqa: PLC0415 - with it all that draws is loaded
+
+        window = self._stage.window
+        try:
+            found = read_story(find_story(story))
+        except StoryError as error:
+            self._errors.show_error(f"Nothing was checked: {error}")
+        else:
+            open_check(window, window.controller, found)
 
     def _add(self) -> None:
         """Write what is on show to a story's file."""

@@ -75,7 +75,7 @@ class Venue(QObject):
         if not self._filled_before:
             self._full_screen.toggle(audience if audience is not speaker else None)
         height = (audience if audience is not speaker else self._window.screen()).geometry().height()
-        self._zoom(round(LEAST * max(1, height / HEIGHT)))
+        self._zoom(zoom_on(height))
 
     def give_back(self) -> None:
         """Make the window what it was before."""
@@ -87,3 +87,8 @@ class Venue(QObject):
     def _zoom(self, percent: int) -> None:
         self._appearance.zoom(percent)
         self.turning = self._appearance.turning
+
+
+def zoom_on(height: int) -> int:
+    """How large everything is on a screen of so many pixels of height, in percent."""
+    return round(LEAST * max(1, height / HEIGHT))
