@@ -48,7 +48,7 @@ class CompareStaging(Staging):
         away = [*aside, board.head, board.curves, board.below, ratios.switch, ratios.export_button]
         super().__init__("compare", controller, away, [ratios])
         self._page = page
-        page.lineup.found.connect(lambda _findings: self.changed.emit())
+        board.current_changed.connect(lambda _current: self.changed.emit())
 
     @property
     def sentence(self) -> str:

@@ -32,7 +32,13 @@ class TelemetryStaging(Staging):
     ) -> None:
         super().__init__("telemetry", controller, aside, [card])
         self._card, self._around = card, around
-        controller.events_arrived.connect(lambda _events: self.changed.emit())
+        self._alone = self._said = ""
+        card.strip.looked.connect(self._follow)
+
+    @property
+    def settled(self) -> bool:
+        """Whether all readings of a saved session are there."""
+        return not self.controller.reading
 
     @property
     def sentence(self) -> str:
@@ -54,12 +60,27 @@ class TelemetryStaging(Staging):
         super().show_stop(stop)
         self._card.on_stage = True
         self._around.show()
-        self._card.strip.show_only([lane.field for lane in self._lanes()])
+        self.fill_with(None)
 
     def fill_with(self, exhibit: QWidget | None) -> None:
         """Show one lane, or the few."""
-        strip = self._card.strip
-        strip.show_only([lane.field for lane in self._lanes() if exhibit in {None, strip.rows[lane.field]}])
+        rows = self._card.strip.rows
+        self._alone = next((field for field, row in rows.items() if row is exhibit), "")
+        self._card.strip.show_only(self._wanted)
+
+    @property
+    def _wanted(self) -> list[str]:
+        return [self._alone] if self._alone else [lane.field for lane in self._lanes()]
+
+    def _follow(self) -> None:
+        """Show the lanes that there are by now, and say what they say."""
+        if not self.on:
+            return
+        if self._wanted != list(self._card.strip.only):
+            self._card.strip.show_only(self._wanted)
+        if (said := self.sentence) != self._said:
+            self._said = said
+            self.changed.emit()
 
     def leave(self) -> None:
         """Show every lane."""

@@ -317,6 +317,7 @@ class TelemetryStrip(QWidget):
         self._scrolling.let_scroll(not fields)
         for row in self.rows.values():
             row.be_brief(bool(fields))
+        self._show_offered()
         self.draw()
 
     def _wanted(self, lane: Lane) -> bool:

@@ -24,6 +24,7 @@ DIGITS_MS = 800  # in which a second digit belongs to the first
 TENTH = 10  # the stop of the digit 0
 FALL_BACK = "Press R for the bundled recording."
 SAVED = "This stop shows a recording: nothing is run here."
+RECORDING = "A recording, not run here: "
 RECORDED = "Shown in its place:"
 RUNNING: Sequence[PageKey] = (*GROWING, "traffic", "roofline")  # the views of a session that may run
 FIRST: PageKey = "profile"  # shown where the page in front has nothing for a stage
@@ -347,8 +348,8 @@ class Stage(QObject):
             return
         told = self._stop.sentence
         said = fill(told, staging.scene) if told else staging.sentence
-        frame.say("" if self._alone else said)
         why = "RUN FAILED" if self.fallback.standing_in else "NOT RUN HERE" if self.live.reason else ""
+        frame.say("" if self._alone else f"{RECORDING if why and self._stop.run else ''}{said}")
         frame.show_provenance(staging.provenance, why)
         frame.place.setText(f"{self.at + 1} / {len(self.stops)}" if self.stops else "")
         if self._stop.run and why:

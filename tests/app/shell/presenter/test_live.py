@@ -90,7 +90,7 @@ def test_where_it_cannot_run_the_recording_is_shown_and_why_is_said(
     assert frame.badge.startswith("NOT RUN HERE · SAVED · GPU NVIDIA H200")
     assert frame.source.text().startswith("no usable GPU here")
     assert frame.source.text().endswith("Shown in its place: H200 standard and flash2.")
-    assert frame.sentence.text().startswith("flash2 takes")
+    assert frame.sentence.text().startswith("A recording, not run here: flash2 takes")
     press(window, Key.Key_Space)
     at_rest(window, qtbot)
     assert frame.badge.startswith("SAVED")

@@ -1,6 +1,7 @@
 """An audience sees a stop whole or not at all: black while it loads, or the stop before."""
 
 import sys
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QObject, QTimer
@@ -9,9 +10,11 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.settings import Settings
+from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.start_up import run
 from flashscope.app.stage.story import find_story, read_story
+from flashscope.app.words.plain import unbroken
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import Key, press, settle
 
@@ -121,3 +124,32 @@ def test_a_screen_that_was_blackened_stays_black_when_the_stop_is_there(
     film = Film(staged)
     frames = film.end(qtbot)
     assert all(map(is_black, frames))
+
+
+def test_the_telemetry_of_a_recording_comes_with_all_its_lanes_and_says_their_peaks(
+    window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "lanes.toml"
+    path.write_text('title = "Lanes"\n[[stop]]\npage = "telemetry"\nsession = "h200-traffic"\n')
+    window.stage.enter(read_story(path))
+    settle(window, rig, qtbot)
+    page = window.page
+    assert isinstance(page, ProfilePage)
+    lanes = [field for field, row in page.bottom.strip.rows.items() if row.isVisible()]
+    assert lanes == ["memory_used", "tensor_share", "dram_share", "power_w"]
+    said = window.stage.frame.sentence.text()
+    assert said.endswith(
+        unbroken("at most: memory used 17.6 GiB, power 924 W, tensor cores 86 %, DRAM bandwidth 80 %.")
+    )
+
+
+def test_a_comparison_comes_with_what_it_says(
+    window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "beside.toml"
+    stop = 'page = "compare"\nsession = "h100-peers"\nbeside = "h200-peers"\n'
+    path.write_text(f'title = "Beside"\n[[stop]]\n{stop}')
+    window.stage.enter(read_story(path))
+    settle(window, rig, qtbot)
+    said = window.stage.frame.sentence.text()
+    assert said.startswith("H200 beside libraries beside H100 beside libraries: standard ")
