@@ -175,7 +175,7 @@ class CodeColumn(QPlainTextEdit):
 
     def _fit_lines(self) -> None:
         before = self.viewportMargins().bottom()
-        room = self.viewport().height() + before - self.document().documentMargin()
+        room = self.viewport().height() + before - self.contentOffset().y()
         line = self.blockBoundingRect(self.firstVisibleBlock()).height()
         rest = ceil(room % line) if self._staged and line else 0
         if rest != before:
@@ -189,6 +189,7 @@ class CodeColumn(QPlainTextEdit):
     def show_row(self, number: int) -> None:
         """Have this line on top."""
         self.verticalScrollBar().setValue(number)
+        self._fit_lines()
 
     def _mark(self) -> None:
         """Give the rows their grounds."""

@@ -94,7 +94,8 @@ class LadderStaging(Staging):
     @property
     def sentence(self) -> str:
         """The idea, and what it gained at the longest N."""
-        return fill(self.stop.sentence, self.scene)
+        told = self.stop
+        return fill(told.sentence, self.scene)
 
     @property
     def provenance(self) -> Provenance:

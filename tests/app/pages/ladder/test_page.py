@@ -236,6 +236,19 @@ def test_every_colour_of_source_is_legible_on_every_ground(name: str) -> None:
             assert contrast(ink, ground) >= LEGIBLE
 
 
+@pytest.mark.parametrize("height", [700, 711, 724])
+def test_on_a_stage_no_line_of_source_is_seen_in_part(page: LadderPage, height: int) -> None:
+    shown(page, "flash3-b")
+    page.window().resize(1280, height)
+    for column in page.board.columns:
+        column.take_stage(on=True)
+        column.show_row(12)
+        line = column.blockBoundingRect(column.firstVisibleBlock()).height()
+        assert column.viewport().height() % line < 1
+        column.take_stage(on=False)
+        assert column.viewportMargins().bottom() == 0
+
+
 def grounds_of(column: CodeColumn) -> dict[int, str]:
     """What is behind each row that has a ground of its own."""
     return {
