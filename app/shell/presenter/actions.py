@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog
 
 from flashscope.app.control.actions import Action
-from flashscope.app.pages.registry import START, title_of
+from flashscope.app.pages.registry import title_of
 from flashscope.app.shell.presenter.notes import NotesWindow
 from flashscope.app.shell.presenter.presenter import Stage
 from flashscope.app.stage.story import (
@@ -109,7 +109,7 @@ class StageActions:
         view = self._stage.window.view
         if self._stage.on:
             self._stage.leave()
-        elif view in (*STAGED, START):
+        elif view in STAGED:
             self._stage.enter()
         else:
             others = ", ".join(title_of(key) for key in STAGED)
