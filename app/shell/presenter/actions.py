@@ -29,7 +29,7 @@ GROUP = "Stage"
 FORWARD, BACK = "PgDown; Space; Right; Return; Enter", "PgUp; Left; Backspace"
 STAGED: Sequence[str] = get_args(PageKey)  # the views that have a form for a stage
 FILTER = f"Stories (*{ENDING})"
-WALKING = "stage.next", "stage.back", "stage.black", "stage.zoom", "stage.fallback", "escape"
+WALKING = "stage.next", "stage.back", "stage.run", "stage.black", "stage.zoom", "stage.fallback", "escape"
 """What works from the speaker's window, too; and the digits."""
 
 

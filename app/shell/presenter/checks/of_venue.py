@@ -31,7 +31,7 @@ def screen_findings() -> list[ProbeFinding]:
         ProbeFinding(
             name="Screen",
             ok=fits,
-            detail=f"{dots} at {audience.devicePixelRatio():g} dots a pixel, {apart}",
+            detail=f"{dots}, scale {100 * audience.devicePixelRatio():.0f} %, {apart}",
             remedy="" if fits else "Choose 1280 × 720 or more, or a smaller scale, in the system's settings.",
         )
     ]
