@@ -59,6 +59,11 @@ class Staging(QObject):
         return self._key in get_args(PageKey)
 
     @property
+    def compared(self) -> Sequence[Path]:
+        """The files of what is compared, the baseline first; none where nothing is."""
+        return ()
+
+    @property
     def settled(self) -> bool:
         """Whether all that was asked for is there, beside what the page draws and reads in the background."""
         return True

@@ -68,6 +68,11 @@ class CompareStaging(Staging):
         return " · ".join(findings.names()) if findings is not None else ""
 
     @property
+    def compared(self) -> Sequence[Path]:
+        """The files of the sessions."""
+        return self._page.lineup.paths
+
+    @property
     def exhibits(self) -> Sequence[QWidget]:
         """The ratio."""
         return (self._page.board.ratios,)

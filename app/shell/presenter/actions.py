@@ -156,7 +156,8 @@ class StageActions:
             return
         target = Path(chosen).with_suffix(ENDING)
         try:
-            number = add_stop(target, session_named(staging.stop, self._stage.window.controller.path, target))
+            shown = self._stage.window.controller.path
+            number = add_stop(target, session_named(staging.stop, shown, target, staging.compared))
         except (StoryError, SessionFileError, OSError) as error:
             self._errors.show_error(f"No stop was added: {error}")
         else:

@@ -12,7 +12,7 @@ from flashscope.app.widgets.paint_turns import PaintTurns
 LOOK_MS = 16  # between two looks
 LOOKS = 2  # in a row that must find nothing left to do: what was done last is laid out by then
 HELD_S = 0.4  # in which what was on show before may stay
-LONGEST_S = 10.0  # after which it is shown as it is
+LONGEST_S = 5.0  # after which it is shown as it is
 
 
 class Loading(QObject):
