@@ -26,6 +26,7 @@ def test_a_stop_of_every_view_is_written_and_read_again(
     assert stop.page == view
 
 
+@pytest.mark.matrix
 def test_a_comparison_is_added_with_its_sessions_and_shown_with_them(
     window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -46,6 +46,7 @@ def test_of_a_bundled_story_nothing_is_wrong(name: str) -> None:
     assert wrong(story_findings(read_story(find_story(name)), CPU_MACHINE)) == []
 
 
+@pytest.mark.matrix
 def test_what_is_checked_is_what_the_stage_says(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     window.activateWindow()
     window.stage.enter(read_story(find_story("why-tiling-wins")))

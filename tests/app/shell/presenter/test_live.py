@@ -125,6 +125,7 @@ def test_at_a_stop_with_a_recording_nothing_is_run_unseen(live: MainWindow, rig:
     assert live.stage.frame.source.text() == SAVED
 
 
+@pytest.mark.matrix
 def test_a_stop_that_ran_is_run_again_on_demand(live: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     press(live, Key.Key_Space)
     grow(live, rig, qtbot, points=None)
@@ -135,6 +136,7 @@ def test_a_stop_that_ran_is_run_again_on_demand(live: MainWindow, rig: Rig, qtbo
     assert live.stage.frame.source.text().startswith("A sweep is running already")
 
 
+@pytest.mark.matrix
 def test_without_a_story_a_view_of_the_session_runs_the_form_and_another_says_that_it_does_not(
     window: MainWindow, rig: Rig, qtbot: QtBot, save: Save
 ) -> None:

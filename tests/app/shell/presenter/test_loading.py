@@ -78,6 +78,7 @@ def test_a_story_that_the_program_begins_with_is_black_before_anything_is_painte
     assert all(map(is_black, told[:-1]))
 
 
+@pytest.mark.matrix
 def test_a_view_with_seventeen_kernels_comes_onto_the_stage_whole(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -103,6 +104,7 @@ def test_between_two_stops_of_a_view_and_session_the_first_stays_until_the_secon
     assert len(frames) == 2
 
 
+@pytest.mark.matrix
 def test_a_stop_of_another_view_is_black_until_it_is_whole(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -117,6 +119,7 @@ def test_a_stop_of_another_view_is_black_until_it_is_whole(
     assert [is_black(frame) for frame in frames] == [False, True, False]
 
 
+@pytest.mark.matrix
 def test_a_screen_that_was_blackened_stays_black_when_the_stop_is_there(
     staged: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -143,6 +146,7 @@ def test_the_telemetry_of_a_recording_comes_with_all_its_lanes_and_says_their_pe
     )
 
 
+@pytest.mark.matrix
 def test_a_comparison_comes_with_what_it_says(
     window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path
 ) -> None:
