@@ -11,7 +11,7 @@ from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.look.theme import DARK, Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.marks import mark_pixmap
-from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.kinds import words_of
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.quantities.quantity import Quantity, value_of
@@ -24,7 +24,7 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class StageTable(QWidget):
-    """Shows as many kernels as there is room for, and names the others."""
+    """Shows as many kernels as there is room for, and counts the others."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class StageTable(QWidget):
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
-        """None of it: what has no room is named in the last line."""
+        """None of it: what has no room is counted in the last line."""
         return QSize(1, 1)
 
     @guarded()
@@ -93,8 +93,8 @@ class StageTable(QWidget):
             self._write_row(line, row, best)
         left = self._rows[len(shown) :]
         if left:
-            told = PlainLabel(f"and {', '.join(row.kernel for row in left)}")
-            told.setMinimumWidth(1)
+            told = PlainLabel(f"and {len(left)} more")
+            set_tip(told, ", ".join(row.kernel for row in left))
             told.setProperty("role", "dim")
             self._grid.addWidget(told, len(shown) + 1, 1, 1, max(1, len(self._quantities) + 1))
         self._grid.setColumnStretch(1, 1)
