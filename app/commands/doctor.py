@@ -7,7 +7,8 @@ import msgspec
 from flashscope.app.commands import system
 from flashscope.app.commands.exit_codes import SIGNALLED
 from flashscope.app.commands.local import find_machine, local_driver
-from flashscope.app.commands.messages import say, say_json
+from flashscope.app.commands.messages import say_json
+from flashscope.app.commands.printed.findings import print_findings
 from flashscope.app.look.assets import USED, missing_assets
 from flashscope.installation import PROGRAM, install_command, restore_command
 from flashscope.profiles.plan.machine import ProbeFinding
@@ -28,7 +29,7 @@ def run(*, as_json: bool) -> int:
         machine = msgspec.structs.replace(machine, findings=())  # they are among the findings
         say_json({"findings": findings, "apt": apt, "machine": machine})
     else:
-        _print(findings)
+        print_findings(findings, _absent)
     return int(any(not f.ok and f.name in NEEDED_FOR_THE_WINDOW for f in findings))
 
 
@@ -67,9 +68,5 @@ def _display() -> ProbeFinding:
     return ProbeFinding(name="Display", ok=True, detail=name)
 
 
-def _print(findings: list[ProbeFinding]) -> None:
-    for finding in findings:
-        absent = "missing" if finding.name in NEEDED_FOR_THE_WINDOW else "none"
-        say(f"{'ok' if finding.ok else absent:7}  {finding.name}: {finding.detail}")
-        if finding.remedy:
-            say(f"         {finding.remedy}")
+def _absent(finding: ProbeFinding) -> str:
+    return "missing" if finding.name in NEEDED_FOR_THE_WINDOW else "none"

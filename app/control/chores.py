@@ -75,6 +75,11 @@ class Chores(QObject):
         self._pool.clear()
         self.do(act, then)
 
+    @property
+    def idle(self) -> bool:
+        """Whether everything is done, but perhaps for what the event loop is still to tell."""
+        return not self._prepared and self._pool.waitForDone(0)
+
     def wait(self) -> None:
         """Return when everything is done; to be called before this object goes."""
         while self._prepared:

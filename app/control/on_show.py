@@ -68,6 +68,11 @@ class OnShow(QObject):
         return self._path if self._recording is None else self._recording.path
 
     @property
+    def reading(self) -> bool:
+        """Whether more of the session on show is still to come from its file."""
+        return self._loading is not None and self._loading is self.session
+
+    @property
     def mark(self) -> SessionMark | None:
         """Which session is on show, also while it is played again."""
         session = self.session if self.playback is None else self.playback.recorded

@@ -65,6 +65,11 @@ class Showing(Selection):
         return self._shown.path
 
     @property
+    def reading(self) -> bool:
+        """Whether readings of the session on show are still to come from its file."""
+        return self._shown.reading
+
+    @property
     def mark(self) -> SessionMark | None:
         """Which session is on show, None before the first: its file may hold another one by now."""
         return self._shown.mark

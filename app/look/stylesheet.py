@@ -1,8 +1,9 @@
 """The one stylesheet, built from a theme's tokens.
 
 Widgets opt in by dynamic properties, never by their own stylesheet:
-`card` (a surface), `role` of a QLabel (`title`, `unit`, `caption`, `dim`, `error`, `remark`, `readout`,
-`heading`), `role` of a button (`primary`, `quiet`, `chip`, `rail`), `mono` (the font of code).
+`card` (a surface), `stage` (on a stage: of one ground, without a frame), `role` of a QLabel (`title`, `unit`,
+`caption`, `dim`, `error`, `remark`, `readout`, `heading`), `role` of a button (`primary`, `quiet`, `chip`,
+`rail`), `mono` (the font of code).
 """
 
 from PySide6.QtCore import QDir
@@ -24,6 +25,8 @@ def _surfaces(t: Theme) -> str:
     QMainWindow, QDialog, QWidget#page {{ background: {t.bg}; }}
     QFrame[card="true"] {{ background: {t.panel}; border: 1px solid {t.line};
         border-radius: {CARD_RADIUS}px; }}
+    QWidget#page[stage="true"] {{ background: {t.panel}; }}
+    QFrame[card="true"][stage="true"] {{ background: transparent; border: none; }}
     QFrame#topBar {{ background: {t.panel}; border: none; border-bottom: 1px solid {t.line}; }}
     QFrame#statusBar {{ background: {t.panel}; border: none; border-top: 1px solid {t.line}; }}
     QFrame#rail {{ background: {t.panel}; border: none; border-right: 1px solid {t.line}; }}
@@ -95,6 +98,7 @@ def _buttons(t: Theme) -> str:
     QTabBar#placeTabs::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
     QTabBar#placeTabs::tab:selected:focus {{ border: 2px solid {t.accent}; border-radius: 4px;
         padding: 5px 12px; }}
+    QToolButton[role="chooser"][stage="true"]::menu-indicator {{ image: none; }}
     QPushButton[role="link"] {{ background: transparent; border-color: transparent; color: {t.accent};
         text-align: left; padding: 3px 5px; }}
     QPushButton[role="link"]:focus {{ border-color: {t.accent}; padding: 2px 4px; }}
@@ -132,6 +136,7 @@ def _inputs(t: Theme) -> str:
         selection-color: {t.on_accent}; }}
     {focused} {{ border: 2px solid {t.accent}; padding: 3px 7px; }}
     {disabled} {{ color: {t.dim}; background: {t.panel}; }}
+    QPlainTextEdit[stage="true"] {{ background: {t.panel}; border: none; }}
     QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ subcontrol-origin: border; width: 18px;
         border: none; background: transparent; }}
     QAbstractSpinBox::up-button {{ subcontrol-position: top right; margin: 2px 2px 0 0; }}

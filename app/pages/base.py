@@ -63,6 +63,11 @@ class Page(QWidget):
         staging.setParent(self)
         self._staging = staging
 
+    def staging_of(self, view: str) -> Staging:
+        """What a view of it does on a stage."""
+        del view
+        return self.staging
+
     def join(self, host: Host) -> None:
         """Connect the page to the window around it, once; a page that asks for more of it adds that."""
         self.page_requested.connect(host.show_page)

@@ -1,6 +1,7 @@
 """What a page does on a stage: it puts away what is there to work with, and shows what a stop names."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import cast, get_args
 
 from PySide6.QtCore import QObject, Signal
@@ -8,8 +9,10 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import Theme
+from flashscope.app.plots.style import Plot
 from flashscope.app.stage.scene import Scene, scene_of
 from flashscope.app.stage.story import PageKey, Stop
+from flashscope.app.widgets.card import Card
 from flashscope.app.words.provenance import Provenance
 from flashscope.app.words.sessions import named
 
@@ -20,6 +23,7 @@ class Staging(QObject):
     Attributes:
         on: Whether it is on a stage now.
         pointed: Whether the pointer moves what a sentence speaks of.
+        beside: The files of what a stop compares with its session.
 
     Signals:
         changed: The scene is another one.
@@ -29,22 +33,40 @@ class Staging(QObject):
         key: The page's name.
         controller: Has the session on show.
         aside: What is put away.
+        cards: What stands without its frame there.
     """
 
     changed = Signal()
     left = Signal()
 
-    def __init__(self, key: str, controller: Controller, aside: Sequence[QWidget] = ()) -> None:
+    def __init__(
+        self,
+        key: str,
+        controller: Controller,
+        aside: Sequence[QWidget] = (),
+        cards: Sequence[Card] = (),
+    ) -> None:
         super().__init__()
         self.controller = controller
-        self._key, self._aside = key, aside
+        self._key, self._aside, self._cards = key, aside, cards
         self._away: list[QWidget] = []
         self.on, self.pointed = False, True
+        self.beside: Sequence[Path] = ()
 
     @property
     def possible(self) -> bool:
         """Whether the page has anything for a stage."""
         return self._key in get_args(PageKey)
+
+    @property
+    def compared(self) -> Sequence[Path]:
+        """The files of what is compared, the baseline first; none where nothing is."""
+        return ()
+
+    @property
+    def settled(self) -> bool:
+        """Whether all that was asked for is there, beside what the page draws and reads in the background."""
+        return True
 
     @property
     def scene(self) -> Scene:
@@ -85,6 +107,25 @@ class Staging(QObject):
         self._away += [part for part in self._aside if not part.isHidden()]
         for part in self._away:
             part.hide()
+        self._take_stage(on=True)
+
+    def take_cards(self, cards: Sequence[Card]) -> None:
+        """Let these stand without their frames on a stage, in place of those before."""
+        self._cards = cards
+        if self.on:
+            self._take_stage(on=True)
+
+    def _take_stage(self, *, on: bool) -> None:
+        """Have one ground behind all of the page, and its plots take the room there is."""
+        page = self.parent()
+        if not isinstance(page, QWidget):
+            return
+        for card in (page, *self._cards):
+            card.setProperty("stage", on)
+            card.style().unpolish(card)
+            card.style().polish(card)
+        for plot in page.findChildren(Plot):
+            plot.take_any_room(on)
 
     def follow_pointer(self, pointed: bool) -> None:
         """Let the pointer move what a sentence speaks of, or not: a hand on the mouse says nothing."""
@@ -101,6 +142,7 @@ class Staging(QObject):
         """Show all there is to work with again."""
         for part in self._away:
             part.show()
+        self._take_stage(on=False)
         self._away, self.on = [], False
         self.follow_pointer(True)
         self.left.emit()

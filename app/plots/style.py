@@ -24,10 +24,29 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
     """
 
     def __init__(self, **options: Any) -> None:
+        self._yields = False
+        self._least = 0, 0  # pixels that it asks for unless it yields
         super().__init__(**options)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         for side in ("top", "right"):  # hidden, they would lay out their label anew with every range
             self.getAxis(side).enableAutoSIPrefix(enable=False)
+
+    def take_any_room(self, yields: bool) -> None:
+        """Take the room there is, as on a stage where nothing scrolls, or ask for enough."""
+        self._yields = yields
+        super().setMinimumSize(*((1, 1) if yields else self._least))
+
+    @guarded()
+    def setMinimumSize(self, width: int, height: int) -> None:
+        """Ask for so many pixels, unless it is to take the room there is."""
+        self._least = width, height
+        if not self._yields:
+            super().setMinimumSize(width, height)
+
+    @guarded()
+    def setMinimumHeight(self, height: int) -> None:
+        """Ask for so many pixels, unless it is to take the room there is."""
+        self.setMinimumSize(self._least[0], height)
 
     def range_by_hand(self, *, drag_x: bool = False, drag_y: bool = False) -> None:
         """Show the range that is set, to its ends, without a frame and buttons.

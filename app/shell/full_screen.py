@@ -27,6 +27,11 @@ class FullScreen(QObject):
         """Whether the window fills the screen, or soon does."""
         return self._alone or self._window.isFullScreen()
 
+    @property
+    def turning(self) -> bool:
+        """Whether the window is still to be told that it fills the screen."""
+        return self._check.isActive() and self._window.size() != self._window.screen().size()
+
     def toggle(self, screen: QScreen | None = None) -> None:
         """Fill the screen, another one if it is named, or leave it."""
         if self.on:

@@ -11,6 +11,7 @@ from flashscope.app.control.settings import Settings
 from flashscope.app.look.appearance import Appearance
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import KEYS, START, VIEWS, page_class, title_of
+from flashscope.app.pages.staging import Staging
 from flashscope.app.shell.pages import Pages
 from flashscope.app.shell.start_up.ahead import Ahead
 from flashscope.app.widgets.keyed import name_keys
@@ -55,6 +56,11 @@ class PagedWindow(QMainWindow):
         """The page in front."""
         return self.pages[VIEWS[self.view].page_key]
 
+    @property
+    def staging(self) -> Staging:
+        """What the view in front does on a stage."""
+        return self.page.staging_of(self.view)
+
     def show_page(self, key: str) -> None:
         """Bring a view to the front; one that cannot be made is told of, as often as it is asked for."""
         page = VIEWS[key].page_key
@@ -75,6 +81,11 @@ class PagedWindow(QMainWindow):
         self.page_shown.emit(key)
         self.registry.show_page(page)
         self.page.come_to_front()
+
+    def let_scroll(self, scrolls: bool) -> None:
+        """Let what has no room scroll, or have every page take the room there is, as on a stage."""
+        for frame in self._frames.values():
+            frame.let_scroll(scrolls)
 
     def join(self, page: Page) -> None:
         """Let a page that was made connect itself to this window."""

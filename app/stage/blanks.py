@@ -82,12 +82,19 @@ def blanks(sentence: str) -> list[Blank]:
 
 def fill(sentence: str, scene: Scene) -> str:
     """The sentence with its blanks filled; one that cannot be told says why instead, as a whole."""
+    return unfilled(sentence, scene) or BLANK.sub(lambda found: _text(_read(found[1]), scene), sentence)
+
+
+def unfilled(sentence: str, scene: Scene) -> str:
+    """Why a blank of a sentence cannot be filled; empty: all can."""
     if scene.waiting and BLANK.search(sentence):
         return scene.waiting
     try:
-        return BLANK.sub(lambda found: _text(_read(found[1]), scene), sentence)
+        for blank in blanks(sentence):
+            _text(blank, scene)
     except Unknown as why:
         return str(why)
+    return ""
 
 
 class Filled(NamedTuple):

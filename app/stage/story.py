@@ -13,6 +13,7 @@ from flashscope.app.control.bundled import BUNDLED, NAMES
 from flashscope.app.look.assets import ASSETS
 from flashscope.app.stage.blanks import blanks
 from flashscope.app.stage.lines import line_of
+from flashscope.app.stage.live import check_run
 from flashscope.app.words.plain import cut_short
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.results.quantities.registry import QUANTITIES
@@ -46,9 +47,12 @@ PANELS = (
     "naive",
 )
 
-PageKey = Literal["profile", "stepper", "compare", "planner", "traffic", "roofline", "ladder"]
+PageKey = Literal[
+    "profile", "telemetry", "results", "traffic", "roofline", "stepper", "ladder", "compare", "planner"
+]
 StoryText = Annotated[str, msgspec.Meta(max_length=2000)]
 Name = Annotated[str, msgspec.Meta(max_length=100)]
+SessionName = Annotated[str, msgspec.Meta(max_length=1000)]
 T = TypeVar("T")
 
 
@@ -63,7 +67,10 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         page: The page that shows it.
         title: What it is called, for the speaker.
         session: A bundled recording by its name, or a file beside the story; empty: what is on show.
-        quantity: What the plots show, one to four; empty: as they are.
+        beside: What is compared with the session, named as it is; empty: what is compared already.
+        run: The options of a sweep that runs here and is shown as it grows; empty: nothing runs.
+        fallback: The recording that is shown where that cannot run or fails, named as a session.
+        quantity: What the plots, or the columns of the results, show, one to four; empty: as they are.
         kernels: Whose curves are shown, the last one the sentence's own; empty: all.
         baseline: What the kernels are compared with; empty: as usual.
         curve: Which problems, as `d 128, causal`; empty: the first.
@@ -73,13 +80,18 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         panels: Which of the Stepper's panels are shown; empty: formulas and scores.
         lines: What the lines of source hold that stand on top, of the one before and of the kernel, or of
             both; empty: the first change.
+        marked: What the lines of the kernel's source hold that are marked, or their numbers, as `12` or
+            `12-18`; all others stand back, and the first is scrolled to; empty: none is.
         sentence: What is said, with blanks.
         notes: For the speaker alone.
     """
 
     page: PageKey
     title: Name = ""
-    session: Annotated[str, msgspec.Meta(max_length=1000)] = ""
+    session: SessionName = ""
+    beside: Annotated[tuple[SessionName, ...], msgspec.Meta(max_length=5)] = ()
+    run: Annotated[str, msgspec.Meta(max_length=1000)] = ""
+    fallback: SessionName = ""
     quantity: Annotated[tuple[Name, ...], msgspec.Meta(max_length=4)] = ()
     kernels: Annotated[tuple[Name, ...], msgspec.Meta(max_length=32)] = ()
     baseline: Name = ""
@@ -89,20 +101,28 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     step: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] | None = None
     panels: Annotated[tuple[Name, ...], msgspec.Meta(max_length=4)] = ()
     lines: Annotated[tuple[Name, ...], msgspec.Meta(max_length=2)] = ()
+    marked: Annotated[tuple[Name, ...], msgspec.Meta(max_length=8)] = ()
     sentence: StoryText = ""
     notes: Annotated[str, msgspec.Meta(max_length=20_000)] = ""
 
 
+GROWING: Sequence[PageKey] = ("profile", "telemetry", "results")
+"""The pages that show a sweep as it grows."""
+
 SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for every page
-    "quantity": ("profile",),
-    "kernels": ("profile", "traffic", "ladder"),
-    "baseline": ("profile",),
-    "curve": ("profile", "ladder"),
-    "seqlen": ("profile", "traffic", "ladder"),
+    "beside": ("compare",),
+    "run": GROWING,
+    "fallback": GROWING,
+    "quantity": ("profile", "results", "compare"),
+    "kernels": ("profile", "results", "traffic", "ladder"),
+    "baseline": ("profile", "results"),
+    "curve": ("profile", "results", "ladder"),
+    "seqlen": ("profile", "results", "traffic", "ladder"),
     "preset": ("stepper",),
     "step": ("stepper",),
     "panels": ("stepper",),
     "lines": ("ladder",),
+    "marked": ("ladder",),
 }
 LISTED = tuple(field for field, kind in get_type_hints(Stop).items() if get_origin(kind) is tuple)
 """The fields that are lists; a single text stands for a list of it."""
@@ -124,6 +144,14 @@ class Story(msgspec.Struct, frozen=True):
     def session_of(self, stop: Stop) -> Path | None:
         """The file of a stop's session, None: what is on show stays."""
         return session_file(self.path, stop.session) if stop.session else None
+
+    def fallback_of(self, stop: Stop) -> Path | None:
+        """The file of what is shown where a stop cannot run, None: the stop runs nothing."""
+        return session_file(self.path, stop.fallback) if stop.fallback else None
+
+    def beside_of(self, stop: Stop) -> Sequence[Path]:
+        """The files of what is compared with a stop's session."""
+        return [session_file(self.path, name) for name in stop.beside]
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -274,8 +302,16 @@ def _stop(place: _Place, data: dict[str, Any]) -> Stop:
     with place.told("preset"):
         if stop.preset:
             _among(stop.preset, _presets(), "preset")
-    with place.told("session"):
-        _check_session(place.path, stop.session)
+    for field, names in {
+        "session": (stop.session,),
+        "beside": stop.beside,
+        "fallback": (stop.fallback,),
+    }.items():
+        with place.told(field):
+            for name in names:
+                _check_session(place.path, name)
+    with place.told("run" if stop.run else "fallback"):
+        _check_live(stop)
     with place.told("sentence"):
         blanks(stop.sentence)
     return stop
@@ -302,6 +338,19 @@ def _check_session(story: Path, name: str) -> None:
     if name and not _is_file(session_file(story, name)):
         known = ", ".join(NAMES)
         raise InputError(f"there is no session {name[:SAID]!r}; name a file beside the story, or {known}")
+
+
+def _check_live(stop: Stop) -> None:
+    """Refuse a stop that runs and says not what is shown where it cannot."""
+    if not stop.run:
+        if stop.fallback:
+            raise InputError("nothing runs here; write run, which it stands in for, or session in its place")
+        return
+    check_run(stop.run)
+    if stop.session:
+        raise InputError("a stop shows what it runs, or a session; name the recording as fallback")
+    if not stop.fallback:
+        raise InputError(f'name what is shown where it cannot run; write fallback = "{next(iter(NAMES))}"')
 
 
 def _is_file(path: Path) -> bool:

@@ -172,12 +172,27 @@ def _write(target: Path, content: bytes) -> None:
         target.chmod(mode)
 
 
-def session_named(stop: Stop, session: Path | None, story: Path) -> Stop:
-    """The stop with the session on show as the story's file names it; Stepper and Ladder need none."""
+def session_named(stop: Stop, session: Path | None, story: Path, compared: Sequence[Path] = ()) -> Stop:
+    """The stop with its sessions as the story's file names them; Stepper and Ladder need none.
+
+    Args:
+        stop: What is on show.
+        session: The session on show.
+        story: The file that the stop is written to.
+        compared: The sessions of a comparison, the baseline first.
+    """
+    if stop.page == "compare" and compared:
+        first, *others = (_name(path, story) for path in compared)
+        return replace(stop, session=first, beside=tuple(others))
     if session is None or stop.page in {"stepper", "ladder"}:
         return stop
-    bundled = session.parent == BUNDLED and session.stem in NAMES
-    return replace(stop, session=session.stem if bundled else beside(session, story))
+    return replace(stop, session=_name(session, story))
+
+
+def _name(session: Path, story: Path) -> str:
+    """A bundled one by its name, another by where it is from the story."""
+    bundled = session.parent.resolve() == BUNDLED.resolve() and session.stem in NAMES
+    return session.stem if bundled else beside(session, story)
 
 
 def beside(session: Path, story: Path) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from PySide6.QtCore import QEvent
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 from superqt import QFlowLayout
@@ -32,6 +33,13 @@ class Flowing(QWidget):
         """Wrap at another width."""
         super().resizeEvent(event)
         self.fit()
+
+    @guarded(bool)
+    def event(self, event: QEvent) -> bool:
+        """Be as high as the lines again when what is in them has another size, as at another zoom."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.fit()
+        return super().event(event)
 
     def put(self, widgets: Sequence[QWidget]) -> None:
         """Hold these and nothing else."""

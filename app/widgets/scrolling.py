@@ -21,6 +21,15 @@ class Scrolling(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidget(content)
 
+    def let_scroll(self, scrolls: bool) -> None:
+        """Show bars where the content has no room, or have it take the room there is, as on a stage."""
+        policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if scrolls else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setHorizontalScrollBarPolicy(policy)
+        self.setVerticalScrollBarPolicy(policy)
+        content = self.widget()
+        if content is not None:
+            content.setMinimumSize(*((0, 0) if scrolls else (1, 1)))
+
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
         """Room for all of the content, or for a part of it to be scrolled."""

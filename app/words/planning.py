@@ -33,6 +33,15 @@ def outlook_summary(found: Outlook) -> str:
     )
 
 
+def outlook_headline(found: Outlook) -> str:
+    """The same in a line or two, for an audience."""
+    fit = [
+        f"{one.kernel} fits {seqlen_full(one.longest.tokens)}" if one.longest else f"{one.kernel} fits none"
+        for one in (found.standard, found.tiled)
+    ]
+    return f"{found.model.name} in {bytes_text(found.capacity)}: {', '.join(fit)} tokens."
+
+
 def _own_limit(found: Outlook) -> str:
     """The context that the model is made for, where more would fit."""
     own = found.model.own_context

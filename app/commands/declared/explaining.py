@@ -125,11 +125,23 @@ def source(context: click.Context, /, kernel: str, **options: Any) -> int:
 @command(
     "present",
     "present why-tiling-wins",
+    "present why-tiling-wins --check",
 )
 @click.argument("story", required=False)
-def present(story: str | None) -> int:
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Before the talk: look at files, sentences, screen and device; 1 if something is to be done",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the check as one JSON document")
+@click.pass_context
+def present(context: click.Context, /, story: str | None, *, check: bool, as_json: bool) -> int:
     """Present STORY in the window, a file or a bundled one by its name; left out: list these."""
-    return run("present", story)
+    if check and story is None:
+        raise click.UsageError("--check belongs to a story; name one", context)
+    if as_json and not check:
+        raise click.UsageError("--json belongs to --check; give that too", context)
+    return run("present", story, check=check, as_json=as_json)
 
 
 @command(

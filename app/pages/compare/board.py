@@ -30,6 +30,7 @@ class CompareBoard(QWidget):
     Attributes:
         findings: What is on show, None before the first.
         place: The pair chosen, -1 without one.
+        below: What stands under the plots.
         current: The session whose circumstances and map are on show, from 1.
 
     Signals:
@@ -47,6 +48,7 @@ class CompareBoard(QWidget):
         self._chores = Chores(self)
         self._hidden: set[str] = set()
         self._view_chosen = False  # by hand: then it stays
+        self._over_n = False  # as on a stage
         self.head, self.ratios, self.curves = CompareHead(theme), RatioCard(theme), CurvesCard(theme)
         self.tables, self.detail = Tables(theme), PairDetail(theme)
         self._rows = [_row((self.ratios, 5), (self.curves, 4)), _row((self.tables, 9), (self.detail, 4))]
@@ -72,6 +74,7 @@ class CompareBoard(QWidget):
             box = QWidget()
             box.setLayout(layout)
             splitter.addWidget(box)
+            self.below = box
         splitter.setSizes(list(HEIGHTS))
         splitter.setStretchFactor(0, 5)
         splitter.setStretchFactor(1, 4)
@@ -123,8 +126,7 @@ class CompareBoard(QWidget):
         if self._curve not in findings.sheets:
             self._curve = next(iter(findings.sheets))
             self._hidden.clear()
-        if not self._view_chosen:
-            self.ratios.show_view("map" if findings.many else "lines")
+        self._choose_view(findings)
         self.place = findings.telling if kept == NO_PLACE else kept
         self.current = min(self.current, len(findings.comparison.contrasts))
         if self.place != NO_PLACE:
@@ -163,6 +165,19 @@ class CompareBoard(QWidget):
         self._view_chosen = True
         self.ratios.show_view("lines" if self.ratios.view == "map" else "map")
         self._turns.start([self.ratios])
+
+    def show_over_n(self, alone: bool) -> None:
+        """Show lines over N whatever there is to compare, or what tells more."""
+        self._over_n = alone
+        if self.findings is not None:
+            self._choose_view(self.findings)
+            self._turns.start([self.ratios])
+
+    def _choose_view(self, findings: Findings) -> None:
+        if self._over_n:
+            self.ratios.show_view("lines")
+        elif not self._view_chosen:
+            self.ratios.show_view("map" if findings.many else "lines")
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour; what is many is drawn anew, in turns."""

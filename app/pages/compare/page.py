@@ -22,8 +22,8 @@ from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.pages.compare.last import last_like
 from flashscope.app.pages.compare.lineup import MOST, Lineup
 from flashscope.app.pages.compare.report import FILTERS, HTML, JSON, proposed, write_report
+from flashscope.app.pages.compare.staging import CompareStaging
 from flashscope.app.pages.host import Host
-from flashscope.app.pages.staging import Staging
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
 from flashscope.app.widgets.buttons import icon_button, recolour, text_button
 from flashscope.app.widgets.clipboard import copy_text
@@ -78,7 +78,7 @@ class ComparePage(Page):
             does(text_button("Export", "Export the comparison as a report", self.export), "compare.export"),
             self._copy,
         ]
-        self.staging = Staging(self.key, self.controller, self._tools)
+        self.staging = CompareStaging(self, self.controller, [*self._tools, self.chips])
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.chips, 1, Qt.AlignmentFlag.AlignTop)
@@ -222,11 +222,11 @@ class ComparePage(Page):
         """Show what is chosen now."""
         chosen = self.lineup.chosen
         self.chips.show_chosen(chosen, min(self.board.current, len(chosen) - 1))
-        self.chips.setVisible(bool(chosen))
+        self.chips.setVisible(bool(chosen) and not self.staging.on)
         self._stack.setCurrentWidget(self.board if len(chosen) >= TWO else self.empty)
         self.empty.show_count(len(chosen))
         for tool in self._tools:
-            tool.setVisible(bool(chosen))
+            tool.setVisible(bool(chosen) and not self.staging.on)
         self._tools[1].setEnabled(len(chosen) < MOST)
         for tool in self._tools[2:]:
             tool.setEnabled(len(chosen) >= TWO)

@@ -1,11 +1,12 @@
 """The two cards of plots: the ratio, over N or as a heat map, and the curves themselves."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget
 
+from flashscope.app.figures.strands import Sheet
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.compare.exports import exported
@@ -93,7 +94,7 @@ class RatioCard(Card):
         """Draw a curve's lines and the current session's map, in steps."""
         self._findings = findings
         sheet, quantity = findings.sheets[curve], findings.comparison.quantity
-        self.legend.show_kernels(sheet.kernels, hidden)
+        self.legend.show_kernels(self._named(sheet), hidden)
         more = change_word(quantity, more=True)
         if self.view == "map":
             self._words.setText(f"{findings.members[current].name} beside {findings.members[0].name}")
@@ -104,6 +105,11 @@ class RatioCard(Card):
         self.lines.show_band(sheet.band)
         self.lines.show_hint("" if any(one.value.size for one in sheet.ratios) else NO_RATIO)
         yield from self.lines.draw_in_steps(sheet.ratios, hidden, sheet.seqlens)
+
+    def _named(self, sheet: Sheet) -> Sequence[str]:
+        """The kernels in the legend: on a stage those alone that have a line."""
+        drawn = {strand.kernel for strand in sheet.ratios if strand.value.size}
+        return [kernel for kernel in sheet.kernels if kernel in drawn or not self.property("stage")]
 
     def _draw_map(self, findings: Findings, current: int) -> None:
         grid, quantity = findings.grids[current - 1], findings.comparison.quantity

@@ -1,6 +1,6 @@
 """Two columns of source beside each other, which scroll together."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import cast
 
 from PySide6.QtGui import QResizeEvent
@@ -12,6 +12,7 @@ from flashscope.app.look.theme import TEXT_PX, Theme
 from flashscope.app.look.zoom import ZOOM
 from flashscope.app.pages.ladder.column import CodeColumn
 from flashscope.app.pages.ladder.source_diff import SourceDiff
+from flashscope.app.stage.marking import marked_lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.line_diff import AFTER, BEFORE, GAP, SAME, DiffRow, sides
 from flashscope.app.words.tokens import Token
@@ -22,6 +23,7 @@ LEAST_COLUMNS = 24
 PROLOGUE = ("directive", "comment")
 KERNEL = "__global__"  # what the first line of a kernel holds
 AROUND = 8  # rows
+ABOVE = 2  # rows over the first that is marked
 
 
 class LadderBoard(QWidget):
@@ -41,6 +43,7 @@ class LadderBoard(QWidget):
         self._reading: SourceDiff | None = None
         self._alone: QWidget | None = None  # the column that is to fill the board
         self._whole, self._starts = False, cast("Sequence[str]", ())
+        self._marked: Sequence[Collection[int] | None] = (None, None)  # lines of both
         self._px: float = CODE_PX
         self._rows: tuple[Sequence[DiffRow], Sequence[DiffRow]] = ((), ())
         self._laid = 0  # characters of a column as it is laid out
@@ -64,10 +67,22 @@ class LadderBoard(QWidget):
         ZOOM.changed.connect(self._size)
         self._size()
 
-    def show_reading(self, reading: SourceDiff, *, whole: bool, starts: Sequence[str] = ()) -> None:
-        """Show what has changed, or all of it; `starts` is what the lines hold that are to be on top."""
+    def show_reading(
+        self, reading: SourceDiff, *, whole: bool, starts: Sequence[str] = (), marked: Sequence[str] = ()
+    ) -> None:
+        """Show what has changed, or all of it.
+
+        Args:
+            reading: The two sources.
+            whole: Whether all of it is shown; what is wanted on top, or marked, is in all.
+            starts: What the lines hold that are to be on top.
+            marked: What the lines hold that are marked, or their numbers in the kernel's source.
+        """
         self._reading, self._starts = reading, starts
-        self._whole = whole or not reading.hunks or bool(starts)
+        self._whole = whole or not reading.hunks or bool(starts) or bool(marked)
+        before, after = reading.sources
+        lit = marked_lines(before, marked, numbered=False), marked_lines(after, marked)
+        self._marked = lit if any(lit) else (None, None)
         self._stand()
         for heading, sign, source in zip(self.headings, (BEFORE, AFTER), reading.sources, strict=True):
             if source is not None:
@@ -138,15 +153,20 @@ class LadderBoard(QWidget):
         self._laid = self._width()
         hunks = reading.whole if self._whole else reading.hunks
         self._rows = sides(hunks, self._laid, aligned=self._aligned)
-        for column, rows, tokens in zip(self.columns, self._rows, reading.tokens, strict=True):
-            column.show_rows(rows, tokens)
+        shown = zip(self.columns, self._rows, reading.tokens, self._marked, strict=True)
+        for column, rows, tokens, marked in shown:
+            column.show_rows(rows, tokens, marked)
 
     def to_code(self) -> None:
         """Have the first change of the code on top; of another file's source the kernel."""
         reading = self._reading
         if reading is None:
             return
-        if self._aligned:
+        if self._marked[1] and not self._starts:
+            first = max(0, _row_of(self._rows[1], min(self._marked[1])) - ABOVE)
+            before = first if self._aligned or not self._marked[0] else self._row_before()
+            tops = [before, first]
+        elif self._aligned:
             firsts = map(_first, self._rows, reading.tokens)
             tops = [_with_place(self._rows[1], min(firsts))] * 2
         else:
@@ -155,6 +175,9 @@ class LadderBoard(QWidget):
             tops = [_row_of(rows, _line_with(source, text)) for rows, source, text in told]
         for column, top in zip(self.columns, tops, strict=True):
             column.show_row(top)
+
+    def _row_before(self) -> int:
+        return max(0, _row_of(self._rows[0], min(self._marked[0] or (0,))) - ABOVE)
 
     def go_on(self, rows: int) -> None:
         """Go so many rows on, or back."""

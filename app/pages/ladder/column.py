@@ -1,12 +1,14 @@
 """A column of source: its rows with their signs, in the colours of the language."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from math import ceil
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetricsF,
+    QResizeEvent,
     QSyntaxHighlighter,
     QTextCharFormat,
     QTextCursor,
@@ -25,15 +27,19 @@ from flashscope.app.words.tokens import Token, TokenKind
 
 SIGN = 2  # characters in front of a row: its sign and a blank
 TINT = 0.86  # of the card in the ground of a line that has changed
+MARKED = "marked"  # in place of the sign of a line that is marked
+LIT = 0.72  # the same of a line that is marked
+FAINT = 0.45  # of the card in the letters of a line that stands back
 
 
 def grounds(theme: Theme) -> Mapping[str, str]:
-    """What is behind a row, by its sign."""
+    """What is behind a row, by its sign, and behind one that is marked."""
     return {
         SAME: theme.raised,
         GAP: theme.panel,
         BEFORE: mix(theme.error, theme.raised, TINT).name(),
         AFTER: mix(theme.ok, theme.raised, TINT).name(),
+        MARKED: mix(theme.accent, theme.raised, LIT).name(),
     }
 
 
@@ -59,6 +65,8 @@ class Colours(QSyntaxHighlighter):
         super().__init__(document)
         self.rows: Sequence[DiffRow] = ()
         self.tokens: Sequence[Sequence[Token]] = ()
+        self.marked: Collection[int] | None = None  # lines; None: none stands back
+        self._faint = QTextCharFormat()
         self._formats: dict[str, dict[str, QTextCharFormat]] = {}
 
     def use(self, theme: Theme) -> None:
@@ -71,6 +79,8 @@ class Colours(QSyntaxHighlighter):
             for sign, ground in grounds(theme).items()
         }
 
+        self._faint = _format(mix(theme.text, theme.raised, FAINT).name(), bold=False)
+
     @guarded()
     def highlightBlock(self, text: str) -> None:
         """Colour a row: its sign, then its tokens as far as they stand in it."""
@@ -78,7 +88,10 @@ class Colours(QSyntaxHighlighter):
         if number >= len(self.rows):
             return
         row = self.rows[number]
-        formats = self._formats[row.sign]
+        if self.marked is not None and row.number not in self.marked:
+            self.setFormat(0, len(text), self._faint)
+            return
+        formats = self._formats[row.sign if self.marked is None else MARKED]
         self.setFormat(0, len(text) if row.sign == GAP else SIGN, formats[row.sign])
         for token in self.tokens[row.number] if row.number is not None else ():
             start, end = (place - row.shift for place in (token.start, token.start + token.length))
@@ -108,7 +121,7 @@ class CodeColumn(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-        self._theme = theme
+        self._theme, self._staged = theme, False
         self._colours = Colours(self.document())
         self._colours.use(theme)
 
@@ -118,11 +131,23 @@ class CodeColumn(QPlainTextEdit):
         room = self.viewport().width() - 2 * self.document().documentMargin()
         return int(room / QFontMetricsF(self.font()).horizontalAdvance("0")) - SIGN
 
-    def show_rows(self, rows: Sequence[DiffRow], tokens: Sequence[Sequence[Token]]) -> None:
-        """Show these lines, from the first."""
-        self._colours.rows, self._colours.tokens = rows, tokens
+    def show_rows(
+        self,
+        rows: Sequence[DiffRow],
+        tokens: Sequence[Sequence[Token]],
+        marked: Collection[int] | None = None,
+    ) -> None:
+        """Show these lines, from the first.
+
+        Args:
+            rows: What stands there.
+            tokens: Of each line of the source.
+            marked: The lines that have a ground while all others stand back; None: none does.
+        """
+        self._colours.rows, self._colours.tokens, self._colours.marked = rows, tokens, marked
         self.setPlainText("\n".join(f"{row.sign} {row.text}" for row in rows))
         self._mark()
+        self._fit_lines()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -130,6 +155,31 @@ class CodeColumn(QPlainTextEdit):
         self._colours.use(theme)
         self._colours.rehighlight()
         self._mark()
+
+    def take_stage(self, *, on: bool) -> None:
+        """Stand without frame and bar, the keys left to the stage; or be one to work with."""
+        bar = Qt.ScrollBarPolicy.ScrollBarAlwaysOff if on else Qt.ScrollBarPolicy.ScrollBarAlwaysOn
+        self.setVerticalScrollBarPolicy(bar)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus if on else Qt.FocusPolicy.StrongFocus)
+        self.setProperty("stage", on)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self._staged = on
+        self._fit_lines()
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """On a stage have no line that is seen in part."""
+        super().resizeEvent(event)
+        self._fit_lines()
+
+    def _fit_lines(self) -> None:
+        before = self.viewportMargins().bottom()
+        room = self.viewport().height() + before - self.contentOffset().y()
+        line = self.blockBoundingRect(self.firstVisibleBlock()).height()
+        rest = ceil(room % line) if self._staged and line else 0
+        if rest != before:
+            self.setViewportMargins(0, 0, 0, rest)
 
     @property
     def top(self) -> int:
@@ -139,16 +189,18 @@ class CodeColumn(QPlainTextEdit):
     def show_row(self, number: int) -> None:
         """Have this line on top."""
         self.verticalScrollBar().setValue(number)
+        self._fit_lines()
 
     def _mark(self) -> None:
         """Give the rows their grounds."""
-        behind = grounds(self._theme)
+        behind, marked = grounds(self._theme), self._colours.marked
         block, marks = self.document().firstBlock(), []
         for row in self._colours.rows:
-            if row.sign != SAME:
+            chosen = marked is not None and row.number in marked
+            if chosen or (marked is None and row.sign != SAME):
                 mark = QTextEdit.ExtraSelection()
                 mark.cursor = QTextCursor(block)
-                mark.format.setBackground(QColor(behind[row.sign]))
+                mark.format.setBackground(QColor(behind[MARKED if chosen else row.sign]))
                 mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
                 marks.append(mark)
             block = block.next()

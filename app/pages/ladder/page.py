@@ -41,6 +41,7 @@ class LadderPage(Page):
 
     Attributes:
         kernel: The step on show.
+        marked: What the lines hold that are marked, or their numbers; none: no line stands back.
         starts: What the lines hold that are on top of the two columns, or of both; none: the first change is.
         recorded: What the bundled recording measured; None before it is read, or where it cannot be.
     """
@@ -53,6 +54,7 @@ class LadderPage(Page):
         self.kernel = FIRST
         self.recorded: LadderRecording | None = None
         self.starts: Sequence[str] = ()
+        self.marked: Sequence[str] = ()
         self._asked = False
         self._reading: SourceDiff | None = None
         self.chores = Chores(self)
@@ -137,9 +139,11 @@ class LadderPage(Page):
         """What the recording measured of such problems."""
         return self.recorded.curves.get(self.label, ()) if self.recorded is not None else ()
 
-    def show_step(self, kernel: str, label: str, starts: Sequence[str] = ()) -> None:
+    def show_step(
+        self, kernel: str, label: str, starts: Sequence[str] = (), marked: Sequence[str] = ()
+    ) -> None:
         """Show a step of the ladder; what is unknown or empty leaves what is on show."""
-        self.starts = starts
+        self.starts, self.marked = starts, marked
         before = self.kernels.currentText(), self.label
         if label in PROBLEMS:
             with QSignalBlocker(self.problems):  # both are read together
@@ -208,7 +212,9 @@ class LadderPage(Page):
 
     def _show(self) -> None:
         if self._reading is not None and self._reading.sources[1].kernel == self.kernel:
-            self.board.show_reading(self._reading, whole=self.whole.isChecked(), starts=self.starts)
+            self.board.show_reading(
+                self._reading, whole=self.whole.isChecked(), starts=self.starts, marked=self.marked
+            )
             self.staging.changed.emit()
 
     def _tell(self) -> None:

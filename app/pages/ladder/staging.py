@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.ladder.board import LadderBoard
 from flashscope.app.pages.ladder.ladder_recording import TITLE, LadderRecording, common_lengths
 from flashscope.app.pages.staging import Staging
+from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.widgets.plain import PlainLabel
@@ -56,7 +56,9 @@ class Ladder(Protocol):
     def members(self) -> Sequence[PointRow]:
         """What the recording measured of such problems."""
 
-    def show_step(self, kernel: str, label: str, starts: Sequence[str] = ()) -> None:
+    def show_step(
+        self, kernel: str, label: str, starts: Sequence[str] = (), marked: Sequence[str] = ()
+    ) -> None:
         """Show a step of the ladder; what is unknown or empty leaves what is on show."""
 
 
@@ -75,6 +77,11 @@ class LadderStaging(Staging):
         self._seqlen: int | None = None
 
     @property
+    def settled(self) -> bool:
+        """Whether the step's source is on show; of what it gained the sentence waits."""
+        return self._page.board.columns[1].blockCount() > 1
+
+    @property
     def scene(self) -> Scene:
         """What the recording measured of the step and its predecessor."""
         page = self._page
@@ -86,8 +93,9 @@ class LadderStaging(Staging):
 
     @property
     def sentence(self) -> str:
-        """The idea, and what it gained."""
-        return f"{self._page.idea.text()} {self._page.gain.text()}"
+        """The idea, and what it gained at the longest N."""
+        told = self.stop
+        return fill(told.sentence, self.scene)
 
     @property
     def provenance(self) -> Provenance:
@@ -125,8 +133,8 @@ class LadderStaging(Staging):
         page.whole.setChecked(False)
         page.board.set_px(CODE_PX)
         for column in page.board.columns:
-            column.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # a clicker's keys are the stage's
-        page.show_step(stop.kernels[-1] if stop.kernels else "", stop.curve, stop.lines)
+            column.take_stage(on=True)
+        page.show_step(stop.kernels[-1] if stop.kernels else "", stop.curve, stop.lines, stop.marked)
 
     def fill_with(self, exhibit: QWidget | None) -> None:
         """Show one source alone, or both."""
@@ -139,4 +147,4 @@ class LadderStaging(Staging):
         self._page.board.set_px()
         self._page.show_step("", "")
         for column in self._page.board.columns:
-            column.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            column.take_stage(on=False)

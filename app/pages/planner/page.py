@@ -18,7 +18,7 @@ from flashscope.app.pages.planner.crossing_card import CrossingCard
 from flashscope.app.pages.planner.crossing_search import CrossingSearch
 from flashscope.app.pages.planner.form import PlannerForm
 from flashscope.app.pages.planner.memory_card import MemoryCard
-from flashscope.app.pages.staging import Staging
+from flashscope.app.pages.planner.staging import PlannerStaging
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.keyed import does
@@ -76,8 +76,8 @@ class PlannerPage(Page):
         below.addWidget(self.source, 1)
         below.addWidget(self.copy_button, alignment=Qt.AlignmentFlag.AlignTop)
         keep(self.table, self._size_table, ROW_PX * LINES)
-        aside = self.form, self.table, self.copy_button, self.crossing
-        self.staging = Staging(self.key, self.controller, aside)
+        aside = self.form, self.table, self.copy_button, self.crossing, self.sentence, self.source
+        self.staging = PlannerStaging(self, self.controller, aside)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 10)
         column.setSpacing(8)
@@ -190,6 +190,7 @@ class PlannerPage(Page):
             self.sentence.setText(str(error))
             return
         self.sentence.setText(outlook_summary(self.found))
+        self.staging.changed.emit()
         self.memory.show_outlook(self.found)
         self.table.list.set_rows(self.found.prospects)
         self.source.setText(self._source(self.found))

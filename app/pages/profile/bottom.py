@@ -26,6 +26,9 @@ from flashscope.profiles.results.model.session import Session
 class BottomCard(Card):
     """Three views of one session under one title line.
 
+    Attributes:
+        on_stage: Whether there is nothing to work with in the title line.
+
     Signals:
         freeze_toggled: The telemetry's display was frozen or let go (bool).
     """
@@ -35,6 +38,7 @@ class BottomCard(Card):
     def __init__(self, theme: Theme, notes: NotesPanel) -> None:
         super().__init__()
         self._theme = theme
+        self.on_stage = False
         self._session: Session | None = None
         self.strip = TelemetryStrip(theme)
         self.table = ResultsTable(theme)
@@ -59,7 +63,7 @@ class BottomCard(Card):
         self.summary = PlainLabel()
         self.summary.setProperty("role", "unit")
         self.summary.hide()
-        self.header.insertWidget(0, self.legend, 1)
+        self.header.insertWidget(0, self.legend, 100)  # all the room there is
         self.export_button = ExportButton("telemetry", self.make_export, self._theme)
         self.header.addWidget(self.summary)
         self.header.addWidget(self.freeze)
@@ -99,8 +103,9 @@ class BottomCard(Card):
     def show_part(self, key: str) -> None:
         """Bring the `telemetry`, the `results` or the `notes` to the front."""
         self._stack.setCurrentWidget(self._parts[key])
-        for widget in (self.freeze, self.legend, self.export_button):
-            widget.setVisible(key == "telemetry")
+        self.legend.setVisible(key == "telemetry")
+        for tool in (self.freeze, self.export_button):
+            tool.setVisible(key == "telemetry" and not self.on_stage)
         self.summary.setVisible(key == "results")
 
     @property

@@ -62,8 +62,8 @@ def offers(page: Profile) -> list[Action]:
     plots, notes = page.plots, page.bottom.notes
     step = plots.step_cursor
     return [
+        Action("run", "Run the sweep", page.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
         *staged(
-            Action("run", "Run the sweep", page.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
             Action("profile.log", "Logarithmic or linear bytes and times", plots.toggle_log, "View", "L"),
             Action("profile.autorange", "Fit the plots to the data", page.fit, "View", "A"),
             Action("profile.grid", "Show or hide the grid", plots.toggle_grid, "View", "G"),

@@ -23,8 +23,11 @@ from flashscope.app.pages.profile.notes import NotesPanel
 from flashscope.app.pages.profile.offers import offers
 from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.profile.replay_bar import ReplayBar
+from flashscope.app.pages.profile.results_staging import ResultsStaging
 from flashscope.app.pages.profile.run_chooser import RunChooser
 from flashscope.app.pages.profile.staging import ProfileStaging
+from flashscope.app.pages.profile.telemetry_staging import TelemetryStaging
+from flashscope.app.pages.staging import Staging
 from flashscope.app.widgets.paint_turns import Draw, PaintTurns, draw_unless_waiting
 from flashscope.app.widgets.split import Split
 from flashscope.profiles.results.model.curves import baselines
@@ -92,9 +95,19 @@ class ProfilePage(FormPage):
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(MARGIN, 6, MARGIN, 10)
-        aside = self.headline, self.form, bottom, self.replay
-        self.staging = ProfileStaging(self.controller, self.plots, aside)
+        work = self.headline, self.form, self.replay
+        self.staging = ProfileStaging(self.controller, self.plots, [*work, bottom])
+        results = ResultsStaging(self.controller, self.plots, [*work, split])
+        self._stagings = {
+            "profile": self.staging,
+            "telemetry": TelemetryStaging(self.controller, self.bottom, bottom, [*work, self.plots]),
+            "results": results,
+            "notes": Staging("notes", self.controller),
+        }
+        for staging in self._stagings.values():
+            staging.setParent(self)
         column.addWidget(self.staging.legend)
+        column.addWidget(results.table, 1)
         column.addWidget(self.headline)
         column.addWidget(split, 1)
         column.addWidget(self.replay)
@@ -126,6 +139,10 @@ class ProfilePage(FormPage):
             self._row.setDirection(direction)
             self.setTabOrder(*((self.form, self._right) if beside else (self._right, self.form)))
 
+    def staging_of(self, view: str) -> Staging:
+        """What the curves, the telemetry or the results do on a stage."""
+        return self._stagings[view]
+
     def show_view(self, key: str) -> None:
         """Show the curves, the telemetry, the results or the notes."""
         if key != self._view:
@@ -138,7 +155,7 @@ class ProfilePage(FormPage):
         curves, alone = self._view == self.key, self.plots.full.card is not None
         self.bottom.show_part("telemetry" if curves else self._view)
         self.plots.setVisible(curves)
-        if self.staging.on:
+        if any(staging.on for staging in self._stagings.values()):
             return
         wanted = {
             self._bottom: not curves or (self.controller.moving and not alone),
@@ -151,7 +168,8 @@ class ProfilePage(FormPage):
 
     def _connect(self) -> None:
         self.controller.running_changed.connect(self._running_changed)
-        self.staging.left.connect(self.place_parts)
+        for staging in self._stagings.values():
+            staging.left.connect(self.place_parts)
         self.form_shown.connect(lambda _opened: self.place_parts())
         self.controller.events_arrived.connect(self.take_events)
         self.controller.jumped.connect(self.show_moment)
@@ -273,6 +291,8 @@ class ProfilePage(FormPage):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour everything painted by hand."""
         super().apply_theme(theme)
+        for staging in self._stagings.values():
+            staging.apply_theme(theme)
         self.form.kernels.apply_theme(theme)
         self.plots.apply_theme(theme)
         self.bottom.apply_theme(theme)

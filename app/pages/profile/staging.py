@@ -33,7 +33,7 @@ class ProfileStaging(Staging):
 
     def __init__(self, controller: Controller, plots: PlotsView, aside: Sequence[QWidget]) -> None:
         exports = [card.export_button for card in plots.cells]
-        super().__init__("profile", controller, [*aside, plots.panel, *exports])
+        super().__init__("profile", controller, [*aside, plots.panel, *exports], plots.cells)
         self._plots = plots
         self._shown: Sequence[SweepCard] = ()
         self._before: list[str] = []  # what the plots showed before the stage
@@ -97,6 +97,7 @@ class ProfileStaging(Staging):
             self._plots.show_seqlen(stop.seqlen)
         self.fill_with(None)
         self.legend.show()
+        self._title(on_stage=True)
 
     def follow_pointer(self, pointed: bool) -> None:
         """Let the crosshair go with the pointer, or not."""
@@ -116,6 +117,10 @@ class ProfileStaging(Staging):
         self.legend.show_kernels(self._plots.kernels, ())
         self.changed.emit()
 
+    def _title(self, *, on_stage: bool) -> None:
+        for card in self._plots.cells:
+            card.chooser.take_stage(on=on_stage)
+
     def leave(self) -> None:
         """Show the four plots as they were, and every kernel."""
         super().leave()
@@ -124,4 +129,5 @@ class ProfileStaging(Staging):
             self._plots.show_kernels((), "")
             self._plots.full.restore()
         self.legend.hide()
+        self._title(on_stage=False)
         self._before, self._shown = [], ()

@@ -1,7 +1,7 @@
 """The telemetry under the plots: one lane a quantity, all on one time axis."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -16,8 +16,8 @@ from flashscope.app.figures.ring import ReadingRing, Values
 from flashscope.app.figures.spans import Span, coarse, ends_of, running_at, spans_of
 from flashscope.app.figures.time_view import LEAST_S, TimeView
 from flashscope.app.look.theme import Theme
-from flashscope.app.look.zoom import keep
-from flashscope.app.pages.profile.lane_row import LEFT_PX, LaneRow
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.profile.lane_row import BRIEF_PX, LEFT_PX, LaneRow
 from flashscope.app.plots.export.contents import ExportCell
 from flashscope.app.plots.timeline.moment import MomentLine, TimeLine
 from flashscope.app.plots.timeline.ruler import Ruler
@@ -68,6 +68,7 @@ class TelemetryStrip(QWidget):
         ring: The readings.
         moment: The moment that was chosen.
         view: Which part of the time is on show.
+        only: The fields whose lanes are shown; empty: all.
         rows: What stands in each lane's row, by field; its trace is made when there is one to draw.
 
     Signals:
@@ -81,6 +82,7 @@ class TelemetryStrip(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.frozen = False
+        self.only: Collection[str] = ()
         self.ring = ReadingRing()
         self.view = TimeView()
         self._session: Session | None = None
@@ -107,6 +109,7 @@ class TelemetryStrip(QWidget):
 
     def _make_lane(self, lane: Lane) -> TelemetryLane:
         made = TelemetryLane(lane, self._theme)
+        made.take_any_room(bool(self.only))
         made.show_capacity(self._capacities.get(lane.field))
         self._follow(made)
         return made
@@ -123,7 +126,8 @@ class TelemetryStrip(QWidget):
         self.running.setProperty("role", "unit")
         self.absent.setProperty("role", "unit")
         words = QWidget()
-        keep(words, words.setFixedWidth, LEFT_PX)
+        keep(words, lambda: words.setFixedWidth(px(BRIEF_PX if self.only else LEFT_PX)))
+        self._head_words = words
         lines = QVBoxLayout(words)
         lines.setContentsMargins(0, 0, 0, 0)
         lines.setSpacing(0)
@@ -306,12 +310,25 @@ class TelemetryStrip(QWidget):
             return (0.0, max((session.ended_ns - session.t0_ns) / 1e9, LEAST_S))
         return (0.0, _roomy(newest))
 
+    def show_only(self, fields: Collection[str]) -> None:
+        """Show the lanes of these fields alone, with few words, where there are any; none: all."""
+        self.only = fields
+        self._head_words.setFixedWidth(px(BRIEF_PX if fields else LEFT_PX))
+        self._scrolling.let_scroll(not fields)
+        for row in self.rows.values():
+            row.be_brief(bool(fields))
+        self._show_offered()
+        self.draw()
+
+    def _wanted(self, lane: Lane) -> bool:
+        return not self.only or lane.field in self.only
+
     def _show_offered(self) -> None:
         """Hide the lanes that do not exist here, and name them with the reasons."""
         absent = [lane for lane in LANES if not self.offered(lane)]
         for lane in LANES:
-            self.rows[lane.field].setVisible(lane not in absent)
-        told = [lane for lane in absent if lane.field in self._missing]
+            self.rows[lane.field].setVisible(lane not in absent and self._wanted(lane))
+        told = [lane for lane in absent if lane.field in self._missing and self._wanted(lane)]
         self.absent.setVisible(bool(told))
         self.absent.setText(f"n/a here: {', '.join(lane.title for lane in told)}" if told else "")
         set_tip(self.absent, "\n".join(f"{lane.title}: {self._missing[lane.field]}" for lane in told))

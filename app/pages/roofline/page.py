@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QCloseEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QStackedWidget
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QStackedWidget
 
 from flashscope.app.control.actions import Action
 from flashscope.app.control.chores import Chores
@@ -17,8 +17,8 @@ from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.roofline.card import RooflineCard
 from flashscope.app.pages.roofline.memories_card import MemoriesCard
+from flashscope.app.pages.roofline.staging import RooflineStaging
 from flashscope.app.pages.roofline.why_panel import WIDTH, WhyPanel
-from flashscope.app.pages.staging import Staging
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.plain import set_tip
 from flashscope.profiles.results.model.curves import Curve, by_curve, curve_with
@@ -65,8 +65,8 @@ class RooflinePage(Page):
         self.shown = QStackedWidget()
         for card in (self.card, self.memories):
             self.shown.addWidget(card)
-        self._add_switch()
-        self.staging = Staging(self.key, controller, (self.why,))
+        self.switch, _back = self._switches()
+        self.staging = RooflineStaging(self, controller, (self.why,))
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(12, 8, 12, 10)
         self._row.setSpacing(8)
@@ -76,8 +76,9 @@ class RooflinePage(Page):
         self._connect()
         self.show_session(controller.session)
 
-    def _add_switch(self) -> None:
+    def _switches(self) -> list[QPushButton]:
         """In the header of each card a button that leads to the other one."""
+        made = []
         for card, other, text in (
             (self.card, self.memories, "Memories"),
             (self.memories, self.card, "Roofline"),
@@ -85,6 +86,8 @@ class RooflinePage(Page):
             button = text_button(text, f"Show: {text}", partial(self.shown.setCurrentWidget, other), "link")
             set_tip(button, TIPS[text])
             card.header.insertWidget(card.header.count() - 1, button)
+            made.append(button)
+        return made
 
     def _connect(self) -> None:
         self.controller.events_arrived.connect(self._take_events)
@@ -172,6 +175,7 @@ class RooflinePage(Page):
         self.memories.show_session(session)
         self._show_point(self.controller.point)
         self.drawn.emit()
+        self.staging.changed.emit()
 
     def _take_events(self, events: Sequence[Event]) -> None:
         if any(isinstance(event, OUTCOMES) for event in events):

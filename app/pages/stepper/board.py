@@ -76,6 +76,11 @@ class StepperBoard(QWidget):
         self._write_titles(view)
 
     @property
+    def cards(self) -> Sequence[Card]:
+        """What each panel stands on."""
+        return [*self._cards.values()]
+
+    @property
     def shown(self) -> list[QWidget]:
         """The cards of the panels that a stage shows, of all without one."""
         return [self._cards[self._named[name]] for name in self.only] or [*self._cards.values()]

@@ -22,6 +22,7 @@ from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.words.provenance import Provenance, of_machine
 
 PANELS = ("formulas", "scores")
+LETTERS = {"m": "m", "alpha": "α", "l": "ℓ", "o": "O"}
 SENTENCE = "Step {step} of {steps}."
 
 
@@ -63,16 +64,31 @@ class StepperStaging(Staging):
     """
 
     def __init__(self, page: Stepper, controller: Controller, tracing: Tracing) -> None:
-        super().__init__("stepper", controller, (page.bar, page.transport))
-        self._page = page
+        super().__init__("stepper", controller, (page.bar, page.transport), page.board.cards)
+        self._page, self._tracing = page, tracing
         self._step: int | None = None  # where to go once the trace is there
         tracing.recorded.connect(self._go)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the trace is there, or will not be."""
+        return self._tracing.wanted is None or self._tracing.waits_for_sweep
 
     @property
     def scene(self) -> Scene:
         """The numbers of the step on show."""
         view = self._page.view
         return Scene(numbers=step_numbers(view) if view is not None else {})
+
+    @property
+    def sentence(self) -> str:
+        """Which step it is, and what it has made of the row."""
+        known = self.scene.numbers
+        if not known:
+            return ""
+        told = [f"{letter} = {known[name]}" for name, letter in LETTERS.items() if name in known]
+        numbers = ", ".join(told).replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+        return f"Step {known['step']} of {known['steps']}{': ' if told else ''}{numbers}."
 
     @property
     def provenance(self) -> Provenance:

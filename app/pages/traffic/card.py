@@ -35,10 +35,10 @@ class TrafficCard(Card):
         self.setContentsMargins(0, -4, -4, -6)
         self.apply_theme(theme)
 
-    def show_point(self, one: CountedPoint, axes: TrafficAxes) -> None:
-        """Draw a point on these axes, and say what it moved."""
+    def show_point(self, one: CountedPoint, axes: TrafficAxes, *, brief: bool = False) -> None:
+        """Draw a point on these axes, and say what it moved; brief: what it read and wrote alone."""
         copy = one.row.measured("copy_gbs")
-        self._totals = totals_text(one)
+        self._totals = totals_text(one, brief=brief)
         self.set_unit(self._totals)
         self.plot.setAccessibleDescription(self._totals)
         self.plot.show_curve(Rates.of(one.traffic), copy.value if copy else None, axes)
@@ -49,13 +49,15 @@ class TrafficCard(Card):
         self.plot.apply_theme(theme)
 
 
-def totals_text(one: CountedPoint) -> str:
+def totals_text(one: CountedPoint, *, brief: bool = False) -> str:
     """What a run reads and writes in all, over which time, and what it must move by formula."""
     parts = []
     for key, what in COUNTED:
         figure = one.row.measured(key)
         if figure is not None and figure.value is not None:
             parts.append(f"{traffic_text(figure.value)} {what}")
+    if brief:
+        return " · ".join(parts[:2])
     parts.insert(2, f"in {ms_text(one.traffic.run_ns / NS_IN_MS)}")
     least = QUANTITIES["compulsory_dram_bytes"].figure(one.row)
     if least is not None and least.value is not None:

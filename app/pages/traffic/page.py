@@ -20,6 +20,7 @@ from flashscope.app.pages.traffic.shown import (
     nearest,
     none_of_curve,
     others,
+    telling,
     too_slow,
     why_none,
 )
@@ -52,6 +53,7 @@ MARGIN = 12
 CHOICE_PX = 84
 OPEN, COUNT = "Open the recording with counters", "New sweep with counters …"
 BESIDE = 2  # kernels that a stage shows side by side
+MOST_STAGED = 3  # that it shows at all
 
 
 class TrafficPage(Page):
@@ -69,6 +71,7 @@ class TrafficPage(Page):
         self._groups: dict[Curve, dict[int, list[CountedPoint]]] = {}
         self.cards: dict[str, TrafficCard] = {}
         self.only: Collection[str] = ()
+        self._side_by_side = False
         self.seqlens = DropDown()
         self.seqlens.setAccessibleName("Sequence length on show")
         set_tip(self.seqlens, "N; it goes with the crosshair of the curves")
@@ -177,8 +180,6 @@ class TrafficPage(Page):
     def show_kernels(self, kernels: Collection[str]) -> None:
         """Show the curves of these, two of them side by side; or of all where none is named."""
         self.only = kernels
-        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._cards.setDirection(beside if 0 < len(kernels) <= BESIDE else below)
         self._changed()
 
     def refresh(self) -> None:
@@ -234,12 +235,14 @@ class TrafficPage(Page):
     @property
     def counted(self) -> Sequence[CountedPoint]:
         """The points whose curves are on show."""
-        return [one for one in self._offered() if self.only or one.row.kernel not in self.kernels.hidden]
+        all_of = self.only or self.staging.on
+        return [one for one in self._offered() if all_of or one.row.kernel not in self.kernels.hidden]
 
     def _offered(self) -> list[CountedPoint]:
         """The points that have a curve at the N on show; on a stage, of the kernels wanted there."""
         there = [] if self.seqlen is None else self._of_curve().get(self.seqlen, [])
-        return [one for one in there if not self.only or one.row.kernel in self.only]
+        wanted = [one for one in there if not self.only or one.row.kernel in self.only]
+        return telling(wanted) if self.staging.on and len(wanted) > MOST_STAGED else wanted
 
     def _of_curve(self) -> dict[int, list[CountedPoint]]:
         """The points of the problems on show that have a curve, by N."""
@@ -262,6 +265,9 @@ class TrafficPage(Page):
         offered = self._offered()
         kernels = [one.row.kernel for one in offered]
         self._make_cards(kernels)
+        self._side_by_side = self.staging.on and len(kernels) <= BESIDE
+        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._cards.setDirection(beside if self._side_by_side else below)
         self.kernels.show_kernels(kernels)
         slow = set(too_slow(offered))
         kept = slow & set(self.kernels.hidden) if self.kernels.touched else slow
@@ -280,7 +286,8 @@ class TrafficPage(Page):
     def _show_cards(self) -> None:
         """Draw what is not hidden, on axes that end where the slowest of it does."""
         offered, shown = self._offered(), self.counted
-        height = (self.height() - px(HEAD_PX)) / max(1, len(shown)) - px(CARD_PX)
+        below = 1 if self._side_by_side else max(1, len(shown))
+        height = (self.height() - px(HEAD_PX)) / below - px(CARD_PX)
         axes = TrafficAxes.around(*_extent(shown), height)
         self._unit = time_unit(axes.us)
         self._write_legend()
@@ -288,7 +295,7 @@ class TrafficPage(Page):
         for kernel, card in self.cards.items():
             card.setVisible(kernel in drawn)
         for one in shown:
-            self.cards[one.row.kernel].show_point(one, axes)
+            self.cards[one.row.kernel].show_point(one, axes, brief=self.staging.on)
         without = others(self._rows, offered)
         hidden = (
             hidden_kernels_text(offered, self.kernels.hidden, chosen=self.kernels.touched) if offered else ""
@@ -296,7 +303,7 @@ class TrafficPage(Page):
         self.left_out.setText(
             " ".join(filter(None, (hidden, without and f"Without a curve here: {without}.")))
         )
-        self.left_out.setVisible(bool(self.left_out.text()) and not self.only)
+        self.left_out.setVisible(bool(self.left_out.text()) and not (self.only or self.staging.on))
 
     def _make_cards(self, kernels: Sequence[str]) -> None:
         """A card for each of these, those that are there kept."""
@@ -309,6 +316,7 @@ class TrafficPage(Page):
         self.cards = {kernel: TrafficCard(kernel, self.theme) for kernel in kernels}
         for card in self.cards.values():
             self._cards.addWidget(card, 1)
+        self.staging.take_cards(list(self.cards.values()))
 
     def _take_events(self, events: Sequence[Event]) -> None:
         if any(isinstance(event, PlanStarted | PointMeasured) for event in events):

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.staging import Staging
 from flashscope.app.pages.traffic.shown import CountedPoint
+from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 
@@ -63,9 +64,10 @@ class TrafficStaging(Staging):
     def stop(self) -> Stop:
         """Kernels and N on show."""
         page = self._page
-        kernel = next(iter(page.cards), "")
+        shown = [one.row.kernel for one in page.counted]
+        kernel = next(iter(shown), "")
         told = f"At N = {{n}} {kernel} reads {{dram_read_bytes of {kernel}}} from DRAM." if kernel else ""
-        return replace(super().stop, kernels=tuple(page.cards), seqlen=page.seqlen, sentence=told)
+        return replace(super().stop, kernels=tuple(shown), seqlen=page.seqlen, sentence=told)
 
     def show_stop(self, stop: Stop) -> None:
         """Show its kernels at its N."""
@@ -73,6 +75,15 @@ class TrafficStaging(Staging):
         if stop.seqlen is not None:
             self._page.show_seqlen(stop.seqlen)
         self._page.show_kernels(stop.kernels)
+
+    @property
+    def sentence(self) -> str:
+        """What the kernels on show read from DRAM."""
+        cards = list(self._page.cards)
+        if not cards:
+            return ""
+        told = " and ".join(f"{{dram_read_bytes of {kernel}}} in {kernel}" for kernel in cards)
+        return fill(f"One run at N = {{n}} reads {told} from DRAM.", self.scene)
 
     def fill_with(self, exhibit: QWidget | None) -> None:
         """Show one card, or all of them."""

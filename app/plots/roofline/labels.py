@@ -43,9 +43,11 @@ class Labels:
         self._plot = plot
         self._items: list[pg.TextItem] = []  # made once, and used again
 
-    def show(self, wanted: Iterable[SpotLabel], points: Iterable[Place]) -> None:
-        """Write these beside these points; one that has no room is left out."""
-        taken = [self._box(*map(float, place)) for place in points]
+    def show(
+        self, wanted: Iterable[SpotLabel], points: Iterable[Place], taken: Iterable[QRectF] = ()
+    ) -> None:
+        """Write these beside these points, not where something is taken; one without room is left out."""
+        taken = [*taken, *(self._box(*map(float, place)) for place in points)]
         placed = [(label, box) for label in wanted if (box := self._room(label, taken)) is not None]
         self._items += [self._made() for _ in range(len(placed) - len(self._items))]
         for item in self._items[len(placed) :]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.kernel_marks import kernel_mark
@@ -144,7 +144,18 @@ class RooflinePlot(Plot):
         self.getViewBox().setRange(xRange=x, yRange=y, padding=0, disableAutoRange=True)
         for roof in self._roofs:
             roof.draw(x, y, max(levels, default=y[1]))
+        self._part_names()
         self._draw_chosen()
+
+    def _part_names(self) -> None:
+        """Leave out a ceiling's name that would stand on another's: levels come first, then the slope."""
+        taken: list[QRectF] = []
+        for roof in sorted(self._roofs, key=lambda one: (one.rises, one.level)):
+            box = roof.name_box
+            free = not any(box.intersects(other) for other in taken)
+            roof.show_name(free)
+            if free:
+                taken.append(box)
 
     def _names_width(self, decades: float) -> float:
         """How many decades more it takes for names to stand right of the last points, at most a third."""
@@ -188,7 +199,8 @@ class RooflinePlot(Plot):
                 )
                 for n, spot in chosen_first
             ]
-        self._labels.show([*lengths[:1], *names[:1], *lengths[1:], *names[1:]], self._places())
+        taken = [roof.name_box for roof in self._roofs if roof.named]
+        self._labels.show([*lengths[:1], *names[:1], *lengths[1:], *names[1:]], self._places(), taken)
 
     def _places(self) -> list[tuple[float, float]]:
         """Where marks stand; a point of which nothing tells the bytes has none."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
 
 from flashscope.app.figures.ticks import to_axis
 from flashscope.app.look.theme import Theme
@@ -74,6 +74,20 @@ class RoofItem:
         fits = self._text.boundingRect().width() <= room
         self._text.setAnchor((1, 1) if fits else (0, 0))
         self._text.setPos(place, place + self.level)
+
+    @property
+    def name_box(self) -> QRectF:
+        """What its name takes of the scene."""
+        return QRectF(self._text.mapRectToScene(self._text.boundingRect()))
+
+    @property
+    def named(self) -> bool:
+        """Whether its name is written."""
+        return bool(self._text.isVisible())
+
+    def show_name(self, shown: bool) -> None:
+        """Write its name, or leave it out."""
+        self._text.setVisible(shown and self.roof is not None)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""

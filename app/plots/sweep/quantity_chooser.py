@@ -52,6 +52,13 @@ class QuantityChooser(QToolButton):
         """Room for all of it."""
         return self.sizeHint()
 
+    def take_stage(self, *, on: bool) -> None:
+        """Be a title that opens nothing, as on a stage, or open the list again."""
+        self.setProperty("stage", on)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, on)
+        self.style().unpolish(self)
+        self.style().polish(self)
+
     def show_quantity(self, quantity: Quantity) -> None:
         """Name what is on show."""
         self._shown = quantity.key

@@ -21,17 +21,24 @@ HIGHEST = 1e18  # in a lane's unit: what is above, no device reads
 SHADE = 44  # opacity of a span, of 255
 TOP_PX, BOTTOM_PX = 8, 3  # free above the top tick and below 0
 LEAST_PX = 34
+THIN_PX = 1.2  # a pixel at 100 %, three on a stage
 TWO_TICKS_PX = 30
 
 
 class _EndTicks(UnitAxis):
-    """An axis for a low plot: a tick at the top, and one at 0 where there is room for both."""
+    """An axis for a low plot: a tick at the top, and one at 0 where there is room for both.
+
+    Attributes:
+        top_only: Whether there is none, so that the lanes of a stage do not meet.
+    """
+
+    top_only = False
 
     @guarded(list)
     def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
         """The top, or 0 and the top."""
-        top = nice_floor(maxVal - TOP_PX * (maxVal - minVal) / max(size, 1.0))
-        return [(top or 1.0, [0.0, top] if size >= px(TWO_TICKS_PX) else [top])]
+        top = nice_floor(maxVal - px(TOP_PX) * (maxVal - minVal) / max(size, 1.0))
+        return [(top or 1.0, [top] if self.top_only or size < px(TWO_TICKS_PX) else [0.0, top])]
 
 
 def nice_floor(at_most: float) -> float:
@@ -76,11 +83,17 @@ class TelemetryLane(TimePlot):
             seen_t, seen_v = thin(times[inside], values[inside] / self.lane.divisor)
         self.curve.setData(seen_t, seen_v)
         top = self._top(seen_v)
-        scale = top / max(self.box.height() - TOP_PX - BOTTOM_PX, 4.0)
-        low, high = -BOTTOM_PX * scale, top + TOP_PX * scale
+        scale = top / max(self.box.height() - px(TOP_PX) - px(BOTTOM_PX), 4.0)
+        low, high = -px(BOTTOM_PX) * scale, top + px(TOP_PX) * scale
         self.box.setRange(xRange=view, yRange=(low, high), padding=0)
         self._note.setPos(view[0], (low + high) / 2)
         self._shades.draw(spans, view, (low, high), self._theme)
+
+    def tick_top_only(self, top_only: bool) -> None:
+        """Have a tick at the top alone, or one at 0, too."""
+        axis = self.getAxis("left")
+        axis.top_only, axis.picture = top_only, None
+        axis.update()
 
     def show_capacity(self, capacity: float | None) -> None:
         """Draw a dashed line at the capacity, given in the reading's unit."""
@@ -102,7 +115,7 @@ class TelemetryLane(TimePlot):
         self._theme = theme
         restyle(self, theme)
         self.curve.setPen(pg.mkPen(theme.text, width=px(2)))
-        self._capacity.setPen(pg.mkPen(theme.error, width=1, dash=[5, 4]))
+        self._capacity.setPen(pg.mkPen(theme.error, width=px(THIN_PX), dash=[5, 4]))
         self._note.fill = pg.mkBrush(theme.panel)
         self._note.setFont(tick_font())
         self._note.setColor(theme.dim)

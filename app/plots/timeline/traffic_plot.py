@@ -134,7 +134,7 @@ class TrafficPlot(Plot):
         restyle(self, theme)
         for curve, colour in ((self._all, written_colour(theme)), (self._read, read_colour(theme))):
             curve.setBrush(pg.mkBrush(colour))
-        self._copy.setPen(pg.mkPen(theme.text, width=px(1), style=Qt.PenStyle.DashLine))
+        self._copy.setPen(pg.mkPen(theme.text, width=px(1.2), style=Qt.PenStyle.DashLine))
         self._copy.label.setColor(theme.text)
         self._copy.label.fill = pg.mkBrush(theme.panel)  # bars may be higher than the line
         self._copy.label.setFont(tick_font())

@@ -8,17 +8,25 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog
 
 from flashscope.app.control.actions import Action
-from flashscope.app.pages.registry import START, title_of
+from flashscope.app.pages.registry import title_of
 from flashscope.app.shell.presenter.notes import NotesWindow
 from flashscope.app.shell.presenter.presenter import Stage
-from flashscope.app.stage.story import BUNDLED_STORIES, ENDING, PageKey, StoryError, find_story, read_story
+from flashscope.app.stage.story import (
+    BUNDLED_STORIES,
+    ENDING,
+    STORIES,
+    PageKey,
+    StoryError,
+    find_story,
+    read_story,
+)
 from flashscope.app.widgets.error_line import ErrorLine
 
 GROUP = "Stage"
 FORWARD, BACK = "PgDown; Space; Right; Return; Enter", "PgUp; Left; Backspace"
 STAGED: Sequence[str] = get_args(PageKey)  # the views that have a form for a stage
 FILTER = f"Stories (*{ENDING})"
-WALKING = "stage.next", "stage.back", "stage.black", "stage.zoom", "stage.fallback", "escape"
+WALKING = "stage.next", "stage.back", "stage.run", "stage.black", "stage.zoom", "stage.fallback", "escape"
 """What works from the speaker's window, too; and the digits."""
 
 
@@ -45,6 +53,7 @@ class StageActions:
             Action("stage", "Present what is on show, or end it", self._toggle, GROUP, "F11", staged=True),
             *bundled,
             Action("stage.open", "Present a story …", self._open, GROUP),
+            Action("stage.check", "Check a story before the talk …", self._check, GROUP),
             *self._walking(),
         ]
 
@@ -65,6 +74,7 @@ class StageActions:
         return [
             _walk("next", "Next stop", partial(stage.step, 1), FORWARD, partial(walks, 1)),
             _walk("back", "Previous stop", partial(stage.step, -1), BACK, partial(walks, 1)),
+            _walk("run", "Run what this stop runs", stage.run, "Ctrl+Return; Ctrl+Enter", on),
             _walk("black", "Blacken the screen, or show it again", stage.blacken, "B; .", on),
             _walk("crosshair", "Let the pointer move the crosshair, or not", stage.toggle_pointer, "C", on),
             _walk("zoom", "Zoom the plot under the focus, or show all", stage.zoom, "Z", on),
@@ -95,7 +105,7 @@ class StageActions:
         view = self._stage.window.view
         if self._stage.on:
             self._stage.leave()
-        elif view in (*STAGED, START):
+        elif view in STAGED:
             self._stage.enter()
         else:
             others = ", ".join(title_of(key) for key in STAGED)
@@ -105,6 +115,25 @@ class StageActions:
         path, _filter = QFileDialog.getOpenFileName(self._stage.window, "Present a story", "", FILTER)
         if path:
             self.present(path)
+
+    def _check(self) -> None:
+        """Choose a story, and list what is right for it and what is to be done."""
+        window = self._stage.window
+        path, _filter = QFileDialog.getOpenFileName(window, "Check a story", str(STORIES), FILTER)
+        if path:
+            self.check(path)
+
+    def check(self, story: str) -> None:
+        """List what is right before this story is presented, and what is to be done."""
+        from flashscope.app.shell.presenter.check_dialog import open_check  # noqa: PLC0415 - with it all that draws is loaded
+
+        window = self._stage.window
+        try:
+            found = read_story(find_story(story))
+        except StoryError as error:
+            self._errors.show_error(f"Nothing was checked: {error}")
+        else:
+            open_check(window, window.controller, found)
 
     def _follow(self) -> None:
         """Keep the speaker's window with the stop; a second screen has it by itself."""

@@ -39,3 +39,16 @@ class Awake:
 
         QDBusConnection.disconnectFromBus(self._name)
         self._name = ""
+
+
+def why_not_awake() -> str:
+    """Why the desktop cannot be asked to keep the display on; empty: it can."""
+    if not os.environ.get("DBUS_SESSION_BUS_ADDRESS"):
+        return "there is no session bus (D-Bus)"
+    try:
+        from PySide6.QtDBus import QDBusConnection  # noqa: PLC0415 - Qt may come without it
+    except ImportError:
+        return "this Qt has no D-Bus"
+    bus = QDBusConnection.sessionBus()
+    there = bus.isConnected() and bus.interface().isServiceRegistered(SERVICE).value()
+    return "" if there else f"nothing on the session bus answers as {SERVICE}"

@@ -23,11 +23,14 @@ class Curtain(QWidget):
         self._over = over
         self.setAccessibleName("Black screen")
         self.setCursor(Qt.CursorShape.BlankCursor)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # what is under it is not painted
         self.hide()
         over.installEventFilter(self)
 
     def draw(self, closed: bool) -> None:
         """Cover what is under it, or not."""
+        if closed is self.isVisible():
+            return
         self._cover()
         self.raise_()
         self.setVisible(closed)
@@ -92,9 +95,9 @@ class StageFrame:
         self.source.style().polish(self.source)
         self.source.setText(text)
 
-    def show_provenance(self, provenance: Provenance, *, fallback: bool) -> None:
-        """Say where the figures come from, and whether a run had failed before."""
-        self._badge.show_provenance(provenance, "RUN FAILED" if fallback else "")
+    def show_provenance(self, provenance: Provenance, why: str) -> None:
+        """Say where the figures come from, and in capitals why they are not those of a run here."""
+        self._badge.show_provenance(provenance, why)
 
     @property
     def badge(self) -> str:

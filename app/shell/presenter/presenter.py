@@ -5,20 +5,28 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QCursor
+from PySide6.QtGui import QColor, QCursor, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
-from flashscope.app.pages.base import Page
+from flashscope.app.pages.registry import VIEWS
+from flashscope.app.pages.staging import Staging
 from flashscope.app.shell.paged_window import PagedWindow
+from flashscope.app.shell.presenter.clicks import Clicks
 from flashscope.app.shell.presenter.fallback import Fallback
 from flashscope.app.shell.presenter.frame import Curtain, StageFrame
+from flashscope.app.shell.presenter.live import LiveRuns
+from flashscope.app.shell.presenter.loading import Loading
 from flashscope.app.shell.presenter.venue import Venue
 from flashscope.app.stage.blanks import fill
-from flashscope.app.stage.story import PageKey, Stop, Story
+from flashscope.app.stage.story import GROWING, PageKey, Stop, Story
 
 DIGITS_MS = 800  # in which a second digit belongs to the first
 TENTH = 10  # the stop of the digit 0
 FALL_BACK = "Press R for the bundled recording."
+SAVED = "This stop shows a recording: nothing is run here."
+RECORDING = "A recording, not run here: "
+RECORDED = "Shown in its place:"
+RUNNING: Sequence[PageKey] = (*GROWING, "traffic", "roofline")  # the views of a session that may run
 FIRST: PageKey = "profile"  # shown where the page in front has nothing for a stage
 
 
@@ -37,6 +45,8 @@ class Stage(QObject):
         venue: The audience's screen, and the speaker's.
         frame: What stands around the page.
         curtain: What makes all black.
+        live: What its stops run.
+        loading: Whether the stop is still to be drawn.
         fallback: What is done when a run fails.
 
     Args:
@@ -56,15 +66,22 @@ class Stage(QObject):
         self.story: Story | None = None
         self.window, self.venue, self.frame = window, venue, frame
         self.curtain, self.fallback = Curtain(window.centralWidget()), Fallback(window.controller)
+        self.live = LiveRuns(window.controller)
         self._controller, self._registry, self._chrome = window.controller, window.registry, chrome
         self._own = Stop(FIRST)  # what was on show when the stage was taken
         self._stop: Stop | None = None  # on show, None off the stage
-        self._page: Page | None = None  # that shows it
+        self._staging: Staging | None = None  # of the view that shows it
+        self._opening = False  # the session that the stop names
+        self._fell = False  # what the stop ran
+        self._held = False  # what is painted, as it is
+        self.loading = Loading(self, self._ready)
+        self.loading.changed.connect(self._cover)
         self._away: list[QWidget] = []
         self._view = window.view  # in front before the stage was taken, and of which session
         self._path: Path | None = None
         self._live = False
         self._alone = False
+        self._clicks = Clicks(window, self.step)
         self._digits = ""
         self._pause = QTimer(self, interval=DIGITS_MS, singleShot=True)
         self._pause.timeout.connect(self._forget_digits)
@@ -77,8 +94,17 @@ class Stage(QObject):
         controller.not_opened.connect(lambda _path: self._apply())
         controller.error_raised.connect(lambda text, _details: self._tell(text))
         controller.running_changed.connect(lambda _running: self._refresh())
-        self.fallback.changed.connect(self._refresh)
+        self.fallback.changed.connect(self._fall)
+        self.live.changed.connect(self._show)
+        self.window.appearance.changed.connect(self._lay_ground)
         self.venue.settled.connect(lambda: self._blacken(self.black))
+
+    def _lay_ground(self, _theme: object = None) -> None:
+        """Have one colour behind all that is on the stage, that of plots."""
+        palette = QPalette()
+        if self.on:
+            palette.setColor(QPalette.ColorRole.Window, QColor(self.window.appearance.theme.panel))
+        self.window.setPalette(palette)
 
     @property
     def stop(self) -> Stop | None:
@@ -105,15 +131,18 @@ class Stage(QObject):
             self._live = self._controller.sweep_on_show
             self.on = True
             self.venue.take()
+            self._lay_ground()
             self._blacken(False)
         self.story, self.at = story, 0
         self.fallback.clear()
+        self.live.forget()
         if story is None:
-            if not self.window.page.staging.possible:
+            if not self.window.staging.possible:
                 self.window.show_page(FIRST)
-            self._own = replace(self.window.page.staging.stop, sentence="")
+            self._own = replace(self.window.staging.stop, sentence="")
         self._registry.take_stage(on=True)
-        self._show()
+        self._clicks.take(story is not None)
+        self._arrive()
 
     def back(self) -> bool:
         """Leave the stage, or what fills the page in front; whether there was anything to leave."""
@@ -126,13 +155,17 @@ class Stage(QObject):
         if not self.on:
             return
         self.on = False
+        self.loading.end()
         self._blacken(False)
         self._take_back()
+        self._clicks.take(False)
+        self.window.let_scroll(True)
         self._stop = None
         self.frame.show(on=False)
         for part in self._away:
             part.show()
         self.venue.give_back()
+        self._lay_ground()
         self._registry.take_stage(on=False)
         if self.story is not None:
             self._give_back()
@@ -153,7 +186,31 @@ class Stage(QObject):
             self.at = at
             self._blacken(False)
             self.fallback.clear()
+            self._arrive()
+
+    def _arrive(self) -> None:
+        self.live.arrive(self._shown_next, self.at)
+        self._show()
+
+    def run(self) -> None:
+        """Run what the stop runs, or the form's sweep where the stop shows what runs."""
+        stop = self._shown_next
+        if stop.run:
+            self.fallback.clear()
+            why = self.live.again()
             self._show()
+        elif self._session is not None:
+            why = SAVED
+        elif stop.page in RUNNING:
+            why = ""
+            self.window.pages.make(FIRST)
+            run = self._registry.known("run")
+            if run is not None:
+                run.trigger()
+        else:
+            why = f"{VIEWS[stop.page].title} shows no sweep as it grows: nothing is run here."
+        if why:
+            self._tell(why)
 
     def step(self, by: int) -> None:
         """Go some stops on, or back; a screen that was blackened is shown first."""
@@ -176,18 +233,34 @@ class Stage(QObject):
 
     def _blacken(self, black: bool) -> None:
         self.black = black
-        self.curtain.draw(closed=black or (self.on and self.venue.turning))
+        self._cover()
+
+    def _cover(self) -> None:
+        """Have nothing to be seen of what is not drawn yet: the stop before, or for long nothing."""
+        loading, turning = self.loading, self.on and self.venue.turning
+        held = loading.on and not (loading.covered or turning or self.black)
+        self.curtain.draw(closed=self.black or turning or loading.covered)
+        if held is not self._held:
+            self._held = held
+            self.window.setUpdatesEnabled(not held)
+            if not held:
+                self.window.repaint()  # Qt asks for no paint any more where it was refused one meanwhile
+
+    def _ready(self) -> bool:
+        """Whether all is there of the stop but what its page still draws."""
+        turning = self.venue.turning or self.venue.filling or self.live.pending
+        return not (self._opening or turning) and self._staging is not None and self._staging.settled
 
     def toggle_pointer(self) -> None:
         """Let the pointer take the crosshair along, or leave it where the stop stands."""
-        if self._page is not None:
-            self._page.staging.follow_pointer(not self._page.staging.pointed)
+        if self._staging is not None:
+            self._staging.follow_pointer(not self._staging.pointed)
 
     def zoom(self) -> None:
         """Let the plot under the focus, else under the pointer, fill the stage; or show all of the stop."""
-        if self._page is None:
+        if self._staging is None:
             return
-        staging, self._alone = self._page.staging, not self._alone
+        staging, self._alone = self._staging, not self._alone
         staging.fill_with(_pointed_at(staging.exhibits) if self._alone else None)
         self._refresh()
 
@@ -195,58 +268,93 @@ class Stage(QObject):
         """Show the recording in place of a run that failed."""
         self.fallback.take(self._session)
 
+    def _fall(self) -> None:
+        """Let the recording that a stop names stand in for a run of it that failed, at once."""
+        stop = self._stop
+        if self.failed and stop is not None and stop.run and self.story is not None and not self._fell:
+            self._fell = True
+            self.live.lose(self.fallback.reason)
+            self.fallback.take(self.story.fallback_of(stop))
+        self._fell = self._fell and bool(self.fallback.reason)
+        self._refresh()
+
     def _show(self) -> None:
         """Show the stop; its session, unless that is on show, is opened first, whatever runs."""
         if not self.on:
             return
         wanted = self._session
         here = wanted is None or wanted.absolute() == self._controller.path
-        if wanted is None or here or self.fallback.standing_in:
-            self._apply()
-        else:
+        self._opening = not (here or self.fallback.standing_in)
+        self.loading.begin(covered=self._opening or self._staging is not self._next_staging)
+        if wanted is not None and self._opening:
             self._controller.open_session(wanted)
+        else:
+            self._apply()
+
+    @property
+    def _shown_next(self) -> Stop:
+        return self.story.stops[self.at] if self.story is not None else self._own
+
+    @property
+    def _next_staging(self) -> Staging | None:
+        """Of the view that the stop wants; None: its page is still to be made."""
+        view = self._shown_next.page
+        page = next((one for one in self.window.pages.made if one.key == VIEWS[view].page_key), None)
+        return page.staging_of(view) if page is not None else None
 
     @property
     def _session(self) -> Path | None:
-        """The file that the stop names."""
-        return self.story.session_of(self.story.stops[self.at]) if self.story is not None else None
+        """The file that the stop names, or that stands for what it cannot run."""
+        if self.story is None:
+            return None
+        stop = self.story.stops[self.at]
+        if not stop.run:
+            return self.story.session_of(stop)
+        return self.story.fallback_of(stop) if self.live.reason else self.live.file_of(self.at)
 
     def _apply(self) -> None:
         """Let the page show the stop with what is there."""
         if not self.on:
             return
-        self._stop = self.story.stops[self.at] if self.story is not None else self._own
-        if self._page is not None and self._page.key != self._stop.page:
+        self._opening, self._stop = False, self._shown_next
+        page = self.window.pages[VIEWS[self._stop.page].page_key]
+        staging = page.staging_of(self._stop.page)
+        if staging is not self._staging:
             self._take_back()
-        if self._page is None:
-            self._page = self.window.pages[self._stop.page]
-            self._page.staging.changed.connect(self._refresh)
+            self._staging = staging
+            staging.changed.connect(self._refresh)
         self._alone = False
-        self._page.staging.show_stop(self._stop)  # first: a page that is shown asks for what it lacks
+        self.window.let_scroll(False)
+        staging.beside = self.story.beside_of(self._stop) if self.story is not None else ()
+        staging.show_stop(self._stop)  # first: a page that is shown asks for what it lacks
         self.window.show_page(self._stop.page)
-        self._page.setFocus()
+        page.setFocus()
+        self.loading.watch(page)
         self.frame.show(on=True)
         self._refresh()
         self.changed.emit()
 
     def _take_back(self) -> None:
         """Let the page be one to work with again."""
-        if self._page is not None:
-            self._page.staging.changed.disconnect(self._refresh)
-            self._page.staging.leave()
-            self._page = None
+        if self._staging is not None:
+            self._staging.changed.disconnect(self._refresh)
+            self._staging.leave()
+            self._staging = None
 
     def _refresh(self) -> None:
         """Say what is so now."""
-        if not self.on or self._page is None or self._stop is None:
+        staging, frame = self._staging, self.frame
+        if not self.on or staging is None or self._stop is None:
             return
-        staging, frame = self._page.staging, self.frame
         told = self._stop.sentence
         said = fill(told, staging.scene) if told else staging.sentence
-        frame.say("" if self._alone else said)
-        frame.show_provenance(staging.provenance, fallback=self.fallback.standing_in)
+        why = "RUN FAILED" if self.fallback.standing_in else "NOT RUN HERE" if self.live.reason else ""
+        frame.say("" if self._alone else f"{RECORDING if why and self._stop.run else ''}{said}")
+        frame.show_provenance(staging.provenance, why)
         frame.place.setText(f"{self.at + 1} / {len(self.stops)}" if self.stops else "")
-        if self.failed and not self.fallback.standing_in:
+        if self._stop.run and why:
+            frame.tell(f"{self.fallback.reason or self.live.reason} {RECORDED} {staging.source}.", "warn")
+        elif self.failed and not self.fallback.standing_in:
             frame.tell(f"{FALL_BACK} {self.fallback.reason}", "error")
         else:
             problem = staging.scene.problem if self._alone else ""  # else the sentence tells it

@@ -17,7 +17,7 @@ class Venue(QObject):
     """Lets a window fill the audience's screen, in a size that can be read from afar.
 
     Attributes:
-        turning: Whether the window is on its way into its size.
+        turning: Whether everything is on its way into its size.
 
     Signals:
         settled: The window is in its size.
@@ -39,6 +39,11 @@ class Venue(QObject):
     def _settle(self) -> None:
         self.turning = False
         self.settled.emit()
+
+    @property
+    def filling(self) -> bool:
+        """Whether the window is on its way to fill the screen."""
+        return self._full_screen.turning
 
     @property
     def screens(self) -> tuple[QScreen, QScreen]:
@@ -70,7 +75,7 @@ class Venue(QObject):
         if not self._filled_before:
             self._full_screen.toggle(audience if audience is not speaker else None)
         height = (audience if audience is not speaker else self._window.screen()).geometry().height()
-        self._zoom(round(LEAST * max(1, height / HEIGHT)))
+        self._zoom(zoom_on(height))
 
     def give_back(self) -> None:
         """Make the window what it was before."""
@@ -82,3 +87,8 @@ class Venue(QObject):
     def _zoom(self, percent: int) -> None:
         self._appearance.zoom(percent)
         self.turning = self._appearance.turning
+
+
+def zoom_on(height: int) -> int:
+    """How large everything is on a screen of so many pixels of height, in percent."""
+    return round(LEAST * max(1, height / HEIGHT))

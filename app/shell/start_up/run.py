@@ -36,19 +36,19 @@ def run_window(open_path: Path | None, splash: QWidget | None = None, story: Sto
     controller = Controller(LocalEngine, sessions_dir())
     try:
         with left_in_order(app, lambda: _leave_lost_display(controller)):
-            window = _open(controller, settings, open_path)
+            window = _open(controller, settings, open_path, story)
             if splash is not None:
                 splash.close()
-            if story is not None:
-                QTimer.singleShot(0, lambda: window.stage.enter(story))
-            elif open_path is None:
+            if story is None and open_path is None:
                 QTimer.singleShot(0, window.tour.begin_first)
             return _until_closed(app, window)
     finally:
         controller.close()  # or the engine's thread would keep the process for ever
 
 
-def _open(controller: Controller, settings: Settings, open_path: Path | None) -> MainWindow:
+def _open(
+    controller: Controller, settings: Settings, open_path: Path | None, story: Story | None = None
+) -> MainWindow:
     window = build_window(controller, appearance_of(settings.appearance).theme)
     sys.excepthook = Troubles(window.notices.show_error, window).take
     if lack := why_incomplete():
@@ -60,6 +60,8 @@ def _open(controller: Controller, settings: Settings, open_path: Path | None) ->
         window.resize(*FIRST_SIZE)
     keep_on_screen(window)
     window.show()
+    if story is not None:  # in this turn, before anything is painted: an audience may be watching
+        window.stage.enter(story)
     gc.enable()
     # Or each full collection would go through all that is there then: 50 ms.
     window.ahead.loaded.connect(gc.freeze)

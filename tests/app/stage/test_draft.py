@@ -182,7 +182,15 @@ def test_lines_of_windows_and_its_mark_of_utf8_stay(tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", ["profile", "stepper", "traffic", "planner"])
 def test_a_stop_on_another_page_has_what_that_page_shows(page: PageKey, tmp_path: Path) -> None:
     full = Stop(
-        "profile", "t", "h200-peers", ("runtime",), ("flash2",), "standard", "d 64", 512, sentence="s"
+        page="profile",
+        title="t",
+        session="h200-peers",
+        quantity=("runtime",),
+        kernels=("flash2",),
+        baseline="standard",
+        curve="d 64",
+        seqlen=512,
+        sentence="s",
     )
     moved = of_page(full, page)
     assert not problem_of(tmp_path / "a.toml", moved)

@@ -5,6 +5,7 @@ import inspect
 import re
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import get_args
 
 import pytest
@@ -30,6 +31,7 @@ from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.store import SessionFileError
 
 GOOD = 'title = "A story"\n\n[[stop]]\npage = "profile"\nquantity = "runtime"\n'
+BY_THE_STAGE = {"run", "fallback"}
 SPELLED = re.compile(r"flash\d(-\w+)?|float64")  # names with a digit
 KEYS = st.sampled_from([*Stop.__struct_fields__, "title", "stop", "pages"])
 VALUES = st.recursive(
@@ -86,7 +88,7 @@ def test_pages_of_stops_are_pages_of_the_window() -> None:
         ("seqlen = 0", ">= 1"),
         ("step = -1", ">= 0"),
         ('pages = "profile"', "a stop has page, title"),
-        ('page = "start"', "there are profile, stepper"),
+        ('page = "start"', "there are profile, telemetry"),
         ("kernels = 3", "kernels"),
         ("grid = true", "there is no field 'grid'; a stop has page"),
         ("'grid' = true", "there is no field 'grid'"),
@@ -119,13 +121,15 @@ def test_a_field_that_is_written_in_another_way_is_refused_without_a_line(tmp_pa
 @pytest.mark.parametrize("page", get_args(PageKey))
 def test_a_stop_of_a_page_has_the_fields_that_the_page_shows(page: str) -> None:
     """Those for every page aside: whatever else a stop has would be taken in silence."""
-    module = import_module(f"flashscope.app.pages.{page}.staging") if find_staging(page) else staging
-    read = set(re.findall(r"\bstop\.(\w+)", inspect.getsource(module)))
-    assert {field for field, pages in SHOWN_BY.items() if page in pages} == read - {"page"}
+    read = set(re.findall(r"\bstop\.(\w+)", inspect.getsource(staging_module(page))))
+    assert {field for field, pages in SHOWN_BY.items() if page in pages} - BY_THE_STAGE == read - {"page"}
 
 
-def find_staging(page: str) -> bool:
-    return importlib.util.find_spec(f"flashscope.app.pages.{page}.staging") is not None
+def staging_module(view: str) -> ModuleType:
+    """What puts a view on a stage: that of its page, of a form of that page its own, or the usual one."""
+    page = VIEWS[view].page_key
+    name = f"flashscope.app.pages.{page}.{'staging' if page == view else f'{view}_staging'}"
+    return import_module(name) if importlib.util.find_spec(name) is not None else staging
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from flashscope.app.look.contrast import contrast
 from flashscope.app.look.kernel_marks import LEGIBLE
 from flashscope.app.look.theme import THEMES
 from flashscope.app.pages.ladder import LadderPage
-from flashscope.app.pages.ladder.column import SIGN, CodeColumn, grounds, inks
+from flashscope.app.pages.ladder.board import ABOVE
+from flashscope.app.pages.ladder.column import MARKED, SIGN, CodeColumn, grounds, inks
 from flashscope.app.pages.ladder.ladder_recording import (
     NAME,
     LadderRecording,
@@ -233,6 +234,52 @@ def test_every_colour_of_source_is_legible_on_every_ground(name: str) -> None:
     for ground in grounds(theme).values():
         for ink in inks(theme, ground).values():
             assert contrast(ink, ground) >= LEGIBLE
+
+
+@pytest.mark.parametrize("height", [700, 711, 724])
+def test_on_a_stage_no_line_of_source_is_seen_in_part(page: LadderPage, height: int) -> None:
+    shown(page, "flash3-b")
+    page.window().resize(1280, height)
+    for column in page.board.columns:
+        column.take_stage(on=True)
+        column.show_row(12)
+        line = column.blockBoundingRect(column.firstVisibleBlock()).height()
+        assert column.viewport().height() % line < 1
+        column.take_stage(on=False)
+        assert column.viewportMargins().bottom() == 0
+
+
+def grounds_of(column: CodeColumn) -> dict[int, str]:
+    """What is behind each row that has a ground of its own."""
+    return {
+        mark.cursor.blockNumber(): mark.format.background().color().name()
+        for mark in column.extraSelections()
+    }
+
+
+@pytest.mark.parametrize("by_number", [False, True])
+def test_lines_that_a_stop_marks_have_a_ground_are_in_sight_and_all_others_stand_back(
+    page: LadderPage, *, by_number: bool
+) -> None:
+    shown(page, "flash3-b")
+    text = "wait(at.k_full(rk.stage), rk.phase);"
+    source = read("flash3-b", page.label)
+    assert not isinstance(source, str)
+    numbers = [at for at, line in enumerate(source.sources[1].text.splitlines()) if text in line]
+    page.show_step("flash3-b", page.label, (), [str(at + 1) for at in numbers] if by_number else [text])
+    column, lit = page.board.columns[1], grounds(page.theme)[MARKED]
+    rows = [at for at, row in enumerate(column._colours.rows) if row.number in numbers]
+    assert rows
+    assert grounds_of(column) == dict.fromkeys(rows, lit)
+    assert column.top <= rows[0] <= column.top + ABOVE
+    others = {
+        span.format.foreground().color().name()
+        for at in set(range(column.blockCount())) - set(rows)
+        for span in column.document().findBlockByNumber(at).layout().formats()
+    }
+    assert len(others) == 1
+    page.show_step("flash3-b", page.label)
+    assert lit not in grounds_of(column).values()
 
 
 @pytest.mark.matrix

@@ -41,6 +41,7 @@ def settle(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
         window.page.chores.wait()
         qtbot.waitUntil(lambda: not window.page.staging.scene.waiting)
     window.appearance.finish()
+    qtbot.waitUntil(lambda: not stage.loading.on)
 
 
 @pytest.fixture

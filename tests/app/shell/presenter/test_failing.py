@@ -73,6 +73,7 @@ def test_a_run_that_fails_behind_a_stop_with_its_own_session_is_not_taken_for_th
 @pytest.mark.matrix
 def test_what_does_not_fit_is_no_failure_of_a_run(window: MainWindow, rig: Rig) -> None:
     window.activateWindow()
+    window.show_page("profile")
     press(window, Key.Key_F11)
     rig.controller.run(PLAN)
     rig.say([plan_started(), PointFailed(index=0, t_ns=SECOND, status="will-not-fit", reason="Too large.")])

@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look.zoom import ZOOM, px
-from flashscope.app.pages.registry import title_of
+from flashscope.app.pages.registry import VIEWS, title_of
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.presenter.actions import STAGED
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
@@ -77,7 +78,19 @@ def test_the_pointer_moves_nothing_before_c_lets_it(staged: MainWindow) -> None:
     assert plots.seqlen == 512
 
 
-@pytest.mark.parametrize("view", ["results", "claims", "trash"])
+@pytest.mark.parametrize("view", STAGED)
+def test_f11_presents_the_view_in_front(shared_window: MainWindow, qtbot: QtBot, view: str) -> None:
+    window = shared_window
+    window.show_page(view)
+    window.trigger("stage")
+    assert window.stage.on
+    assert window.stage.stop is not None
+    assert (window.stage.stop.page, window.view) == (view, view)
+    window.trigger("stage")
+    assert (window.stage.on, window.view) == (False, view)
+
+
+@pytest.mark.parametrize("view", sorted(set(VIEWS) - set(STAGED)))
 def test_f11_in_a_view_without_a_form_for_a_stage_says_so(window: MainWindow, view: str) -> None:
     window.show_page(view)
     window.trigger("stage")

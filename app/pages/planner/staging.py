@@ -1,0 +1,48 @@
+"""The planner on a stage: memory over context, and how much of it fits in a sentence."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from PySide6.QtWidgets import QWidget
+
+from flashscope.app.control.controller import Controller
+from flashscope.app.pages.planner.memory_card import MemoryCard
+from flashscope.app.pages.staging import Staging
+from flashscope.app.words.planning import outlook_headline
+from flashscope.profiles.results.planner.outlook import Outlook
+
+
+class Planner(Protocol):
+    """What plans.
+
+    Attributes:
+        found: What it shows, None before the first.
+        memory: The plot.
+    """
+
+    found: Outlook | None
+    memory: MemoryCard
+
+
+class PlannerStaging(Staging):
+    """Shows the plot.
+
+    Args:
+        page: What plans.
+        controller: Has the session on show.
+        aside: What is put away beside the plot's tools.
+    """
+
+    def __init__(self, page: Planner, controller: Controller, aside: Sequence[QWidget]) -> None:
+        super().__init__("planner", controller, [*aside, page.memory.export_button], [page.memory])
+        self._page = page
+
+    @property
+    def sentence(self) -> str:
+        """How long a context fits."""
+        return outlook_headline(self._page.found) if self._page.found is not None else ""
+
+    @property
+    def exhibits(self) -> Sequence[QWidget]:
+        """The plot."""
+        return (self._page.memory,)

@@ -1,0 +1,1 @@
+"""What a speaker checks before the talk: the story, the screen and the machine."""

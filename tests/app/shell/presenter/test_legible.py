@@ -1,0 +1,185 @@
+"""What a view shows on a stage can be read from row 30: whole, large, and no text on another."""
+
+from collections.abc import Iterator
+
+import pyqtgraph as pg
+import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtWidgets import QAbstractButton, QLabel, QScrollBar, QWidget
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.control.bundled import BUNDLED
+from flashscope.app.control.chores import wait_for_all
+from flashscope.app.pages.compare import ComparePage
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.plots.style import Plot
+from flashscope.app.plots.sweep.sweep_plot import SweepPlot
+from flashscope.app.shell.full_screen import FullScreen
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.presenter import venue
+from flashscope.app.shell.shots import grab_whole
+from flashscope.app.widgets.elided import ElidedLabel
+from tests.app.rig import Rig
+from tests.app.shell.presenter.conftest import answer
+
+SIZES = {(1280, 720): 24, (1920, 1080): 27}  # the least pixels of a letter: 18 pt, 20 pt
+SCREEN = 800  # pixels of the screen that these tests have
+VIEWS = "profile", "telemetry", "results", "roofline", "traffic", "compare", "planner", "stepper", "ladder"
+INSET = 4  # pixels of a text's own margin
+FIRST = ("roofline", (1280, 720)), ("traffic", (1920, 1080))  # many texts that might meet
+WALKS = [
+    pytest.param(
+        view, size, id=f"{view}-{size[1]}", marks=() if (view, size) in FIRST else pytest.mark.matrix
+    )
+    for view in VIEWS
+    for size in SIZES
+]
+TOUCH = 1.0  # pixels that two texts may share
+
+
+def take(window: MainWindow, rig: Rig, qtbot: QtBot, view: str) -> None:
+    """Open what has something for every view, and put one of them on the stage."""
+    rig.open(BUNDLED / "h200-traffic.flashscope")
+    if view == "compare":
+        compare = window.pages["compare"]
+        assert isinstance(compare, ComparePage)
+        compare.choose([BUNDLED / f"{name}.flashscope" for name in ("h100-peers", "h200-peers")])
+        qtbot.waitUntil(lambda: compare.board.findings is not None)
+    window.show_page(view)
+    if view == "stepper":
+        stepper = window.pages["stepper"]
+        assert isinstance(stepper, StepperPage)
+        stepper.show_preset("slide")
+        answer(rig)
+        stepper.seek(4)
+    window.trigger("stage")
+    assert window.stage.on
+
+
+def settle(window: MainWindow, size: tuple[int, int], qtbot: QtBot) -> None:
+    window.appearance.finish()
+    window.resize(*size)
+    wait_for_all(window.page)
+    qtbot.waitUntil(lambda: not window.stage.loading.on)
+    for _ in range(3):
+        qtbot.wait(30)
+        grab_whole(window)
+
+
+@pytest.mark.parametrize(("view", "size"), WALKS)
+def test_on_a_stage_nothing_scrolls_is_clipped_small_or_stands_on_another(
+    window: MainWindow,
+    rig: Rig,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    view: str,
+    size: tuple[int, int],
+) -> None:
+    monkeypatch.setattr(venue, "HEIGHT", venue.HEIGHT * SCREEN / max(size[1], venue.HEIGHT))
+    monkeypatch.setattr(FullScreen, "toggle", lambda *_: None)  # this screen has another size
+    take(window, rig, qtbot, view)
+    settle(window, size, qtbot)
+    assert window.stage.frame.sentence.isVisible(), "a computed sentence"
+    assert [one for one in window.findChildren(QScrollBar) if one.isVisible()] == []
+    small = {text: px for text, px in letters(window) if px < SIZES[size]}
+    assert small == {}
+    assert list(clipped(window)) == []
+    for plot in window.page.findChildren(Plot):
+        if plot.isVisible():
+            assert list(meetings(plot)) == []
+
+
+def worded(window: MainWindow) -> Iterator[QLabel | QAbstractButton]:
+    found: list[QLabel | QAbstractButton] = [*window.findChildren(QLabel)]
+    found += window.findChildren(QAbstractButton)
+    yield from (one for one in found if one.isVisible() and one.text())
+
+
+def letters(window: MainWindow) -> Iterator[tuple[str, int]]:
+    """The texts in sight with the pixels of their letters."""
+    for one in worded(window):
+        yield one.text(), one.fontInfo().pixelSize()
+    for plot in window.page.findChildren(Plot):
+        for item in plot.scene().items() if plot.isVisible() else ():
+            if isinstance(item, pg.TextItem) and item.isVisible() and item.toPlainText():
+                yield item.toPlainText(), item.textItem.font().pixelSize()
+            if isinstance(item, pg.AxisItem) and item.isVisible() and item.style["showValues"]:
+                font = item.style["tickFont"]
+                yield f"ticks of {plot.accessibleName()}", font.pixelSize() if font else 0
+
+
+def clipped(window: MainWindow) -> Iterator[str]:
+    """What is not seen whole; the line under the page alone may end in an ellipsis."""
+    foot = window.stage.frame.foot
+    for one in worded(window):
+        if foot.isAncestorOf(one):
+            continue
+        if not within(one, window):
+            yield f"{one.text()} is cut by what it stands in"
+        if isinstance(one, ElidedLabel) and one.fontMetrics().horizontalAdvance(one.text()) > one.width():
+            yield f"{one.text()} ends in an ellipsis"
+        if isinstance(one, QLabel) and not isinstance(one, ElidedLabel):
+            needs = one.heightForWidth(one.width()) if one.wordWrap() else one.sizeHint().height()
+            if needs > one.height() + 1 or (not one.wordWrap() and one.sizeHint().width() > one.width() + 1):
+                yield f"{one.text()} has no room"
+    for plot in window.page.findChildren(Plot):
+        if plot.isVisible() and not within(plot, window):
+            yield f"{plot.accessibleName()} is cut"
+
+
+def within(one: QWidget, window: MainWindow) -> bool:
+    place = one.rect().translated(one.mapTo(window, one.rect().topLeft()))
+    return one.visibleRegion().boundingRect() == one.rect() and window.rect().contains(place)
+
+
+def meetings(plot: Plot) -> Iterator[tuple[str, str]]:
+    """Pairs of texts of a plot that stand on one another, and texts that stand beyond it."""
+    texts = [(text, box) for text, box in boxes(plot) if text.strip()]
+    for at, (text, box) in enumerate(texts):
+        if not QRectF(plot.rect()).adjusted(-TOUCH, -TOUCH, TOUCH, TOUCH).contains(box):
+            yield text, "the edge"
+        for other, another in texts[:at]:
+            shared = box & another
+            if shared.width() > TOUCH and shared.height() > TOUCH:
+                yield text, other
+
+
+def boxes(plot: Plot) -> Iterator[tuple[str, QRectF]]:
+    """The texts of a plot, and where they stand in it."""
+    for item in plot.scene().items():
+        if not item.isVisible() or item.opacity() == 0:
+            continue
+        if isinstance(item, pg.TextItem):
+            inner = item.boundingRect().adjusted(INSET, INSET, -INSET, -INSET)
+            yield item.toPlainText(), item.mapRectToScene(inner)
+        elif isinstance(item, pg.LabelItem):
+            yield item.text, item.mapRectToScene(item.itemRect())
+        elif isinstance(item, pg.AxisItem):
+            yield from ticks(item)
+    if isinstance(plot, SweepPlot):
+        view = plot.getViewBox()
+        for written in plot.labels.written:
+            yield written.kernel, view.mapRectToScene(written.box)
+
+
+def ticks(axis: pg.AxisItem) -> Iterator[tuple[str, QRectF]]:
+    pixmap = QPixmap(1, 1)
+    with QPainter(pixmap) as painter:
+        painter.setFont(axis.style["tickFont"] or painter.font())
+        drawn = axis.generateDrawSpecs(painter)
+        if drawn is None:
+            return
+        letters, whole = painter.fontMetrics(), painter.fontMetrics().height()
+        above, below = (
+            letters.ascent() - letters.capHeight(),
+            letters.descent(),
+        )  # of figures nothing is there
+        for rect, flags, text in drawn[2]:
+            box = QRectF(painter.boundingRect(rect, flags, text))
+            middle = box.center().y() - whole / 2
+            yield (
+                text,
+                axis.mapRectToScene(QRectF(box.left(), middle + above, box.width(), whole - above - below)),
+            )
