@@ -108,6 +108,7 @@ class StatusBar(QFrame):
             label.setVisible(alone)
         self.count.setVisible(alone or not self.bar.isHidden())
         self.queue.setVisible(bool(self._controller.queue.entries))
+        self._show_queue()
         for label in (self.device, self.memory, self.file):
             label.setVisible(alone and self.width() >= px(ROOMY))
         self.file.setMaximumWidth(px(FILE_PX if self.width() < px(WIDE) else MOST_PX))
@@ -121,7 +122,6 @@ class StatusBar(QFrame):
             self.job.setText("Starting the sweep" if controller.running else "Ready")
         else:
             self._show_session(session)
-        self._show_queue()
         self._show_device()
         self.file.setText(self._file_text())
 
@@ -160,7 +160,11 @@ class StatusBar(QFrame):
         if queue.entries:
             total = total_words(queue.estimates(self._controller.sweep))
             waits = waiting_words(queue.waiting)
-            self.queue.setText(f"queue stopped, {waits}" if queue.stopped else f"{waits}, {total} in all")
+            if queue.stopped:
+                waits = f"queue stopped, {waits}"
+            elif self.width() >= px(ROOMY):
+                waits = f"{waits}, {total} in all"
+            self.queue.setText(waits)
             set_tip(self.queue, queue.stopped or "\n".join(entry.left_told for entry in queue.entries))
 
     def _show_device(self) -> None:

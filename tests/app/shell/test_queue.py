@@ -77,7 +77,7 @@ def test_run_adds_to_the_queue_while_a_sweep_runs_and_the_status_bar_says_how_ma
     assert window.status.queue.text().startswith("1 waits")
     assert window.errors.text.startswith("Added to the queue: ")
     window.trigger("run")
-    assert window.status.queue.text().startswith("2 wait,")
+    assert window.status.queue.text().startswith("2 wait")
     assert "after 1 more" in window.errors.text
 
 
@@ -92,6 +92,14 @@ def test_a_click_on_the_number_opens_the_list_of_what_waits_in_words(queued: Mai
     assert said.endswith("CPU · 6 points")
     assert sheet.running.text() == said
     assert sheet.progress.text().startswith("1 of 6 points")
+
+
+def test_a_narrow_window_says_only_how_many_wait(queued: MainWindow, qtbot: QtBot) -> None:
+    queued.resize(1280, 720)
+    qtbot.waitUntil(lambda: queued.status.queue.text().startswith("3 wait, "))
+    queued.resize(640, 360)
+    qtbot.waitUntil(lambda: queued.status.queue.text() == "3 wait")
+    assert queued.width() == 640
 
 
 def test_a_sweep_is_moved_and_taken_out_with_keys_and_put_back_with_undo(
