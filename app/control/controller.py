@@ -224,7 +224,7 @@ class Controller(Showing):
         if entry.runs > 1:
             self._driver.engine.renew()
         plan, record = entry.plan, partial(self._record_anew, entry.plan.backend, entry.file_stem)
-        return self._start(plan.backend, partial(self._driver.run, plan, record), unasked=unasked)
+        return self._start(plan.backend, partial(self._driver.run, plan, record, entry.mark), unasked=unasked)
 
     def resume(self, remaining: Remaining) -> None:
         """Measure what is left of the session on show, in its file; nothing where it has none."""

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
+from uuid import uuid4
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from flashscope.app.words.queueing import run_words, sweep_words
 from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.model.time_left import Experience, seconds_left
 
@@ -20,13 +22,15 @@ class QueuedSweep:
     Attributes:
         number: Tells it from all others of this window, however often it has run.
         plan: What is measured.
-        family: What the names of its runs' files begin with; empty where there is one run.
+        stem: What the names of its runs' files begin with; empty where there is one run.
+        family: What marks its runs as such; empty where there is one.
         runs: How many runs it has in all.
         run: The next of them, or the one that runs, from 1.
     """
 
     number: int
     plan: Plan
+    stem: str = ""
     family: str = ""
     runs: int = 1
     run: int = 1
@@ -39,7 +43,12 @@ class QueuedSweep:
     @property
     def file_stem(self) -> str:
         """The name of this run's file, without its ending; empty: any that is free."""
-        return f"{self.family}-{self.run}" if self.family else ""
+        return f"{self.stem}-{self.run}" if self.stem else ""
+
+    @property
+    def mark(self) -> RunMark | None:
+        """Which of several runs this is, as its session has it; None: it is alone."""
+        return RunMark(family=self.family, run=self.run, of=self.runs) if self.family else None
 
     @property
     def words(self) -> str:
@@ -122,8 +131,8 @@ class Queue(QObject):
         Returns:
             Whether it waits.
         """
-        family = f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}-{plan.backend}" if runs > 1 else ""
-        entry = QueuedSweep(next(self._numbers), plan, family, runs)
+        stem = f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}-{plan.backend}" if runs > 1 else ""
+        entry = QueuedSweep(next(self._numbers), plan, stem, uuid4().hex if runs > 1 else "", runs)
         if self._measuring() or self.entries or self.held:
             self._set((*self.entries, entry))
             self.waits.emit(entry)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.roofline.card import UNIT, RooflineCard
@@ -28,7 +28,7 @@ class RooflineView(Protocol):
 
     found: Roofline
     card: RooflineCard
-    switch: QWidget
+    switch: QPushButton
     shown: QStackedWidget
 
 

@@ -19,6 +19,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.compare.runs import runs_of
+from flashscope.profiles.results.model.families import Kinship, families
 from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import PlanFinished
 from tests.app.fakes import PLAN, SECOND, sweep
@@ -242,4 +243,7 @@ def test_several_runs_make_a_family_that_compare_takes_as_one_side(real: MainWin
     controller.close()
     files = sorted(controller.sessions_dir.glob("*.flashscope"))
     assert [path.stem[-2:] for path in files] == ["-1", "-2", "-3"]
-    assert len(runs_of([load(path) for path in files])) == 3
+    runs = [load(path) for path in files]
+    assert len(runs_of(runs)) == 3
+    (family,) = families(runs, lambda run: Kinship(run.run_mark, run.id, files[runs.index(run)]))
+    assert [run.run_mark.run for run in family.runs if run.run_mark] == [1, 2, 3]
