@@ -109,7 +109,7 @@ class Callout(_Framed):
         return QColor(self._theme.raised)
 
     def say(self, place: str, sentence: str, forth: str, *, back: bool) -> None:
-        """Show a step: which one it is, its sentence, what its button is called, and whether it has a Back."""
+        """Show a step: which one it is, its sentence, what its button is called, whether it has Back."""
         if sentence != self.sentence.text():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, sentence))
         self.place.setText(place)
