@@ -1,11 +1,15 @@
 """A drop-down whose text ends in an ellipsis where it has no room: Qt cuts it in the middle of a letter."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.zoom import px
+from flashscope.app.widgets.term_label import tell_terms
 
 SCROLL_BAR = 12  # pixels
 PADDING = 4  # pixels that styles leave at either side of the text
@@ -13,6 +17,16 @@ PADDING = 4  # pixels that styles leave at either side of the text
 
 class DropDown(QComboBox):
     """A box that shows what is chosen, shortened to its width; the list has all of it."""
+
+    def addItem(self, *entry: Any) -> None:
+        """Offer one more; an entry that is a term says what it means."""
+        super().addItem(*entry)
+        tell_terms(self)
+
+    def addItems(self, texts: Sequence[str]) -> None:
+        """Offer these, too."""
+        super().addItems(texts)
+        tell_terms(self)
 
     @property
     def shown(self) -> str:

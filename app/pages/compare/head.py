@@ -12,8 +12,9 @@ from flashscope.app.look.zoom import px
 from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.plots.compare.dashes import SAMPLE, dash_icon
 from flashscope.app.widgets.card import Card
-from flashscope.app.widgets.plain import PlainLabel, button_text
+from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.app.words.glossary import lines_in
 from flashscope.app.words.plain import cut_short
 from flashscope.app.words.verdicts import bearing
 from flashscope.profiles.results.compare import MOST_OTHERS, Difference
@@ -133,7 +134,9 @@ class CompareHead(Card):
 def _line(difference: Difference) -> PlainLabel:
     told = bearing(difference)
     text = f"{told.glyph} {difference.title}: {difference.base} → {difference.other} · {told.words}"
-    return _words(text, told.role)
+    line = _words(text, told.role)
+    set_tip(line, lines_in(difference.title))
+    return line
 
 
 def _words(text: str, role: str) -> PlainLabel:

@@ -193,7 +193,8 @@ class CrosshairPanel(Card):
         words = [heading(quantity) for quantity in quantities]
         for label, quantity, word in zip(self._headings, quantities, words, strict=True):
             label.setText(word if words.count(word) == 1 else quantity.short)
-            set_tip(label, f"{quantity.title}: {unit_text(quantity) or quantity.about}")
+            told = f"{quantity.title}: {unit_text(quantity) or quantity.about}"
+            set_tip(label, with_line(label.text(), told))
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, plain_tip, set_tip
-from flashscope.app.words.glossary import line_of
+from flashscope.app.widgets.term_label import TermBox
+from flashscope.app.words.glossary import line_of, with_line
 from flashscope.app.words.tracing import LAST_GPU_IDEA, MACHINE_UNKNOWN, NO_GPU_SESSION, no_gpu_text
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
@@ -182,12 +183,10 @@ class OptionsBar(QWidget):
 
 
 def _combo(name: str, items: list[tuple[str, str, str]]) -> QComboBox:
-    combo = QComboBox()
-    combo.setAccessibleName(name)
-    set_tip(combo, name)
+    combo = TermBox(name)
     for index, (key, title, tip) in enumerate(items):
         combo.addItem(title, key)
-        combo.setItemData(index, plain_tip(tip), Qt.ItemDataRole.ToolTipRole)
+        combo.setItemData(index, plain_tip(with_line(title, tip)), Qt.ItemDataRole.ToolTipRole)
     return combo
 
 
@@ -196,4 +195,6 @@ def _offer(combo: QComboBox, index: int, missing: str, tip: str) -> None:
     model = combo.model()
     if isinstance(model, QStandardItemModel):
         model.item(index).setEnabled(not missing)
-    combo.setItemData(index, plain_tip(missing or tip), Qt.ItemDataRole.ToolTipRole)
+    combo.setItemData(
+        index, plain_tip(with_line(combo.itemText(index), missing or tip)), Qt.ItemDataRole.ToolTipRole
+    )
