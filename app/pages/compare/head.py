@@ -14,9 +14,9 @@ from flashscope.app.plots.compare.dashes import SAMPLE, dash_icon
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 from flashscope.app.widgets.scrolling import Scrolling
-from flashscope.app.words.glossary import lines_in
+from flashscope.app.words.glossary import with_line
 from flashscope.app.words.plain import cut_short
-from flashscope.app.words.verdicts import bearing
+from flashscope.app.words.verdicts import bearing, differing_text
 from flashscope.profiles.results.compare import MOST_OTHERS, Difference
 
 NO_DIFFERENCE = "✓ Nothing that is on record about the two differs but their figures."
@@ -120,7 +120,7 @@ class CompareHead(Card):
         return button
 
     def _show_differences(self, differences: Sequence[Difference]) -> None:
-        caption = PlainLabel("What differs around them" if differences else "Circumstances")
+        caption = PlainLabel(differing_text(differences) if differences else "Circumstances")
         caption.setProperty("role", "caption")
         self.circumstances.addWidget(caption)
         for difference in differences:
@@ -133,9 +133,11 @@ class CompareHead(Card):
 
 def _line(difference: Difference) -> PlainLabel:
     told = bearing(difference)
-    text = f"{told.glyph} {difference.title}: {difference.base} → {difference.other} · {told.words}"
+    text = f"{told.glyph} {difference.title}: {' → '.join(difference.names)} · {told.words}"
     line = _words(text, told.role)
-    set_tip(line, lines_in(difference.title))
+    marks = f"{difference.base} → {difference.other}"
+    shown = difference.names == (difference.base, difference.other)
+    set_tip(line, with_line(difference.title, "" if shown else marks))
     return line
 
 
