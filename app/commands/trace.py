@@ -7,12 +7,11 @@ from typing import Any
 from flashscope.app.commands.exit_codes import USAGE_ERROR
 from flashscope.app.commands.messages import complain, say, say_json
 from flashscope.app.commands.printed.printing import print_table
+from flashscope.app.stepper.own_scores import LARGEST
 from flashscope.app.stepper.presets import score_row
 from flashscope.app.words.symbols import spelled
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.workload.trace import LoopOrder, Trace
-
-LARGEST = 1e30  # beyond, differences and sums of float32 numbers overflow
 
 
 def run(

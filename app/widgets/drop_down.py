@@ -18,11 +18,13 @@ PADDING = 4  # pixels that styles leave at either side of the text
 class DropDown(QComboBox):
     """A box that shows what is chosen, shortened to its width; the list has all of it."""
 
+    @guarded()
     def addItem(self, *entry: Any) -> None:
         """Offer one more; an entry that is a term says what it means."""
         super().addItem(*entry)
         tell_terms(self)
 
+    @guarded()
     def addItems(self, texts: Sequence[str]) -> None:
         """Offer these, too."""
         super().addItems(texts)

@@ -5,8 +5,11 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
 
 from flashscope.app.pages.stepper.own_problem import OwnProblem
+from flashscope.app.pages.stepper.score_field import ScoreField
+from flashscope.app.stepper.own_scores import EXAMPLE
 from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, plain_tip, set_tip
 from flashscope.app.widgets.term_label import TermBox
@@ -16,8 +19,8 @@ from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 
-LAST_GPU, OWN = "last-gpu", "own"
-MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"))
+LAST_GPU, OWN, SCORES = "last-gpu", "own", "scores"
+MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"), (SCORES, "Own scores"))
 BACKENDS: tuple[tuple[Backend, str], ...] = (("cpu", "CPU"), ("cuda", "CUDA"))
 FLASH1, FLASH2 = "flash1 order", "flash2 order"
 ORDERS: tuple[tuple[LoopOrder, str, str], ...] = (
@@ -50,6 +53,9 @@ class OptionsBar(QWidget):
         self.form = OwnProblem(self)
         self.own = QPushButton("Own problem…")
         set_tip(self.own, "Choose N, d, tile sizes, causal, reversed and seed")
+        self.field = ScoreField(self)
+        self.scores = does(QPushButton("Own scores…"), "stepper.scores")
+        set_tip(self.scores, f"Type a row of scores, or several, such as {EXAMPLE}")
         self.notation = QPushButton("Slides’ β")
         self.notation.setCheckable(True)
         set_tip(self.notation, line_of(self.notation.text()))
@@ -60,7 +66,7 @@ class OptionsBar(QWidget):
         self.source.setProperty("role", "dim")
         self._machine: Machine | None = None
         self._ran_on_gpu = False  # the session on show
-        self.controls = (self.preset, self.backend, self.order, self.own, self.notation)
+        self.controls = (self.preset, self.backend, self.order, self.own, self.scores, self.notation)
         self._lay_out()
         self._connect()
         self.show_machine(None)
@@ -125,11 +131,21 @@ class OptionsBar(QWidget):
         request = trace.request
         self.source.setText(f"{trace.device} · {trace.source}")
         self.form.show_request(request)
-        preset = preset_of(request) or (LAST_GPU if request == last_gpu else OWN)
+        preset = preset_of(request) or self._unnamed(request, last_gpu)
         chosen = {self.preset: preset, self.backend: request.backend, self.order: request.order}
         for combo, key in chosen.items():
             with QSignalBlocker(combo):
                 combo.setCurrentIndex(combo.findData(key))
+
+    def _unnamed(self, request: TraceRequest, last_gpu: TraceRequest | None) -> str:
+        """What the bar calls a trace that no preset makes."""
+        if request == last_gpu:
+            return LAST_GPU
+        return SCORES if request == self.field.scores.request(request.backend, request.order) else OWN
+
+    def open_scores(self) -> None:
+        """Have scores typed."""
+        self.field.open_at(self.scores)
 
     def show_result(self, html: str, role: str = "dim") -> None:
         """Say something at the right end; `role` is one of the stylesheet's (`ok`, `error`, `dim`)."""
@@ -149,7 +165,9 @@ class OptionsBar(QWidget):
         self.backend.currentIndexChanged.connect(self.asked)
         self.order.currentIndexChanged.connect(self._ask)
         self.own.clicked.connect(self._open_form)
-        self.form.asked.connect(self._ask_own)
+        self.form.asked.connect(lambda _options: self._ask_for(OWN))
+        self.scores.clicked.connect(self.open_scores)
+        self.field.asked.connect(lambda _text: self._ask_for(SCORES))
         self.notation.toggled.connect(self.notation_changed)
 
     def _choose(self) -> None:
@@ -177,8 +195,8 @@ class OptionsBar(QWidget):
         self.form.move(self.own.mapToGlobal(QPoint(0, self.own.height() + 4)))
         self.form.show()
 
-    def _ask_own(self) -> None:
-        self.choose_preset(OWN)
+    def _ask_for(self, preset: str) -> None:
+        self.choose_preset(preset)
         self._ask()
 
 
