@@ -1,11 +1,8 @@
 """A drop-down whose text ends in an ellipsis where it has no room: Qt cuts it in the middle of a letter."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox
+from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.zoom import px
@@ -16,19 +13,14 @@ PADDING = 4  # pixels that styles leave at either side of the text
 
 
 class DropDown(QComboBox):
-    """A box that shows what is chosen, shortened to its width; the list has all of it."""
+    """A box that shows what is chosen, shortened to its width; the list has all of it, with tips.
 
-    @guarded()
-    def addItem(self, *entry: Any) -> None:
-        """Offer one more; an entry that is a term says what it means."""
-        super().addItem(*entry)
-        tell_terms(self)
+    An entry that is a term says what it means.
+    """
 
-    @guarded()
-    def addItems(self, texts: Sequence[str]) -> None:
-        """Offer these, too."""
-        super().addItems(texts)
-        tell_terms(self)
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model().rowsInserted.connect(lambda *_: tell_terms(self))
 
     @property
     def shown(self) -> str:

@@ -6,7 +6,6 @@ from html import unescape
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QComboBox, QLabel
 
-from flashscope.app.control.guard import guarded
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, plain_tip, set_tip
 from flashscope.app.words.glossary import lines_in, with_line
@@ -59,10 +58,10 @@ class TermBox(QComboBox):
         set_tip(self, self._hint)
         self.currentIndexChanged.connect(lambda _place: self._tell())
 
-    @guarded()
-    def setCurrentIndex(self, index: int) -> None:
-        """Choose an entry, also while signals are blocked."""
-        super().setCurrentIndex(index)
+    def choose_quietly(self, index: int) -> None:
+        """Choose an entry and tell nobody."""
+        with QSignalBlocker(self):
+            self.setCurrentIndex(index)
         self._tell()
 
     def _tell(self) -> None:

@@ -1,6 +1,6 @@
 """The bar above the panels: what is traced, on which backend, in which loop order, and what recorded it."""
 
-from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
 
@@ -89,15 +89,13 @@ class OptionsBar(QWidget):
 
     def choose_preset(self, key: str) -> None:
         """Choose a preset and the loop order it is meant for, without asking for it."""
-        with QSignalBlocker(self.preset):
-            self.preset.setCurrentIndex(self.preset.findData(key))
+        self.preset.choose_quietly(self.preset.findData(key))
         self._take_order()
         self._settle_backend()
 
     def follow_backend(self, backend: Backend) -> None:
         """Choose the backend of the top bar for the next trace, without asking for one."""
-        with QSignalBlocker(self.backend):
-            self.backend.setCurrentIndex(self.backend.findData(backend))
+        self.backend.choose_quietly(self.backend.findData(backend))
 
     def show_machine(self, machine: Machine | None) -> None:
         """Offer only the backends that this machine has, and what can be traced there."""
@@ -134,8 +132,7 @@ class OptionsBar(QWidget):
         preset = preset_of(request) or self._unnamed(request, last_gpu)
         chosen = {self.preset: preset, self.backend: request.backend, self.order: request.order}
         for combo, key in chosen.items():
-            with QSignalBlocker(combo):
-                combo.setCurrentIndex(combo.findData(key))
+            combo.choose_quietly(combo.findData(key))
 
     def _unnamed(self, request: TraceRequest, last_gpu: TraceRequest | None) -> str:
         """What the bar calls a trace that no preset makes."""
@@ -188,8 +185,7 @@ class OptionsBar(QWidget):
     def _take_order(self) -> None:
         for preset in PRESETS:
             if preset.key == self.chosen_preset:
-                with QSignalBlocker(self.order):
-                    self.order.setCurrentIndex(self.order.findData(preset.order))
+                self.order.choose_quietly(self.order.findData(preset.order))
 
     def _open_form(self) -> None:
         self.form.move(self.own.mapToGlobal(QPoint(0, self.own.height() + 4)))
@@ -200,7 +196,7 @@ class OptionsBar(QWidget):
         self._ask()
 
 
-def _combo(name: str, items: list[tuple[str, str, str]]) -> QComboBox:
+def _combo(name: str, items: list[tuple[str, str, str]]) -> TermBox:
     combo = TermBox(name)
     for index, (key, title, tip) in enumerate(items):
         combo.addItem(title, key)
