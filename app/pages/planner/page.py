@@ -18,7 +18,7 @@ from flashscope.app.pages.planner.crossing_card import CrossingCard
 from flashscope.app.pages.planner.crossing_search import CrossingSearch
 from flashscope.app.pages.planner.form import PlannerForm
 from flashscope.app.pages.planner.memory_card import MemoryCard
-from flashscope.app.pages.staging import Staging
+from flashscope.app.pages.planner.staging import PlannerStaging
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.keyed import does
@@ -77,7 +77,7 @@ class PlannerPage(Page):
         below.addWidget(self.copy_button, alignment=Qt.AlignmentFlag.AlignTop)
         keep(self.table, self._size_table, ROW_PX * LINES)
         aside = self.form, self.table, self.copy_button, self.crossing
-        self.staging = Staging(self.key, self.controller, aside)
+        self.staging = PlannerStaging(self.controller, aside, lambda: self._session)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 10)
         column.setSpacing(8)
@@ -166,6 +166,7 @@ class PlannerPage(Page):
         if self._session is not session:
             self._session = session
             self._offer_devices()
+            self.staging.changed.emit()
         self._rows = None
         self._changed()
 
