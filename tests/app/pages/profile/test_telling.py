@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.look.contrast import contrast
@@ -179,6 +180,48 @@ def test_the_pointer_on_a_curve_lets_the_others_stand_back_in_every_plot(looked_
         assert faint == {"flash1", "flash2"}
     looked_at.page.plots._point_at("")
     assert all(one.curve.opacity() == 1 for one in plot._curves.values())
+
+
+@pytest.mark.parametrize("leave", ["leaves", "is hidden"])
+def test_a_curve_that_is_pointed_at_lets_the_others_go_when_its_plot(looked_at: Bench, leave: str) -> None:
+    looked_at.drawn()
+    plot = looked_at.page.plots.cards["runtime"].plot
+    plot._hover(plot.getViewBox().mapViewToScene(QPointF(*plot._curves["standard"].places()[0])))
+    assert dimmed(looked_at)
+    let_go(plot, leave)
+    assert not dimmed(looked_at)
+
+
+@pytest.mark.parametrize("leave", ["leaves", "is hidden", "goes"])
+def test_a_name_that_is_pointed_at_lets_the_others_go_when_it(looked_at: Bench, leave: str) -> None:
+    looked_at.drawn()
+    panel = looked_at.page.plots.panel
+    button = panel.button("flash1")
+    QApplication.sendEvent(button, QEnterEvent(QPointF(1, 1), QPointF(1, 1), QPointF(1, 1)))
+    assert dimmed(looked_at)
+    if leave == "goes":
+        for _step in panel.set_kernels(("standard", "flash2")):
+            pass
+    else:
+        let_go(button, leave)
+    assert not dimmed(looked_at)
+    for _step in panel.set_kernels(KERNELS):
+        pass
+
+
+def let_go(widget: QWidget, how: str) -> None:
+    """Have the pointer leave it at once, or hide it under the pointer and show it again."""
+    if how == "leaves":
+        QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
+    else:
+        widget.hide()
+        widget.show()
+
+
+def dimmed(bench: Bench) -> set[str]:
+    """The kernels that stand back in any plot."""
+    plots = [card.plot for card in bench.page.plots.cells]
+    return {kernel for plot in plots for kernel, one in plot._curves.items() if one.curve.opacity() < 1}
 
 
 def test_alt_click_shows_one_kernel_alone_and_again_all(looked_at: Bench) -> None:
