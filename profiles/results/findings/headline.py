@@ -10,7 +10,7 @@ whose runtimes show little of what tiling is for, that is what is exact.
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from flashscope.kernels.catalogue.ladder import LADDER
@@ -138,36 +138,29 @@ def headline(
     if seqlen is None or not any(row.status not in UNFINISHED for row in here.values()):
         return None
     base = here.get(baseline or "")
-    candidates = [row for row in here.values() if _candidate(row, baseline, hidden)]
-    named = _named(candidates, wandered or {})
+    named = _named([row for row in here.values() if _candidate(row, baseline, hidden)], wandered or {})
     if named is None and base is not None and _tells(base):
         named = base
     one = next(iter(here.values()))
-    backend, unusual = one.backend, unusual_words(one.problem)
+    none = Headline("", baseline or "", seqlen, one.backend, label=label, problem=one.problem)
+    none = replace(none, unusual=unusual_words(one.problem))
     if named is None:
-        lost = _lost_here(base)
-        return Headline(
-            *("", baseline or "", seqlen, backend),
-            lost=lost,
-            unusual=unusual,
-            label=label,
-            problem=one.problem,
-        )
+        return replace(none, lost=_lost_here(base))
     beside = base if base is not None and base is not named else None
-    return Headline(
+    return replace(
+        none,
         kernel=named.kernel,
         baseline=beside.kernel if beside is not None else "",
-        seqlen=seqlen,
-        backend=backend,
         clauses=_clauses(named, beside, quantities, wandered or {}),
         lost=_lost(rows, beside, seqlen, beside=timed(named)),
         timed=timed(named),
         checked=named.measurement is not None and named.measurement.correctness is not None,
-        unusual=unusual,
-        label=label,
-        problem=one.problem,
-        spared=spared(named, beside, (ceilings or {}).get(named.part or 1)) if backend == "cpu" else None,
+        spared=_spared(named, beside, ceilings or {}),
     )
+
+
+def _spared(row: PointRow, beside: PointRow | None, ceilings: Mapping[int, Ceilings]) -> Spared | None:
+    return spared(row, beside, ceilings.get(row.part or 1)) if row.backend == "cpu" else None
 
 
 def of_curve(session: Session, members: Sequence[PointRow], label: str = "") -> Headline | None:
