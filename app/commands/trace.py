@@ -1,16 +1,17 @@
 """`trace`: the online softmax of one row of scores, block by block, beside the exact result."""
 
 import math
+import sys
 from typing import Any
 
 from flashscope.app.commands.exit_codes import USAGE_ERROR
 from flashscope.app.commands.messages import complain, say, say_json
 from flashscope.app.commands.printed.printing import print_table
+from flashscope.app.stepper.own_scores import LARGEST
 from flashscope.app.stepper.presets import score_row
+from flashscope.app.words.symbols import spelled
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.workload.trace import LoopOrder, Trace
-
-LARGEST = 1e30  # beyond, differences and sums of float32 numbers overflow
 
 
 def run(
@@ -75,7 +76,8 @@ def trace_document(trace: Trace) -> dict[str, Any]:
 def _print(document: dict[str, Any], *, values_given: bool) -> None:
     if not values_given:
         say(f"No --values given: V = 1 .. {len(document['values'])}.")
-    titles = ("block", "scores", "m", "alpha", "l", "O / l")
+    encoding = getattr(sys.stdout, "encoding", None)
+    titles = [spelled(title, encoding) for title in ("block", "scores", "m", "α", "ℓ", "O / ℓ")]
     print_table(titles, [_line(block, document["scores"]) for block in document["blocks"]])
     say("exact softmax: " + ", ".join(f"{p:.6f}" for p in document["softmax"]))
     say(f"exact output:  {document['output']:.6f}")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from flashscope.app.look.assets import ASSETS
+from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.store import SUFFIX, SessionFileError
 
 BUNDLED = ASSETS / "sessions"
@@ -20,6 +21,7 @@ NAMES = {
     "h100-inside": "H100 inside flash2 and flash3",
 }
 COUNTED = "h200-traffic"
+BACKWARD, DECODING = "h200-backward", "h200-decode"
 ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers"}  # in problems
 
 
@@ -31,6 +33,19 @@ def bundled_sessions() -> list[Path]:
 def counted_recording() -> Path | None:
     """The bundled recording that has hardware counters, and with them something in every view."""
     return next((path for path in bundled_sessions() if path.stem == COUNTED), None)
+
+
+def recording_like(problem: Problem | None) -> Path | None:
+    """The bundled recording of what is most like a problem; None: this copy has none."""
+    alike = "" if problem is None else _alike(problem)
+    sessions = bundled_sessions()
+    return next((path for path in sessions if path.stem == alike), next(iter(sessions), None))
+
+
+def _alike(problem: Problem) -> str:
+    if problem.runs_backward:
+        return BACKWARD
+    return DECODING if problem.seqlen_q < problem.seqlen_k else ""
 
 
 def alike_recordings() -> list[Path]:

@@ -132,6 +132,15 @@ class Settings:
         self._store.setValue("form/backend", request.backend)
 
     @property
+    def scores(self) -> str:
+        """The scores that the user typed into the Stepper last; empty: none were."""
+        return str(self._store.value("scores", ""))
+
+    @scores.setter
+    def scores(self, text: str) -> None:
+        self._store.setValue("scores", text)
+
+    @property
     def geometry(self) -> QByteArray | None:
         """Where the window was when it was closed."""
         stored = self._store.value("geometry")

@@ -8,7 +8,7 @@ from flashscope.app.look.zoom import px
 
 FONTS = ASSETS / "fonts"
 UI_FAMILIES = ["Inter", "DejaVu Sans", "DejaVu Sans Mono"]  # the last has the symbols that Inter lacks
-MONO_FAMILIES = ["DejaVu Sans Mono", "monospace"]
+MONO_FAMILIES = ["DejaVu Sans Mono", "Inter", "monospace"]  # the first lacks ℓ, the second has it
 
 
 def load_fonts() -> list[str]:

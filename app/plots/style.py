@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QPaintEvent
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QFont, QHideEvent, QPaintEvent
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.fonts import ui_font
@@ -61,6 +61,21 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         view.disableAutoRange()
         view.setDefaultPadding(0)
         view.setMouseEnabled(x=drag_x, y=drag_y)
+
+    def let_go(self) -> None:
+        """Point at nothing any more, as the pointer has left; this class points at nothing."""
+
+    @guarded()
+    def leaveEvent(self, event: QEvent) -> None:
+        """Let go of what the pointer was on."""
+        super().leaveEvent(event)
+        self.let_go()
+
+    @guarded()
+    def hideEvent(self, event: QHideEvent) -> None:
+        """The same: where another page comes, the pointer need not move."""
+        super().hideEvent(event)
+        self.let_go()
 
     @guarded()
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -20,6 +20,7 @@ from flashscope.app.words.pairs import (
 )
 from flashscope.app.words.provenance import of_session
 from flashscope.app.words.units import seqlen_text
+from flashscope.app.words.verdicts import differing_text
 from flashscope.app.words.version import own_version
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.compare import Comparison, Contrast, Difference, Lone, Pair
@@ -80,8 +81,9 @@ def _differences(found: Sequence[Difference]) -> Element:
     """What differs around the points, coloured by whether it may explain a change."""
     if not found:
         return tag("p", "Nothing differs around the points.", class_="dim")
-    lines = [(_reach(one, one.title), one.base, one.other, _reach(one, _explains(one))) for one in found]
-    return tag("div", table_element(("what differs", "baseline", "here", ""), lines), class_="wide")
+    lines = [(_reach(one, one.title), *one.names, _reach(one, _explains(one))) for one in found]
+    table = table_element(("what differs", "baseline", "here", ""), lines)
+    return tag("div", tag("p", f"{differing_text(found)}."), table, class_="wide")
 
 
 def _explains(one: Difference) -> str:

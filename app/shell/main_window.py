@@ -321,6 +321,8 @@ class MainWindow(PagedWindow):
         self._last[place.key] = view
         self.rail.show_place(place.key)
         self.top_bar.page_shown(has_form=VIEWS[view].page_key == SHOWING)
+        staging = self.page.staging
+        self.top_bar.follow(staging.changed, lambda: staging.provenance)
         self._place_bar.show_place(place.key if self.controller.session is not None else "")
         self.tabs.show_view(place.title, [Tab(one.key, one.title) for one in place.views], view)
 

@@ -1,4 +1,4 @@
-"""The first run: five steps through the window, each on the real control."""
+"""The first run: five steps through the window, each on the real control, done by it or by Next."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,6 +22,10 @@ if TYPE_CHECKING:  # its plots take half a second to load
     from flashscope.app.pages.profile import ProfilePage
 
 AGAIN = "The tour can be taken again: Menu, Help, Take the tour."
+RUN = (
+    "Run a sweep on this machine. The button here starts a quick one, which takes under 15 seconds; "
+    "press Esc twice to cancel it."
+)
 
 
 class TourStep(NamedTuple):
@@ -32,16 +36,20 @@ class TourStep(NamedTuple):
         says: What to do, and what that shows.
         target: The control, None where there is none.
         signals: One of them is heard when it is used.
-        done: Whether it has been used then.
+        act: What Next does: the same; whether one of the signals will tell of it.
+        done: Whether it has been used when one is heard.
         shows: The page that shows what comes of it; empty: the one in front.
+        forth: What the button is called that does it.
     """
 
     page: str
     says: str
     target: Callable[[], QWidget | None]
     signals: Callable[[], list[SignalInstance]]
+    act: Callable[[], bool]
     done: Callable[[], bool] = lambda: True
     shows: str = ""
+    forth: str = "Next"
 
 
 def tour_steps(
@@ -55,6 +63,7 @@ def tour_steps(
             "Open this recording: a sweep measured on an H200, which needs no GPU here.",
             lambda: _start(window).recording,
             lambda: [controller.session_changed],
+            lambda: _press(_start(window).recording),
             lambda: controller.session is not None,
         ),
         TourStep(
@@ -62,12 +71,14 @@ def tour_steps(
             "Click into a plot: every curve is read at that N, and the sentence at the top follows.",
             lambda: _profile(window).plots.cells[0],
             lambda: _crosshair(window),
+            lambda: _move_crosshair(window),
         ),
         TourStep(
             "profile",
             "Open the results: every figure of the sweep. Telemetry is what the GPU did meanwhile.",
             lambda: tabs,
             lambda: [window.page_shown],
+            lambda: _show_results(window),
             lambda: window.view == "results",
         ),
         _pressed(
@@ -77,11 +88,13 @@ def tour_steps(
         ),
         TourStep(
             "",
-            "Run a sweep on this machine; press Esc twice to cancel it.",
+            RUN,
             run,
             lambda: [controller.running_changed],
+            lambda: not controller.running and _press(_start(window).quick),
             lambda: controller.running,
             shows="profile",
+            forth="Run it",
         ),
     )
 
@@ -93,8 +106,16 @@ def _pressed(page: str, says: str, button: Callable[[], QAbstractButton]) -> Tou
         says,
         button,
         lambda: [button().clicked, button().toggled],
+        lambda: _press(button()),
         lambda: button().isChecked(),
     )
+
+
+def _press(button: QAbstractButton | None) -> bool:
+    """Press it, as a click would; whether it is there."""
+    if button is not None:
+        button.click()
+    return button is not None
 
 
 def _start(window: PagedWindow) -> StartPage:
@@ -112,8 +133,25 @@ def _crosshair(window: PagedWindow) -> list[SignalInstance]:
     return [*clicks, *(action.triggered for action in actions if isinstance(action, QAction))]
 
 
+def _move_crosshair(window: PagedWindow) -> bool:
+    """To the next measured N, back from the last one."""
+    plots = _profile(window).plots
+    last = max((row.seqlen for row in plots.rows), default=None)
+    action = window.registry.find("profile.back" if plots.seqlen == last else "profile.next")
+    if isinstance(action, QAction):
+        action.trigger()
+    return isinstance(action, QAction)
+
+
+def _show_results(window: PagedWindow) -> bool:
+    window.show_page("results")
+    return True
+
+
 class Tour(QObject):
-    """Walks the steps, each until its control is used or Next is pressed; everything else can be used, too.
+    """Walks the steps, each until its control is used; Next uses it. Everything else can be used, too.
+
+    Back leads to the step before and to the view that it began in, and undoes nothing.
 
     Attributes:
         at: The step on show, from 0; None: none is.
@@ -143,10 +181,13 @@ class Tour(QObject):
         self._window, self._stage, self._rail, self._top_bar = window, stage, rail, top_bar
         self._errors, self._steps = errors, tour_steps(window, rail, tabs, lambda: top_bar.begins)
         self._heard: list[QMetaObject.Connection] = []
+        self._views: dict[int, str] = {}  # the view in front when each step began
+        self._asked = False  # whether Next has done the step on show, of which nothing came so far
         self.callout = Callout(window.centralWidget(), window.appearance.theme)
         self._new = QTimer(self, interval=0, singleShot=True)
         self._new.timeout.connect(self._reveal)
-        self.callout.passed.connect(self._go_on)
+        self.callout.passed.connect(self._perform)
+        self.callout.returned.connect(self._go_back)
         self.callout.skipped.connect(self.leave)
         self.callout.moved.connect(self._point)
         window.registry.changed.connect(self._point)  # another page is in front
@@ -184,7 +225,8 @@ class Tour(QObject):
 
     def _show(self, at: int) -> None:
         self._forget()
-        self.at = at
+        self.at, self._asked = at, False
+        self._views[at] = self._window.view
         step = self._steps[at]
         self._heard = [signal.connect(partial(self._hear, step)) for signal in step.signals()]
         self._point()
@@ -196,9 +238,31 @@ class Tour(QObject):
 
     def _hear(self, step: TourStep, *_said: object) -> None:
         if step.done():
-            if step.shows:
-                self._window.show_page(step.shows)
+            self._finish(step)
+
+    def _finish(self, step: TourStep) -> None:
+        if step.shows:
+            self._window.show_page(step.shows)
+        self._go_on()
+
+    def _perform(self) -> None:
+        """Do what the step says; where nothing has come of that, as of a file that is gone, go on."""
+        if self.at is None:
+            return
+        step = self._steps[self.at]
+        if not self._here(step):
+            self._window.show_page(step.page)
+        elif self._asked:
             self._go_on()
+        else:
+            self._asked = True
+            if not step.act():
+                self._finish(step)
+
+    def _go_back(self) -> None:
+        if self.at:
+            self._window.show_page(self._views[self.at - 1])
+            self._show(self.at - 1)
 
     def _go_on(self) -> None:
         if self.at is not None and self.at + 1 < len(self._steps):
@@ -211,10 +275,10 @@ class Tour(QObject):
         if self.at is None:
             return
         step = self._steps[self.at]
-        here = step.page in {"", self._window.page.key}
+        here = self._here(step)
         says = step.says if here else f"Go to {place_of(step.page).title}: this step is there."
-        forth = "Next" if self.at + 1 < len(self._steps) else "Done"
-        self.callout.say(f"{self.at + 1} of {len(self._steps)}", says, forth)
+        place = f"{self.at + 1} of {len(self._steps)}"
+        self.callout.say(place, says, step.forth if here else "Go there", back=self.at > 0)
         target = self._target(step)
         if target is not self.callout.target:
             self._new.start()
@@ -225,9 +289,11 @@ class Tour(QObject):
         if self.callout.target is not None:
             reveal(self.callout.target)
 
+    def _here(self, step: TourStep) -> bool:
+        return step.page in {"", self._window.page.key}
+
     def _target(self, step: TourStep) -> QWidget | None:
-        window = self._window
-        if step.page in {"", window.page.key}:
+        if self._here(step):
             return step.target()
         return self._rail.button(place_of(step.page).key)
 

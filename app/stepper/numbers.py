@@ -28,12 +28,3 @@ def plain(text: str) -> str:
     for old, new in (("<sup>", "^"), ("</sup>", ""), ("<sub>", ""), ("</sub>", ""), ("&nbsp;", " ")):
         text = text.replace(old, new)
     return text
-
-
-def kib(nbytes: int) -> str:
-    """Bytes in binary units."""
-    if nbytes < 1024:  # noqa: PLR2004 - one KiB
-        return f"{nbytes} B"
-    if nbytes < 1024 * 1024:
-        return f"{nbytes / 1024:.1f} KiB"
-    return f"{nbytes / 1024 / 1024:.1f} MiB"

@@ -55,7 +55,7 @@ def lines(order: str, *, local_max: bool, reverse: bool, lazy: bool = False) -> 
         CodeLine(1, f"for j in {keys}:"),
         CodeLine(2, "load K<sub>j</sub>, V<sub>j</sub>", ("load",)),
         *(CodeLine(2, line.text, line.phases) for line in inner),
-        CodeLine(1, "O<sub>i</sub> = Ō / ℓ;  L<sub>i</sub> = m + ln ℓ;  write both", ("write",)),
+        CodeLine(1, "O<sub>i</sub> = Ō / ℓ;  L<sub>i</sub> = m + log ℓ;  write both", ("write",)),
     )
 
 

@@ -89,7 +89,7 @@ def on_chip(recording: Recording, step: Snapshot) -> tuple[Resident, ...]:
         Resident(f"Q<sub>{step.i}</sub>", rows * d * e),
         Resident(f"K<sub>{step.j}</sub>", columns * d * e),
         Resident(f"V<sub>{step.j}</sub>", columns * dv * e),
-        Resident("O m ℓ", rows * (dv + 2) * FLOAT32),
+        Resident("m ℓ O", rows * (dv + 2) * FLOAT32),
     ]
     if step.reached("scores") and not step.reached("output"):
         label = "P" if step.reached("weights") else "S"

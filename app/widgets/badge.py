@@ -30,11 +30,12 @@ class Badge(ElidedLabel):
 
     def show_provenance(self, provenance: Provenance, before: str = "") -> None:
         """Show other figures' provenance, and what had happened before."""
-        self._kind = provenance.kind
+        kind, self._kind = self._kind, provenance.kind
         told = " · ".join(filter(None, (before, provenance.badge)))
         self.setText(told)
         self.setAccessibleName(f"Provenance: {told}")
-        self._paint()
+        if kind != provenance.kind:
+            self._paint()
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours."""

@@ -45,7 +45,7 @@ class _Framed(QWidget):
 
 
 class Callout(_Framed):
-    """One step of several: what it says, Skip and Next.
+    """One step of several: what it says, Skip, Back and Next.
 
     Args:
         ground: What it is shown over.
@@ -57,15 +57,18 @@ class Callout(_Framed):
         sentence: What is said.
         place: Which step it is.
         skip: Ends all steps.
-        next: Goes on.
+        back: Leads to the step before.
+        next: Does the step.
 
     Signals:
         skipped: Skip was pressed.
+        returned: Back was pressed.
         passed: Next was pressed.
         moved: What it points at, or something that holds that, has moved, come or gone.
     """
 
     skipped = Signal()
+    returned = Signal()
     passed = Signal()
     moved = Signal()
 
@@ -80,13 +83,14 @@ class Callout(_Framed):
         self.sentence, self.place = PlainLabel(wordWrap=True), PlainLabel()
         self.place.setProperty("role", "dim")
         self.skip = text_button("Skip", "Skip the tour", self.skipped.emit, "quiet")
-        self.next = text_button("Next", "Go to the next step of the tour", self.passed.emit, "primary")
+        self.back = text_button("Back", "Go back to the step before", self.returned.emit, "quiet")
+        self.next = text_button("Next", "Do this step, and go on to the next", self.passed.emit, "primary")
         self._lay_out()
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
         row.addWidget(self.place, 1)
-        for button in (self.skip, self.next):
+        for button in (self.skip, self.back, self.next):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # the mouse leaves the keys where they are
             button.setAutoDefault(True)  # Enter presses it, too
             row.addWidget(button)
@@ -104,13 +108,16 @@ class Callout(_Framed):
         """The raised surface of the theme."""
         return QColor(self._theme.raised)
 
-    def say(self, place: str, sentence: str, forth: str) -> None:
-        """Show a step: which one it is, its sentence, and what the button that goes on is called."""
+    def say(self, place: str, sentence: str, forth: str, *, back: bool) -> None:
+        """Show a step: which one it is, its sentence, what its button is called, whether it has Back."""
         if sentence != self.sentence.text():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, sentence))
         self.place.setText(place)
         self.sentence.setText(sentence)
         self.next.setText(forth)
+        if not back and self.back.hasFocus():
+            self.next.setFocus()
+        self.back.setVisible(back)
 
     def point_at(self, target: QWidget | None) -> None:
         """Stand beside this, and follow it; None: stand in the middle."""
@@ -119,7 +126,8 @@ class Callout(_Framed):
             self._watch(target)
             if target is not None:
                 QWidget.setTabOrder(target, self.skip)
-                QWidget.setTabOrder(self.skip, self.next)
+                QWidget.setTabOrder(self.skip, self.back)
+                QWidget.setTabOrder(self.back, self.next)
         taken = visible_part(target, self._ground) if target is not None else QRect()
         edge = px(2 * LINE_PX)
         self.ring.setGeometry(taken.adjusted(-edge, -edge, edge, edge))

@@ -3,8 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from flashscope.app.widgets.plain import FormulaLabel, PlainLabel
-from flashscope.app.widgets.term_label import TermLabel
+from flashscope.app.widgets.term_label import TermFormula, TermLabel
 
 
 class Card(QFrame):
@@ -27,7 +26,7 @@ class Card(QFrame):
         unit: str = "",
         parent: QWidget | None = None,
         *,
-        label: type[PlainLabel | FormulaLabel] = TermLabel,
+        label: type[TermLabel | TermFormula] = TermLabel,
     ) -> None:
         super().__init__(parent)
         self.setProperty("card", True)

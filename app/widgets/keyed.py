@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from flashscope.app.control.actions import ActionRegistry
 from flashscope.app.widgets.plain import KEYS, set_tip
+from flashscope.app.words.glossary import with_line
 
 ACTION = "action"
 Button = TypeVar("Button", bound=QAbstractButton)
@@ -23,4 +24,4 @@ def name_keys(window: QWidget, registry: ActionRegistry) -> None:
         action = registry.known(button.property(ACTION))
         if action is not None and button.property(KEYS) is None:
             button.setProperty(KEYS, ", ".join(action.shown_keys))
-            set_tip(button, button.toolTip() or action.title)
+            set_tip(button, with_line(button.text(), button.toolTip() or action.title))

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QTabBar, QWidget
 
 from flashscope.app.control.actions import ActionRegistry
 from flashscope.app.widgets.plain import button_text, plain_tip
+from flashscope.app.words.glossary import with_line
 
 
 class Tab(NamedTuple):
@@ -62,7 +63,8 @@ class PlaceTabs(QTabBar):
             self.addTab(button_text(tab.title))
             action = self._registry.known(f"page.{tab.key}")
             keys = ", ".join(action.shown_keys) if action else ""
-            self.setTabToolTip(place, plain_tip(f"{tab.title} ({keys})") if keys else "")
+            keyed = f"{tab.title} ({keys})" if keys else ""
+            self.setTabToolTip(place, plain_tip(with_line(tab.title, keyed)))
 
     def _choose(self, index: int) -> None:
         if 0 <= index < len(self._tabs):

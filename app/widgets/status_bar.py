@@ -13,6 +13,7 @@ from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.widgets.term_label import TermLine
 from flashscope.app.words.progress import (
     NS,
     count_text,
@@ -50,7 +51,7 @@ class StatusBar(QFrame):
         super().__init__(parent)
         self.setObjectName("statusBar")
         self._controller, self._presence, self._errors = controller, presence, errors
-        self.job = ElidedLabel()
+        self.job = TermLine()
         self.count, self.elapsed, self.left = (PlainLabel() for _ in range(3))
         self.device, self.memory = ElidedLabel(), PlainLabel()
         self.file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
@@ -63,8 +64,8 @@ class StatusBar(QFrame):
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(16, 2, 16, 2)
         row.setSpacing(16)
-        for widget in (self.job, self.bar, self.count, self.elapsed, self.left, self.queue):
-            row.addWidget(widget)
+        for shown in (self.job, self.bar, self.count, self.elapsed, self.left, self.queue):
+            row.addWidget(shown)
         row.addWidget(errors, 1)
         row.addStretch()
         for widget in (self.device, self.memory, self.file):
@@ -104,8 +105,8 @@ class StatusBar(QFrame):
 
     def _share_room(self) -> None:
         alone = self._errors.isHidden()
-        for label in (self.job, self.elapsed, self.left):
-            label.setVisible(alone)
+        for words in (self.job, self.elapsed, self.left):
+            words.setVisible(alone)
         self.count.setVisible(alone or not self.bar.isHidden())
         self.queue.setVisible(bool(self._controller.queue.entries))
         self._show_queue()

@@ -1,6 +1,8 @@
 """The top bar: menu, provenance, Present, Replay, Resume, Cancel, and New sweep or Run."""
 
-from PySide6.QtCore import Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QMetaObject, QObject, Qt, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QWidget
 
@@ -15,6 +17,7 @@ from flashscope.app.widgets.buttons import ICON_PX, icon_button, recolour, size_
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import set_tip
+from flashscope.app.words.provenance import Provenance
 
 NEW, PRESENT = "New sweep …", "Present"
 STAGE = "Stage"  # the menu of what can be presented
@@ -65,7 +68,20 @@ class TopBar(QFrame):
         self.run.setProperty("iconName", "mdi6.play")
         size_icon(self.run, ICON_PX)
         self._lay_out()
+        self._source, self._told = self._of_session, QMetaObject.Connection()
         self._follow(controller)
+
+    def follow(self, changed: SignalInstance, source: Callable[[], Provenance]) -> None:
+        """Have the badge tell where what the view in front shows comes from, again whenever that changes."""
+        QObject.disconnect(self._told)
+        self._source, self._told = source, changed.connect(self._show_badge)
+        self._show_badge()
+
+    def _of_session(self) -> Provenance:
+        return self._controller.provenance
+
+    def _show_badge(self) -> None:
+        self.badge.show_provenance(self._source())
 
     def _lay_out(self) -> None:
         row = QHBoxLayout(self)
@@ -146,7 +162,7 @@ class TopBar(QFrame):
     def refresh(self) -> None:
         """Show the controller's state as it is now."""
         controller = self._controller
-        self.badge.show_provenance(controller.provenance)
+        self._show_badge()
         blocked = controller.occupied or self._blocked
         self.run.setEnabled(not controller.replaying and not blocked)
         set_tip(self.run, blocked or (QUEUE_TIP if self._queues else RUN_TIP))

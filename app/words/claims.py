@@ -60,6 +60,9 @@ def claims_summary(findings: Sequence[Found]) -> str:
     return f"{told} {left} are left." if left else told
 
 
+RECORDED_ON = "NVIDIA H200"  # of the bundled recordings that claims are tested by
+
+
 def where_text(device: Device | None) -> str:
     """Where figures of a GPU come from: the one here, or recordings."""
     if device is None:

@@ -2,7 +2,7 @@
 
 from flashscope.app.words.kinds import words_of
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
-from flashscope.app.words.units import seqlen_text
+from flashscope.app.words.units import bytes_text, ms_text, seqlen_text
 from flashscope.profiles.results.findings.headline import Clause, Headline, Loss, of_curves
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.quantities.quantity import Quantity
@@ -24,10 +24,7 @@ LOSSES: dict[Loss, str] = {
     "doubtful": "has a doubtful runtime",
     "done": "has no runtime",
 }
-ON_A_CPU = (
-    "NumPy on a CPU does not show the speed-up: what tiling saves is GPU memory traffic. "
-    "The H200 recording does."
-)
+ON_A_CPU = "What tiling saves is traffic to memory: what that is worth in time, a GPU shows."
 WORTH_TELLING = 1.05  # times as much memory: the pages of an allocation may make a difference of less
 UNTIMED = "; its runtime cannot be trusted"
 UNCHECKED = "The output was not compared with float64 attention."
@@ -68,22 +65,31 @@ def note_text(headline: Headline | None) -> str:
     if headline is None:
         return ""
     unchecked = UNCHECKED if headline.kernel and not headline.checked else ""
-    return " ".join(filter(None, (unchecked, ON_A_CPU if needs_recording(headline) else "")))
+    return " ".join(filter(None, (unchecked, *(_on_a_cpu(headline) if needs_recording(headline) else ()))))
 
 
 def needs_recording(headline: Headline | None) -> bool:
-    """Whether it is of a CPU that does not show what a GPU would."""
-    if headline is None or headline.backend != "cpu":
-        return False
-    slow = any(one.quantity is RUNTIME and one.verdict in {"worse", "same"} for one in headline.clauses)
-    doubtful = headline.lost is not None and headline.lost.why == "doubtful"
-    return slow or doubtful or not headline.kernel or not headline.timed
+    """Whether it is of a CPU, which does not show what a GPU would."""
+    return headline is not None and headline.backend == "cpu"
 
 
 def factor_text(factor: float) -> str:
     """How many times, in few digits: 1.05×, 2.7×, 255×, 1,200×."""
     decimals = 2 if factor < 1.195 else 1 if factor < 9.95 else 0  # noqa: PLR2004 - two or three digits
     return f"{factor:,.{decimals}f}×"
+
+
+def _on_a_cpu(headline: Headline) -> tuple[str, ...]:
+    """What is sure of memory, then why times are as they are: both by what this session holds."""
+    spared = headline.spared
+    if spared is None:
+        return (ON_A_CPU,)
+    held = bytes_text(spared.matrices_bytes)
+    memory = f"{_named(headline.baseline)} holds {held} of S and P (N × N), {_named(headline.kernel)} none."
+    if spared.traffic_ms is None or spared.products_ms is None:
+        return memory, ON_A_CPU
+    traffic, products = ms_text(spared.traffic_ms), ms_text(spared.products_ms)
+    return memory, f"That saves {traffic} of memory traffic on this CPU, beside {products} of products."
 
 
 def _run(headline: Headline) -> str:

@@ -8,7 +8,7 @@ from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.session import Session
 
-ProvenanceKind = Literal["live", "saved", "replay"]
+ProvenanceKind = Literal["live", "saved", "replay", "model"]
 LABELS: dict[Backend, str] = {"cuda": "GPU", "cpu": "CPU"}
 
 
@@ -16,24 +16,32 @@ class Provenance(msgspec.Struct, frozen=True):
     """Where the figures on show come from.
 
     Attributes:
-        kind: Measured now on this machine, read from a file, or a file played again.
+        kind: Measured now on this machine, read from a file, a file played again, or computed by formulas,
+            with what a session says of times where there is one.
         backend: Where the kernels run or ran.
         device: The device's name, empty when unknown.
         date: The day of the measurement as YYYY-MM-DD, empty when it is now.
+        of: What is on show of it, where that is not all, as `trace of flash1`; may be empty.
     """
 
     kind: ProvenanceKind
     backend: Backend
     device: str = ""
     date: str = ""
+    of: str = ""
 
     @property
     def badge(self) -> str:
-        """The badge: `LIVE GPU`, `CPU`, `SAVED · GPU NVIDIA H200 · 2026-11-21`, `REPLAY · ...`."""
+        """The badge: `LIVE GPU`, `CPU`, `SAVED · GPU NVIDIA H200 · 2026-11-21`, `REPLAY · ...`, `MODEL`."""
+        return " · ".join(part for part in (*self._source, self.of) if part)
+
+    @property
+    def _source(self) -> tuple[str, ...]:
         if self.kind == "live":
-            return "LIVE GPU" if self.backend == "cuda" else "CPU"
-        where = f"{LABELS[self.backend]} {self.device}".rstrip()
-        return " · ".join(part for part in (self.kind.upper(), where, self.date) if part)
+            return ("LIVE GPU" if self.backend == "cuda" else "CPU",)
+        if self.kind == "model" and not self.device:
+            return ("MODEL",)
+        return self.kind.upper(), f"{LABELS[self.backend]} {self.device}".rstrip(), self.date
 
 
 def of_session(session: Session, kind: ProvenanceKind) -> Provenance:

@@ -1,5 +1,6 @@
 """What a pair of a comparison says: a glyph, a word and a tone, its interval, and why."""
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from flashscope.app.words.units import MOST_DIGITS
@@ -98,6 +99,13 @@ class Bearing(NamedTuple):
     glyph: str
     words: str
     role: str
+
+
+def differing_text(differences: Sequence[Difference], around: str = "them") -> str:
+    """How many circumstances differ, and how many of these bear on the verdicts."""
+    telling = sum(one.reach != "none" for one in differences)
+    told = f"{telling or 'none'} of them may explain a change"
+    return f"What differs around {around}: {len(differences)}, {told}"
 
 
 def bearing(difference: Difference) -> Bearing:

@@ -1,6 +1,7 @@
 """The commands besides `sweep`, and what is said about bad arguments."""
 
 import math
+import re
 import shlex
 import sqlite3
 from pathlib import Path
@@ -54,6 +55,7 @@ def test_a_trace_takes_negative_scores_own_values_and_a_ragged_last_block() -> N
 def test_a_trace_for_people_says_which_values_it_took() -> None:
     done = program.run("trace", "--scores", "1,3,2,0.5", "--block", "2")
     assert "V = 1 .. 4" in done.stdout
+    assert re.search(r"block +scores +m +α +ℓ +O / ℓ", done.stdout)
     assert "exact output:  2.250246" in done.stdout
 
 

@@ -15,6 +15,7 @@ from flashscope.app.words.pairs import (
     pair_texts,
     side_titled,
 )
+from flashscope.app.words.verdicts import differing_text
 from flashscope.profiles.results.compare import Contrast, Lone, Pair
 from flashscope.profiles.results.quantities.quantity import Quantity
 
@@ -25,6 +26,8 @@ STYLES = {True: "bold green", False: "bold red", None: ""}
 def print_contrast(quantity: Quantity, contrast: Contrast, files: Sequence[Path]) -> None:
     """Print what differs, the summary, a line for each pair, and what the lines leave open."""
     say(side_titled(contrast.other_runs, files))
+    if contrast.differences:
+        say(f"  {differing_text(contrast.differences)}")
     for difference in contrast.differences:
         say(f"  {difference.sentence}")
     say(f"Summary: {contrast.summary}")

@@ -8,6 +8,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.claims.columns import NOT_YET, WIDTHS, ClaimRow, claim_columns
 from flashscope.app.pages.claims.detail import ClaimDetail
+from flashscope.app.pages.claims.staging import ClaimsStaging
 from flashscope.app.pages.claims.testing import Testing
 from flashscope.app.pages.compare.table import ListTable
 from flashscope.app.widgets.buttons import text_button
@@ -49,6 +50,7 @@ class ClaimsPage(Page):
         self.documents, self.verdicts = DropDown(), DropDown()
         self.button = does(text_button(TEST, NAMES[TEST], self.test, "primary"), "claims.test")
         self._lay_out()
+        self.staging = ClaimsStaging(controller, self._device)
         self._connect()
         self._tell()
 
@@ -149,3 +151,4 @@ class ClaimsPage(Page):
         text = STOP if self.testing.active else TEST
         self.button.setText(button_text(text))
         self.button.setAccessibleName(NAMES[text])
+        self.staging.changed.emit()

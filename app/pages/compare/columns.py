@@ -13,6 +13,7 @@ from flashscope.app.pages.compare.list_model import ListColumn
 from flashscope.app.plots.compare.tones import tone_colour
 from flashscope.app.plots.marks import mark_icon
 from flashscope.app.widgets.row_table import Raw
+from flashscope.app.words.glossary import line_of
 from flashscope.app.words.kinds import words_of
 from flashscope.app.words.pairs import lone_text
 from flashscope.app.words.units import seqlen_full
@@ -52,7 +53,12 @@ def pair_columns(shown: PairTableContext) -> list[PairColumn]:
 
     return [
         ListColumn("session", lambda row: _name(shown.findings(), row[0])),
-        ListColumn("kernel", lambda row: row[1].kernel, icon=lambda row: _icon(row[1].kernel, shown.theme())),
+        ListColumn(
+            "kernel",
+            lambda row: row[1].kernel,
+            tip=lambda row: line_of(row[1].kernel),
+            icon=lambda row: _icon(row[1].kernel, shown.theme()),
+        ),
         ListColumn("problem", lambda row: _problem(shown.findings(), row[1].base)),
         number("N", lambda pair: pair.base.seqlen, lambda row: seqlen_full(row[1].base.seqlen)),
         side("baseline", lambda pair: pair.base_figure),
@@ -84,7 +90,9 @@ def alone_columns(shown: PairTableContext) -> list[ListColumn[Alone]]:
     return [
         session("only in", lambda row: row.session),
         session("not in", lambda row: row.beside),
-        ListColumn("kernel", lambda row: row.lone.row.kernel, icon=icon),
+        ListColumn(
+            "kernel", lambda row: row.lone.row.kernel, tip=lambda row: line_of(row.lone.row.kernel), icon=icon
+        ),
         ListColumn("problem", lambda row: _problem(shown.findings(), row.lone.row)),
         ListColumn(
             "N", lambda row: row.lone.row.seqlen, lambda row: seqlen_full(row.lone.row.seqlen), right=True

@@ -12,10 +12,11 @@ from flashscope.app.look.zoom import px
 from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.plots.compare.dashes import SAMPLE, dash_icon
 from flashscope.app.widgets.card import Card
-from flashscope.app.widgets.plain import PlainLabel, button_text
+from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.app.words.glossary import with_line
 from flashscope.app.words.plain import cut_short
-from flashscope.app.words.verdicts import bearing
+from flashscope.app.words.verdicts import bearing, differing_text
 from flashscope.profiles.results.compare import MOST_OTHERS, Difference
 
 NO_DIFFERENCE = "✓ Nothing that is on record about the two differs but their figures."
@@ -121,8 +122,9 @@ class CompareHead(Card):
         return button
 
     def _show_differences(self, differences: Sequence[Difference], around: str) -> None:
-        told = f"What differs around {around}" if differences else "Circumstances"
-        caption = PlainLabel(told, wordWrap=True)
+        caption = PlainLabel(
+            differing_text(differences, around) if differences else "Circumstances", wordWrap=True
+        )
         caption.setProperty("role", "caption")
         self.circumstances.addWidget(caption)
         for difference in differences:
@@ -135,8 +137,12 @@ class CompareHead(Card):
 
 def _line(difference: Difference) -> PlainLabel:
     told = bearing(difference)
-    text = f"{told.glyph} {difference.title}: {difference.base} → {difference.other} · {told.words}"
-    return _words(text, told.role)
+    text = f"{told.glyph} {difference.title}: {' → '.join(difference.names)} · {told.words}"
+    line = _words(text, told.role)
+    marks = f"{difference.base} → {difference.other}"
+    shown = difference.names == (difference.base, difference.other)
+    set_tip(line, with_line(difference.title, "" if shown else marks))
+    return line
 
 
 def _words(text: str, role: str) -> PlainLabel:

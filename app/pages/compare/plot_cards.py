@@ -21,9 +21,9 @@ from flashscope.app.plots.export.contents import Export
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.drop_down import DropDown
-from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import button_text, set_tip
+from flashscope.app.widgets.term_label import TermLine
 from flashscope.app.words.kinds import unit_text, words_of
 from flashscope.app.words.verdicts import pair_ratio_text, spoken
 from flashscope.profiles.results.compare.wording import change_word, percent
@@ -63,7 +63,7 @@ class RatioCard(Card):
         self.switch = text_button("Heat map", "Show the heat map", self.view_chosen.emit, "quiet")
         does(self.switch, "compare.view")
         self.export_button = ExportButton("the ratio", self.make_export, theme)
-        self._words = ElidedLabel()
+        self._words = TermLine()
         self._words.setProperty("role", "unit")
         self.header.addWidget(self._words)
         self.header.addWidget(self.switch)
@@ -166,7 +166,7 @@ class CurvesCard(Card):
         set_tip(self.problems, "Problems on show over N")
         self.problems.activated.connect(lambda index: self.curve_chosen.emit(self._curves[index]))
         self.export_button = ExportButton("the curves", self.make_export, theme)
-        self._words = ElidedLabel()
+        self._words = TermLine()
         self._words.setProperty("role", "unit")
         for widget in (self._words, self.problems, self.export_button):
             self.header.addWidget(widget)

@@ -99,9 +99,10 @@ class LadderStaging(Staging):
 
     @property
     def provenance(self) -> Provenance:
-        """The recording's."""
+        """The recording's, of the kernel on show."""
         known = self._page.recorded
-        return known.provenance if known is not None else super().provenance
+        source = known.provenance if known is not None else super().provenance
+        return replace(source, of=self._page.kernel)
 
     @property
     def source(self) -> str:

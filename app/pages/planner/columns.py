@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.compare.list_model import ListColumn
 from flashscope.app.plots.marks import mark_icon
+from flashscope.app.words.glossary import with_line
 from flashscope.app.words.planning import (
     NOTHING,
     bound_text,
@@ -28,7 +29,7 @@ def prospect_columns(theme: Callable[[], Theme], layers: Callable[[], int]) -> S
         ProspectColumn(
             "kernel",
             lambda one: one.kernel,
-            tip=lambda one: one.reason,
+            tip=lambda one: with_line(one.kernel, one.reason),
             icon=lambda one: mark_icon(one.kernel, theme()),
         ),
         _held("attention", lambda held: held.attention),

@@ -77,7 +77,7 @@ class PlannerPage(Page):
         below.addWidget(self.copy_button, alignment=Qt.AlignmentFlag.AlignTop)
         keep(self.table, self._size_table, ROW_PX * LINES)
         aside = self.form, self.table, self.copy_button, self.crossing, self.sentence, self.source
-        self.staging = PlannerStaging(self, self.controller, aside)
+        self.staging = PlannerStaging(self, self.controller, aside, lambda: self._session)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 10)
         column.setSpacing(8)
@@ -166,6 +166,7 @@ class PlannerPage(Page):
         if self._session is not session:
             self._session = session
             self._offer_devices()
+            self.staging.changed.emit()
         self._rows = None
         self._changed()
 

@@ -1,6 +1,6 @@
 """The planner on a stage: memory over context, and how much of it fits in a sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from PySide6.QtWidgets import QWidget
@@ -9,6 +9,8 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.pages.planner.memory_card import MemoryCard
 from flashscope.app.pages.staging import Staging
 from flashscope.app.words.planning import outlook_headline
+from flashscope.app.words.provenance import Provenance, of_session
+from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.planner.outlook import Outlook
 
 
@@ -31,11 +33,24 @@ class PlannerStaging(Staging):
         page: What plans.
         controller: Has the session on show.
         aside: What is put away beside the plot's tools.
+        session: What is forecast from, None without one.
     """
 
-    def __init__(self, page: Planner, controller: Controller, aside: Sequence[QWidget]) -> None:
+    def __init__(
+        self,
+        page: Planner,
+        controller: Controller,
+        aside: Sequence[QWidget],
+        session: Callable[[], Session | None],
+    ) -> None:
         super().__init__("planner", controller, [*aside, page.memory.export_button], [page.memory])
-        self._page = page
+        self._page, self._session = page, session
+
+    @property
+    def provenance(self) -> Provenance:
+        """A model, with the device and the day of the times that it goes by."""
+        session = self._session()
+        return Provenance("model", "cuda") if session is None else of_session(session, "model")
 
     @property
     def sentence(self) -> str:

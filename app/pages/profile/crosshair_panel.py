@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QGuiApplication
+from PySide6.QtGui import QEnterEvent, QGuiApplication, QHideEvent
 from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from flashscope.app.control.guard import guarded
@@ -38,18 +38,30 @@ class LegendButton(QPushButton):
     """
 
     pointed_at = Signal(bool)
+    _pointed = False
 
     @guarded()
     def enterEvent(self, event: QEnterEvent) -> None:
         """Tell that the pointer has come."""
         super().enterEvent(event)
-        self.pointed_at.emit(True)
+        self._point(on=True)
 
     @guarded()
     def leaveEvent(self, event: QEvent) -> None:
         """Tell that the pointer has gone."""
         super().leaveEvent(event)
-        self.pointed_at.emit(False)
+        self._point(on=False)
+
+    @guarded()
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Tell the same where it goes from under the pointer."""
+        super().hideEvent(event)
+        self._point(on=False)
+
+    def _point(self, *, on: bool) -> None:
+        if on != self._pointed:
+            self._pointed = on
+            self.pointed_at.emit(on)
 
 
 class LegendRow:
@@ -193,7 +205,8 @@ class CrosshairPanel(Card):
         words = [heading(quantity) for quantity in quantities]
         for label, quantity, word in zip(self._headings, quantities, words, strict=True):
             label.setText(word if words.count(word) == 1 else quantity.short)
-            set_tip(label, f"{quantity.title}: {unit_text(quantity) or quantity.about}")
+            told = f"{quantity.title}: {unit_text(quantity) or quantity.about}"
+            set_tip(label, with_line(label.text(), told))
 
     @property
     def kernels(self) -> tuple[str, ...]:

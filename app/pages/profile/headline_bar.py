@@ -1,9 +1,11 @@
 """The sentence over the plots, and under it, where it takes one line, what a user should know of it."""
 
+from pathlib import Path
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from flashscope.app.control.bundled import NAMES, bundled_sessions
+from flashscope.app.control.bundled import NAMES, recording_like
 from flashscope.app.look.zoom import keep
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.elided import ElidedLabel
@@ -30,9 +32,8 @@ class HeadlineBar(QWidget):
         self.sentence = FittedLabel()
         self.note = ElidedLabel()
         self.note.setProperty("role", "dim")
-        self._recording = next(iter(bundled_sessions()), None)
-        name = NAMES[self._recording.stem] if self._recording else ""
-        self.link = text_button("Open the H200 recording", f"Open {name}", self._open)
+        self._recording: Path | None = None
+        self.link = text_button("See a GPU recording", "See a GPU recording", self._open)
         column = QVBoxLayout()
         column.setSpacing(0)
         column.addWidget(self.sentence, 1)
@@ -49,7 +50,15 @@ class HeadlineBar(QWidget):
         """Say this; None: nothing yet, or what would fill it."""
         self.note.setText(note_text(headline))
         self.sentence.setText(EMPTY if empty else headline_text(headline))
-        self.link.setVisible(self._recording is not None and needs_recording(headline))
+        self._offer(recording_like(headline.problem) if headline and needs_recording(headline) else None)
+
+    def _offer(self, recording: Path | None) -> None:
+        """Offer this recording; None: none."""
+        self._recording = recording
+        self.link.setVisible(recording is not None)
+        if recording is not None:
+            self.link.setAccessibleName(f"Open {NAMES[recording.stem]}")
+            set_tip(self.link, f"Opens {NAMES[recording.stem]}, which is measured on a GPU.")
 
     def _show_note(self, broken: bool) -> None:
         """Leave the note's room to a sentence of two lines, whose tip then says it, too."""

@@ -14,6 +14,7 @@ from flashscope.app.look.theme import CAPTION_PX, Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.app.words.symbols import scripted
 from flashscope.app.words.units import bytes_text
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.theory.holdings import FootprintPart, holdings
@@ -39,7 +40,7 @@ class Holding(NamedTuple):
     @property
     def texts(self) -> Sequence[str]:
         """Every part with its bytes."""
-        return [f"{part.name} {bytes_text(part.nbytes)}" for part in self.parts]
+        return [f"{scripted(part.name)} {bytes_text(part.nbytes)}" for part in self.parts]
 
     @property
     def words(self) -> str:

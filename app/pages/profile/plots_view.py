@@ -175,6 +175,7 @@ class PlotsView(PlotsAndPanel):
             hidden=self._hidden,
             wandered=self._wandered,
             label=self.curve.label if self.curve is not None and len(self._curves) > 1 else "",
+            ceilings=self._session.ceilings if self._session is not None else None,
         )
         for card in self.cells:
             card.show_hero(told.kernel if told is not None else "")

@@ -199,7 +199,7 @@ class ResultsModel(RowsModel):
         """Headings and their hints."""
         hint = self.columns[section].hint if orientation is Qt.Orientation.Horizontal else ""
         if role == Qt.ItemDataRole.ToolTipRole and hint:
-            return plain_tip(hint)
+            return plain_tip(with_line(self.columns[section].title, hint))
         return super().headerData(section, orientation, role)
 
     @guarded()
@@ -228,7 +228,9 @@ class ResultsModel(RowsModel):
     def _tip(self, row: PointRow, column: ResultColumn) -> str:
         """What a cell tells the pointer."""
         if column.title == TRUST and row.trust is not None:
-            return trust_text(row.trust)
+            return with_line(row.trust.word, trust_text(row.trust))
+        if column.title == "kernel":
+            return with_line(row.kernel, row.reason)
         if column.title == "status":
             return with_line(STATUS_MARKS[row.status].word, row.reason)
         return row.reason or self._missing(row, column)

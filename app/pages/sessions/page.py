@@ -38,6 +38,7 @@ from flashscope.app.pages.sessions.verbs import VERBS, actions_of, buttons_of
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.glossary import with_line
 from flashscope.profiles.results.findings.trend import Entry
 from flashscope.profiles.results.model.dates import moment
 from flashscope.profiles.store import SessionInfo
@@ -327,7 +328,7 @@ class SessionsPage(Page):
         for verb in VERBS:
             button = self._buttons[verb.key]
             button.setEnabled(verb.is_done(self._place) and possible.get(verb.key, bool(chosen)))
-            set_tip(button, verb.tip(self._place))
+            set_tip(button, with_line(verb.label, verb.tip(self._place)))
         self.preview.show_rows(chosen)
 
     def _open_menu(self, place: QPoint) -> None:

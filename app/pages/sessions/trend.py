@@ -15,7 +15,7 @@ from flashscope.app.pages.sessions.trend_runs import TOLD, joined
 from flashscope.app.plots.trend_plot import COLOURS, TrendPlot
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, button_text, escaped
-from flashscope.app.widgets.term_label import TermLabel
+from flashscope.app.widgets.term_label import TermLabel, tell_terms
 from flashscope.app.words.kinds import unit_text
 from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.findings.trend import Entry, Kind, entries_by_curve
@@ -60,6 +60,7 @@ class SessionsTrend(QWidget):
         names = {"Kernel": self.kernel, "N": self.seqlen, "Quantity": self.quantity}
         for quantity in QUANTITIES.values():
             self.quantity.addItem(quantity.title, quantity.key)
+        tell_terms(self.quantity)
         parts: list[QWidget] = []
         for name, choice in names.items():
             choice.setAccessibleName(f"{name} over time")
@@ -155,6 +156,7 @@ def _offer(choice: QComboBox, offered: Mapping[Any, str], first: object) -> None
     choice.clear()
     for value, text in offered.items():
         choice.addItem(text, value)
+    tell_terms(choice)
     wanted = kept if kept in offered else first
     choice.setCurrentIndex(max(0, choice.findData(wanted)))
     choice.blockSignals(False)

@@ -26,6 +26,7 @@ from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.term_label import TermLine
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.provenance import LABELS
 from flashscope.app.words.units import bytes_text
@@ -271,7 +272,7 @@ def _finding(finding: ProbeFinding) -> QWidget:
     grid.setVerticalSpacing(2)
     grid.setColumnStretch(2, 1)
     grid.addWidget(mark, 0, 0)
-    grid.addWidget(ElidedLabel(cut_short(finding.name, MOST_OF_NAME)), 0, 1)
+    grid.addWidget(TermLine(cut_short(finding.name, MOST_OF_NAME)), 0, 1)
     detail = ElidedLabel(finding.detail)
     detail.setProperty("role", "dim")
     grid.addWidget(detail, 0, 2)

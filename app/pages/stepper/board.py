@@ -20,7 +20,8 @@ from flashscope.app.plots.stepper.tile_map import TileMap
 from flashscope.app.stage.story import PANELS
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.card import Card
-from flashscope.app.widgets.plain import FormulaLabel, escaped
+from flashscope.app.widgets.plain import escaped
+from flashscope.app.widgets.term_label import TermFormula
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.profiles.results.model.curves import mask_words
 
@@ -223,7 +224,7 @@ class StepperBoard(QWidget):
 
 
 def _card(panel: Panel) -> Card:
-    card = Card("…", "…", label=FormulaLabel)
+    card = Card("…", "…", label=TermFormula)
     card.body.addWidget(panel, 1)
     return card
 

@@ -23,9 +23,9 @@ def motion_actions(do: dict[str, Callable[[], None]]) -> dict[str, Action]:
     return {action.key: action for action in staged(*actions)}
 
 
-def preset_actions(show: Callable[[str], None]) -> list[Action]:
-    """One action for each preset; they work from every page."""
-    return [
+def preset_actions(show: Callable[[str], None], type_scores: Callable[[], None]) -> list[Action]:
+    """One action for each preset, and one for scores of one's own; they work from every page."""
+    presets = [
         Action(
             f"stepper.preset.{preset.key}",
             f"Step through: {preset.title}",
@@ -35,3 +35,13 @@ def preset_actions(show: Callable[[str], None]) -> list[Action]:
         )
         for preset in PRESETS
     ]
+    own = Action(
+        "stepper.scores",
+        "Step through: own scores …",
+        type_scores,
+        "Stepper",
+        "S",
+        everywhere=True,
+        keys_on="stepper",
+    )
+    return [*presets, own]

@@ -1,22 +1,26 @@
 """The bar above the panels: what is traced, on which backend, in which loop order, and what recorded it."""
 
-from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
 
 from flashscope.app.pages.stepper.own_problem import OwnProblem
+from flashscope.app.pages.stepper.score_field import ScoreField
+from flashscope.app.stepper.own_scores import EXAMPLE
 from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, plain_tip, set_tip
-from flashscope.app.words.glossary import line_of
+from flashscope.app.widgets.term_label import TermBox
+from flashscope.app.words.glossary import line_of, with_line
 from flashscope.app.words.tracing import LAST_GPU_IDEA, MACHINE_UNKNOWN, NO_GPU_SESSION, no_gpu_text
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 
-LAST_GPU, OWN = "last-gpu", "own"
-MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"))
+LAST_GPU, OWN, SCORES = "last-gpu", "own", "scores"
+MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"), (SCORES, "Own scores"))
 BACKENDS: tuple[tuple[Backend, str], ...] = (("cpu", "CPU"), ("cuda", "CUDA"))
 FLASH1, FLASH2 = "flash1 order", "flash2 order"
 ORDERS: tuple[tuple[LoopOrder, str, str], ...] = (
@@ -49,6 +53,9 @@ class OptionsBar(QWidget):
         self.form = OwnProblem(self)
         self.own = QPushButton("Own problem…")
         set_tip(self.own, "Choose N, d, tile sizes, causal, reversed and seed")
+        self.field = ScoreField(self)
+        self.scores = does(QPushButton("Own scores…"), "stepper.scores")
+        set_tip(self.scores, f"Type a row of scores, or several, such as {EXAMPLE}")
         self.notation = QPushButton("Slides’ β")
         self.notation.setCheckable(True)
         set_tip(self.notation, line_of(self.notation.text()))
@@ -59,7 +66,7 @@ class OptionsBar(QWidget):
         self.source.setProperty("role", "dim")
         self._machine: Machine | None = None
         self._ran_on_gpu = False  # the session on show
-        self.controls = (self.preset, self.backend, self.order, self.own, self.notation)
+        self.controls = (self.preset, self.backend, self.order, self.own, self.scores, self.notation)
         self._lay_out()
         self._connect()
         self.show_machine(None)
@@ -82,15 +89,13 @@ class OptionsBar(QWidget):
 
     def choose_preset(self, key: str) -> None:
         """Choose a preset and the loop order it is meant for, without asking for it."""
-        with QSignalBlocker(self.preset):
-            self.preset.setCurrentIndex(self.preset.findData(key))
+        self.preset.choose_quietly(self.preset.findData(key))
         self._take_order()
         self._settle_backend()
 
     def follow_backend(self, backend: Backend) -> None:
         """Choose the backend of the top bar for the next trace, without asking for one."""
-        with QSignalBlocker(self.backend):
-            self.backend.setCurrentIndex(self.backend.findData(backend))
+        self.backend.choose_quietly(self.backend.findData(backend))
 
     def show_machine(self, machine: Machine | None) -> None:
         """Offer only the backends that this machine has, and what can be traced there."""
@@ -124,11 +129,20 @@ class OptionsBar(QWidget):
         request = trace.request
         self.source.setText(f"{trace.device} · {trace.source}")
         self.form.show_request(request)
-        preset = preset_of(request) or (LAST_GPU if last_gpu and request.subject == last_gpu.subject else OWN)
+        preset = preset_of(request) or self._unnamed(request, last_gpu)
         chosen = {self.preset: preset, self.backend: request.backend, self.order: request.order}
         for combo, key in chosen.items():
-            with QSignalBlocker(combo):
-                combo.setCurrentIndex(combo.findData(key))
+            combo.choose_quietly(combo.findData(key))
+
+    def _unnamed(self, request: TraceRequest, last_gpu: TraceRequest | None) -> str:
+        """What the bar calls a trace that no preset makes."""
+        if last_gpu is not None and request.subject == last_gpu.subject:
+            return LAST_GPU
+        return SCORES if request == self.field.scores.request(request.backend, request.order) else OWN
+
+    def open_scores(self) -> None:
+        """Have scores typed."""
+        self.field.open_at(self.scores)
 
     def show_result(self, html: str, role: str = "dim") -> None:
         """Say something at the right end; `role` is one of the stylesheet's (`ok`, `error`, `dim`)."""
@@ -148,7 +162,9 @@ class OptionsBar(QWidget):
         self.backend.currentIndexChanged.connect(self.asked)
         self.order.currentIndexChanged.connect(self._ask)
         self.own.clicked.connect(self._open_form)
-        self.form.asked.connect(self._ask_own)
+        self.form.asked.connect(lambda _options: self._ask_for(OWN))
+        self.scores.clicked.connect(self.open_scores)
+        self.field.asked.connect(lambda _text: self._ask_for(SCORES))
         self.notation.toggled.connect(self.notation_changed)
 
     def _choose(self) -> None:
@@ -169,25 +185,22 @@ class OptionsBar(QWidget):
     def _take_order(self) -> None:
         for preset in PRESETS:
             if preset.key == self.chosen_preset:
-                with QSignalBlocker(self.order):
-                    self.order.setCurrentIndex(self.order.findData(preset.order))
+                self.order.choose_quietly(self.order.findData(preset.order))
 
     def _open_form(self) -> None:
         self.form.move(self.own.mapToGlobal(QPoint(0, self.own.height() + 4)))
         self.form.show()
 
-    def _ask_own(self) -> None:
-        self.choose_preset(OWN)
+    def _ask_for(self, preset: str) -> None:
+        self.choose_preset(preset)
         self._ask()
 
 
-def _combo(name: str, items: list[tuple[str, str, str]]) -> QComboBox:
-    combo = QComboBox()
-    combo.setAccessibleName(name)
-    set_tip(combo, name)
+def _combo(name: str, items: list[tuple[str, str, str]]) -> TermBox:
+    combo = TermBox(name)
     for index, (key, title, tip) in enumerate(items):
         combo.addItem(title, key)
-        combo.setItemData(index, plain_tip(tip), Qt.ItemDataRole.ToolTipRole)
+        combo.setItemData(index, plain_tip(with_line(title, tip)), Qt.ItemDataRole.ToolTipRole)
     return combo
 
 
@@ -196,4 +209,6 @@ def _offer(combo: QComboBox, index: int, missing: str, tip: str) -> None:
     model = combo.model()
     if isinstance(model, QStandardItemModel):
         model.item(index).setEnabled(not missing)
-    combo.setItemData(index, plain_tip(missing or tip), Qt.ItemDataRole.ToolTipRole)
+    combo.setItemData(
+        index, plain_tip(with_line(combo.itemText(index), missing or tip)), Qt.ItemDataRole.ToolTipRole
+    )

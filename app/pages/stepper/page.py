@@ -12,9 +12,10 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
+from flashscope.app.pages.host import Host
 from flashscope.app.pages.stepper.board import StepperBoard
 from flashscope.app.pages.stepper.commands import motion_actions, preset_actions
-from flashscope.app.pages.stepper.options_bar import LAST_GPU, OWN, OptionsBar
+from flashscope.app.pages.stepper.options_bar import LAST_GPU, OWN, SCORES, OptionsBar
 from flashscope.app.pages.stepper.player import Player
 from flashscope.app.pages.stepper.staging import StepperStaging
 from flashscope.app.pages.stepper.tracing import Tracing
@@ -87,7 +88,14 @@ class StepperPage(Page):
 
     def actions_offered(self) -> list[Action]:
         """Motions, and one action a preset."""
-        return [*self._actions.values(), *preset_actions(self.show_preset)]
+        return [*self._actions.values(), *preset_actions(self.show_preset, self.type_scores)]
+
+    def join(self, host: Host) -> None:
+        """Go on with the scores that were typed last, and remember those that are."""
+        super().join(host)
+        settings = host.settings
+        self.bar.field.take_up(settings.scores)
+        self.bar.field.asked.connect(lambda text: setattr(settings, "scores", text))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour panels, icons and the scrubber."""
@@ -106,6 +114,11 @@ class StepperPage(Page):
         self.bar.choose_preset(key)
         self.page_requested.emit(self.key)
         self.ask()
+
+    def type_scores(self) -> None:
+        """Bring this page to the front and have scores typed."""
+        self.page_requested.emit(self.key)
+        self.bar.open_scores()
 
     def ask(self) -> None:
         """Ask for the trace that the bar describes."""
@@ -221,6 +234,8 @@ class StepperPage(Page):
             return last_gpu_problem(self.controller.session, backend, order)
         if chosen == OWN:
             return own(self.bar.form.options(backend, order))
+        if chosen == SCORES:
+            return self.bar.field.scores.request(backend, order)
         return next(preset for preset in PRESETS if preset.key == chosen).make(backend, order)
 
     def _follow_backend(self, backend: Backend) -> None:

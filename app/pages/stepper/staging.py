@@ -94,9 +94,12 @@ class StepperStaging(Staging):
     def provenance(self) -> Provenance:
         """The session's that has the trace, or else what recorded it now."""
         story, session = self._page.story, self.controller.session
-        if story is None or (session is not None and story.recording.trace in session.traces):
+        if story is None:
             return super().provenance
-        return of_machine(self.controller.machine, story.recording.trace.request.backend)
+        trace = story.recording.trace
+        held = session is not None and trace in session.traces
+        source = super().provenance if held else of_machine(self.controller.machine, trace.request.backend)
+        return replace(source, of=f"trace of {trace.request.order}")
 
     @property
     def source(self) -> str:

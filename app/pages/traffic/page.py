@@ -40,6 +40,7 @@ from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
+from flashscope.app.widgets.term_label import TermLabel
 from flashscope.app.words.provenance_header import session_header
 from flashscope.app.words.units import seqlen_full, seqlen_text
 from flashscope.profiles.results.model.curves import Curve
@@ -77,7 +78,7 @@ class TrafficPage(Page):
         set_tip(self.seqlens, "N; it goes with the crosshair of the curves")
         self.seqlens.activated.connect(self._choose_seqlen)
         keep(self.seqlens, self.seqlens.setMinimumWidth, CHOICE_PX)
-        self.heading, self.choice_words = PlainLabel("DRAM traffic of one run"), PlainLabel("N")
+        self.heading, self.choice_words = PlainLabel("DRAM traffic of one run"), TermLabel("N")
         self.legend, self.kernels = FormulaLabel(), Legend(theme)
         self.kernels.changed.connect(self._hide)
         controller.kernels_hidden.connect(lambda _hidden: self._changed())

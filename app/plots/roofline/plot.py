@@ -229,6 +229,10 @@ class RooflinePlot(Plot):
                     best, found = float(away[nearest]), item.spots[nearest]
         return found
 
+    def let_go(self) -> None:
+        """The pointer is near no point any more."""
+        self.hovered.emit(None)
+
     @guarded()
     def _hover(self, scene: QPointF) -> None:
         self.hovered.emit(self._spot_at(scene))

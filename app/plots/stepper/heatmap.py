@@ -6,7 +6,17 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QRectF, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QLinearGradient, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QHideEvent,
+    QLinearGradient,
+    QMouseEvent,
+    QPainter,
+    QPen,
+)
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
@@ -128,6 +138,12 @@ class Heatmap(Panel):
     def leaveEvent(self, event: QEvent) -> None:
         """Nothing is under the pointer any more."""
         del event
+        self.cell_hovered.emit(None)
+
+    @guarded()
+    def hideEvent(self, event: QHideEvent) -> None:
+        """The same where another page comes."""
+        super().hideEvent(event)
         self.cell_hovered.emit(None)
 
     @guarded()

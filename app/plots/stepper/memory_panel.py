@@ -10,10 +10,10 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.stepper.ink import mix, on_fill
 from flashscope.app.plots.stepper.panel import SMALL, Panel, put, width_of
-from flashscope.app.stepper.numbers import kib, plain
+from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.stepper.traffic import Resident, on_chip, standard_bytes
-from flashscope.app.words.units import traffic_text
+from flashscope.app.words.units import bytes_text, traffic_text
 
 HOPPER_SHARED_BYTES = 227 * 1024  # the largest opt-in shared memory of one block, CUDA C++ guide, table 27
 FILLS = {"Q": KERNEL_MARKS["flash2"], "K": OTHER_MARK, "V": OTHER_MARK}
@@ -38,7 +38,7 @@ class MemoryPanel(Panel):
         """What is on the chip, what this step moves, and both counters."""
         held = on_chip(view.recording, view.step)
         names = ", ".join(plain(array.label) for array in held) or "nothing"
-        used = kib(sum(array.nbytes for array in held))
+        used = bytes_text(sum(array.nbytes for array in held))
         return (
             f"On chip: {names}, {used} of {self._limit_text}; {self._moving(view)}; "
             f"through HBM so far (model): tiled {traffic_text(view.bytes_moved.total)}, "
@@ -59,7 +59,7 @@ class MemoryPanel(Panel):
 
     @property
     def _limit_text(self) -> str:
-        return f"{kib(HOPPER_SHARED_BYTES)} (Hopper)" if self.limit is None else kib(self.limit)
+        return f"{bytes_text(HOPPER_SHARED_BYTES)} (Hopper)" if self.limit is None else bytes_text(self.limit)
 
     def _standard(self, view: StepView) -> int:
         """Standard attention's bytes at the same share of tiles."""
@@ -91,7 +91,7 @@ class MemoryPanel(Panel):
         x = rect.left() + 12
         x += put(painter, QRectF(x, rect.top(), 60, rect.height()), "HBM", self.theme.text) + 14
         painter.setFont(self.sized(SMALL))
-        arrays = " · ".join(f"{name} {kib(nbytes)}" for name, nbytes in sizes)
+        arrays = " · ".join(f"{name} {bytes_text(nbytes)}" for name, nbytes in sizes)
         told = (f"{arrays} — S and P are never here", arrays, " · ".join(name for name, _ in sizes))
         fits = (text for text in told if width_of(text, painter.font()) <= rect.right() - x)
         put(painter, QRectF(x, rect.top(), rect.right() - x, rect.height()), next(fits, ""), self.theme.dim)
@@ -104,7 +104,7 @@ class MemoryPanel(Panel):
         x = rect.left() + 12
         x += put(painter, QRectF(x, rect.top(), 60, rect.height()), label, self.theme.text) + 12
         painter.setFont(self.sized(SMALL))
-        used, chips = kib(sum(array.nbytes for array in held)), sum(self._widths(held, painter.font()))
+        used, chips = bytes_text(sum(array.nbytes for array in held)), sum(self._widths(held, painter.font()))
         told = [f"{used} / {limit}" for limit in (self._limit_text, self._limit_text.partition(" (")[0])]
         least = rect.right() - x - chips - 20
         used = next((text for text in told if width_of(text, painter.font()) <= least), told[-1])

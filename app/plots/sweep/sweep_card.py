@@ -14,8 +14,8 @@ from flashscope.app.plots.export.contents import Export, ExportCell
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.widgets.card import Card
-from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.paint_turns import draw_unless_waiting, waits
+from flashscope.app.widgets.term_label import TermLine
 from flashscope.app.widgets.typing_guard import COMMAND
 from flashscope.app.words.headline import headline_text
 from flashscope.app.words.kinds import column_name, narrow_text, unit_short, unit_text
@@ -61,7 +61,7 @@ class SweepCard(Card):
         self.chooser = QuantityChooser()
         self.chooser.chosen.connect(self.quantity_chosen)
         self.export_button = ExportButton(quantity.title, self.make_export, theme)
-        self._unit_label = ElidedLabel()
+        self._unit_label = TermLine()
         self._unit_label.setProperty("role", "unit")
         self.header.insertWidget(0, self.chooser)
         self.header.addWidget(self._unit_label)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 
 from flashscope.app.control.guard import guarded
@@ -309,10 +309,8 @@ class SweepPlot(Plot):
         if kernel != self._curves.lit:
             self.pointed_at.emit(kernel)
 
-    @guarded()
-    def leaveEvent(self, event: QEvent) -> None:
+    def let_go(self) -> None:
         """Point at no curve any more."""
-        super().leaveEvent(event)
         self._point_at("")
 
     @guarded()

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtCore import QPointF, Qt, Signal
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
@@ -68,10 +68,8 @@ class TimePlot(Plot):
         left.setStyle(tickLength=0, tickTextOffset=4, hideOverlappingLabels=False)
         self.scene().sigMouseMoved.connect(self._point)
 
-    @guarded()
-    def leaveEvent(self, event: QEvent) -> None:
+    def let_go(self) -> None:
         """The pointer is nowhere any more."""
-        super().leaveEvent(event)
         self.pointed.emit(None)
 
     @guarded()

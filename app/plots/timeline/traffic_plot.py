@@ -146,6 +146,10 @@ class TrafficPlot(Plot):
         self.addItem(area, ignoreBounds=True)
         return area
 
+    def let_go(self) -> None:
+        """The pointer stands on nothing any more."""
+        self.hovered.emit("")
+
     @guarded()
     def _move(self, place: Any) -> None:
         view = self.getViewBox()

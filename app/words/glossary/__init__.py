@@ -1,12 +1,14 @@
 """What the words on screen mean: every term, quantity and kernel in a line."""
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from flashscope.app.words.glossary.terms import TERMS, Meaning
 from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 
-__all__ = ["GLOSSARY", "Meaning", "found", "line_of", "with_line"]
+__all__ = ["GLOSSARY", "Meaning", "found", "line_of", "lines_in", "with_line"]
 
 
 def _entries() -> Iterator[Meaning]:
@@ -22,6 +24,9 @@ def _entries() -> Iterator[Meaning]:
 GLOSSARY: tuple[Meaning, ...] = tuple(sorted(_entries(), key=lambda term: term.name.casefold()))
 """All of them, in the order of the alphabet."""
 _NOWHERE = 4
+_BETWEEN = re.compile(r" ?[·,:&|] ?")
+_NUMBERS = re.compile(r"(?<!\S)[=(<>≤≥≈]*\d\S*|(?<!\S)[=<>≤≥≈]+(?!\S)")  # with what is beside them
+_MARKS = " ▸▾▲▼◆○✓?"
 _LINES = {name.casefold(): term.line for term in GLOSSARY for name in term.also} | {
     term.name.casefold(): term.line for term in GLOSSARY
 }
@@ -32,9 +37,31 @@ def line_of(name: str) -> str:
     return _LINES.get(name.casefold(), "")
 
 
+@lru_cache(maxsize=1024)
+def lines_in(text: str) -> str:
+    """What the terms in a short text mean, a line each: the whole of it, else its parts without numbers.
+
+    Parts stand between dots, commas and the like, as in `ms · median, q1–q3` or `drift 1.02×`.
+    """
+    whole = line_of(text)
+    if whole:
+        return whole
+    parts = (_NUMBERS.sub("", part).strip(_MARKS) for part in _BETWEEN.split(text))
+    return "\n".join(dict.fromkeys(filter(None, (line_of(part.removeprefix("no ")) for part in parts))))
+
+
 def with_line(name: str, tip: str) -> str:
-    """The tip of what stands for a term and does something: what it means, then what it does."""
-    return "\n".join(filter(None, (line_of(name), tip)))
+    """The tip of what stands for terms and does something: what they mean, then what it does.
+
+    A tip that is one of these lines is not said twice.
+    """
+    lines = lines_in(name)
+    said = {_bare(line) for line in lines.splitlines()}
+    return "\n".join(filter(None, (lines, "" if _bare(tip) in said else tip)))
+
+
+def _bare(sentence: str) -> str:
+    return sentence.strip().rstrip(".").casefold()
 
 
 def found(query: str) -> list[Meaning]:

@@ -91,18 +91,21 @@ ALGORITHM = (
         "attention",
         "softmax(QKᵀ) V: every query takes a mean of the values, weighted by how well their keys fit it.",
     ),
-    Meaning("S", "The scores QKᵀ: a number for every query and key; N × N of them."),
-    Meaning("P", "The weights: the softmax of a row of scores; they are 0 to 1 and sum to 1."),
-    Meaning("O", "The output: for each query the mean of the values, weighted by P."),
+    Meaning("S", "The scores QKᵀ: a number for every query and key; N × N of them.", ("scores", "scores S")),
+    Meaning(
+        "P", "The weights: the softmax of a row of scores; they are 0 to 1 and sum to 1.", ("weights P",)
+    ),
+    Meaning("O", "The output: for each query the mean of the values, weighted by P.", ("output O",)),
     Meaning(
         "m",
         "The largest score of a row so far; it is taken off before exp, so that nothing overflows.",
+        ("max m", "row maximum"),
     ),
-    Meaning("ℓ", "The sum of a row's exponentials so far, by which O is divided in the end.", ("l",)),
+    Meaning("ℓ", "The sum of a row's exponentials so far, by which O is divided in the end.", ("l", "sum ℓ")),
     Meaning(
         "α",
         "The factor that brings what was summed so far to a new maximum: 1 where that has not risen.",
-        ("alpha",),
+        ("alpha", "rescale α"),
     ),
     Meaning("LSE", "Log-sum-exp, m + log ℓ: all that a backward pass needs to know of a row's softmax."),
     Meaning(
@@ -114,7 +117,7 @@ ALGORITHM = (
     Meaning(
         "tile",
         "A block of queries beside a block of keys, small enough for the memory on the chip.",
-        ("tiles", "tiled"),
+        ("tiles", "tiled", "tile j", "tile i"),
     ),
     Meaning(
         "slides’ β",
@@ -129,7 +132,9 @@ ALGORITHM = (
     ),
     Meaning("flash2 order", "Q outer, K and V inner: O stays on the chip and is normalised once."),
     Meaning(
-        "naive", "Softmax within each tile alone: its weights sum to the number of tiles, and O is wrong."
+        "naive",
+        "Softmax within each tile alone: its weights sum to the number of tiles, and O is wrong.",
+        ("naive against online",),
     ),
     Meaning(
         "trace",
@@ -140,9 +145,7 @@ ALGORITHM = (
 KERNELS = (
     Meaning("kernel", "One implementation of attention, ours or a library's.", ("kernels",)),
     Meaning("ladder", "Our kernels in the order in which one goes on from another, from standard to flash3."),
-    Meaning(
-        "peers", "Kernels of other libraries that the ladder is compared with.", ("library peers", "library")
-    ),
+    Meaning("peers", "Kernels of other libraries that the ladder is compared with.", ("library peers",)),
     Meaning("variants", "Steps on the way to a kernel, and what it can do otherwise."),
     Meaning("baseline", "What others are compared with: a kernel in plots, a session in Compare."),
 )
@@ -199,12 +202,18 @@ MEASURING = (
         "The last-level cache, flushed before each sample or not; in the Planner, K and V of past tokens.",
     ),
     Meaning(
-        "in turns", "The kernels of one N are sampled A B A B, so that a clock that drifts meets all alike."
+        "in turns",
+        "The kernels of one N are sampled A B A B, so that a clock that drifts meets all alike.",
+        ("kernels in turns",),
     ),
     Meaning("shuffle N", "The sequence lengths are measured in an order drawn from the seed."),
     Meaning("drift", "How far the same runs have become slower or faster while a sweep ran."),
     Meaning("drift check", "What was measured first is measured again at the end, to see the drift."),
-    Meaning("sustained", "Of a kernel that runs back to back until power and heat have settled the clock."),
+    Meaning(
+        "sustained",
+        "Of a kernel that runs back to back until power and heat have settled the clock.",
+        ("sustained runs",),
+    ),
     Meaning("burst", "Of single runs with rests between them, at nearly the highest clock."),
     Meaning("median", "The middle one of the samples, which a point stands for."),
     Meaning(
@@ -217,7 +226,11 @@ MEASURING = (
         "The line through a point from the lower to the upper quartile of its samples.",
         ("whiskers",),
     ),
-    Meaning("counters", "Hardware counters: what the GPU itself counted of the bytes that a run moved."),
+    Meaning(
+        "counters",
+        "Hardware counters: what the GPU itself counted of the bytes that a run moved.",
+        ("counters read", "by counters"),
+    ),
     Meaning(
         "verify against float64",
         "Every output is compared with attention computed in float64 before it is timed.",
@@ -286,7 +299,7 @@ TRAFFIC = (
     Meaning(
         "model",
         "By theory, never measured: dotted lines in plots. In the Planner: the language model.",
-        ("dotted", "formula"),
+        ("dotted", "formula", "by formula"),
     ),
     Meaning("ringed", "The same figure by another instrument, of recordings that hold it."),
     Meaning(
@@ -321,7 +334,10 @@ PLANNING = (
     ),
     Meaning("parameters", "How many numbers the whole model has."),
     Meaning("bytes / weight", "What one of the model's numbers takes: 2 in 16 bits, 1 in 8, 0.5 in 4."),
-    Meaning("memory", "What the device has, all of it."),
+    Meaning(
+        "memory",
+        "What the device has; in the Stepper HBM and the chip's shared memory, and what moves between them.",
+    ),
     Meaning("held at once", "Whether the attention of every layer is held, as in training, or of one layer."),
     Meaning("S, P, state", "What a kernel holds beside its tensors: scores and weights, or a running state."),
     Meaning("in all", "Attention, cache and weights together."),

@@ -25,11 +25,11 @@ def _scores(seqlen: int, heads: int = 1, layers: int = 1) -> int:
 def _out_of_memory() -> tuple[bool, str]:
     weights = weight_bytes(find_model("Llama-2-7B"))
     single, half = (memory.bytes_in_all("standard", square(16_384, 32, 64, dtype)) for dtype in DTYPES)
-    told = f"a layer of 32 heads holds {single / 1e9:.1f} GB in float32, with 7B weights in 16 bits"
-    text = (
-        f"{told} {(single + weights) / 1e9:.1f} of 80 GB; in 16 bits it fits, {(half + weights) / 1e9:.1f} GB"
-    )
-    return single + weights > A100_GB * 1e9, text
+    alone, both, less = (nbytes / memory.GIB for nbytes in (single, single + weights, half + weights))
+    room = A100_GB * memory.GB
+    told = f"a layer of 32 heads holds {alone:.1f} GiB in float32, with 7B weights in 16 bits {both:.1f}"
+    text = f"{told} of {room / memory.GIB:.1f} GiB; in 16 bits it fits, {less:.1f} GiB"
+    return single + weights > room, text
 
 
 def _long() -> Problem:

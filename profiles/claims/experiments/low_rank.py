@@ -22,6 +22,7 @@ from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.launching.launch import make_inputs, prepare
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.claims.experiments.arithmetic import confirmed
+from flashscope.profiles.claims.experiments.memory import GIB, MIB
 from flashscope.profiles.claims.lab import Lab
 from flashscope.profiles.claims.model import ARITHMETIC, RUN, ClaimResult, Experiment, found, untested
 from flashscope.profiles.wire.process import python_command
@@ -116,9 +117,9 @@ def ranks_text(ranks: list[Rank]) -> str:
     """The curve in words."""
     first, *others = ranks
     text = (
-        f"{APPROXIMATE}; N = {SEQLEN}, d = {HEAD_DIM}: exact {first.ms:.2f} ms, {first.nbytes / 1e6:.2f} MB"
+        f"{APPROXIMATE}; N = {SEQLEN}, d = {HEAD_DIM}: exact {first.ms:.2f} ms, {first.nbytes / MIB:.2f} MiB"
     )
-    parts = (f"k = {r.rank}: {r.ms:.2f} ms, {r.nbytes / 1e6:.2f} MB, error {r.error:.0%}" for r in others)
+    parts = (f"k = {r.rank}: {r.ms:.2f} ms, {r.nbytes / MIB:.2f} MiB, error {r.error:.0%}" for r in others)
     return f"{text}; {'; '.join(parts)}"
 
 
@@ -174,7 +175,7 @@ def reaches(seqlen: int) -> Experiment:
     def test() -> tuple[bool, str]:
         low, full = low_rank_bytes(seqlen, HEAD_DIM, 256), low_rank_bytes(seqlen, HEAD_DIM, None)
         text = (
-            f"k = 256 holds {low / 1e6:,.0f} MB a head at N = {seqlen:,}, exact scores {full / 1e9:,.1f} GB"
+            f"k = 256 holds {low / MIB:,.0f} MiB a head at N = {seqlen:,}, exact scores {full / GIB:,.1f} GiB"
         )
         return low < full / 10, f"{APPROXIMATE}; {text}"
 

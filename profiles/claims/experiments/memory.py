@@ -9,7 +9,7 @@ from flashscope.profiles.claims.model import LEDGER, RUN, Experiment
 from flashscope.profiles.plan.models import Setting, find_model
 from flashscope.profiles.results.planner.ledger import longest_context
 
-GB, GIB = 1e9, 1 << 30
+GB, MIB, GIB = 1e9, 1 << 20, 1 << 30
 A100_GB = 80
 GPT3_CONTEXT = 2048  # tokens: Brown et al. 2020, section 2.1
 
@@ -48,7 +48,8 @@ def fits(kernel: str, problem: Problem, gigabytes: float, *, claimed: bool) -> E
     def test() -> tuple[bool, str]:
         nbytes = bytes_in_all(kernel, problem)
         told = (
-            f"{kernel} holds {nbytes / GB:,.2f} GB for a layer of {problem.heads} heads, of {gigabytes:g} GB"
+            f"{kernel} holds {nbytes / GIB:,.2f} GiB for a layer of {problem.heads} heads, "
+            f"of {gigabytes * GB / GIB:.1f} GiB"
         )
         return (nbytes <= gigabytes * GB) is claimed, f"{told} ({problem.dtype}, d {problem.head_dim})"
 
@@ -88,7 +89,7 @@ def layers_in_turn() -> Experiment:
 
     def test() -> tuple[bool, str]:
         one, four = _peak(1), _peak(4)
-        told = f"peak of one layer {one / 1e6:.1f} MB, of four in turn {four / 1e6:.1f} MB"
+        told = f"peak of one layer {one / MIB:.1f} MiB, of four in turn {four / MIB:.1f} MiB"
         return four > 1.5 * one, told
 
     return confirmed(

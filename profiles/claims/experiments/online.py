@@ -31,7 +31,7 @@ def merged() -> Experiment:
         return off < EXACT, f"l of 300 + 700 numbers differs from that of all 1,000 by {off:.1e} of it"
 
     return confirmed(
-        "Merge m and l of two blocks of random numbers, and compare with all at once.", test, RUN
+        "Merge m and ℓ of two blocks of random numbers, and compare with all at once.", test, RUN
     )
 
 

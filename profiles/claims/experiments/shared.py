@@ -8,7 +8,7 @@ from flashscope.kernels.oracle.reference import attention_reference
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.claims.experiments.arithmetic import confirmed
-from flashscope.profiles.claims.experiments.memory import GB, GPT3_CONTEXT, bytes_in_all, square
+from flashscope.profiles.claims.experiments.memory import GB, GIB, GPT3_CONTEXT, bytes_in_all, square
 from flashscope.profiles.claims.experiments.recorded import by_counters, bytes_moved, over_n
 from flashscope.profiles.claims.experiments.recorded import point_footprint as measured_bytes
 from flashscope.profiles.claims.lab import Lab
@@ -42,7 +42,7 @@ def longest_run(kernel: str, least: int, most: int) -> Experiment:
         ends = [n for (name, n), row in points.items() if name == kernel and row.done]
         longest = max(ends, default=0)
         nbytes = (measured_bytes(points[kernel, longest]) or 0) if ends else 0
-        told = f"{kernel} ran to N = {longest:,}, holding {nbytes / GB:,.2f} GB for one layer of 16 heads"
+        told = f"{kernel} ran to N = {longest:,}, holding {nbytes / GIB:,.2f} GiB for one layer of 16 heads"
         return least <= longest <= most, told
 
     return over_n(f"The longest N at which {kernel} was measured.", test)
@@ -56,8 +56,11 @@ def would_not_fit(seqlen: int) -> Experiment:
         if row is None:
             return False, f"it was not tried at N = {seqlen:,}"
         told = f"it ran in {row.times.median:.3g} ms" if row.times else row.reason.rstrip(".")
-        nbytes = (measured_bytes(row) or row.predicted_bytes) / GB
-        return not row.done, f"standard at N = {seqlen:,}, {nbytes:,.1f} GB for one layer of 16 heads: {told}"
+        nbytes = (measured_bytes(row) or row.predicted_bytes) / GIB
+        return (
+            not row.done,
+            f"standard at N = {seqlen:,}, {nbytes:,.1f} GiB for one layer of 16 heads: {told}",
+        )
 
     return over_n(f"Whether standard ran at N = {seqlen:,}.", test)
 
@@ -149,7 +152,10 @@ def million_tokens() -> Experiment:
 
     def test() -> tuple[bool, str]:
         nbytes = bytes_in_all("flash2", square(1 << 20, heads=32, head_dim=128))
-        return nbytes < 80e9, f"flash2 holds {nbytes / GB:.1f} GB for a layer of 32 heads of 128 at 1M tokens"
+        return (
+            nbytes < 80e9,
+            f"flash2 holds {nbytes / GIB:.1f} GiB for a layer of 32 heads of 128 at 1M tokens",
+        )
 
     return confirmed("Count what flash2 holds at N = 1M, against the 80 GB of an A100.", test, LEDGER)
 

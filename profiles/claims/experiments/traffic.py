@@ -240,7 +240,7 @@ def loads_of_a_tile() -> Experiment:
         wide, narrow = (flash1_io(problem, Tiles(128, keys)) for keys in (128, 64))
         visits = problem.seqlen_q * (4096 // 64 - 4096 // 128)
         a_row, d = (narrow - wide) / visits / 4, problem.head_dim
-        told = f"flash1 moves {a_row:g} elements a row and tile: Q {d}, O {d} both ways, l and m both ways"
+        told = f"flash1 moves {a_row:g} elements a row and tile: Q {d}, O {d} both ways, m and ℓ both ways"
         return a_row == d + 2 * (d + 2), told
 
     return confirmed("Compare flash1's loads and stores with twice as many tiles of keys.", test, FORMULA)

@@ -23,7 +23,9 @@ COPY = Difference(
     "none",
     (),
     "Same recording: one session is a copy of the other, measured once; no change can be found.",
+    ("measured once", "a copy of it"),
 )
+VERSIONS = "one version", "another version"
 
 
 PartNumbers: TypeAlias = tuple[int, int]
@@ -82,13 +84,25 @@ def _difference(fact: Fact, meetings: Sequence[Meeting]) -> Difference | None:
     known = {m.numbers: (fact.of(m.base) or fact.absent, fact.of(m.other) or fact.absent) for m in meetings}
     apart = {both for both, (here, there) in known.items() if here != there and here and there}
     differing = [meeting for meeting in meetings if meeting.numbers in apart]
-    if not differing:
+    if not differing or _of_other_kinds(fact, differing):
         return None
     reach, explained = _reach(fact, meetings[0].other.backend, _kernels(differing))
     partly = len(differing) < len(meetings)
-    return _told(
-        (fact.key, fact.title), (_values(known, 0), _values(known, 1)), reach, explained, partly=partly
-    )
+    values = _values(known, 0), _values(known, 1)
+    names = _kinds(fact, meetings) if len(set(known.values())) == 1 else None
+    return _told((fact.key, fact.title), values, reach, explained, partly=partly, names=names)
+
+
+def _of_other_kinds(fact: Fact, meetings: Sequence[Meeting]) -> bool:
+    """Whether it differs only because the two are of different kinds, which is told for itself."""
+    kind = fact.of_kind
+    return kind is not None and all(kind(one.base) != kind(one.other) for one in meetings)
+
+
+def _kinds(fact: Fact, meetings: Sequence[Meeting]) -> tuple[str, str] | None:
+    """One of a kind and another one, in the place of marks that say nothing to people."""
+    kind = None if fact.of_kind is None else fact.of_kind(meetings[0].base)
+    return None if kind is None else (f"one {kind}", f"another {kind}")
 
 
 def _kernels(meetings: Iterable[Meeting]) -> tuple[str, ...]:
@@ -169,7 +183,8 @@ def _sources(meetings: Sequence[Meeting]) -> Difference | None:
     }
     values = _values(known, 0), _values(known, 1)
     partly = len({meeting.numbers for meeting, _kernel in apart}) < len(meetings)
-    return _told(("sources", "Kernel source"), values, "kernels", changed, partly=partly)
+    names = VERSIONS if len(set(known.values())) == 1 and UNKNOWN not in values else None
+    return _told(("sources", "Kernel source"), values, "kernels", changed, partly=partly, names=names)
 
 
 def _other_source(meeting: Meeting, kernel: str) -> bool:
@@ -199,16 +214,19 @@ def _told(
     kernels: tuple[str, ...] = (),
     *,
     partly: bool = False,
+    names: tuple[str, str] | None = None,
 ) -> Difference:
     """A difference by its key and title, its value in the baseline and in the other session.
 
-    `partly` is whether there are parts in which it does not differ.
+    `partly` is whether there are parts in which it does not differ; `names` is what people read in the place
+    of the values.
     """
+    here, there = names or values
     explained = {
         "every": "may explain a change of any point",
         "kernels": f"may explain a change of {', '.join(kernels)}",
         "none": "explains no change",
     }[reach]
     where = " in the parts where it differs" if partly and reach != "none" else ""
-    sentence = f"{named[1]}: {values[0]} in the baseline, {values[1]} here; it {explained}{where}."
-    return Difference(*named, *values, reach, kernels, sentence)
+    sentence = f"{named[1]}: {here} in the baseline, {there} here; it {explained}{where}."
+    return Difference(*named, *values, reach, kernels, sentence, (here, there))

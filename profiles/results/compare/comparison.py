@@ -56,7 +56,7 @@ def _contrast(
     quantity: Quantity,
 ) -> Contrast:
     found = differences(base[0], other[0], pairs)
-    told = pairs_summary(quantity, pairs, pairing.base_only, found)
+    told = pairs_summary(quantity, pairs, (pairing.base_only, pairing.other_only), found)
     return Contrast(
         base[0],
         other[0],

@@ -25,6 +25,7 @@ class Fact:
         of: Its value; None: the session does not tell.
         explains: Whose changes it may explain.
         absent: What stands for None; empty: two sessions of which one does not tell do not differ.
+        of_kind: What its value is a mere mark of, which people read in its place; None: it is none.
     """
 
     key: str
@@ -32,6 +33,7 @@ class Fact:
     of: Callable[[Session], str | None]
     explains: Explains
     absent: str = ""
+    of_kind: Callable[[Session], str | None] | None = None
 
 
 def uses(kernel: str, backend: str) -> frozenset[str]:
@@ -97,7 +99,7 @@ OTHER_LIBRARIES = dict.fromkeys(spec.extra for spec in KERNELS if spec.extra and
 FACTS: tuple[Fact, ...] = (
     Fact("backend", "Backend", lambda session: session.backend, "every"),
     Fact("device", "Device", _device("name"), "every"),
-    Fact("uuid", "Card", _device("uuid"), "every"),
+    Fact("uuid", "Card", _device("uuid"), "every", of_kind=_device("name")),
     Fact("multiprocessors", "Multiprocessors", _device("multiprocessors"), "every"),
     Fact("power-limit", "Power limit", _power_limit, "every"),
     Fact("driver", "NVIDIA driver", lambda session: session.machine.driver, "gpu"),

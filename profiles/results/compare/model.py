@@ -30,6 +30,7 @@ class Difference:
         reach: Which changes it may explain.
         kernels: The kernels whose changes it may explain, where it reaches some alone; else empty.
         sentence: The same in plain words.
+        names: The two values where people read them: of a value that is a mere mark, what it is of.
     """
 
     key: str
@@ -39,6 +40,7 @@ class Difference:
     reach: Reach
     kernels: tuple[str, ...]
     sentence: str
+    names: tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,11 @@
    Where no kernel is named, several have the range of their changes behind them.
 2. Where: nothing if all its points changed; else head dim and mask if all points of these changed, and from,
    to or at which length if that is the same on all curves concerned; else how many of its points.
-3. Then points changed by the clock alone, broken, mended and without a partner; if there is nothing at all to
-   tell so far, that nothing changed.
+3. Then points changed by the clock alone, broken and mended; if there is nothing at all to tell so far, that
+   nothing changed. Then how many points one of the two has alone.
 4. Last, what differs around the points and may explain a change, three at most by name.
+
+"Of 60 points": of all that both sessions have, as many as the table of pairs has lines.
 """
 
 from collections import defaultdict
@@ -29,18 +31,21 @@ MOST_TITLES = 3
 
 
 def pairs_summary(
-    quantity: Quantity, pairs: Sequence[Pair], base_only: Sequence[Lone], differing: Sequence[Difference]
+    quantity: Quantity,
+    pairs: Sequence[Pair],
+    lone: tuple[Sequence[Lone], Sequence[Lone]],
+    differing: Sequence[Difference],
 ) -> str:
-    """One sentence on all the pairs of two sessions."""
-    parts = [*_changes(pairs), *_states(pairs, base_only)] or [_unchanged(pairs)]
-    parts += [] if pairs else [_nearest(base_only)]
+    """One sentence on all the pairs of two sessions; `lone`: what either has alone, the baseline first."""
+    parts = [*_changes(pairs), *_states(pairs)] or [_unchanged(pairs)]
+    parts += _alone(*map(len, lone))
+    parts += [] if pairs else [_nearest(lone[0])]
     told = [one.title for one in differing if one.reach != "none"]
     sentence = "; ".join([*parts, *_differ(told)])
     return sentence if quantity.kind in TIMED else f"{quantity.title}: {sentence}"
 
 
 def _changes(pairs: Sequence[Pair]) -> Iterator[str]:
-    judged = sum(pair.verdict is not None for pair in pairs)
     for word in CHANGES:
         changed = [pair for pair in pairs if pair.verdict == word]
         named = _named(changed)
@@ -51,7 +56,7 @@ def _changes(pairs: Sequence[Pair]) -> Iterator[str]:
         left = len(changed) - len(named)
         if left:
             range_ = "" if named or left < LEAST_NAMED else _range(changed)
-            yield f"{left} {'more ' if named else ''}of {judged} points {word}{range_}"
+            yield f"{left} {'more ' if named else ''}of {len(pairs)} points {word}{range_}"
 
 
 def _named(changed: Sequence[Pair]) -> list[Pair]:
@@ -128,15 +133,27 @@ def _place(hit: set[Curve], curves: set[Curve]) -> str | None:
     return None
 
 
-def _states(pairs: Sequence[Pair], base_only: Sequence[Lone]) -> Iterator[str]:
-    missing = sum(lone.row.done for lone in base_only)
+def _states(pairs: Sequence[Pair]) -> Iterator[str]:
     counts = (
         (sum(pair.by_clock for pair in pairs), "changed by the clock alone"),
         (sum(pair.broke for pair in pairs), "no longer done"),
         (sum(pair.better is True and not pair.base.done for pair in pairs), "mended"),
-        (missing, "done in the baseline and without a partner"),
     )
-    yield from (f"{count} point{'s' * (count > 1)} {words}" for count, words in counts if count)
+    yield from (f"{_points(count)} {words}" for count, words in counts if count)
+
+
+def _alone(base_only: int, other_only: int) -> list[str]:
+    """How many points have no partner, by who has them."""
+    told = ((base_only, "in the baseline only"), (other_only, "here only"))
+    counted = [(count, where) for count, where in told if count]
+    if not counted:
+        return []
+    (count, where), *others = counted
+    return [", ".join([f"{_points(count)} {where}", *(f"{one} {there}" for one, there in others)])]
+
+
+def _points(count: int) -> str:
+    return f"{count} point{'s' * (count > 1)}"
 
 
 def _nearest(base_only: Sequence[Lone]) -> str:
@@ -153,11 +170,11 @@ def _unchanged(pairs: Sequence[Pair]) -> str:
     if not judged:
         return "no point to compare"
     alike = sum(verdict in {"same", "equal"} for verdict in judged)
-    unsure = len(judged) - alike
     if not alike:
-        return f"nothing sure of {len(judged)} point{'s' * (len(judged) > 1)}"
-    told = f"no change found: {alike} of {len(judged)} points the same"
-    return f"{told}, {unsure} inconclusive" if unsure else told
+        return f"nothing sure of {_points(len(pairs))}"
+    others = (len(judged) - alike, "inconclusive"), (len(pairs) - len(judged), "not compared")
+    told = [f"no change found: {alike} of {len(pairs)} points the same"]
+    return ", ".join([*told, *(f"{count} {words}" for count, words in others if count)])
 
 
 def _differ(titles: list[str]) -> list[str]:
@@ -165,6 +182,6 @@ def _differ(titles: list[str]) -> list[str]:
         return []
     if len(titles) > MOST_TITLES:
         left = len(titles) - MOST_TITLES + 1
-        titles = [*titles[: MOST_TITLES - 1], f"{left} more circumstances"]
+        titles = [*titles[: MOST_TITLES - 1], f"{left} more circumstances that may explain it"]
     *first, last = titles
     return [f"{', '.join(first)} and {last} differ" if first else f"{last} differs"]

@@ -4,21 +4,23 @@ Nothing is named that was not measured. A point that is not done or altered, or 
 inputs, is never the one of the sentence, and nothing is over a baseline that is not done. Of a point that is
 doubtful (profiles.results.model.trust) only what is exact is said, such as its footprint; it is named where
 no other has a runtime that counts. Of kernels whose runtimes cannot be told apart
-(profiles.results.compare.significance) the first of our own is named. What is sure is said first.
+(profiles.results.compare.significance) the first of our own is named. What is sure is said first; of a CPU,
+whose runtimes show little of what tiling is for, that is what is exact.
 """
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.registry import base_of
-from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.plan.problem_words import unusual_words
 from flashscope.profiles.results.compare.noise import Wander, wanders
 from flashscope.profiles.results.compare.significance import differ_significantly
 from flashscope.profiles.results.findings.fastest import exact, fastest_of, stands, timed
+from flashscope.profiles.results.findings.spared import Spared, spared
 from flashscope.profiles.results.model.curves import by_curve, telling_seqlen
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import UNFINISHED, Session
@@ -30,6 +32,7 @@ from flashscope.profiles.results.quantities.registry import (
     THROUGHPUT,
     favoured_baseline,
 )
+from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import PointStatus
 from flashscope.profiles.wire.measurement import Figure
 
@@ -89,6 +92,8 @@ class Headline:
         checked: Whether the output of the kernel was compared with float64.
         unusual: What they ran, in words, where it does not go without saying.
         label: Their problem, in words, where its session has others; else empty.
+        problem: The same as a whole; None: not told.
+        spared: On a CPU, what the kernel spares beside the baseline; None where it spares no matrices.
     """
 
     kernel: str
@@ -101,6 +106,8 @@ class Headline:
     checked: bool = True
     unusual: str = ""
     label: str = ""
+    problem: Problem | None = None
+    spared: Spared | None = None
 
 
 def headline(
@@ -112,6 +119,7 @@ def headline(
     hidden: Collection[str] = (),
     wandered: Mapping[str, Wander] | None = None,
     label: str = "",
+    ceilings: Mapping[int, Ceilings] | None = None,
 ) -> Headline | None:
     """What is to be said of one curve at one N; None while nothing has ended there.
 
@@ -124,40 +132,49 @@ def headline(
         hidden: Kernels that are not to be named.
         wandered: See `profiles.results.compare.noise.wanders`.
         label: The curve's where its session has others.
+        ceilings: What the device reached in each part of the session.
     """
     here = {row.kernel: row for row in rows if row.seqlen == seqlen}
     if seqlen is None or not any(row.status not in UNFINISHED for row in here.values()):
         return None
     base = here.get(baseline or "")
-    candidates = [row for row in here.values() if _candidate(row, baseline, hidden)]
-    named = _named(candidates, wandered or {})
+    named = _named([row for row in here.values() if _candidate(row, baseline, hidden)], wandered or {})
     if named is None and base is not None and _tells(base):
         named = base
     one = next(iter(here.values()))
-    backend, unusual = one.backend, unusual_words(one.problem)
+    none = Headline("", baseline or "", seqlen, one.backend, label=label, problem=one.problem)
+    none = replace(none, unusual=unusual_words(one.problem))
     if named is None:
-        lost = _lost_here(base)
-        return Headline("", baseline or "", seqlen, backend, lost=lost, unusual=unusual, label=label)
+        return replace(none, lost=_lost_here(base))
     beside = base if base is not None and base is not named else None
-    return Headline(
+    return replace(
+        none,
         kernel=named.kernel,
         baseline=beside.kernel if beside is not None else "",
-        seqlen=seqlen,
-        backend=backend,
         clauses=_clauses(named, beside, quantities, wandered or {}),
         lost=_lost(rows, beside, seqlen, beside=timed(named)),
         timed=timed(named),
         checked=named.measurement is not None and named.measurement.correctness is not None,
-        unusual=unusual,
-        label=label,
+        spared=_spared(named, beside, ceilings or {}),
     )
+
+
+def _spared(row: PointRow, beside: PointRow | None, ceilings: Mapping[int, Ceilings]) -> Spared | None:
+    return spared(row, beside, ceilings.get(row.part or 1)) if row.backend == "cpu" else None
 
 
 def of_curve(session: Session, members: Sequence[PointRow], label: str = "") -> Headline | None:
     """What is to be said of one curve of a session where it says most; `label`: see `headline`."""
     kernels = tuple(dict.fromkeys(row.kernel for row in members))
     baseline = favoured_baseline(kernels)
-    return headline(members, telling_seqlen(members), baseline, wandered=wanders(session), label=label)
+    return headline(
+        members,
+        telling_seqlen(members),
+        baseline,
+        wandered=wanders(session),
+        label=label,
+        ceilings=session.ceilings,
+    )
 
 
 def of_curves(session: Session) -> Iterator[tuple[list[PointRow], Headline | None]]:
@@ -211,7 +228,9 @@ def _clauses(
     ordered = sorted(said, key=lambda one: one is not RUNTIME)
     found = [_clause(one, row, _beside(one, base), wandered) for one in ordered]
     told = [clause for clause in found if clause is not None][:MOST_CLAUSES]
-    return tuple(sorted(told, key=_unsure))
+    return tuple(
+        sorted(told, key=lambda one: (_unsure(one), row.backend == "cpu" and not one.quantity.exact))
+    )
 
 
 def _beside(quantity: Quantity, base: PointRow | None) -> PointRow | None:

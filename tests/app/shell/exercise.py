@@ -25,6 +25,7 @@ from flashscope.app.pages.compare.plot_cards import View
 from flashscope.app.pages.profile.crosshair_panel import LegendButton
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.plots.compare.strip_plot import StripPlot
 from flashscope.app.plots.stepper.panel import Panel
 from flashscope.app.plots.sweep.legend import KernelButton
@@ -266,13 +267,15 @@ def _type(window: MainWindow) -> None:
     QTest.keyClick(palette._query, Qt.Key.Key_Down)
     grab_whole(palette)
     palette.close()
+    stepper = window.pages["stepper"]
+    assert isinstance(stepper, StepperPage)
+    QTest.keyClick(stepper.bar.field.edit, Qt.Key.Key_Left)
 
 
 def _tour(window: MainWindow) -> None:
-    """Take the tour, and leave it in its second step."""
+    """Take the tour, and leave it in its first step."""
     window.appearance.finish()  # what the stage has enlarged is being made smaller
     window.tour.begin()
-    window.tour.callout.next.click()
     _settle()
     grab_whole(window)
     window.tour.leave()

@@ -18,7 +18,7 @@ from flashscope.app.widgets.glossary_sheet import GlossarySheet
 from flashscope.app.widgets.plain import escaped, plain_tip
 from flashscope.app.widgets.row_table import RowsModel
 from flashscope.app.widgets.term_label import TermLabel
-from flashscope.app.words.glossary import GLOSSARY, line_of
+from flashscope.app.words.glossary import GLOSSARY, line_of, lines_in
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_every_label_that_is_made_for_terms_tells_them_and_changes_its_tip_with_
     window: MainWindow,
 ) -> None:
     for label in window.findChildren(TermLabel):
-        assert label.toolTip() == plain_tip(line_of(label.text()))
+        assert label.toolTip() == plain_tip(lines_in(label.text()))
     label = TermLabel("roofline")
     label.setText("from a file")
     assert label.toolTip() == ""

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.quick import quick_plan
 from flashscope.app.control.settings import Settings
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.shell.main_window import MainWindow
@@ -51,6 +52,11 @@ def pointed_at(window: MainWindow) -> QWidget:
     return target
 
 
+def go_on(window: MainWindow, rig: Rig) -> None:
+    """Press Next in the first step, and wait for the recording that it opens."""
+    rig.opening(window.tour.callout.next.click)
+
+
 def test_each_step_goes_on_when_its_own_control_is_clicked(
     touring: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -71,7 +77,7 @@ def test_each_step_goes_on_when_its_own_control_is_clicked(
     QTest.mouseClick(pointed_at(touring), LEFT)
     assert touring.page.key == "stepper"
     assert step(touring) == 4
-    assert tour.callout.next.text() == "Done"
+    assert tour.callout.next.text() == "Run it"
     assert pointed_at(touring) is touring.top_bar.new
     QTest.mouseClick(pointed_at(touring), LEFT)
     assert pointed_at(touring) is touring.top_bar.run
@@ -83,16 +89,74 @@ def test_each_step_goes_on_when_its_own_control_is_clicked(
     assert not tour.callout.ring.isVisible()
 
 
+def test_next_does_what_each_step_says(touring: MainWindow, rig: Rig, qtbot: QtBot) -> None:
+    callout = touring.tour.callout
+    go_on(touring, rig)
+    assert rig.controller.session is not None, "Next has opened no recording"
+    plots = profile(touring).plots
+    before = plots.seqlen
+    callout.next.click()
+    assert step(touring) == 2
+    assert plots.seqlen != before, "Next has left the crosshair where it was"
+    callout.next.click()
+    assert (step(touring), touring.view) == (3, "results")
+    callout.next.click()
+    assert (step(touring), touring.view) == (4, "stepper")
+    assert "under 15 seconds" in callout.sentence.text(), "what it starts is not said before"
+    assert not rig.engine.plans
+    callout.next.click()
+    assert rig.engine.plans == [quick_plan(rig.controller.machine)]
+    assert touring.view == "profile"
+    assert step(touring) is None
+
+
+def test_back_leads_to_the_step_before_and_to_where_it_began(touring: MainWindow, rig: Rig) -> None:
+    callout = touring.tour.callout
+    assert callout.back.isHidden(), "Back leads out of the first step"
+    go_on(touring, rig)
+    for _step in range(3):
+        callout.next.click()
+    for at, view in ((3, "results"), (2, "profile"), (1, "profile"), (0, "start")):
+        callout.back.click()
+        assert (step(touring), touring.view) == (at, view)
+    assert rig.controller.session is not None, "Back has closed the recording"
+    assert callout.back.isHidden()
+
+
+def test_next_goes_on_where_its_step_leads_to_nothing(touring: MainWindow) -> None:
+    link = start_page(touring).recording
+    assert link is not None
+    link.clicked.disconnect()
+    for at in (0, 1):
+        touring.tour.callout.next.click()
+        assert step(touring) == at
+
+
+def test_next_starts_no_second_sweep(touring: MainWindow, rig: Rig) -> None:
+    go_on(touring, rig)
+    for _step in range(3):
+        touring.tour.callout.next.click()
+    rig.controller.run(PLAN)
+    rig.say([plan_started()])
+    touring.tour.begin()
+    go_on(touring, rig)
+    for _step in range(4):
+        touring.tour.callout.next.click()
+    assert rig.engine.plans == [PLAN]
+    assert step(touring) is None
+
+
 @pytest.mark.matrix
 def test_the_keys_walk_and_leave_it_and_it_does_not_come_again(
     touring: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
     tour = touring.tour
     assert touring.focusWidget() is tour.callout.next
-    QTest.keyClick(tour.callout.next, Qt.Key.Key_Return)
+    rig.opening(lambda: QTest.keyClick(tour.callout.next, Qt.Key.Key_Return))
     assert step(touring) == 1
-    QTest.keyClick(touring.focusWidget(), Qt.Key.Key_Backtab)
-    assert touring.focusWidget() is tour.callout.skip
+    for button in (tour.callout.back, tour.callout.skip):
+        QTest.keyClick(touring.focusWidget(), Qt.Key.Key_Backtab)
+        assert touring.focusWidget() is button
     rig.controller.run(PLAN)
     rig.say([plan_started()])
     QTest.keyClick(touring, Qt.Key.Key_Escape)
@@ -124,12 +188,15 @@ def test_a_stage_ends_it_and_offers_none(touring: MainWindow) -> None:
 
 
 @pytest.mark.matrix
-def test_it_leads_back_to_the_page_of_its_step(touring: MainWindow, qtbot: QtBot) -> None:
+def test_it_leads_back_to_the_page_of_its_step(touring: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     tour = touring.tour
-    tour.callout.next.click()
+    go_on(touring, rig)
+    touring.show_page("planner")
     qtbot.waitUntil(lambda: pointed_at(touring) is touring.rail.button("measure"))
     assert "Go to Measure" in tour.callout.sentence.text()
-    touring.show_page("profile")
+    assert tour.callout.next.text() == "Go there"
+    tour.callout.next.click()
+    assert (step(touring), touring.view) == (1, "profile")
     qtbot.waitUntil(lambda: pointed_at(touring) is profile(touring).plots.cells[0])
     touring.show_page("planner")
     qtbot.waitUntil(lambda: pointed_at(touring) is touring.rail.button("measure"))
@@ -147,7 +214,7 @@ def zoomed(touring: MainWindow) -> Iterator[MainWindow]:
 
 @pytest.mark.matrix
 def test_a_step_hides_no_control_of_its_own_and_is_whole_at_every_zoom(
-    zoomed: MainWindow, qtbot: QtBot
+    zoomed: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
     callout, wrong = zoomed.tour.callout, []
     for percent, size in product((100, 250), ((1280, 720), (1920, 1080))):
@@ -167,5 +234,8 @@ def test_a_step_hides_no_control_of_its_own_and_is_whole_at_every_zoom(
             if target is not None and callout.ring.isVisible() and target.width() < room.width() / 4:
                 button = visible_part(target, zoomed.centralWidget())
                 wrong += [f"{at} at {percent} % in {size} is hidden"] if taken.intersects(button) else []
-            callout.next.click()
+            if at == 0:
+                go_on(zoomed, rig)
+            elif at < 4:
+                callout.next.click()
     assert not wrong, "\n".join(wrong)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
@@ -19,7 +20,7 @@ from flashscope.app.shell.start_up.application import version_warning
 from flashscope.app.words.kinds import heading, narrow_text, words_of
 from flashscope.app.words.matching import match
 from flashscope.app.words.progress import device_state_text, elapsed_text, job_text, memory_text
-from flashscope.app.words.provenance import of_machine, of_session
+from flashscope.app.words.provenance import Provenance, of_machine, of_session
 from flashscope.profiles.results.model.remaining import remaining_of
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.model.time_left import seconds_left
@@ -78,6 +79,14 @@ def test_what_a_device_does_not_tell_is_left_out() -> None:
     told = Reading(t_ns=0, sm_clock_mhz=1980.0, temperature_c=61.0, throttle=("power cap",), memory_used=GIB)
     assert device_state_text(told) == "SM 1980 MHz · 61 °C · throttled: power cap"
     assert memory_text(told, 4 * GIB) == "1.00 GiB of 4.00 GiB"
+
+
+def test_badges_name_what_of_a_source_is_on_show_and_what_is_a_model() -> None:
+    assert replace(of_machine(None, "cpu"), of="trace of flash1").badge == "CPU · trace of flash1"
+    assert Provenance("model", "cuda").badge == "MODEL"
+    assert Provenance("model", "cuda", "NVIDIA H200", "2026-11-22").badge == (
+        "MODEL · GPU NVIDIA H200 · 2026-11-22"
+    )
 
 
 def test_badges_name_gpu_cpu_and_recordings() -> None:

@@ -57,7 +57,7 @@ BOTH = scene(row("standard", 8.0), row("flash2", 2.0))
         ("flash2 {fate of flash2}.", "flash2 takes 1.99 ms."),
         (
             "{idea of flash2}",
-            "Q outer, K/V inner: O, l and m never leave the chip either, normalised once at the end",
+            "Q outer, K/V inner: m, ℓ and O never leave the chip either, normalised once at the end",
         ),
         ("no blank } at all {", "no blank } at all {"),
     ],

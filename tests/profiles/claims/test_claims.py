@@ -1,5 +1,6 @@
 """The claims: each is tested by something that runs, and the wrong ones are shown to be wrong."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,16 @@ def test_the_two_documents_disagree_on_version_1s_backward_and_one_is_right(find
 def test_what_is_known_to_be_right_holds(findings: Findings) -> None:
     for key in ("001-700", "002-7", "003-180b", "004-242", "001-213b", "000-25"):
         assert findings[key].verdict == "holds", key
+
+
+def test_what_a_kernel_holds_is_told_in_binary_units_and_what_it_moves_in_decimal_ones(
+    findings: Findings,
+) -> None:
+    told = [one.measured for one in findings.values()]
+    held = re.compile(r"\b(?:holds|holding) [\d.,]+ (\w+)")
+    units = {unit for text in told for unit in held.findall(text) if unit.endswith("B")}
+    assert units == {"GiB", "MiB"}
+    assert not [text for text in told if re.search(r"iB counted", text)]
 
 
 def test_without_recordings_what_needs_a_gpu_cannot_be_tested_and_nothing_breaks() -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from flashscope.app.pages.profile.form.dry_run import DryCell, DryRow, Fit
 from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.glossary import line_of, with_line
 from flashscope.app.words.units import bytes_short, seqlen_full, seqlen_text, share_text
 
 ROLES: dict[Fit, str] = {
@@ -59,7 +60,7 @@ class DryRunTable(QWidget):
         narrow = len(kernels) <= ACROSS
         masked = any(row.kept_share < 1 for row in rows)
         headings = ["N", *(kernels if narrow else ("most", "by")), *(["kept"] if masked else []), ""]
-        table = [[Cell(text) for text in headings]]
+        table = [[Cell(text, tip=line_of(text)) for text in headings]]
         table += [_cells(row, masked=masked) if narrow else _most(row, masked=masked) for row in rows]
         used = {(r, c) for r, line in enumerate(table) for c in range(len(line))}
         for place, label in self._labels.items():
@@ -98,7 +99,13 @@ def _most(row: DryRow, *, masked: bool) -> list[Cell]:
     most = max(row.cells, key=lambda cell: (not cell.refused, cell.predicted_bytes))
     tip = "\n".join(map(_tip, row.cells))
     verdict = Cell(_counted(row), ROLES[row.worst], tip)
-    return [_seqlen(row), _figure(most, tip), Cell(most.kernel, tip=tip), *_kept(row, masked=masked), verdict]
+    return [
+        _seqlen(row),
+        _figure(most, tip),
+        Cell(most.kernel, tip=with_line(most.kernel, tip)),
+        *_kept(row, masked=masked),
+        verdict,
+    ]
 
 
 def _counted(row: DryRow) -> str:

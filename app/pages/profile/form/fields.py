@@ -19,7 +19,8 @@ from flashscope.app.look.zoom import keep
 from flashscope.app.widgets.number_fields import DecimalField, WholeField
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.widgets.remark import remark, take_back
-from flashscope.app.widgets.term_label import TermLabel
+from flashscope.app.widgets.term_label import TermBox, TermLabel, tell_terms
+from flashscope.app.words.glossary import with_line
 from flashscope.kernels.workload.lengths import PAGE_SIZES
 from flashscope.profiles.plan.choice import Declared
 
@@ -84,15 +85,14 @@ class Decimal(DecimalField):
         return text if text[-1:].isdigit() else f"{text}0"
 
 
-class Words(QComboBox):
+class Words(TermBox):
     """A choice among words; of a switch, the first word stands for True."""
 
     def __init__(self, declared: Declared) -> None:
-        super().__init__()
+        super().__init__(declared.choice.label, declared.choice.help)
         self._of_switch = declared.choice.words
         self.offer(self._of_switch or declared.options)
         self.setMinimumContentsLength(4)
-        dress_field(self, declared.choice.label, declared.choice.help)
 
     @property
     def changed(self) -> SignalInstance:
@@ -103,6 +103,7 @@ class Words(QComboBox):
         """Offer these words instead."""
         self.clear()
         self.addItems(list(words))
+        tell_terms(self)
 
     def chosen(self) -> Any:
         """The word, or what it says of the switch."""
@@ -119,7 +120,7 @@ class SwitchField(QCheckBox):
 
     def __init__(self, declared: Declared) -> None:
         super().__init__(declared.choice.label)
-        set_tip(self, declared.choice.help)
+        set_tip(self, with_line(declared.choice.label, declared.choice.help))
 
     @property
     def changed(self) -> SignalInstance:

@@ -12,6 +12,7 @@ from flashscope.app.plots.marks import mark_icon
 from flashscope.app.widgets.buttons import size_icon
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import set_tip
+from flashscope.app.words.glossary import with_line
 from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.registry import KERNELS, base_of
 from flashscope.kernels.catalogue.spec import KernelSpec
@@ -66,7 +67,7 @@ class KernelRow(QWidget):
         text = self.spec.idea_of(passes) if reason is None else reason
         self.line.setText(text)
         for widget in (self.box, self.line):
-            set_tip(widget, text)
+            set_tip(widget, with_line(self.spec.name, text))
         self.box.setAccessibleDescription(text)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -83,7 +84,7 @@ class Fold(QPushButton):
         self.setCheckable(True)
         self.setProperty("role", "fold")
         keep(self, self.setFixedHeight, FOLD_PX)
-        set_tip(self, hint)
+        set_tip(self, with_line(what, hint))
         self.toggled.connect(self.refresh)
 
     def refresh(self) -> None:

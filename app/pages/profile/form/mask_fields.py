@@ -7,6 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QWidget
 
 from flashscope.app.pages.profile.form.fields import SwitchField, dress_field, labelled, side
+from flashscope.app.widgets.term_label import tell_terms
 from flashscope.kernels.workload.block_pattern import BLOCK, EXAMPLES, BlockPattern
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.plan.choice import Declared
@@ -36,6 +37,7 @@ class MaskFields(QWidget):
             QComboBox(), "mask", "\n".join(f"{name}: {hint}" for name, hint in self._hints())
         )
         self.kind.addItems(list(MASKS))
+        tell_terms(self.kind)
         self.kind.setMinimumContentsLength(4)
         self.left = side(declared["window"], "keys before")
         self.right = side(declared["window"], "keys after")

@@ -33,6 +33,26 @@ def test_the_sentence_stands_large_above_what_differs(desk: Desk) -> None:
     told = [label.text() for label in desk.board.head.findChildren(PlainLabel)]
     assert "standard 20% slower (geometric mean); 3 more of 6 points slower; NVIDIA driver differs" in told
     assert "▲ NVIDIA driver: 580.1 → 590.2 · may explain any change" in told
+    assert "What differs around them: 1, 1 of them may explain a change" in told
+
+
+def test_the_sentence_the_tabs_and_the_tables_count_the_same_points(desk: Desk) -> None:
+    fewer = replace(GPU_PLAN, problems=GPU_PLAN.problems[:-1])
+    desk.choose(recorded("base"), recorded("other", fewer, times=1.2))
+    found, tables = desk.board.findings, desk.board.tables
+    assert found is not None
+    pairs, alone = tables.pairs.list.rows_shown, tables.alone.list.rows_shown
+    assert alone
+    (sentence,) = desk.sentences()
+    assert f"more of {pairs} points" in sentence
+    assert f"; {alone} points in the baseline only" in sentence
+    assert [tab.text() for tab in tables.tabs] == [f"Pairs ({pairs})", f"Without a partner ({alone})"]
+
+
+def test_of_several_sessions_the_tab_says_that_its_pairs_are_of_all(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("one"), recorded("two"))
+    pairs = desk.board.tables.pairs.list.rows_shown
+    assert desk.board.tables.tabs[0].text() == f"Pairs ({pairs}, beside 2 sessions)"
 
 
 def test_rounds_that_can_decide_nothing_are_told_beside_the_sentence(desk: Desk) -> None:

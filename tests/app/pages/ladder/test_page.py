@@ -355,7 +355,7 @@ def test_on_a_stage_the_source_is_large_and_begins_where_the_stop_says(
         assert "wait(at.k_full(rk.stage)" in column.document().findBlockByNumber(column.top).text()
     assert not page.kernels.isVisible()
     assert window.stage.frame.sentence.text().endswith("faster.")
-    assert window.stage.frame.badge == "SAVED · GPU NVIDIA H200 · 2026-11-24"
+    assert window.stage.frame.badge == "SAVED · GPU NVIDIA H200 · 2026-11-24 · flash3-b"
     top = page.board.columns[0].top
     QTest.keyClick(window, Qt.Key.Key_Down)
     assert page.board.columns[0].top > top

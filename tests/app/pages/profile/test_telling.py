@@ -1,14 +1,20 @@
 """The sentence over the plots, its kernel in them, and one plot in the place of all."""
 
+from pathlib import Path
+
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 
 from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.look.contrast import contrast
 from flashscope.app.look.theme import DARK
+from flashscope.app.pages.profile.headline_bar import HeadlineBar
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
-from flashscope.app.words.headline import ON_A_CPU
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.results.findings.headline import Headline
 from tests.app.bench import Bench
 from tests.profiles.sessions import CPU_TELEMETRY, Failure, make_plan, script
 
@@ -87,8 +93,7 @@ def test_its_height_is_the_same_whatever_it_says(bench: Bench) -> None:
     assert bench.page.headline.height() == before
 
 
-@pytest.mark.matrix
-def test_on_a_cpu_that_shows_no_speed_up_the_recording_is_offered(
+def test_on_a_cpu_memory_is_told_and_one_button_leads_to_a_recording(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = {"standard": 330.0, "flash2": 90.0}
@@ -96,10 +101,30 @@ def test_on_a_cpu_that_shows_no_speed_up_the_recording_is_offered(
     bench.sweep(script(make_plan(("standard", "flash2"), backend="cpu"), telemetry=CPU_TELEMETRY))
     bench.drawn()
     bar = bench.page.headline
-    assert bar.note.text() == ON_A_CPU
+    assert " of S and P (N × N), flash2 none. " in bar.note.text()
+    assert bar.link.text() == "See a GPU recording"
     with bench.qtbot.waitSignal(bench.page.file_chosen) as chosen:
         bar.link.click()
     assert chosen.args == [bundled_sessions()[0]]
+
+
+@pytest.mark.parametrize(
+    ("problem", "recording"),
+    [
+        (Problem(seqlen_q=512, seqlen_k=512), "h200-standard-flash2"),
+        (Problem(seqlen_q=512, seqlen_k=512, passes="backward"), "h200-backward"),
+        (Problem(seqlen_q=1, seqlen_k=512), "h200-decode"),
+    ],
+)
+def test_the_recording_that_is_offered_is_of_a_problem_like_the_one_on_show(
+    qapp: QApplication, problem: Problem, recording: str
+) -> None:
+    bar = HeadlineBar()
+    chosen: list[Path] = []
+    bar.file_chosen.connect(chosen.append)
+    bar.say(Headline("flash2", "standard", 512, "cpu", problem=problem), empty=False)
+    bar.link.click()
+    assert [path.stem for path in chosen] == [recording]
 
 
 @pytest.mark.matrix
@@ -115,7 +140,7 @@ def test_a_sentence_of_two_lines_takes_the_room_of_the_note_and_says_it_in_its_t
     bar.sentence.setText(f"{one_line} " * 3)
     assert not bar.hasHeightForWidth()  # so that the page asks for no more height
     assert bar.note.isHidden()
-    assert bar.sentence.toolTip().replace("\n", " ").endswith(ON_A_CPU)
+    assert bar.sentence.toolTip().replace("\n", " ").endswith(bar.note.text())
     bar.sentence.setText("flash2 is as fast.")
     assert not bar.note.isHidden()
 
@@ -155,6 +180,48 @@ def test_the_pointer_on_a_curve_lets_the_others_stand_back_in_every_plot(looked_
         assert faint == {"flash1", "flash2"}
     looked_at.page.plots._point_at("")
     assert all(one.curve.opacity() == 1 for one in plot._curves.values())
+
+
+@pytest.mark.parametrize("leave", ["leaves", "is hidden"])
+def test_a_curve_that_is_pointed_at_lets_the_others_go_when_its_plot(looked_at: Bench, leave: str) -> None:
+    looked_at.drawn()
+    plot = looked_at.page.plots.cards["runtime"].plot
+    plot._hover(plot.getViewBox().mapViewToScene(QPointF(*plot._curves["standard"].places()[0])))
+    assert dimmed(looked_at)
+    let_go(plot, leave)
+    assert not dimmed(looked_at)
+
+
+@pytest.mark.parametrize("leave", ["leaves", "is hidden", "goes"])
+def test_a_name_that_is_pointed_at_lets_the_others_go_when_it(looked_at: Bench, leave: str) -> None:
+    looked_at.drawn()
+    panel = looked_at.page.plots.panel
+    button = panel.button("flash1")
+    QApplication.sendEvent(button, QEnterEvent(QPointF(1, 1), QPointF(1, 1), QPointF(1, 1)))
+    assert dimmed(looked_at)
+    if leave == "goes":
+        for _step in panel.set_kernels(("standard", "flash2")):
+            pass
+    else:
+        let_go(button, leave)
+    assert not dimmed(looked_at)
+    for _step in panel.set_kernels(KERNELS):
+        pass
+
+
+def let_go(widget: QWidget, how: str) -> None:
+    """Have the pointer leave it at once, or hide it under the pointer and show it again."""
+    if how == "leaves":
+        QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
+    else:
+        widget.hide()
+        widget.show()
+
+
+def dimmed(bench: Bench) -> set[str]:
+    """The kernels that stand back in any plot."""
+    plots = [card.plot for card in bench.page.plots.cells]
+    return {kernel for plot in plots for kernel, one in plot._curves.items() if one.curve.opacity() < 1}
 
 
 def test_alt_click_shows_one_kernel_alone_and_again_all(looked_at: Bench) -> None:

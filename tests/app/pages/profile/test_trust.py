@@ -13,6 +13,7 @@ from flashscope.app.look.kernel_marks import LEGIBLE
 from flashscope.app.look.theme import DARK, THEMES, Theme
 from flashscope.app.pages.profile.results_model import TRUST, ResultsModel
 from flashscope.app.plots.status_marks import status_path
+from flashscope.app.words.glossary import line_of
 from flashscope.app.words.trust import trust_line
 from flashscope.profiles.results.model.curves import curve_by_problem
 from flashscope.profiles.results.model.rows import PointRow, rows
@@ -46,6 +47,7 @@ def test_a_cell_has_the_word_a_glyph_and_the_reasons_in_its_tip() -> None:
     assert (doubtful.data(), fair.data()) == ("doubtful", "fair")
     assert not doubtful.data(Qt.ItemDataRole.DecorationRole).isNull()
     assert doubtful.data(TIP).splitlines() == [
+        line_of("doubtful"),
         "Doubtful:",
         "only 1 sample",
         "its output was not compared with float64",

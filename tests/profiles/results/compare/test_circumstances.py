@@ -62,10 +62,33 @@ def test_what_may_explain_a_change_of_any_point_says_so(key: str, other: Session
     base = session(POINTS, machine={"packages": {**MACHINE.packages, "flashscope": "1"}})
     one = found(other, base)[key]
     assert (one.reach, one.kernels) == ("every", ())
+    here, there = one.names
     assert (
         one.sentence
-        == f"{one.title}: {one.base} in the baseline, {one.other} here; it may explain a change of any point."
+        == f"{one.title}: {here} in the baseline, {there} here; it may explain a change of any point."
     )
+
+
+def test_another_card_of_a_model_is_told_by_the_models_name_and_its_mark_is_kept() -> None:
+    one = found(on(devices=gpu(uuid="GPU-1")))["uuid"]
+    assert one.names == ("one NVIDIA H200", "another NVIDIA H200")
+    assert (one.base, one.other) == ("GPU-0", "GPU-1")
+    assert "GPU-" not in one.sentence
+
+
+def test_a_card_of_another_model_is_told_by_its_model_alone() -> None:
+    told = found(on(devices=gpu(name="NVIDIA H100", uuid="GPU-1")))
+    assert "device" in told
+    assert "uuid" not in told
+
+
+def test_another_version_of_a_source_is_told_as_one_and_no_digest_is_read() -> None:
+    def with_source(digest: str) -> Session:
+        return on(sources={"cuda": {"flash2": digest}})
+
+    one = found(with_source("b" * 12), with_source("a" * 12))["sources"]
+    assert (one.base, one.other) == ("a" * 12, "b" * 12)
+    assert one.sentence.startswith("Kernel source: one version in the baseline, another version here;")
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 """The sentence: who changed, by how much, where, and what may stand behind it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from flashscope.profiles.results.compare import compare
 from flashscope.profiles.results.quantities.registry import QUANTITIES
-from tests.profiles.results.compare.built import contrast, joined, rounds, session, with_workspace
+from tests.profiles.results.compare.built import Cell, contrast, joined, rounds, session, with_workspace
 
 LENGTHS = tuple(2**n for n in range(9, 15))
 KERNELS = ("flash2", "flash3")
@@ -60,8 +60,19 @@ def test_points_that_broke_were_mended_or_are_gone_are_counted() -> None:
     assert sentence == "2 points no longer done"
     base = session({("flash2", 512): "wrong", ("flash3", 512): rounds(1.0)})
     other = session({("flash2", 512): rounds(1.0)})
-    assert (
-        contrast(base, other).summary == "1 point mended; 1 point done in the baseline and without a partner"
+    assert contrast(base, other).summary == "1 point mended; 1 point in the baseline only"
+    assert contrast(other, base).summary == "1 point no longer done; 1 point here only"
+
+
+def test_it_counts_all_points_that_the_tables_have() -> None:
+    shared: dict[Cell, Sequence[float] | str] = {("flash2", 512): rounds(1.0), ("flash2", 1024): "oom"}
+    base = session({**shared, ("flash3", 512): rounds(1.0), ("flash3", 1024): "oom"})
+    other = session({**shared, ("flash2", 2048): rounds(1.0)})
+    told = contrast(base, other)
+    assert len(told.pairs) == 2
+    assert (len(told.base_only), len(told.other_only)) == (2, 1)
+    assert told.summary == (
+        "no change found: 1 of 2 points the same, 1 not compared; 2 points in the baseline only, 1 here only"
     )
 
 

@@ -12,6 +12,7 @@ from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.compare.significance import has_rounds
 from flashscope.profiles.results.findings.headline import Headline, headline
+from flashscope.profiles.results.findings.spared import Spared
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.quantities.quantity import Quantity
 from flashscope.profiles.results.quantities.registry import (
@@ -21,6 +22,8 @@ from flashscope.profiles.results.quantities.registry import (
     SPEEDUP,
     THROUGHPUT,
 )
+from flashscope.profiles.results.theory.bytes_moved import compulsory
+from flashscope.profiles.wire.ceilings import Ceiling, Ceilings
 from flashscope.profiles.wire.events import PointStatus
 from flashscope.profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
 
@@ -291,3 +294,38 @@ def test_changing_places_of_kernels_turns_a_drawn_verdict_round(rows: list[Point
         return
     turned = {"better": "worse", "worse": "better", "same": "same"}
     assert back.clauses[0].verdict == turned[found.clauses[0].verdict or "same"]
+
+
+def on_a_cpu(kernel: str, ms: float = 1.0, held: float = 1e6) -> PointRow:
+    problem = Problem(seqlen_q=1024, seqlen_k=1024, heads=2, head_dim=64, dtype="float32")
+    made = row(kernel, ms, held=held, backend="cpu")
+    return dataclasses.replace(made, point=Point(index=0, kernel=kernel, problem=problem), cache_bytes=2**20)
+
+
+def rates(**figures: float) -> Ceilings:
+    return Ceilings(rates={key: Ceiling(figure=Figure(value=value)) for key, value in figures.items()})
+
+
+def test_on_a_cpu_memory_is_said_before_time() -> None:
+    pair = [on_a_cpu("standard", 1.5, held=18e6), on_a_cpu("flash2", 1.0)]
+    assert [one.quantity for one in told(pair).clauses] == [FOOTPRINT, RUNTIME]
+    again = [dataclasses.replace(one, backend="cuda") for one in pair]
+    assert [one.quantity for one in told(again).clauses] == [RUNTIME, FOOTPRINT]
+
+
+def test_on_a_cpu_what_a_tiled_kernel_spares_is_computed_from_the_rates_of_that_cpu() -> None:
+    pair = [on_a_cpu("standard", 9.0, held=18e6), on_a_cpu("flash2", 10.0)]
+    found = told(pair, ceilings={1: rates(copy_gbs=50.0, matmul_float32_tflops=0.12)}).spared
+    assert found is not None
+    assert found.matrices_bytes == 2 * 2 * 1024 * 1024 * 4  # S and P of two heads
+    assert found.products_ms == pytest.approx(4 * 64 * 2 * 1024**2 / 0.12e12 * 1e3)
+    moved = [compulsory(one).value for one in pair]
+    assert moved[0] is not None
+    assert moved[1] is not None
+    assert found.traffic_ms == pytest.approx((moved[0] - moved[1]) / 50e9 * 1e3)
+    assert told(pair).spared == Spared(found.matrices_bytes), "no rates were measured"
+
+
+def test_nothing_is_spared_beside_a_baseline_that_holds_no_matrices() -> None:
+    assert told([on_a_cpu("flash1", 9.0), on_a_cpu("flash2")], baseline="flash1").spared is None
+    assert told([row("standard"), row("flash2")]).spared is None, "a GPU shows it in its times"

@@ -1,0 +1,87 @@
+"""The badge of the top bar tells where what the view in front shows comes from."""
+
+import pytest
+from msgspec.structs import replace
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.pages.claims import ClaimsPage
+from flashscope.app.pages.ladder import LadderPage
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.shell.main_window import MainWindow
+from tests.app.fakes import GPU_MACHINE
+from tests.app.rig import Rig
+from tests.app.stepper.builders import random_trace
+
+SESSION = "SAVED · GPU NVIDIA H200 · 2026-11-22"
+
+
+@pytest.fixture
+def window(rig: Rig) -> MainWindow:
+    """A window on a recording of a GPU."""
+    made = rig.window()
+    rig.open(bundled_sessions()[0])
+    return made
+
+
+def badge(window: MainWindow) -> str:
+    return window.top_bar.badge.text()
+
+
+def stepper(window: MainWindow) -> StepperPage:
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    return page
+
+
+def test_in_the_stepper_it_tells_of_the_trace_and_elsewhere_of_the_session(window: MainWindow) -> None:
+    assert badge(window) == SESSION
+    stepper(window).show_trace(random_trace())
+    assert badge(window) == SESSION, "a trace that is not in front is told of"
+    window.show_page("stepper")
+    assert badge(window) == "CPU · trace of flash2"
+    trace = random_trace()
+    on_gpu = replace(trace, request=replace(trace.request, backend="cuda", order="flash1"))
+    stepper(window).show_trace(on_gpu)
+    assert badge(window) == "LIVE GPU · trace of flash1"
+    window.show_page("results")
+    assert badge(window) == SESSION
+
+
+def test_a_trace_of_the_session_on_show_has_the_sessions_source(window: MainWindow, rig: Rig) -> None:
+    session = rig.controller.session
+    assert session is not None
+    session.traces.append(random_trace())
+    stepper(window).show_trace(session.traces[-1])
+    window.show_page("stepper")
+    assert badge(window) == f"{SESSION} · trace of flash2"
+
+
+def test_in_the_source_it_tells_of_the_recording_of_the_gains_and_of_the_kernel(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.show_page("ladder")
+    page = window.page
+    assert isinstance(page, LadderPage)
+    qtbot.waitUntil(lambda: page.recorded is not None)
+    assert badge(window) == f"SAVED · GPU NVIDIA H200 · 2026-11-24 · {page.kernel}"
+    page.kernels.setCurrentText("flash2")
+    assert badge(window) == "SAVED · GPU NVIDIA H200 · 2026-11-24 · flash2"
+
+
+def test_the_planner_is_a_model_that_goes_by_a_sessions_times(rig: Rig) -> None:
+    window = rig.window()
+    window.show_page("planner")
+    assert badge(window) == "MODEL"
+    rig.open(bundled_sessions()[0])
+    window.show_page("planner")
+    assert badge(window) == "MODEL · GPU NVIDIA H200 · 2026-11-22"
+
+
+def test_claims_are_tested_by_recordings_unless_a_gpu_is_here(window: MainWindow, rig: Rig) -> None:
+    window.show_page("claims")
+    assert isinstance(window.page, ClaimsPage)
+    assert badge(window) == "SAVED · GPU NVIDIA H200 · and this CPU"
+    rig.controller.machine = GPU_MACHINE
+    rig.controller.machine_found.emit(rig.controller.machine)
+    assert badge(window) == "LIVE GPU · and CPU"
