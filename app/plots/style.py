@@ -25,6 +25,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
+        self._movable: list[bool] | None = None  # along each axis, once it is held still
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         for side in ("top", "right"):  # hidden, they would lay out their label anew with every range
             self.getAxis(side).enableAutoSIPrefix(enable=False)
@@ -42,6 +43,16 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         view.disableAutoRange()
         view.setDefaultPadding(0)
         view.setMouseEnabled(x=drag_x, y=drag_y)
+
+    def hold_still(self, still: bool) -> None:
+        """Let wheel and drag move nothing, as on a stage, or again what they moved."""
+        view = self.getViewBox()
+        if still and self._movable is None:
+            self._movable = view.mouseEnabled()
+            view.setMouseEnabled(x=False, y=False)
+        elif self._movable is not None and not still:
+            view.setMouseEnabled(*self._movable)
+            self._movable = None
 
     @guarded()
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -22,8 +22,8 @@ from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.pages.compare.last import last_like
 from flashscope.app.pages.compare.lineup import MOST, Lineup
 from flashscope.app.pages.compare.report import FILTERS, HTML, JSON, proposed, write_report
+from flashscope.app.pages.compare.staging import CompareStaging
 from flashscope.app.pages.host import Host
-from flashscope.app.pages.staging import Staging
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
 from flashscope.app.widgets.buttons import icon_button, recolour, text_button
 from flashscope.app.widgets.clipboard import copy_text
@@ -78,7 +78,7 @@ class ComparePage(Page):
             does(text_button("Export", "Export the comparison as a report", self.export), "compare.export"),
             self._copy,
         ]
-        self.staging = Staging(self.key, self.controller, self._tools)
+        self.staging = CompareStaging(self.controller, self._tools, self.board.ratios.map)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.chips, 1, Qt.AlignmentFlag.AlignTop)
@@ -130,6 +130,7 @@ class ComparePage(Page):
             Action("compare.session", "Choose the next session", self._next_session, group, "S"),
             Action("compare.clear", "Compare nothing", lambda: self.choose([]), group),
             Action("compare.view", "Heat map, or lines over N", board.turn_view, group, "H"),
+            Action("compare.all", "Show all of the heat map", board.ratios.map.show_all, group, "A"),
             Action("compare.next", "Choose the next pair", partial(board.step, 1), group, "Alt+Right"),
             Action("compare.back", "Choose the pair before", partial(board.step, -1), group, "Alt+Left"),
             Action("compare.pairs", "Show the pairs", partial(board.tables.show_tab, 0), group, "R"),

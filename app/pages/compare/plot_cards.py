@@ -17,6 +17,7 @@ from flashscope.app.plots.compare.scale_bar import ScaleBar
 from flashscope.app.plots.compare.strand_plot import StrandPlot
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
+from flashscope.app.plots.show_all import show_all_button
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.drop_down import DropDown
@@ -64,7 +65,10 @@ class RatioCard(Card):
         self.export_button = ExportButton("the ratio", self.make_export, theme)
         self._words = ElidedLabel()
         self._words.setProperty("role", "unit")
+        self._all = show_all_button("the heat map", self.map.show_all, "compare.all")
+        self.map.parted.connect(lambda _part: self._offer_all())
         self.header.addWidget(self._words)
+        self.header.addWidget(self._all)
         self.header.addWidget(self.switch)
         self.header.addWidget(self.export_button)
         self._stack = QStackedWidget()
@@ -85,9 +89,14 @@ class RatioCard(Card):
         self.legend.setVisible(not maps)
         self.bar.setVisible(maps)
         self.map.ask_for_room(maps)
+        self._offer_all()
         self.switch.setText("Over N" if maps else "Heat map")
         self.switch.setAccessibleName("Show lines over N" if maps else "Show the heat map")
         set_tip(self.switch, f"{self.switch.accessibleName()}, kernels by problems")
+
+    def _offer_all(self) -> None:
+        """Offer the way back while some of the columns are out of sight."""
+        self._all.setVisible(self.view == "map" and self.map.shows_part)
 
     def draw(self, findings: Findings, curve: Curve, current: int, hidden: set[str]) -> Iterator[None]:
         """Draw a curve's lines and the current session's map, in steps."""

@@ -13,6 +13,7 @@ from flashscope.app.pages.profile.span_legend import SpanLegend
 from flashscope.app.pages.profile.telemetry_strip import TelemetryStrip
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
+from flashscope.app.plots.show_all import show_all_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
@@ -39,6 +40,8 @@ class BottomCard(Card):
         self.strip = TelemetryStrip(theme)
         self.table = ResultsTable(theme)
         self.table.point_selected.connect(self.strip.show_point)
+        for told in (self.strip.turned, self.strip.looked):
+            told.connect(self._offer_all)
         self._stack = QStackedWidget()
         self.notes = notes
         self._parts = {"telemetry": self.strip, "results": self.table, "notes": self.notes}
@@ -61,7 +64,9 @@ class BottomCard(Card):
         self.summary.hide()
         self.header.insertWidget(0, self.legend, 1)
         self.export_button = ExportButton("telemetry", self.make_export, self._theme)
+        self._all = show_all_button("the time", self.strip.fit, "profile.autorange")
         self.header.addWidget(self.summary)
+        self.header.addWidget(self._all)
         self.header.addWidget(self.freeze)
         self.header.addWidget(self.export_button)
 
@@ -102,6 +107,11 @@ class BottomCard(Card):
         for widget in (self.freeze, self.legend, self.export_button):
             widget.setVisible(key == "telemetry")
         self.summary.setVisible(key == "results")
+        self._offer_all()
+
+    def _offer_all(self) -> None:
+        """Offer the way back while a part of the time is on show."""
+        self._all.setVisible(self.part == "telemetry" and self.strip.shows_part)
 
     @property
     def part(self) -> str:

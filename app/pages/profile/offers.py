@@ -56,7 +56,7 @@ def offers(page: Profile) -> list[Action]:
         *staged(
             Action("run", "Run the sweep", page.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
             Action("profile.log", "Logarithmic or linear bytes and times", plots.toggle_log, "View", "L"),
-            Action("profile.autorange", "Fit the plots to the data", page.fit, "View", "A"),
+            Action("profile.autorange", "Show all in the plots", page.fit, "View", "A"),
             Action("profile.grid", "Show or hide the grid", plots.toggle_grid, "View", "G"),
             Action("profile.next", "Crosshair to the next N", partial(step, 1), "View", "Alt+Right"),
             Action("profile.back", "Crosshair to the previous N", partial(step, -1), "View", "Alt+Left"),

@@ -299,7 +299,7 @@ class ProfilePage(FormPage):
         self.place_parts()
 
     def fit(self) -> None:
-        """Follow the data in all plots."""
+        """Show all of the data in all plots."""
         self.plots.autorange()
         self.bottom.strip.fit()
 
