@@ -98,7 +98,7 @@ class BottomCard(Card):
         self._theme = theme
         self.strip.apply_theme(theme)
         self.legend.apply_theme(theme)
-        self.table.results.apply_theme(theme)
+        self.table.apply_theme(theme)
         self.export_button.apply_theme(theme)
 
     def show_part(self, key: str) -> None:
