@@ -27,6 +27,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         super().__init__(**options)
         self._movable: list[bool] | None = None  # along each axis, once it is held still
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setAcceptDrops(False)  # files that are dropped on it are the window's
         for side in ("top", "right"):  # hidden, they would lay out their label anew with every range
             self.getAxis(side).enableAutoSIPrefix(enable=False)
 

@@ -2,10 +2,18 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QChildEvent, QEvent, QObject, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QVBoxLayout,
@@ -24,6 +32,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import PLACES, SHOWING, START, VIEWS, place_of
 from flashscope.app.shell.closing import ask_to_close
+from flashscope.app.shell.drops import Drops
 from flashscope.app.shell.edit_actions import EditActions
 from flashscope.app.shell.file_actions import FileActions
 from flashscope.app.shell.finding import Finding
@@ -59,6 +68,7 @@ class MainWindow(PagedWindow):
         notices: What it says of the session on show and of what happens.
         stage: Presents what is on show, or a story.
         presenting: What a speaker can do.
+        drops: Shows where dragged files would land, and takes them.
         tour: Five steps through all this, for the first start.
     """
 
@@ -84,7 +94,15 @@ class MainWindow(PagedWindow):
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour what is painted by hand."""
-        for part in (self.top_bar, self.rail, self.log, self.errors, self._stage_frame, self.tour):
+        for part in (
+            self.top_bar,
+            self.rail,
+            self.log,
+            self.errors,
+            self._stage_frame,
+            self.tour,
+            self.drops.sheet,
+        ):
             part.apply_theme(theme)
         for page in self.pages.made:
             page.apply_theme(theme)
@@ -124,17 +142,24 @@ class MainWindow(PagedWindow):
 
     @guarded()
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take one local file."""
-        if _dropped(event) is not None:
-            event.acceptProposedAction()
+        """Show what local files would do."""
+        self.drops.enter(event)
+
+    @guarded()
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Show what they would do there."""
+        self.drops.move(event)
+
+    @guarded()
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Show it no more."""
+        super().dragLeaveEvent(event)
+        self.drops.leave()
 
     @guarded()
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the file dropped."""
-        path = _dropped(event)
-        if path is not None:
-            event.acceptProposedAction()
-            self.open_path(path)
+        """Do it."""
+        self.drops.drop(event)
 
     @guarded(bool)
     def event(self, event: QEvent) -> bool:
@@ -189,6 +214,8 @@ class MainWindow(PagedWindow):
         chrome = self.top_bar, self.rail, self._place_bar, self.log, self.status
         self.stage = Stage(self, venue, self._stage_frame, chrome)
         self.presenting = StageActions(self.stage, self.errors)
+        compare = partial(self.show_files, "compare")
+        self.drops = Drops(self, self.presenting.present, compare, self.errors.show_error)
         self.tour = Tour(
             self, self.stage, rail=self.rail, tabs=self.tabs, top_bar=self.top_bar, errors=self.errors
         )
@@ -325,8 +352,3 @@ def build_window(controller: Controller, theme: Theme) -> MainWindow:
     appearance.zoom(settings.scale)
     appearance.finish()
     return MainWindow(controller, appearance, settings)
-
-
-def _dropped(event: QDropEvent) -> Path | None:
-    files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-    return Path(files[0]) if len(files) == 1 else None

@@ -60,7 +60,7 @@ def test_rows_at_the_crosshair_have_a_bar_and_the_chosen_point_alone_is_solid(be
         drawn, y = table.viewport().grab().toImage(), table.rowViewportPosition(row) + 3
         return drawn.pixelColor(1, y) == accent, drawn.pixelColor(drawn.width() // 2, y) == accent
 
-    places = {True: [], False: []}
+    places: dict[bool, list[int]] = {True: [], False: []}
     for row in range(table.proxy.rowCount()):
         places[table._point(table.proxy.index(row, 0)) in table.marked].append(row)
     assert {inks(row) for row in places[True]} == {(True, False)}
