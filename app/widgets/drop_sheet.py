@@ -1,6 +1,6 @@
 """A frame around the place that will take what is dragged, with words that say what will happen."""
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -39,9 +39,7 @@ class DropSheet(QWidget):
         """Frame a place, and say what will happen there, or why nothing will."""
         self._refused = refused
         self.words.setText(words)
-        self.setGeometry(
-            place.visibleRegion().boundingRect().translated(place.mapTo(self.window(), QPoint()))
-        )
+        self.setGeometry(_seen(place))
         self.raise_()
         self.show()
         self.update()
@@ -64,3 +62,12 @@ class DropSheet(QWidget):
             painter.setBrush(veil)
             inside = self.rect().adjusted(line, line, -line, -line)
             painter.drawRoundedRect(inside, px(CARD_RADIUS), px(CARD_RADIUS))
+
+
+def _seen(place: QWidget) -> QRect:
+    """Where a place is to be seen in its window: a page may be scrolled."""
+    seen, part = place.rect(), place
+    while not part.isWindow() and (around := part.parentWidget()) is not None:
+        seen = seen.translated(part.pos()) & around.rect()
+        part = around
+    return seen

@@ -9,6 +9,8 @@ from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
     QDropEvent,
     QEnterEvent,
     QFont,
@@ -86,7 +88,7 @@ def _compare(window: MainWindow, file: Path, view: View) -> None:
     page.board.ratios.show_view(view)
     page.board._turns.finish()
     page.board.choose(0)
-    _drag(page, file)
+    _drag(window, file)
 
 
 def _settle() -> None:
@@ -271,5 +273,9 @@ def _drag(window: QWidget, file: Path) -> None:
     dragged.setUrls([QUrl.fromLocalFile(str(file))])
     how = (Qt.DropAction.CopyAction, dragged, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
     middle = window.rect().center()
+    QApplication.sendEvent(window, QDragEnterEvent(middle, *how))
+    QApplication.sendEvent(window, QDragMoveEvent(middle, *how))
+    grab_whole(window)
+    QApplication.sendEvent(window, QDragLeaveEvent())
     QApplication.sendEvent(window, QDragEnterEvent(middle, *how))
     QApplication.sendEvent(window, QDropEvent(QPointF(middle), *how))
