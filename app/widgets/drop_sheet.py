@@ -10,7 +10,7 @@ from flashscope.app.look.zoom import px
 from flashscope.app.widgets.plain import PlainLabel
 
 LINE_PX = 3
-VEIL = 200  # of 255: what is under it is hinted at
+VEIL = 235  # of 255: what is under it is hinted at
 
 
 class DropSheet(QWidget):

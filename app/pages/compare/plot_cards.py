@@ -17,6 +17,7 @@ from flashscope.app.plots.compare.scale_bar import ScaleBar
 from flashscope.app.plots.compare.strand_plot import StrandPlot
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
+from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.plots.show_all import show_all_button
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
@@ -63,6 +64,7 @@ class RatioCard(Card):
         self.switch = text_button("Heat map", "Show the heat map", self.view_chosen.emit, "quiet")
         does(self.switch, "compare.view")
         self.export_button = ExportButton("the ratio", self.make_export, theme)
+        self.plot_menu = PlotMenu(self, self.export_button, ("compare.all", "compare.view"))
         self._words = ElidedLabel()
         self._words.setProperty("role", "unit")
         self._all = show_all_button("the heat map", self.map.show_all, "compare.all")
@@ -169,6 +171,7 @@ class CurvesCard(Card):
         set_tip(self.problems, "Problems on show over N")
         self.problems.activated.connect(lambda index: self.curve_chosen.emit(self._curves[index]))
         self.export_button = ExportButton("the curves", self.make_export, theme)
+        self.plot_menu = PlotMenu(self, self.export_button)
         self._words = ElidedLabel()
         self._words.setProperty("role", "unit")
         for widget in (self._words, self.problems, self.export_button):

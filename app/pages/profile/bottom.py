@@ -13,6 +13,7 @@ from flashscope.app.pages.profile.span_legend import SpanLegend
 from flashscope.app.pages.profile.telemetry_strip import TelemetryStrip
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
+from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.plots.show_all import show_all_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.keyed import does
@@ -64,6 +65,7 @@ class BottomCard(Card):
         self.summary.hide()
         self.header.insertWidget(0, self.legend, 1)
         self.export_button = ExportButton("telemetry", self.make_export, self._theme)
+        self.plot_menu = PlotMenu(self, self.export_button, ("profile.autorange", "profile.freeze"))
         self._all = show_all_button("the time", self.strip.fit, "profile.autorange")
         self.header.addWidget(self.summary)
         self.header.addWidget(self._all)

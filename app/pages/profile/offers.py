@@ -50,7 +50,7 @@ class Profile(Protocol):
 
 def offers(page: Profile) -> list[Action]:
     """Everything that the page offers, in the order of the menus."""
-    plots, notes = page.plots, page.bottom.notes
+    plots, notes, table = page.plots, page.bottom.notes, page.bottom.table
     step = plots.step_cursor
     return [
         *staged(
@@ -63,6 +63,7 @@ def offers(page: Profile) -> list[Action]:
         ),
         Action("profile.fill", "Fill the page with one plot, or show all", plots.full.fill, "View", "O"),
         Action("profile.copy", "Copy the sweep as a command line", page.copy_command_line, "Sweep"),
+        Action("profile.copy_rows", "Copy the chosen rows of the results", table.copy_rows, "Sweep"),
         Action("profile.use", "Use the parameters of this session", page.use_session, "Sweep"),
         Action("profile.new", "New sweep …", page.new_sweep, "Sweep", "Ctrl+N", everywhere=True),
         Action(

@@ -92,6 +92,7 @@ class PlotsView(PlotsAndPanel):
         self.cells = tuple(SweepCard(quantity, theme) for quantity in CELLS)
         for index, card in enumerate(self.cells):
             card.quantity_chosen.connect(partial(self.choose_quantity, index))
+            card.solo_requested.connect(self._solo)
             card.plot.pointed_at.connect(self._point_at)
             card.plot.hovered.connect(self._hover)
             card.plot.moved.connect(self._show_seqlens)

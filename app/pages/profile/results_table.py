@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QMenu
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.fonts import ui_font
@@ -16,6 +17,7 @@ from flashscope.app.pages.profile.results_model import (
     ResultsModel,
     ResultsProxy,
 )
+from flashscope.app.widgets.menus import commands_of, pop_up
 from flashscope.app.widgets.row_table import RowTable
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.curves import Curve, curve_by_problem
@@ -26,6 +28,7 @@ WIDTH = 88  # of a column that needs no more
 WIDE = {"kernel": 140, "status": 120, TRUST: 96, "N": 72, PROBLEM: 150, THROUGHPUT.short: 116}
 LEAST = 30  # that a user can make one
 WIDEST = 400  # of the column of the problems, which has room for the longest of their names
+COMMANDS = ("page.profile", "page.roofline", "profile.note_point", "profile.copy_rows")
 BAR_PX = 4  # that marks a row
 HEADING_PX = 30  # beside the text of a heading: margins and the mark of sorting
 
@@ -57,6 +60,8 @@ class ResultsTable(RowTable):
         self.selectionModel().selectionChanged.connect(self._tell)
         self.clicked.connect(self._tell_point)
         self.activated.connect(self._tell_point)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._open_menu)
 
     def show_rows_in_steps(
         self, rows: Sequence[PointRow], compared: Mapping[Problem, PointRow]
@@ -113,6 +118,21 @@ class ResultsTable(RowTable):
         return (
             range(first, (last if last >= 0 else self.proxy.rowCount() - 1) + 1) if first >= 0 else range(0)
         )
+
+    def menu(self) -> QMenu:
+        """What can be done with the chosen rows."""
+        menu = QMenu(self)
+        menu.addActions(commands_of(self, COMMANDS))
+        return menu
+
+    def _open_menu(self, place: QPoint) -> None:
+        """Open it where the pointer is; for the Menu key, which means what is chosen, under that row."""
+        if not self.selectionModel().hasSelection():
+            return
+        row = self.visualRect(self.currentIndex())
+        if not row.contains(row.left(), place.y()):
+            place = row.bottomLeft()
+        pop_up(self.menu(), self.viewport().mapToGlobal(place))
 
     def choose_point(self, index: int) -> None:
         """Select the row of a point, as a click on it does."""
