@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.kernel_marks import kernel_mark
@@ -144,6 +144,9 @@ class RooflinePlot(Plot):
         self.getViewBox().setRange(xRange=x, yRange=y, padding=0, disableAutoRange=True)
         for roof in self._roofs:
             roof.draw(x, y, max(levels, default=y[1]))
+        names: list[QRectF] = []
+        for roof in sorted(self._roofs, key=lambda one: (one.rises, -one.level)):
+            roof.write(self.getViewBox(), names)
         self._draw_chosen()
 
     def _names_width(self, decades: float) -> float:

@@ -2,18 +2,21 @@
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QFontMetricsF
 
 from flashscope.app.figures.ticks import to_axis
 from flashscope.app.look.theme import Theme
-from flashscope.app.look.zoom import ZOOM
+from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.plots.style import tick_font
 from flashscope.app.words.roofline import roof_label
 from flashscope.profiles.results.theory.roofline import Roof
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS
 
 RoofEnds = tuple[float, float]
-BESIDE = 0.85  # of the slope's length, at which its name ends: no point can stand above it
+Anchor = tuple[float, float]
+BESIDE = (0.85, 0.6, 0.35)  # of the slope's length, at which its name may end: no point is above it
+INSET_PX = 2  # from a line to a name
 
 
 class RoofItem:
@@ -26,6 +29,7 @@ class RoofItem:
     def __init__(self, plot: pg.PlotWidget, key: str, theme: Theme) -> None:
         self.roof: Roof | None = None
         self._key = key
+        self._sides: list[tuple[Anchor, Anchor]] = []  # where its name may stand, and by which of its corners
         self._line, self._text = pg.PlotCurveItem(antialias=True), pg.TextItem()
         for item in (self._line, self._text):
             item.setZValue(-10)
@@ -61,13 +65,28 @@ class RoofItem:
         if self.rises:
             first, last = max(x[0], y[0] - self.level), min(x[1], top - self.level)
             self._line.setData([first, last], [first + self.level, last + self.level])
-            place = first + BESIDE * (last - first)
-            self._text.setAnchor((1, 1))
-            self._text.setPos(place, place + self.level)
+            along = [first + share * (last - first) for share in BESIDE]
+            self._sides = [((1, 1), (place, place + self.level)) for place in along]
         else:
             self._line.setData([x[0], x[1]], [self.level, self.level])
-            self._text.setPos(x[0], self.level)  # where only the bytes of a cache could put a point
-            self._text.setAnchor((0, 1))
+            left = (x[0], self.level)  # where only the bytes of a cache could put a point
+            self._sides = [((0, 1), left), ((0, 0), left)]
+
+    def write(self, view: pg.ViewBox, taken: list[QRectF]) -> None:
+        """Write its name where it stands on none that is written already, or nowhere."""
+        metrics, inside = QFontMetricsF(tick_font()), view.sceneBoundingRect()
+        size = QSizeF(metrics.horizontalAdvance(self._text.toPlainText()), metrics.height())
+        self._text.hide()
+        for anchor, place in self._sides:
+            at = view.mapViewToScene(QPointF(*place))
+            inset = QPointF(*(px(INSET_PX) * (1 - 2 * end) for end in anchor))
+            box = QRectF(at - QPointF(anchor[0] * size.width(), anchor[1] * size.height()) + inset, size)
+            if inside.contains(box) and not any(box.intersects(other) for other in taken):
+                taken.append(box)
+                self._text.setAnchor(anchor)
+                self._text.setPos(*place)
+                self._text.show()
+                return
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
