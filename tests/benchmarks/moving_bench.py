@@ -1,7 +1,7 @@
 """How fast the plots follow wheel, drag and crosshair: pytest -m benchmark -s moving_bench.py.
 
-Prints frames a second, of the wall and of the thread's own processor time, over the bundled recording with the
-most kernels; gates on nothing. No GPU is needed.
+Prints frames a second, of the wall and of the thread's own processor time, over the bundled recording with
+the most kernels; gates on nothing. No GPU is needed.
 """
 
 from collections.abc import Callable
