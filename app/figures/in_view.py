@@ -7,7 +7,7 @@ import numpy as np
 from flashscope.app.figures.series import Values
 
 Ends = tuple[float, float]  # of an axis, in its own units
-Line = tuple[Values, Values]  # positions along both axes, (points,) each, rising along the first
+Polyline = tuple[Values, Values]  # positions along both axes, (points,) each, rising along the first
 INSET = 0.1  # of what is on show: so far from its edge there is data
 ALIKE = 1e-6  # of the whole: what differs by less is the whole
 
@@ -25,7 +25,7 @@ def is_whole(part: Ends, whole: Ends) -> bool:
     return part[0] <= whole[0] + slack and part[1] >= whole[1] - slack
 
 
-def held(part: tuple[Ends, Ends], whole: tuple[Ends, Ends], lines: Sequence[Line]) -> tuple[Ends, Ends]:
+def held(part: tuple[Ends, Ends], whole: tuple[Ends, Ends], lines: Sequence[Polyline]) -> tuple[Ends, Ends]:
     """As much as that of both axes, moved so that it is inside the whole and one of the lines is in it."""
     x, y = within(part[0], whole[0]), within(part[1], whole[1])
     known = [line for line in map(_finite, lines) if line[0].size]
@@ -35,12 +35,12 @@ def held(part: tuple[Ends, Ends], whole: tuple[Ends, Ends], lines: Sequence[Line
     return x, _moved(y, _least([_away(y, _seen(line, x)) for line in known]))
 
 
-def _finite(line: Line) -> Line:
+def _finite(line: Polyline) -> Polyline:
     known = np.isfinite(line[0]) & np.isfinite(line[1])
     return line[0][known], line[1][known]
 
 
-def _seen(line: Line, x: Ends) -> Values:
+def _seen(line: Polyline, x: Ends) -> Values:
     """How high a line is at the ends of a stretch and at its points between."""
     along, across = line
     between = across[(along > x[0]) & (along < x[1])]

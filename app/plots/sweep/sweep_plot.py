@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 
 from flashscope.app.control.guard import guarded
-from flashscope.app.figures.in_view import Ends, Line, held, is_whole
+from flashscope.app.figures.in_view import Ends, Polyline, held, is_whole
 from flashscope.app.figures.series import Series
 from flashscope.app.figures.ticks import to_axis
 from flashscope.app.look.kernel_marks import kernel_mark
@@ -280,7 +280,7 @@ class SweepPlot(Plot):
         self._range()
         self.moved.emit(self._part[0])
 
-    def _lines(self) -> list[Line]:
+    def _lines(self) -> list[Polyline]:
         """What is drawn as lines, as positions along the axes."""
         return [
             (to_axis(one.seqlen, "log2"), to_axis(column, self.scale_name))
