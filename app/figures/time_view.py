@@ -1,5 +1,7 @@
 """Which part of the time the telemetry shows; no Qt."""
 
+from flashscope.app.figures.in_view import is_whole, within
+
 LEAST_S = 2.0  # of the whole time
 NEAREST_S = 0.05  # of what is on show
 ENOUGH = 0.05  # of what is on show: a span that takes so much is to be seen
@@ -16,7 +18,11 @@ class TimeView:
 
     def of(self, whole: TimeRange) -> TimeRange:
         """What to show of all the time there is."""
-        return whole if self._part is None else _within(self._part, whole)
+        return whole if self._part is None else within(self._part, whole)
+
+    def leaves_out(self, whole: TimeRange) -> bool:
+        """Whether some of all the time there is is not on show."""
+        return not is_whole(self.of(whole), whole)
 
     def fit(self) -> None:
         """Show all of it again."""
@@ -40,10 +46,3 @@ class TimeView:
         middle, half = (ends[0] + ends[1]) / 2, max(THIRD * length, NEAREST_S) / 2
         self._part = (middle - half, middle + half)
         return True
-
-
-def _within(part: TimeRange, whole: TimeRange) -> TimeRange:
-    """As much as that of the whole, moved so that it does not leave it."""
-    length = min(part[1] - part[0], whole[1] - whole[0])
-    start = min(max(part[0], whole[0]), whole[1] - length)
-    return (start, start + length)

@@ -12,6 +12,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.control.findable import Findable
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.host import Host
+from flashscope.app.pages.landing import Landing
 from flashscope.app.pages.staging import Staging
 from flashscope.profiles.results.model.session import Session
 
@@ -91,6 +92,9 @@ class Page(QWidget):
 
     def show_files(self, paths: Sequence[Path]) -> None:
         """Show these sessions beside each other, on a page that can."""
+
+    def landing(self, files: Sequence[Path]) -> Landing | None:
+        """What becomes of recordings that are dropped on it; None: the window opens them."""
 
     def back(self) -> bool:
         """Leave what fills the page, as Esc does; whether there was anything to leave."""

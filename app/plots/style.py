@@ -27,7 +27,9 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         self._yields = False
         self._least = 0, 0  # pixels that it asks for unless it yields
         super().__init__(**options)
+        self._movable: list[bool] | None = None  # along each axis, once it is held still
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setAcceptDrops(False)  # files that are dropped on it are the window's
         for side in ("top", "right"):  # hidden, they would lay out their label anew with every range
             self.getAxis(side).enableAutoSIPrefix(enable=False)
 
@@ -76,6 +78,16 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         """The same: where another page comes, the pointer need not move."""
         super().hideEvent(event)
         self.let_go()
+
+    def hold_still(self, still: bool) -> None:
+        """Let wheel and drag move nothing, as on a stage, or again what they moved."""
+        view = self.getViewBox()
+        if still and self._movable is None:
+            self._movable = view.mouseEnabled()
+            view.setMouseEnabled(x=False, y=False)
+        elif self._movable is not None and not still:
+            view.setMouseEnabled(*self._movable)
+            self._movable = None
 
     @guarded()
     def paintEvent(self, event: QPaintEvent) -> None:

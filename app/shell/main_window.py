@@ -6,7 +6,14 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QChildEvent, QEvent, QObject, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QVBoxLayout,
@@ -25,6 +32,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import PLACES, SHOWING, START, VIEWS, place_of
 from flashscope.app.shell.closing import may_close
+from flashscope.app.shell.drops import Drops
 from flashscope.app.shell.edit_actions import EditActions
 from flashscope.app.shell.editor.actions import StoryActions
 from flashscope.app.shell.file_actions import FileActions
@@ -40,7 +48,6 @@ from flashscope.app.shell.queue_actions import QueueActions
 from flashscope.app.shell.tour import Tour
 from flashscope.app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from flashscope.app.stage.story import ENDING
-from flashscope.app.widgets.dropping import dropped_file
 from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.log_panel import LogPanel
 from flashscope.app.widgets.place_bar import PlaceBar
@@ -65,6 +72,7 @@ class MainWindow(PagedWindow):
         stage: Presents what is on show, or a story.
         presenting: What a speaker can do.
         writing: What one can do who writes a story.
+        drops: Shows where dragged files would land, and takes them.
         tour: Five steps through all this, for the first start.
     """
 
@@ -96,7 +104,15 @@ class MainWindow(PagedWindow):
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour what is painted by hand."""
-        for part in (self.top_bar, self.rail, self.log, self.errors, self._stage_frame, self.tour):
+        for part in (
+            self.top_bar,
+            self.rail,
+            self.log,
+            self.errors,
+            self._stage_frame,
+            self.tour,
+            self.drops.sheet,
+        ):
             part.apply_theme(theme)
         for page in self.pages.made:
             page.apply_theme(theme)
@@ -139,17 +155,24 @@ class MainWindow(PagedWindow):
 
     @guarded()
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take one local file."""
-        if dropped_file(event) is not None:
-            event.acceptProposedAction()
+        """Show what local files would do."""
+        self.drops.enter(event)
+
+    @guarded()
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Show what they would do there."""
+        self.drops.move(event)
+
+    @guarded()
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Show it no more."""
+        super().dragLeaveEvent(event)
+        self.drops.leave()
 
     @guarded()
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the file dropped."""
-        path = dropped_file(event)
-        if path is not None:
-            event.acceptProposedAction()
-            self.open_path(path)
+        """Do it."""
+        self.drops.drop(event)
 
     @guarded(bool)
     def event(self, event: QEvent) -> bool:
@@ -205,6 +228,8 @@ class MainWindow(PagedWindow):
         self.stage = Stage(self, venue, self._stage_frame, chrome)
         self.presenting = StageActions(self.stage, self.errors)
         self.writing = StoryActions(self, self.stage, self.errors)
+        compare = partial(self.show_files, "compare")
+        self.drops = Drops(self, self.writing.edit, compare, self.errors.show_error)
         self.tour = Tour(
             self, self.stage, rail=self.rail, tabs=self.tabs, top_bar=self.top_bar, errors=self.errors
         )

@@ -114,6 +114,10 @@ class RowTable(QTableView):
         header.setStretchLastSection(True)
         header.setHighlightSections(False)
 
+    def copy_rows(self) -> None:
+        """Put the selected rows on the clipboard."""
+        copy_text(self.copied())
+
     def copied(self) -> str:
         """The selected rows in the order on show, under their headings, as tab-separated text."""
         raise NotImplementedError
@@ -122,6 +126,6 @@ class RowTable(QTableView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy whole rows, where Qt would copy one cell."""
         if event.matches(QKeySequence.StandardKey.Copy):
-            copy_text(self.copied())
+            self.copy_rows()
         else:
             super().keyPressEvent(event)

@@ -123,6 +123,13 @@ def selected(page: ProfilePage) -> list[PointRow]:
     return [table.results.row_at(table.proxy.mapToSource(index).row()) for index in indexes]
 
 
+def marked(page: ProfilePage) -> list[PointRow]:
+    """The points whose rows are marked in the results table, as they stand at the crosshair."""
+    table = page.bottom.table
+    rows = [table.results.row_at(k) for k in range(table.results.rowCount())]
+    return [row for row in rows if row.point.index in table.marked]
+
+
 def save(button: ExportButton, kind: str, path: Path) -> None:
     """Save a plot, and return once it is written or refused, and said."""
     button.save(kind, path)

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout
 
 from flashscope.app.control.actions import Action
@@ -24,12 +24,14 @@ from flashscope.app.pages.compare.lineup import MOST, Lineup
 from flashscope.app.pages.compare.report import FILTERS, HTML, JSON, proposed, write_report
 from flashscope.app.pages.compare.staging import CompareStaging
 from flashscope.app.pages.host import Host
+from flashscope.app.pages.landing import Landing
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
 from flashscope.app.widgets.buttons import icon_button, recolour, text_button
 from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.saving import write_chosen
 from flashscope.app.words.command_line import compare_line
+from flashscope.app.words.plain import cut_short
 from flashscope.app.words.sessions import named
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.quantities.registry import QUANTITIES
@@ -58,7 +60,6 @@ class ComparePage(Page):
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.setObjectName("page")
-        self.setAcceptDrops(True)
         self.lineup, self._chores = Lineup(self), Chores(self)
         self.chips, self.board, self.empty = Chips(theme), CompareBoard(theme), EmptyState()
         self.chooser = QuantityChooser()
@@ -130,6 +131,7 @@ class ComparePage(Page):
             Action("compare.session", "Choose the next session", self._next_session, group, "S"),
             Action("compare.clear", "Compare nothing", lambda: self.choose([]), group),
             Action("compare.view", "Heat map, or lines over N", board.turn_view, group, "H"),
+            Action("compare.all", "Show all of the heat map", board.ratios.map.show_all, group, "A"),
             Action("compare.next", "Choose the next pair", partial(board.step, 1), group, "Alt+Right"),
             Action("compare.back", "Choose the pair before", partial(board.step, -1), group, "Alt+Left"),
             Action("compare.pairs", "Show the pairs", partial(board.tables.show_tab, 0), group, "R"),
@@ -206,17 +208,16 @@ class ComparePage(Page):
         super().showEvent(event)
         self.board.start_covered()
 
-    @guarded()
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take session files."""
-        if _dropped(event):
-            event.acceptProposedAction()
-
-    @guarded()
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Compare the files dropped, too."""
-        event.acceptProposedAction()
-        self.lineup.add(_dropped(event))
+    def landing(self, files: Sequence[Path]) -> Landing:
+        """Recordings dropped here are compared, too, as far as there is room for them."""
+        chosen = self.lineup.chosen
+        if len(chosen) == MOST:
+            return Landing(self, f"Up to {MOST} sessions can be compared: take one away first.")
+        base = chosen[0] if chosen else None
+        name = "another recording" if base is None else base.path.stem
+        if base is not None and base.session is not None:
+            name = named(base.session, base.path)
+        return Landing(self, f"Compare with {cut_short(name)}", partial(self.lineup.add, files))
 
     def _follow(self) -> None:
         """Show what is chosen now."""
@@ -280,7 +281,3 @@ class ComparePage(Page):
         elif path is not None:  # it has a file soon after it began
             self.choose([like.path, path])
             self.page_requested.emit(self.key)
-
-
-def _dropped(event: QDropEvent) -> list[Path]:
-    return [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]

@@ -18,6 +18,8 @@ from flashscope.app.plots.compare.scale_bar import ScaleBar
 from flashscope.app.plots.compare.strand_plot import StrandPlot
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
+from flashscope.app.plots.plot_menu import PlotMenu
+from flashscope.app.plots.show_all import show_all_button
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.drop_down import DropDown
@@ -63,9 +65,13 @@ class RatioCard(Card):
         self.switch = text_button("Heat map", "Show the heat map", self.view_chosen.emit, "quiet")
         does(self.switch, "compare.view")
         self.export_button = ExportButton("the ratio", self.make_export, theme)
+        self.plot_menu = PlotMenu(self, self.export_button, ("compare.all", "compare.view"))
         self._words = TermLine()
         self._words.setProperty("role", "unit")
+        self._all = show_all_button("the heat map", self.map.show_all, "compare.all")
+        self.map.parted.connect(lambda _part: self._offer_all())
         self.header.addWidget(self._words)
+        self.header.addWidget(self._all)
         self.header.addWidget(self.switch)
         self.header.addWidget(self.export_button)
         self._stack = QStackedWidget()
@@ -86,9 +92,14 @@ class RatioCard(Card):
         self.legend.setVisible(not maps)
         self.bar.setVisible(maps)
         self.map.ask_for_room(maps)
+        self._offer_all()
         self.switch.setText("Over N" if maps else "Heat map")
         self.switch.setAccessibleName("Show lines over N" if maps else "Show the heat map")
         set_tip(self.switch, f"{self.switch.accessibleName()}, kernels by problems")
+
+    def _offer_all(self) -> None:
+        """Offer the way back while some of the columns are out of sight."""
+        self._all.setVisible(self.view == "map" and self.map.shows_part)
 
     def draw(self, findings: Findings, curve: Curve, current: int, hidden: set[str]) -> Iterator[None]:
         """Draw a curve's lines and the current session's map, in steps."""
@@ -166,6 +177,7 @@ class CurvesCard(Card):
         set_tip(self.problems, "Problems on show over N")
         self.problems.activated.connect(lambda index: self.curve_chosen.emit(self._curves[index]))
         self.export_button = ExportButton("the curves", self.make_export, theme)
+        self.plot_menu = PlotMenu(self, self.export_button)
         self._words = TermLine()
         self._words.setProperty("role", "unit")
         for widget in (self._words, self.problems, self.export_button):

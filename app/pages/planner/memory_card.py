@@ -8,6 +8,7 @@ from flashscope.app.look.zoom import px
 from flashscope.app.plots.context_plot import ContextPlot, Drawn
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
+from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.widgets.card import Card
 from flashscope.app.words.planning import outlook_summary
 from flashscope.app.words.version import own_version
@@ -30,6 +31,7 @@ class MemoryCard(Card):
         self.plot = ContextPlot(theme)
         self.export_button = ExportButton("memory over context", self.make_export, theme)
         self.header.addWidget(self.export_button)
+        self.plot_menu = PlotMenu(self, self.export_button)
         self.body.addWidget(self.plot, 1)
         self.setContentsMargins(0, -4, -6, -6)
 

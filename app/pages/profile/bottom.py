@@ -13,6 +13,8 @@ from flashscope.app.pages.profile.span_legend import SpanLegend
 from flashscope.app.pages.profile.telemetry_strip import TelemetryStrip
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
+from flashscope.app.plots.plot_menu import PlotMenu
+from flashscope.app.plots.show_all import show_all_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
@@ -43,6 +45,8 @@ class BottomCard(Card):
         self.strip = TelemetryStrip(theme)
         self.table = ResultsTable(theme)
         self.table.point_selected.connect(self.strip.show_point)
+        for told in (self.strip.turned, self.strip.looked):
+            told.connect(self._offer_all)
         self._stack = QStackedWidget()
         self.notes = notes
         self._parts = {"telemetry": self.strip, "results": self.table, "notes": self.notes}
@@ -65,7 +69,10 @@ class BottomCard(Card):
         self.summary.hide()
         self.header.insertWidget(0, self.legend, 100)  # all the room there is
         self.export_button = ExportButton("telemetry", self.make_export, self._theme)
+        self.plot_menu = PlotMenu(self, self.export_button, ("profile.autorange", "profile.freeze"))
+        self._all = show_all_button("the time", self.strip.fit, "profile.autorange")
         self.header.addWidget(self.summary)
+        self.header.addWidget(self._all)
         self.header.addWidget(self.freeze)
         self.header.addWidget(self.export_button)
 
@@ -97,7 +104,7 @@ class BottomCard(Card):
         self._theme = theme
         self.strip.apply_theme(theme)
         self.legend.apply_theme(theme)
-        self.table.results.apply_theme(theme)
+        self.table.apply_theme(theme)
         self.export_button.apply_theme(theme)
 
     def show_part(self, key: str) -> None:
@@ -107,6 +114,11 @@ class BottomCard(Card):
         for tool in (self.freeze, self.export_button):
             tool.setVisible(key == "telemetry" and not self.on_stage)
         self.summary.setVisible(key == "results")
+        self._offer_all()
+
+    def _offer_all(self) -> None:
+        """Offer the way back while a part of the time is on show."""
+        self._all.setVisible(self.part == "telemetry" and self.strip.shows_part)
 
     @property
     def part(self) -> str:

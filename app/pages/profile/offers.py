@@ -59,19 +59,20 @@ class Profile(Protocol):
 
 def offers(page: Profile) -> list[Action]:
     """Everything that the page offers, in the order of the menus."""
-    plots, notes = page.plots, page.bottom.notes
+    plots, notes, table = page.plots, page.bottom.notes, page.bottom.table
     step = plots.step_cursor
     return [
         Action("run", "Run the sweep", page.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
         *staged(
             Action("profile.log", "Logarithmic or linear bytes and times", plots.toggle_log, "View", "L"),
-            Action("profile.autorange", "Fit the plots to the data", page.fit, "View", "A"),
+            Action("profile.autorange", "Show all in the plots", page.fit, "View", "A"),
             Action("profile.grid", "Show or hide the grid", plots.toggle_grid, "View", "G"),
             Action("profile.next", "Crosshair to the next N", partial(step, 1), "View", "Alt+Right"),
             Action("profile.back", "Crosshair to the previous N", partial(step, -1), "View", "Alt+Left"),
         ),
         Action("profile.fill", "Fill the page with one plot, or show all", plots.full.fill, "View", "O"),
         Action("profile.copy", "Copy the sweep as a command line", page.copy_command_line, "Sweep"),
+        Action("profile.copy_rows", "Copy the chosen rows of the results", table.copy_rows, "Sweep"),
         Action("profile.presets", "Presets of the form …", page.offer_presets, "Sweep", everywhere=True),
         Action("profile.save_preset", "Save the form as a preset …", page.save_preset, "Sweep"),
         Action("profile.use", "Use the parameters of this session", page.use_session, "Sweep"),

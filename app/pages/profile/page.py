@@ -188,7 +188,7 @@ class ProfilePage(FormPage):
         self.plots.changing.connect(self._turns.start)
         for told in (self.plots.drawn, self.plots.cursor_moved):
             told.connect(lambda *_: draw_unless_waiting(self.headline, self._say))
-            told.connect(lambda *_: draw_unless_waiting(self.bottom.table, self._select_shown))
+            told.connect(lambda *_: draw_unless_waiting(self.bottom.table, self._mark_shown))
         self.plots.full.changed.connect(lambda _alone: self.place_parts())
         for way in (self.headline, self.runs):
             way.file_chosen.connect(self.file_chosen)
@@ -329,7 +329,7 @@ class ProfilePage(FormPage):
         self.place_parts()
 
     def fit(self) -> None:
-        """Follow the data in all plots."""
+        """Show all of the data in all plots."""
         self.plots.autorange()
         self.bottom.strip.fit()
 
@@ -370,8 +370,8 @@ class ProfilePage(FormPage):
     def _draw_table(self) -> Iterator[None]:
         shown = () if self._rows is None else self._shown
         yield from self.bottom.show_rows_in_steps(shown, baselines(shown, self.plots.baseline))
-        self._select_shown()
+        self._mark_shown()
         self._show_point(self.controller.point)
 
-    def _select_shown(self) -> None:
+    def _mark_shown(self) -> None:
         self.bottom.table.show_points(self.plots.points)

@@ -6,6 +6,7 @@ from textwrap import fill
 
 from PySide6.QtCore import Signal
 
+from flashscope.app.figures.in_view import Ends
 from flashscope.app.figures.series import kernels_of, seqlens_of
 from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.look.theme import Theme
@@ -91,8 +92,11 @@ class PlotsView(PlotsAndPanel):
         self.cells = tuple(SweepCard(quantity, theme) for quantity in CELLS)
         for index, card in enumerate(self.cells):
             card.quantity_chosen.connect(partial(self.choose_quantity, index))
+            card.solo_requested.connect(self._solo)
             card.plot.pointed_at.connect(self._point_at)
             card.plot.hovered.connect(self._hover)
+            card.plot.moved.connect(self._show_seqlens)
+            card.plot.all_requested.connect(self.autorange)
         self.lay_out(self.cells, self.panel)
         self.full.changed.connect(self._draw_in_turns)
 
@@ -121,6 +125,7 @@ class PlotsView(PlotsAndPanel):
         if session is not self._session:
             self._placed_by_user = self._curve_chosen = False
             self.curve = None
+            self.autorange()
         self._session, self._curves = session, by_curve(rows)
         self._pick_curve()
         self._draw()
@@ -322,6 +327,16 @@ class PlotsView(PlotsAndPanel):
         """Follow the data in every plot."""
         for card in self.cells:
             card.plot.autorange()
+
+    def hold_still(self, still: bool) -> None:
+        """Show all of the data in every plot, whatever wheel and drag do; or let them move it again."""
+        for card in self.cells:
+            card.plot.hold_still(still)
+
+    def _show_seqlens(self, ends: Ends | None) -> None:
+        """Show the same part of N in every plot."""
+        for card in self.cells:
+            card.plot.show_seqlens(ends)
 
     def toggle_log(self) -> None:
         """Switch the y axes between logarithmic and linear, those of ratios and rates left out."""

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QMenu
 
+from flashscope.app.control.guard import guarded
 from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
@@ -15,6 +17,7 @@ from flashscope.app.pages.profile.results_model import (
     ResultsModel,
     ResultsProxy,
 )
+from flashscope.app.widgets.menus import commands_of, pop_up
 from flashscope.app.widgets.row_table import RowTable
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.curves import Curve, curve_by_problem
@@ -25,11 +28,16 @@ WIDTH = 88  # of a column that needs no more
 WIDE = {"kernel": 140, "status": 120, TRUST: 96, "N": 72, PROBLEM: 150, THROUGHPUT.short: 116}
 LEAST = 30  # that a user can make one
 WIDEST = 400  # of the column of the problems, which has room for the longest of their names
+COMMANDS = ("page.profile", "page.roofline", "profile.note_point", "profile.copy_rows")
+BAR_PX = 4  # that marks a row
 HEADING_PX = 30  # beside the text of a heading: margins and the mark of sorting
 
 
 class ResultsTable(RowTable):
     """One row a point.
+
+    Attributes:
+        marked: The points whose rows are marked, by index: those at the crosshair.
 
     Signals:
         point_selected: The row of the point of this index was selected (int).
@@ -45,13 +53,15 @@ class ResultsTable(RowTable):
         super().__init__("Results, one row a point", self.proxy)
         self.results.setParent(self)
         self.proxy.setParent(self)
-        self._following = False  # the plots follow the selection, or it follows them
+        self._theme, self.marked = theme, frozenset[int]()
         self._problems: set[str] = set()  # in words
         keep(self, self.horizontalHeader().setMinimumSectionSize, LEAST)  # else it is that of the zoom before
         keep(self, self._size_columns)
         self.selectionModel().selectionChanged.connect(self._tell)
         self.clicked.connect(self._tell_point)
         self.activated.connect(self._tell_point)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._open_menu)
 
     def show_rows_in_steps(
         self, rows: Sequence[PointRow], compared: Mapping[Problem, PointRow]
@@ -69,28 +79,60 @@ class ResultsTable(RowTable):
         self._fit_problems(curves.values())
 
     def copied(self) -> str:
-        """The selected rows in the order on show, under their headings, as tab-separated text."""
+        """The selected rows, else the marked ones, under their headings, as tab-separated text."""
         columns = [k for k in range(self.proxy.columnCount()) if not self.isColumnHidden(k)]
         titles = [str(self.results.headerData(k, Qt.Orientation.Horizontal)) for k in columns]
-        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        chosen = [index.row() for index in self.selectionModel().selectedRows()]
+        rows = sorted(chosen or self._places(set(self.marked)))
         cells = [[str(self.proxy.index(row, k).data() or "") for k in columns] for row in rows]
         return "\n".join("\t".join(line) for line in [titles, *cells])
 
     def show_points(self, points: set[int]) -> None:
-        """Select the rows of these points, by index, without telling; a choice among them stays."""
-        if self._following:
-            return
+        """Mark the rows of these points, by index, at their left edge, and bring the first into view.
+
+        What is selected stays so, and in view where it is one of them.
+        """
+        self.marked = frozenset(points)
+        self.viewport().update()
         places = sorted(self._places(points))
-        if any(map(self.selectionModel().isRowSelected, places)):
-            return
-        chosen = QItemSelection()
-        for row in places:
-            chosen.select(self.proxy.index(row, 0), self.proxy.index(row, len(self.results.columns) - 1))
-        self._following = True
-        self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
-        self._following = False
-        if places:
+        if places and not any(map(self.selectionModel().isRowSelected, places)):
             self.scrollTo(self.proxy.index(places[0], 0))
+
+    @guarded()
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rows, and a bar at the left edge of those that are marked."""
+        super().paintEvent(event)
+        with QPainter(self.viewport()) as painter:
+            for row in self._rows_in_view():
+                if self._point(self.proxy.index(row, 0)) in self.marked:
+                    top, height = self.rowViewportPosition(row), self.rowHeight(row)
+                    painter.fillRect(0, top, px(BAR_PX), height, QColor(self._theme.accent))
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour glyphs and marks."""
+        self._theme = theme
+        self.results.apply_theme(theme)
+
+    def _rows_in_view(self) -> range:
+        first, last = self.rowAt(0), self.rowAt(self.viewport().height() - 1)
+        return (
+            range(first, (last if last >= 0 else self.proxy.rowCount() - 1) + 1) if first >= 0 else range(0)
+        )
+
+    def menu(self) -> QMenu:
+        """What can be done with the chosen rows."""
+        menu = QMenu(self)
+        menu.addActions(commands_of(self, COMMANDS))
+        return menu
+
+    def _open_menu(self, place: QPoint) -> None:
+        """Open it where the pointer is; for the Menu key, which means what is chosen, under that row."""
+        if not self.selectionModel().hasSelection():
+            return
+        row = self.visualRect(self.currentIndex())
+        if not row.contains(row.left(), place.y()):
+            place = row.bottomLeft()
+        pop_up(self.menu(), self.viewport().mapToGlobal(place))
 
     def choose_point(self, index: int) -> None:
         """Select the row of a point, as a click on it does."""
@@ -109,10 +151,8 @@ class ResultsTable(RowTable):
 
     def _tell(self) -> None:
         rows = self.selectionModel().selectedRows()
-        if rows and not self._following:
-            self._following = True
+        if rows:
             self.point_selected.emit(self._point(rows[-1]))
-            self._following = False
 
     def _tell_point(self, index: QModelIndex) -> None:
         self.point_chosen.emit(self._point(index))

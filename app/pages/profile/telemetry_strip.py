@@ -221,6 +221,11 @@ class TelemetryStrip(QWidget):
         if ends is not None and ended and self.view.look_at(ends, self._moment.view):
             self.turned.emit()
 
+    @property
+    def shows_part(self) -> bool:
+        """Whether some of the time is not on show."""
+        return self.view.leaves_out(self._whole(self._newest()))
+
     def fit(self) -> None:
         """Show all of the time again."""
         self.view.fit()
@@ -282,7 +287,7 @@ class TelemetryStrip(QWidget):
     def _now(self) -> Moment:
         times = self.ring.times()
         values = {lane.field: self.ring.values(lane.field) for lane in LANES}
-        newest = float(times[-1]) if times.size else 0.0
+        newest = self._newest()
         view = self.view.of(self._whole(newest))
         step = (view[1] - view[0]) / SPAN_STEPS
         until = math.floor(newest / step) * step
@@ -299,6 +304,11 @@ class TelemetryStrip(QWidget):
         if self._ended is None or self._ended[0] is not session:
             self._ended = session, spans_of(session)
         return self._ended[1]
+
+    def _newest(self) -> float:
+        """When the newest reading was taken, in s."""
+        times = self.ring.times()
+        return float(times[-1]) if times.size else 0.0
 
     def _whole(self, newest: float) -> ShadeRange:
         """All of the time that there is to be seen."""
@@ -334,12 +344,17 @@ class TelemetryStrip(QWidget):
         set_tip(self.absent, "\n".join(f"{lane.title}: {self._missing[lane.field]}" for lane in told))
 
     def _zoom(self, factor: float, around_s: float) -> None:
-        self.view.zoom(factor, around_s, self._moment.view)
+        self.view.zoom(factor, around_s, self._looked_at)
         self.turned.emit()
 
     def _pan(self, by_s: float) -> None:
-        self.view.pan(by_s, self._moment.view)
+        self.view.pan(by_s, self._looked_at)
         self.turned.emit()
+
+    @property
+    def _looked_at(self) -> ShadeRange:
+        """Which part of the time is to be seen, drawn or not yet: the wheel may turn on before it is."""
+        return self.view.of(self._whole(self._newest()))
 
     def _point(self, at_s: float | None) -> None:
         self._pointed = at_s

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeySequence
+from PySide6.QtCore import QPoint, Qt, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QKeySequence
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -140,6 +140,7 @@ class SessionsPage(Page):
             "resume": self.resume_chosen,
             "compare": self.compare_chosen,
             "export": self.export_chosen,
+            "reveal": self.reveal_chosen,
             "rename": self.rename_chosen,
             "note": self.note_chosen,
             "tag": self.tag_chosen,
@@ -237,6 +238,12 @@ class SessionsPage(Page):
         if infos:
             self.export_wanted.emit([info.path for info in infos])
 
+    def reveal_chosen(self) -> None:
+        """Show the folder of the chosen session in the file manager, or say where it is."""
+        info = self.chosen()
+        if info is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(info.path.parent))):
+            self.noticed.emit(f"No file manager can be opened. The file is {info.path}.")
+
     def rename_chosen(self) -> None:
         """Ask for another name of the chosen session, or of all its runs."""
         ask_name(self, self.chosen_row(), self.controller.edits)
@@ -324,6 +331,7 @@ class SessionsPage(Page):
         one = len(chosen) == 1
         possible = {"compare": readable, "open": one, "replay": one and readable, "rename": one and readable}
         possible |= {"note": one and readable, "tag": readable, "copy": readable}
+        possible |= {"reveal": one}
         possible["resume"] = self._resumable() is not None
         for verb in VERBS:
             button = self._buttons[verb.key]

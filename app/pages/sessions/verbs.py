@@ -45,6 +45,7 @@ VERBS = (
     Verb("resume", "Resume", "Resume the chosen session's sweep: measure what is left of its plan"),
     Verb("compare", "Compare", "Compare the chosen sessions", "C", place=""),
     Verb("export", "Export", "Export the chosen sessions, a file each …", "E", place=""),
+    Verb("reveal", "Folder", "Show the chosen session's folder", place=""),
     Verb("rename", "Rename", "Rename the chosen session", "F2"),
     Verb("note", "Note", "Edit the chosen session's note", "N"),
     Verb("tag", "Tags", "Tag the chosen sessions", "T"),

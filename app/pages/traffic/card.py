@@ -5,6 +5,7 @@ from flashscope.app.pages.traffic.shown import NS_IN_MS, CountedPoint
 from flashscope.app.plots.marks import mark_pixmap
 from flashscope.app.plots.timeline.traffic_plot import Rates, TrafficAxes, TrafficPlot
 from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.units import ms_text, traffic_text
 from flashscope.profiles.results.quantities.registry import QUANTITIES
@@ -22,6 +23,7 @@ class TrafficCard(Card):
 
     Attributes:
         plot: The curve.
+        readout: What the run moves, or the pointer stands on.
     """
 
     def __init__(self, kernel: str, theme: Theme) -> None:
@@ -29,8 +31,11 @@ class TrafficCard(Card):
         self._kernel, self._totals = kernel, ""
         self._mark = PlainLabel()
         self.header.insertWidget(0, self._mark)
+        self.readout = ElidedLabel()
+        self.readout.setProperty("role", "unit")
+        self.header.addWidget(self.readout)
         self.plot = TrafficPlot(kernel, theme)
-        self.plot.hovered.connect(lambda text: self.set_unit(text or self._totals))
+        self.plot.hovered.connect(lambda text: self.readout.setText(text or self._totals))
         self.body.addWidget(self.plot, 1)
         self.setContentsMargins(0, -4, -4, -6)
         self.apply_theme(theme)
@@ -39,7 +44,7 @@ class TrafficCard(Card):
         """Draw a point on these axes, and say what it moved; brief: what it read and wrote alone."""
         copy = one.row.measured("copy_gbs")
         self._totals = totals_text(one, brief=brief)
-        self.set_unit(self._totals)
+        self.readout.setText(self._totals)
         self.plot.setAccessibleDescription(self._totals)
         self.plot.show_curve(Rates.of(one.traffic), copy.value if copy else None, axes)
 

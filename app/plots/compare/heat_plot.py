@@ -11,6 +11,7 @@ from PySide6.QtGui import QFontMetricsF
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.grid import PairGrid
+from flashscope.app.figures.in_view import is_whole
 from flashscope.app.figures.strands import NO_PLACE
 from flashscope.app.figures.ticks import Label, fitting
 from flashscope.app.look.theme import Theme
@@ -73,9 +74,11 @@ class HeatPlot(Plot):
 
     Signals:
         picked: A cell was clicked: its pair's place in the comparison (int).
+        parted: Some of the columns are out of sight (True), or all are there (False).
     """
 
     picked = Signal(int)
+    parted = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
         self._axes = {side: CellAxis(side) for side in ("left", "bottom", "top")}
@@ -83,6 +86,7 @@ class HeatPlot(Plot):
         self._grid: PairGrid | None = None
         self._tip: Callable[[int], str] = lambda _place: ""
         self._place = NO_PLACE
+        self._all = False  # columns, however narrow they are
         self._item = HeatItem(theme)
         self._groups = pg.PlotCurveItem(connect="pairs")
         self._frame = pg.PlotCurveItem()
@@ -99,6 +103,8 @@ class HeatPlot(Plot):
         view = self.getViewBox()
         view.invertY(True)
         view.sigResized.connect(lambda *_: self._range())
+        view.sigXRangeChanged.connect(lambda *_: self._label())
+        view.sigRangeChangedManually.connect(lambda *_: setattr(self, "_all", False))
         self.scene().sigMouseClicked.connect(self._click)
         self.scene().sigMouseMoved.connect(self._hover)
         keep(self, self.setMinimumWidth, 160)
@@ -113,7 +119,7 @@ class HeatPlot(Plot):
             more_is_worse: Whether a ratio above 1 has the colour of what got worse.
             tip: Tells a pair in words.
         """
-        self._grid, self._tip = grid, tip
+        self._grid, self._tip, self._all = grid, tip, self._movable is not None
         self._item.show_grid(grid, more_is_worse=more_is_worse)
         self._axes["left"].set_texts(
             {k + 0.5: cut_short(name, LONGEST) for k, name in enumerate(grid.kernels)}
@@ -142,6 +148,23 @@ class HeatPlot(Plot):
             )
             self._bring_into_view(column)
 
+    def show_all(self) -> None:
+        """Show every column, however narrow it gets."""
+        self._all = True
+        self._range()
+
+    def hold_still(self, still: bool) -> None:
+        """Let wheel and drag move nothing, and show all; or let them again."""
+        super().hold_still(still)
+        self._all = still
+        self._range()
+
+    @property
+    def shows_part(self) -> bool:
+        """Whether some of the columns are out of sight."""
+        left, right = self.viewRange()[0]
+        return self._grid is not None and not is_whole((left, right), (0.0, float(self._columns)))
+
     def apply_theme(self, theme: Theme) -> None:
         """Recolour everything that is drawn."""
         restyle(self, theme)
@@ -153,14 +176,25 @@ class HeatPlot(Plot):
         self._frame.setPen(pg.mkPen(theme.text, width=px(2)))
 
     def _range(self) -> None:
-        rows, columns = (1, 1) if self._grid is None else self._grid.change.shape
+        rows, columns = 1 if self._grid is None else self._grid.change.shape[0], self._columns
         view = self.getViewBox()
         fit = max(1, int(view.width() / px(NARROWEST_PX)))
         view.setLimits(xMin=0, xMax=columns, yMin=0, yMax=rows, minXRange=1, maxXRange=columns)
-        shown = min(columns, fit)
+        shown = columns if self._all else min(columns, fit)
         view.setRange(xRange=(0, shown), yRange=(0, rows), padding=0, disableAutoRange=True)
-        self._label_lengths(view.width() / shown)
-        self._label_curves(view.width() / shown)
+        self._label()
+
+    @property
+    def _columns(self) -> int:
+        return 1 if self._grid is None else self._grid.change.shape[1]
+
+    def _label(self) -> None:
+        """Write what there is room for over and under the columns on show."""
+        view = self.getViewBox()
+        left, right = view.viewRange()[0]
+        self._label_lengths(view.width() / (right - left))
+        self._label_curves(view.width() / (right - left))
+        self.parted.emit(self.shows_part)
 
     def _label_lengths(self, cell_px: float) -> None:
         """Write as many lengths as fit, the same ones of every curve."""

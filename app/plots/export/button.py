@@ -14,6 +14,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.export.picture import WRITERS, Encode, image
 from flashscope.app.widgets.buttons import ICON_PX, IconButton, size_icon
+from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.widgets.saving import write_chosen
 from flashscope.profiles.store import write_atomically
@@ -48,6 +49,7 @@ class ExportButton(IconButton):
             menu.addAction(title).triggered.connect(partial(self._ask, kind))
         menu.addSeparator()
         menu.addAction("Copy picture").triggered.connect(self.copy)
+        menu.addAction("Copy numbers").triggered.connect(self.copy_numbers)
         self.setMenu(menu)
         size_icon(self, ICON_PX)
         self.apply_theme(theme)
@@ -65,6 +67,15 @@ class ExportButton(IconButton):
         """Put the picture on the clipboard; `done` follows."""
         if (export := self._make_export()) is not None:
             self._chores.do_after(_held(image(export)), partial(self._take, export.title))
+
+    def copy_numbers(self) -> None:
+        """Put the numbers on the clipboard as CSV; `done` follows."""
+        if (export := self._make_export()) is not None:
+            self._chores.do_after(WRITERS["csv"](export), partial(self._take_numbers, export.title))
+
+    def _take_numbers(self, title: str, numbers: bytes) -> None:
+        copy_text(numbers.decode())
+        self.done.emit(f"The numbers are on the clipboard: {title}.")
 
     def _take(self, title: str, picture: QImage) -> None:
         QGuiApplication.clipboard().setImage(picture)

@@ -51,6 +51,7 @@ class RooflinePlot(Plot):
         self._roof_items: dict[str, RoofItem] = {}
         self._kernel_items: dict[str, SpotsItem] = {}
         self._hidden: Collection[str] = ()
+        self._roof_names: list[QRectF] = []  # what they take of the scene
         self._chosen: int | None = None
         self._ring = pg.ScatterPlotItem(pxMode=True, symbol="o")
         self._ring.setZValue(20)
@@ -144,18 +145,10 @@ class RooflinePlot(Plot):
         self.getViewBox().setRange(xRange=x, yRange=y, padding=0, disableAutoRange=True)
         for roof in self._roofs:
             roof.draw(x, y, max(levels, default=y[1]))
-        self._part_names()
+        self._roof_names = []
+        for roof in sorted(self._roofs, key=lambda one: (one.rises, -one.level)):
+            roof.write(self.getViewBox(), self._roof_names)
         self._draw_chosen()
-
-    def _part_names(self) -> None:
-        """Leave out a ceiling's name that would stand on another's: levels come first, then the slope."""
-        taken: list[QRectF] = []
-        for roof in sorted(self._roofs, key=lambda one: (one.rises, one.level)):
-            box = roof.name_box
-            free = not any(box.intersects(other) for other in taken)
-            roof.show_name(free)
-            if free:
-                taken.append(box)
 
     def _names_width(self, decades: float) -> float:
         """How many decades more it takes for names to stand right of the last points, at most a third."""
@@ -199,7 +192,7 @@ class RooflinePlot(Plot):
                 )
                 for n, spot in chosen_first
             ]
-        taken = [roof.name_box for roof in self._roofs if roof.named]
+        taken = self._roof_names
         self._labels.show([*lengths[:1], *names[:1], *lengths[1:], *names[1:]], self._places(), taken)
 
     def _places(self) -> list[tuple[float, float]]:

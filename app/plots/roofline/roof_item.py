@@ -2,18 +2,21 @@
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QFontMetricsF
 
 from flashscope.app.figures.ticks import to_axis
 from flashscope.app.look.theme import Theme
-from flashscope.app.look.zoom import ZOOM
+from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.plots.style import tick_font
 from flashscope.app.words.roofline import roof_label
 from flashscope.profiles.results.theory.roofline import Roof
 from flashscope.profiles.wire.ceilings import EXPONENTIALS, LEVELS
 
 RoofEnds = tuple[float, float]
-BESIDE = 0.85  # of the slope's length, at which its name ends: no point can stand above it
+Anchor = tuple[float, float]
+BESIDE = (0.85, 0.6, 0.35)  # of the slope's length, at which its name may end: no point is above it
+INSET_PX = 2  # from a line to a name
 
 
 class RoofItem:
@@ -26,6 +29,7 @@ class RoofItem:
     def __init__(self, plot: pg.PlotWidget, key: str, theme: Theme) -> None:
         self.roof: Roof | None = None
         self._key = key
+        self._sides: list[tuple[Anchor, Anchor]] = []  # where its name may stand, and by which of its corners
         self._line, self._text = pg.PlotCurveItem(antialias=True), pg.TextItem()
         for item in (self._line, self._text):
             item.setZValue(-10)
@@ -61,33 +65,29 @@ class RoofItem:
         if self.rises:
             first, last = max(x[0], y[0] - self.level), min(x[1], top - self.level)
             self._line.setData([first, last], [first + self.level, last + self.level])
-            self._name_slope(first + BESIDE * (last - first), x)
+            along = [first + share * (last - first) for share in BESIDE]
+            above, below = ([(anchor, (x, x + self.level)) for x in along] for anchor in ((1, 1), (0, 0)))
+            self._sides = [*above, *below]
         else:
             self._line.setData([x[0], x[1]], [self.level, self.level])
-            self._text.setPos(x[1], self.level)  # above it no point can stand, and no slope ends
-            self._text.setAnchor((1, 1))
+            right = (x[1], self.level)  # above it no point can stand, and no slope ends
+            self._sides = [((1, 1), right), ((1, 0), right)]
 
-    def _name_slope(self, place: float, x: RoofEnds) -> None:
-        """Write its name above it, or below it where it has no room left of the slope."""
-        view = self._text.getViewBox()
-        room = (place - x[0]) / (x[1] - x[0]) * view.width() if view else 0.0
-        fits = self._text.boundingRect().width() <= room
-        self._text.setAnchor((1, 1) if fits else (0, 0))
-        self._text.setPos(place, place + self.level)
-
-    @property
-    def name_box(self) -> QRectF:
-        """What its name takes of the scene."""
-        return QRectF(self._text.mapRectToScene(self._text.boundingRect()))
-
-    @property
-    def named(self) -> bool:
-        """Whether its name is written."""
-        return bool(self._text.isVisible())
-
-    def show_name(self, shown: bool) -> None:
-        """Write its name, or leave it out."""
-        self._text.setVisible(shown and self.roof is not None)
+    def write(self, view: pg.ViewBox, taken: list[QRectF]) -> None:
+        """Write its name where it stands on none that is written already, or nowhere."""
+        metrics, inside = QFontMetricsF(tick_font()), view.sceneBoundingRect()
+        size = QSizeF(metrics.horizontalAdvance(self._text.toPlainText()), metrics.height())
+        self._text.hide()
+        for anchor, place in self._sides:
+            at = view.mapViewToScene(QPointF(*place))
+            inset = QPointF(*(px(INSET_PX) * (1 - 2 * end) for end in anchor))
+            box = QRectF(at - QPointF(anchor[0] * size.width(), anchor[1] * size.height()) + inset, size)
+            if inside.contains(box) and not any(box.intersects(other) for other in taken):
+                taken.append(box)
+                self._text.setAnchor(anchor)
+                self._text.setPos(*place)
+                self._text.show()
+                return
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""

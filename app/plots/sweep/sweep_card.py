@@ -1,9 +1,11 @@
 """The card of one quantity over N: which one, its plot, its export."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QMenu
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.series import Series, each_series, extract, kernels_of, seqlens_of
@@ -11,6 +13,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
+from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.widgets.card import Card
@@ -39,10 +42,12 @@ class SweepCard(Card):
     Signals:
         quantity_chosen: Show the quantity with this key instead (str).
         fill_requested: It is to fill the page, or to give it back.
+        solo_requested: This kernel is to be shown alone, or all again (str).
     """
 
     quantity_chosen = Signal(str)
     fill_requested = Signal()
+    solo_requested = Signal(str)
 
     def __init__(self, quantity: Quantity, theme: Theme) -> None:
         super().__init__()
@@ -66,6 +71,8 @@ class SweepCard(Card):
         self.header.insertWidget(0, self.chooser)
         self.header.addWidget(self._unit_label)
         self.header.addWidget(self.export_button)
+        commands = ("profile.autorange", "profile.log", "profile.grid", "profile.fill")
+        self.plot_menu = PlotMenu(self, self.export_button, commands, self._entries)
         self.setContentsMargins(0, -4, -6, -6)
         self.header.setSpacing(4)
         self.body.setSpacing(0)
@@ -121,6 +128,16 @@ class SweepCard(Card):
         self._lit = kernel
         if not waits(self):
             self.plot.stress(self._hero, kernel)
+
+    def _entries(self, menu: QMenu) -> list[QAction]:
+        """Another quantity, and the curve alone that is pointed at."""
+        other = QAction("Show another quantity …", menu)
+        other.triggered.connect(self.chooser.showMenu)
+        if not self._lit:
+            return [other]
+        alone = QAction(f"Show {self._lit} alone, or all".replace("&", "&&"), menu)
+        alone.triggered.connect(partial(self.solo_requested.emit, self._lit))
+        return [other, alone]
 
     @guarded()
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 
 from flashscope.app.control.guard import guarded
+from flashscope.app.figures.in_view import Ends, Polyline, held, is_whole
 from flashscope.app.figures.series import Series
 from flashscope.app.figures.ticks import to_axis
 from flashscope.app.look.kernel_marks import kernel_mark
@@ -17,6 +18,7 @@ from flashscope.app.plots.axes import SeqlenAxis, ValueAxis, seqlen_px
 from flashscope.app.plots.dots import brush, pen
 from flashscope.app.plots.export.contents import SCREEN_ONLY
 from flashscope.app.plots.hint import Hint
+from flashscope.app.plots.show_all import CornerButton, show_all_button
 from flashscope.app.plots.style import Plot, grid_behind, restyle
 from flashscope.app.plots.sweep.curves import Curves
 from flashscope.app.plots.sweep.end_labels import EndLabels
@@ -29,6 +31,7 @@ from flashscope.profiles.results.quantities.quantity import Quantity
 BAND = 0.16  # half the width of the band around the point in flight, in doublings of N
 SIDE = 0.35  # doublings of N left free on either side of the data, at least
 MARGIN = 0.06  # share of the range left free around the data
+LEAST_DOUBLINGS = 1e-3  # of N on show
 LEAST_RANGE = 1e-12  # of the values: Qt paints at random where pixels over the range are no number
 SEQLEN_LIMITS = (-1.0, 25.0)  # how far one can zoom out, in log2 N
 VALUE_LIMITS: dict[Scale, tuple[float, float]] = {
@@ -45,6 +48,8 @@ class SweepPlot(Plot):
         hovered: The pointer is nearest to this measured sequence length (int).
         pointed_at: The pointer is on the curve of this kernel (str); empty: on none.
         fill_requested: It is to fill the page, or to give it back.
+        moved: The user shows this part of N (ends in log2 N), or all of it (None).
+        all_requested: All of the data is to be shown again.
 
     Attributes:
         first_named: The kernel that is named before others where there is little room, beside the one that
@@ -54,13 +59,17 @@ class SweepPlot(Plot):
     hovered = Signal(object)  # N, which may be beyond a C int
     pointed_at = Signal(str)
     fill_requested = Signal()
+    moved = Signal(object)
+    all_requested = Signal()
 
     def __init__(self, quantity: Quantity, theme: Theme) -> None:
         words = words_of(quantity)
         self._x_axis, self._y_axis = SeqlenAxis(), ValueAxis(words)
         super().__init__(axisItems={"bottom": self._x_axis, "left": self._y_axis}, enableMenu=False)
         self.quantity, self.scale_name = quantity, words.scale
-        self._theme, self._grid, self._auto = theme, True, True
+        self._theme, self._grid = theme, True
+        self._whole: tuple[Ends, Ends] = ((0.0, 1.0), (0.0, 1.0))
+        self._part: tuple[Ends | None, Ends | None] = (None, None)  # along each axis, that the user chose
         self._series: list[Series] = []
         self.first_named = ""
         self._flight_values: list[float] = []
@@ -89,9 +98,11 @@ class SweepPlot(Plot):
         self.range_by_hand(drag_x=True, drag_y=True)
         keep(self._y_axis, self._y_axis.setWidth, 54)
         view = self.getViewBox()
-        view.setLimits(xMin=SEQLEN_LIMITS[0], xMax=SEQLEN_LIMITS[1])
+        view.setLimits(xMin=SEQLEN_LIMITS[0], xMax=SEQLEN_LIMITS[1], minXRange=LEAST_DOUBLINGS)
         self._limit_values()
-        view.sigRangeChangedManually.connect(self._leave_auto)
+        view.sigRangeChangedManually.connect(self._follow_hand)
+        self._all = show_all_button("this plot", self.all_requested.emit, "profile.autorange")
+        self._corner_button = CornerButton(self, self._all)
         view.sigResized.connect(self._resized)
         self.scene().sigMouseMoved.connect(self._hover)
         keep(self, self.setMinimumSize, 160, 110)
@@ -99,12 +110,13 @@ class SweepPlot(Plot):
 
     def _name(self) -> None:
         self.setAccessibleName(f"{self.quantity.title} over sequence length")
+        self._all.setAccessibleName(f"Show all of {self.quantity.title}")
 
     def set_quantity(self, quantity: Quantity) -> None:
         """Make room for another quantity; its series are drawn by `draw_in_steps`."""
         self.quantity, self.scale_name = quantity, words_of(quantity).scale
         self._y_axis.set_words(words_of(quantity))
-        self._series, self._auto = [], True
+        self._series, self._part = [], (self._part[0], None)
         self._limit_values()
         self._name()
 
@@ -202,7 +214,8 @@ class SweepPlot(Plot):
         self._limit_values()
         for one in self._series:
             self._curves[one.kernel].set_series(one, scale)
-        self.autorange()
+        self._part = (self._part[0], None)
+        self._range()
         self._name_endings()
 
     def toggle_log(self) -> None:
@@ -218,8 +231,20 @@ class SweepPlot(Plot):
 
     def autorange(self) -> None:
         """Follow the data again after panning or zooming."""
-        self._auto = True
-        self._range()
+        if self._part != (None, None):
+            self._part = (None, None)
+            self._range()
+
+    def show_seqlens(self, ends: Ends | None) -> None:
+        """Show this part of N (in log2 N), as a neighbour does; None: all of it."""
+        if ends != self._part[0]:
+            self._part = (ends, self._part[1])
+            self._range()
+
+    def hold_still(self, still: bool) -> None:
+        """Let wheel and drag move nothing, and show all; or let them again."""
+        super().hold_still(still)
+        self.autorange()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour everything that is drawn."""
@@ -244,32 +269,43 @@ class SweepPlot(Plot):
         low, high = VALUE_LIMITS[self.scale_name]
         self.getViewBox().setLimits(yMin=low, yMax=high, minYRange=LEAST_RANGE)
 
-    def _leave_auto(self) -> None:
-        self._auto = False
-        self._y_axis.end_at(np.inf)
+    def _follow_hand(self) -> None:
+        """Take the view that wheel or drag have made, as far as there is data in it."""
+        x, y = self.viewRange()
+        view = held(((x[0], x[1]), (y[0], y[1])), self._whole, self._lines())
+        chosen = [
+            None if is_whole(part, whole) else part for part, whole in zip(view, self._whole, strict=True)
+        ]
+        self._part = (chosen[0], chosen[1])
+        self._range()
+        self.moved.emit(self._part[0])
+
+    def _lines(self) -> list[Polyline]:
+        """What is drawn as lines, as positions along the axes."""
+        return [
+            (to_axis(one.seqlen, "log2"), to_axis(column, self.scale_name))
+            for one in self._series
+            for column in (one.value, one.model)
+        ]
 
     def _resized(self) -> None:
         self._range()
         self.rail.place()
 
     def _range(self) -> None:
-        """Fit the view to the data, with room for the rail, unless the user chose another view."""
-        if not self._auto:
-            return
+        """Fit the view to the data, with room for the rail, unless the user chose a part of it."""
         xs = np.concatenate([to_axis(one.seqlen, "log2") for one in self._series] or [np.array([8.0, 14.0])])
         low, high = self._extent()
         pixels = max(self.getViewBox().height(), 1.0)
         rail = min(0.5, self.rail.height_px / pixels)
         top = low + (high - low) / (1.0 - rail)
-        self._y_axis.end_at(high if rail else np.inf)
+        self._y_axis.end_at(high if rail and self._part[1] is None else np.inf)
         first, last = float(xs.min()), float(xs.max())
         side = self._side(first, last)
-        self.getViewBox().setRange(
-            xRange=(first - side, last + self._right(last - first, side)),
-            yRange=(low, top),
-            padding=0,
-            disableAutoRange=True,
-        )
+        self._whole = ((first - side, last + self._right(last - first, side)), (low, top))
+        x, y = (part or whole for part, whole in zip(self._part, self._whole, strict=True))
+        self.getViewBox().setRange(xRange=x, yRange=y, padding=0, disableAutoRange=True)
+        self._corner_button.offer(self._part != (None, None))
 
     def _side(self, first: float, last: float) -> float:
         """Doublings of N to leave free left of the first and right of the last: half of a label at least."""

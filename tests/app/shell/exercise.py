@@ -10,6 +10,8 @@ from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QPoint, QPointF, Qt, 
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
     QDropEvent,
     QEnterEvent,
     QFont,
@@ -110,7 +112,7 @@ def _compare(window: MainWindow, file: Path, view: View) -> None:
     page.board.ratios.show_view(view)
     page.board._turns.finish()
     page.board.choose(0)
-    _drag(page, file)
+    _drag(window, file)
 
 
 def _settle() -> None:
@@ -322,5 +324,9 @@ def _drag(window: QWidget, file: Path) -> None:
     dragged.setUrls([QUrl.fromLocalFile(str(file))])
     how = (Qt.DropAction.CopyAction, dragged, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
     middle = window.rect().center()
+    QApplication.sendEvent(window, QDragEnterEvent(middle, *how))
+    QApplication.sendEvent(window, QDragMoveEvent(middle, *how))
+    grab_whole(window)
+    QApplication.sendEvent(window, QDragLeaveEvent())
     QApplication.sendEvent(window, QDragEnterEvent(middle, *how))
     QApplication.sendEvent(window, QDropEvent(QPointF(middle), *how))

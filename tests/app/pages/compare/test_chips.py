@@ -2,13 +2,12 @@
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.widgets.scrolling import Scrolling
 from tests.app.fakes import GPU_MACHINE
+from tests.app.mouse import drop
 from tests.app.pages.compare.conftest import Desk, press, recorded
 from tests.app.shell.test_fits import is_cut, texts
 from tests.matrix import chosen
@@ -72,11 +71,7 @@ def test_six_sessions_are_compared_and_a_seventh_is_told_of(desk: Desk) -> None:
 @pytest.mark.matrix
 def test_files_dropped_on_the_page_are_compared_too(desk: Desk) -> None:
     files = [recorded("base"), recorded("other", times=1.2)]
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
-    nothing = Qt.KeyboardModifier.NoModifier
-    drop = QDropEvent(QPointF(), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, nothing)
-    desk.after(lambda: desk.page.dropEvent(drop))
+    desk.after(lambda: drop(desk.window, files))
     assert desk.page.lineup.paths == tuple(files)
 
 

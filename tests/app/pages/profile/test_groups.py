@@ -15,7 +15,7 @@ from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.quantities.quantity import value_of
 from flashscope.profiles.results.quantities.registry import THROUGHPUT
-from tests.app.bench import Bench, column_of, selected
+from tests.app.bench import Bench, column_of, marked, selected
 from tests.profiles.sessions import make_plan, script, session_of
 
 KERNELS = ("standard", "flash2", "torch-flash")
@@ -102,13 +102,17 @@ def select(bench: Bench, place: Place) -> None:
     table.selectRow(places.index(place))
 
 
+def marked_places(bench: Bench) -> list[Place]:
+    return [place_of(row) for row in marked(bench.page)]
+
+
 def selected_places(bench: Bench) -> list[Place]:
     return [place_of(row) for row in selected(bench.page)]
 
 
 @pytest.mark.matrix
 @pytest.mark.usefixtures("session")
-def test_the_rows_of_the_group_on_show_at_the_crosshair_are_selected(bench: Bench) -> None:
+def test_the_rows_of_the_group_on_show_at_the_crosshair_are_marked(bench: Bench) -> None:
     plots, table = bench.page.plots, bench.page.bottom.table
     bench.page.show_view("results")
     QApplication.processEvents()
@@ -116,11 +120,11 @@ def test_the_rows_of_the_group_on_show_at_the_crosshair_are_selected(bench: Benc
     for chosen, (head_dim, causal) in ((3, (128, True)), (1, (64, True))):
         plots.context.curves.activated.emit(chosen)
         plots.move_cursor(8192)
-        assert selected_places(bench) == [(kernel, 8192, head_dim, causal) for kernel in KERNELS]
-        first = table.visualRect(table.selectionModel().selectedRows()[0])
+        assert marked_places(bench) == [(kernel, 8192, head_dim, causal) for kernel in KERNELS]
+        first = table.visualRect(table.proxy.index(min(table._places(set(table.marked))), 0))
         assert table.viewport().rect().contains(first.center())
     plots.context.curves.activated.emit(2)
-    assert selected_places(bench) == [(kernel, 8192, 128, False) for kernel in KERNELS]
+    assert marked_places(bench) == [(kernel, 8192, 128, False) for kernel in KERNELS]
 
 
 @pytest.mark.matrix
@@ -138,7 +142,8 @@ def test_a_row_that_is_chosen_brings_its_group_on_show_and_stays_the_only_one_se
         assert plots.context.curves.currentText() == "d 64, causal"
         assert selected_places(bench) == [chosen]
         plots.context.curves.activated.emit(3)
-        assert {row.problem.head_dim for row in selected(bench.page)} == {128}
+        assert {head_dim for _, _, head_dim, _ in marked_places(bench)} == {128}
+        assert selected_places(bench) == [chosen]
 
 
 @pytest.mark.matrix

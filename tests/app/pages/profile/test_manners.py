@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.chores import at_once
 from flashscope.app.plots.export.picture import image
 from flashscope.app.shell.start_up.run import keep_on_screen
-from tests.app.bench import Bench, copy, save, selected
+from tests.app.bench import Bench, copy, marked, save, selected
 from tests.profiles.sessions import make_plan, script
 
 EVENTS = script(make_plan(("standard", "flash2"), (256, 512, 1024)))
@@ -71,10 +71,11 @@ def test_ctrl_c_copies_the_selected_rows_with_their_headings(bench: Bench) -> No
 
 
 @pytest.mark.matrix
-def test_the_rows_at_the_crosshair_are_selected_after_a_run(bench: Bench) -> None:
+def test_the_rows_at_the_crosshair_are_marked_after_a_run_and_none_is_selected(bench: Bench) -> None:
     bench.sweep(EVENTS)
     assert bench.page.plots.seqlen is not None
-    assert {row.seqlen for row in selected(bench.page)} == {bench.page.plots.seqlen}
+    assert {row.seqlen for row in marked(bench.page)} == {bench.page.plots.seqlen}
+    assert not selected(bench.page)
 
 
 @pytest.mark.parametrize("place", [QPoint(0, 0), QPoint(3000, 2000)])

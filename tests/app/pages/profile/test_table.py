@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
 
 from flashscope.app.figures.spans import spans_of
 from flashscope.app.look.theme import DARK
@@ -14,7 +15,7 @@ from flashscope.profiles.results.quantities.quantity import value_of
 from flashscope.profiles.results.quantities.registry import RUNTIME
 from flashscope.profiles.wire.events import PointChecked
 from flashscope.profiles.wire.measurement import Figure
-from tests.app.bench import Bench, column_of, selected
+from tests.app.bench import Bench, column_of, marked, selected
 from tests.app.pages.profile.failing import EVENTS, KERNELS, LENGTHS
 from tests.profiles.sessions import make_plan, script, turns_of
 
@@ -40,9 +41,32 @@ def test_table_and_crosshair_follow_each_other(bench: Bench) -> None:
     bench.sweep(EVENTS)
     table = bench.page.bottom.table
     table.selectRow(0)
+    chosen = selected(bench.page)[0].point.index
     assert bench.page.plots.seqlen == 512
     bench.page.plots.step_cursor(1)
-    assert {row.seqlen for row in selected(bench.page)} == {1024}
+    assert {row.seqlen for row in marked(bench.page)} == {1024}
+    assert [row.point.index for row in selected(bench.page)] == [chosen]
+
+
+def test_rows_at_the_crosshair_have_a_bar_and_the_chosen_point_alone_is_solid(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    bench.page.show_view("results")
+    bench.drawn()
+    table, accent = bench.page.bottom.table, QColor(DARK.accent)
+    table.clearFocus()
+
+    def inks(row: int) -> tuple[bool, bool]:
+        """Whether a row has a bar, and whether it is solid."""
+        drawn, y = table.viewport().grab().toImage(), table.rowViewportPosition(row) + 3
+        return drawn.pixelColor(1, y) == accent, drawn.pixelColor(drawn.width() // 2, y) == accent
+
+    places: dict[bool, list[int]] = {True: [], False: []}
+    for row in range(table.proxy.rowCount()):
+        places[table._point(table.proxy.index(row, 0)) in table.marked].append(row)
+    assert {inks(row) for row in places[True]} == {(True, False)}
+    assert {inks(row) for row in places[False]} == {(False, False)}
+    table.selectRow(places[True][1])
+    assert [inks(row)[1] for row in places[True]] == [False, True]
 
 
 @pytest.mark.matrix

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.figures.series import kernels_of
 from flashscope.app.look.theme import DARK
+from flashscope.app.look.zoom import ZOOM
 from flashscope.app.plots.roofline.plot import RooflinePlot
 from flashscope.app.words.roofline import tier_text
 from flashscope.app.words.units import seqlen_text
@@ -49,6 +50,28 @@ def test_every_name_and_the_chosen_n_have_room_and_stand_on_nothing(
             assert seqlen_text(spot.row.seqlen) in texts
         assert not any(a.intersects(b) for a, b in combinations(texts.values(), 2))
         assert all(plot.getViewBox().sceneBoundingRect().contains(box) for box in texts.values())
+
+
+@pytest.mark.parametrize("size", [(640, 440), (1600, 900), (3200, 1700)])
+def test_at_200_percent_no_name_of_a_ceiling_stands_on_another(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(ZOOM, "factor", 2.0)
+    session = load(next(path for path in bundled_sessions() if path.stem == "h200-peers"))
+    narrow = [row for row in rows(session) if row.problem.head_dim == 64 and not row.problem.causal]
+    found = roofline(narrow, session.ceilings)
+    plot = RooflinePlot(DARK)
+    qtbot.addWidget(plot)
+    plot.resize(*size)
+    plot.show()
+    qtbot.waitExposed(plot)
+    plot.show_roofline(found, frozenset())
+    plot.grab()
+    names = [roof._text for roof in plot._roofs if roof._text.isVisible()]
+    whole = [name.mapRectToScene(name.boundingRect()) for name in names]
+    boxes = [box.adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN) for box in whole]
+    assert not any(a.intersects(b) for a, b in combinations(boxes, 2))
+    assert len(names) >= len(plot._roofs) - (size[0] < 1000)  # the slope's has none in the smallest
 
 
 def test_points_of_which_nothing_tells_the_bytes_are_named_as_not_drawn() -> None:

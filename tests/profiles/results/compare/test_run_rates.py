@@ -6,9 +6,9 @@ order without the drift check, and the plan as JSON. `h100_runs.npz` holds the t
 40 such runs on one NVIDIA H100 of 2026-11-25: two checkouts in turns (`--beside`) whose machine code is the
 same. `cpu_slowed_runs.npz` holds those (`ms`) of 40 runs in turns with 40 (`slowed_ms`) of a checkout whose
 flash2 does every fifth block of query rows twice, on two such cores. `h100_slowed_runs.npz` holds 20 and 20
-on an H100, with their clocks: in the slowed checkout each key tile of flash2's CUDA source waits for twelve more
-dependent additions and products, which takes it 2.0% to 4.2% from N = 2k on. The runs of the H200 are those
-of `test_statistics`, repeats within one process.
+on an H100, with their clocks: in the slowed checkout each key tile of flash2's CUDA source waits for twelve
+more dependent additions and products, which takes it 2.0% to 4.2% from N = 2k on. The runs of the H200 are
+those of `test_statistics`, repeats within one process.
 """
 
 from collections.abc import Callable, Iterator
