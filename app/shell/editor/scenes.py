@@ -34,8 +34,8 @@ from flashscope.profiles.results.quantities.registry import favoured_baseline
 from flashscope.profiles.store import SessionFileError, loading
 from flashscope.profiles.wire.events import Event, Readings
 
-Curves: TypeAlias = Mapping[Curve, Sequence[PointRow]]
-Found: TypeAlias = Curves | SteppedTrace | LadderRecording | str
+CurvesOfSession: TypeAlias = Mapping[Curve, Sequence[PointRow]]
+SceneSource: TypeAlias = CurvesOfSession | SteppedTrace | LadderRecording | str
 READING = "Being read …"
 NOTHING = "Nothing is on show, and the stop names no session."
 NO_PRESET = "The Stepper keeps what it shows; name a preset to have its figures."
@@ -57,8 +57,8 @@ class Scenes(QObject):
     def __init__(self, controller: Controller, parent: QObject) -> None:
         super().__init__(parent)
         self._controller = controller
-        self._found: dict[object, Found | None] = {}  # None: it is being read
-        self._on_show: Curves | None = None
+        self._found: dict[object, SceneSource | None] = {}  # None: it is being read
+        self._on_show: CurvesOfSession | None = None
         self._chores = Chores(self)
         controller.session_changed.connect(lambda _session: self._forget())
         controller.events_arrived.connect(self._take_events)
@@ -94,7 +94,7 @@ class Scenes(QObject):
         cursor = start.next_tile() if stop.step is None else start.to(stop.step)
         return Scene(numbers=step_numbers(StepView(walked, cursor, RowChoice())))
 
-    def _curves(self, session: Path | None) -> Found | None:
+    def _curves(self, session: Path | None) -> SceneSource | None:
         if session is not None:
             try:
                 changed = session.stat().st_mtime_ns
@@ -105,14 +105,14 @@ class Scenes(QObject):
             self._on_show = by_curve(rows(self._controller.session))
         return NOTHING if self._on_show is None else self._on_show
 
-    def _look(self, key: object, read: Callable[[], Found]) -> Found | None:
+    def _look(self, key: object, read: Callable[[], SceneSource]) -> SceneSource | None:
         """What was read, None until then."""
         if key not in self._found:
             self._found[key] = None
             self._chores.do(read, partial(self._take, key))
         return self._found[key]
 
-    def _take(self, key: object, found: Found) -> None:
+    def _take(self, key: object, found: SceneSource) -> None:
         self._found[key] = found
         self.changed.emit()
 
@@ -126,7 +126,7 @@ class Scenes(QObject):
         self.changed.emit()
 
 
-def scene_of_stop(stop: Stop, curves: Curves, seqlen: int | None) -> Scene:
+def scene_of_stop(stop: Stop, curves: CurvesOfSession, seqlen: int | None) -> Scene:
     """What a page of a session shows of a stop.
 
     Args:
@@ -169,11 +169,11 @@ def _ladder_scene(stop: Stop, known: LadderRecording) -> Scene:
     return Scene(members, stop.seqlen or max(both, default=None), kernel, before, passes=passes)
 
 
-def _waiting(found: Found | None) -> Scene:
+def _waiting(found: SceneSource | None) -> Scene:
     return Scene(waiting=found if isinstance(found, str) else READING)
 
 
-def _read_curves(path: Path) -> Found:
+def _read_curves(path: Path) -> SceneSource:
     try:
         with loading(path) as (session, _readings):
             return by_curve(rows(session))
@@ -181,14 +181,14 @@ def _read_curves(path: Path) -> Found:
         return str(error)
 
 
-def _read_ladder() -> Found:
+def _read_ladder() -> SceneSource:
     try:
         return read_ladder_recording()
     except (SessionFileError, OSError) as error:
         return str(error)
 
 
-def _walk(preset: str) -> Found:
+def _walk(preset: str) -> SceneSource:
     made = next((one for one in PRESETS if one.key == preset), None)
     if made is None:
         return f"There is no preset {preset!r}."

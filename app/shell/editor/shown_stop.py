@@ -16,7 +16,8 @@ def stop_on_show(window: PagedWindow, story: Path) -> Stop:
         StoryError: The view in front has no form for a stage; the text names those that have.
     """
     check_stageable(window)
-    return session_named(window.page.staging.stop, window.controller.path, story)
+    staging = window.staging
+    return session_named(staging.stop, window.controller.path, story, staging.compared)
 
 
 def check_stageable(window: PagedWindow) -> None:

@@ -21,7 +21,7 @@ WIDTH, HEIGHT = 620, 420
 LOOKED_AT = 10  # readings: a second
 CHECKING = "Checking …"
 ALL_RIGHT = "All is ready."
-Look = Callable[[], Sequence[ProbeFinding]]
+Probing = Callable[[], Sequence[ProbeFinding]]
 
 
 class CheckDialog(QDialog):
@@ -34,7 +34,7 @@ class CheckDialog(QDialog):
         look_here: What is looked at on this thread.
     """
 
-    def __init__(self, parent: QWidget, title: str, look: Look, look_here: Look) -> None:
+    def __init__(self, parent: QWidget, title: str, look: Probing, look_here: Probing) -> None:
         super().__init__(parent)
         self.setWindowTitle(f"Before the talk: {title}")
         self._look, self._look_here = look, look_here

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from tests.app.bench import Bench
@@ -81,11 +82,12 @@ def test_another_session_is_shown_in_whole(bench: Bench) -> None:
     assert not plot._all.isVisible()
 
 
-def test_telemetry_of_which_a_part_is_on_show_offers_to_show_all(bench: Bench) -> None:
+def test_telemetry_of_which_a_part_is_on_show_offers_to_show_all(bench: Bench, qtbot: QtBot) -> None:
     swept(bench)
     bench.page.show_view("telemetry")
     bench.drawn()
     bottom = bench.page.bottom
+    qtbot.waitUntil(lambda: bottom.freeze.height() > 0)  # it is laid out
     assert not bottom._all.isVisible()
     wheel(bottom.strip.ruler, 4)
     bench.drawn()

@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
+from pytestqt.qtbot import QtBot
 
 from flashscope.app.figures.spans import spans_of
 from flashscope.app.look.theme import DARK
@@ -48,11 +49,14 @@ def test_table_and_crosshair_follow_each_other(bench: Bench) -> None:
     assert [row.point.index for row in selected(bench.page)] == [chosen]
 
 
-def test_rows_at_the_crosshair_have_a_bar_and_the_chosen_point_alone_is_solid(bench: Bench) -> None:
+def test_rows_at_the_crosshair_have_a_bar_and_the_chosen_point_alone_is_solid(
+    bench: Bench, qtbot: QtBot
+) -> None:
     bench.sweep(EVENTS)
     bench.page.show_view("results")
     bench.drawn()
     table, accent = bench.page.bottom.table, QColor(DARK.accent)
+    qtbot.waitUntil(lambda: table.viewport().height() > table.rowHeight(0) * table.proxy.rowCount())
     table.clearFocus()
 
     def inks(row: int) -> tuple[bool, bool]:

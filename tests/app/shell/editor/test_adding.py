@@ -58,7 +58,7 @@ def test_after_a_new_story_is_saved_and_closed_stops_go_there(
     assert len(read_story(tmp_path / "new.toml").stops) == 2
 
 
-@pytest.mark.parametrize("view", ["results", "claims", "trash", "start"])
+@pytest.mark.parametrize("view", ["notes", "claims", "trash", "start"])
 def test_a_view_that_no_stage_shows_is_refused_before_a_file_is_asked_for(
     shown: MainWindow, view: str, save_to: Choose
 ) -> None:
