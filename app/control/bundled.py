@@ -20,7 +20,8 @@ NAMES = {
     "h100-caches": "H100 caches",
     "h100-inside": "H100 inside flash2 and flash3",
 }
-COUNTED = "h200-traffic"
+COUNTED, INSIDE = "h200-traffic", "h100-inside"
+SPECIAL = {"h100-caches", INSIDE}  # for one view each, which leads to it
 BACKWARD, DECODING = "h200-backward", "h200-decode"
 ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers"}  # in problems
 
@@ -28,6 +29,16 @@ ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers"}  # 
 def bundled_sessions() -> list[Path]:
     """Session files that come with the program, in the order of `NAMES`; empty when this copy has none."""
     return [path for name in NAMES if (path := BUNDLED / f"{name}{SUFFIX}").is_file()]
+
+
+def told_sessions() -> list[Path]:
+    """Those whose curves tell something by themselves."""
+    return [path for path in bundled_sessions() if path.stem not in SPECIAL]
+
+
+def inside_recording() -> Path | None:
+    """The bundled recording that has traces of kernels as they are timed on a GPU."""
+    return next((path for path in bundled_sessions() if path.stem == INSIDE), None)
 
 
 def counted_recording() -> Path | None:

@@ -1,10 +1,20 @@
 """What can be traced on a machine, in words."""
 
+from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.plan.machine import Machine
 
+DEVICES = {"cuda": "a GPU", "cpu": "a CPU"}
 LAST_GPU_IDEA = "One head of the problem that the session on show ran last, at most 256 rows of it"
 NO_GPU_SESSION = "No session on show ran on a GPU: run or open one"
 MACHINE_UNKNOWN = "The devices of this machine are still being looked for"
+
+
+def trace_words(request: TraceRequest) -> str:
+    """What was traced, as a list names it."""
+    problem = request.problem
+    masks = [word for word, there in (("causal", problem.causal), ("window", problem.window)) if there]
+    kernel = request.kernel or f"{request.order} order"
+    return ", ".join((f"{kernel} on {DEVICES[request.backend]}", f"N = {problem.seqlen_k}", *masks))
 
 
 def no_gpu_text(machine: Machine) -> str:

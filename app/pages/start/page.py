@@ -9,7 +9,7 @@ from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from flashscope.app.control.bundled import NAMES, bundled_sessions
+from flashscope.app.control.bundled import NAMES, bundled_sessions, inside_recording, told_sessions
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
@@ -60,7 +60,7 @@ class StartPage(Page):
         self._cards = [self._quick_card(), self._bundled_card(), self._stepper_card(), self._open_card()]
         self._recordings = {
             path: RecordingCard(NAMES[path.stem], partial(self.file_chosen.emit, path), theme)
-            for path in bundled_sessions()
+            for path in told_sessions()
         }
         self._unread = dict(self._recordings)
         self._chores = Chores(self)
@@ -184,11 +184,22 @@ class StartPage(Page):
     def _stepper_card(self) -> Card:
         button = text_button("Step", "Step through the slide example", self._step)
         does(button, SLIDES)
+        inside = inside_recording()
+        timed = () if inside is None else (self._timed_button(inside),)
         return self._card(
             "mdi6.stairs",
             "Step through the softmax",
-            "The slide example, scores 1, 3 | 2, 0.5: m, ℓ, α and O after every block.",
+            "The slide example, scores 1, 3 | 2, 0.5: m, ℓ, α and O by blocks; or flash3 as an H100 ran it.",
             button,
+            *timed,
+        )
+
+    def _timed_button(self, recording: Path) -> QPushButton:
+        to_stepper = partial(self.page_requested.emit, "stepper")
+        return text_button(
+            "flash3",
+            "Step through flash3 on an H100",
+            partial(self.controller.open_session, recording, to_stepper),
         )
 
     def _open_card(self) -> Card:

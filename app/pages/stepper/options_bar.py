@@ -1,6 +1,8 @@
 """The bar above the panels: what is traced, on which backend, in which loop order, and what recorded it."""
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
 
@@ -14,12 +16,19 @@ from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, plain_tip, set_tip
 from flashscope.app.widgets.term_label import TermBox
 from flashscope.app.words.glossary import line_of, with_line
-from flashscope.app.words.tracing import LAST_GPU_IDEA, MACHINE_UNKNOWN, NO_GPU_SESSION, no_gpu_text
+from flashscope.app.words.tracing import (
+    LAST_GPU_IDEA,
+    MACHINE_UNKNOWN,
+    NO_GPU_SESSION,
+    no_gpu_text,
+    trace_words,
+)
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 
 LAST_GPU, OWN, SCORES = "last-gpu", "own", "scores"
+RECORDED = "recorded-"  # and its place among the traces of the session on show
 MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"), (SCORES, "Own scores"))
 BACKENDS: tuple[tuple[Backend, str], ...] = (("cpu", "CPU"), ("cuda", "CUDA"))
 FLASH1, FLASH2 = "flash1 order", "flash2 order"
@@ -38,10 +47,12 @@ class OptionsBar(QWidget):
     Signals:
         asked: Record the trace that is chosen now.
         notation_changed: The slides' notation with beta is switched on or off (bool).
+        recorded_chosen: A trace of the session on show is chosen (Trace).
     """
 
     asked = Signal()
     notation_changed = Signal(bool)
+    recorded_chosen = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,6 +76,7 @@ class OptionsBar(QWidget):
         self.source.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.source.setProperty("role", "dim")
         self._machine: Machine | None = None
+        self._traces: Sequence[Trace] = ()  # of the session on show
         self._ran_on_gpu = False  # the session on show
         self.controls = (self.preset, self.backend, self.order, self.own, self.scores, self.notation)
         self._lay_out()
@@ -129,10 +141,15 @@ class OptionsBar(QWidget):
         request = trace.request
         self.source.setText(f"{trace.device} · {trace.source}")
         self.form.show_request(request)
-        preset = preset_of(request) or self._unnamed(request, last_gpu)
+        preset = self._recorded(trace) or preset_of(request) or self._unnamed(request, last_gpu)
         chosen = {self.preset: preset, self.backend: request.backend, self.order: request.order}
         for combo, key in chosen.items():
             combo.choose_quietly(combo.findData(key))
+
+    def _recorded(self, trace: Trace) -> str:
+        """The key of a trace of the session on show; empty for any other."""
+        place = next((place for place, one in enumerate(self._traces) if one is trace), None)
+        return "" if place is None else f"{RECORDED}{place}"
 
     def _unnamed(self, request: TraceRequest, last_gpu: TraceRequest | None) -> str:
         """What the bar calls a trace that no preset makes."""
@@ -167,7 +184,20 @@ class OptionsBar(QWidget):
         self.field.asked.connect(lambda _text: self._ask_for(SCORES))
         self.notation.toggled.connect(self.notation_changed)
 
+    def offer_traces(self, traces: Sequence[Trace]) -> None:
+        """Let the traces of the session on show be chosen, below what can be traced anew."""
+        self._traces = traces
+        with QSignalBlocker(self.preset):
+            for index in reversed(range(self.preset.count())):
+                if str(self.preset.itemData(index)).startswith(RECORDED):
+                    self.preset.removeItem(index)
+            for place, trace in enumerate(traces):
+                self.preset.addItem(f"Recorded: {trace_words(trace.request)}", f"{RECORDED}{place}")
+
     def _choose(self) -> None:
+        if self.chosen_preset.startswith(RECORDED):
+            self.recorded_chosen.emit(self._traces[int(self.chosen_preset.removeprefix(RECORDED))])
+            return
         self._take_order()
         if self.chosen_preset == LAST_GPU:
             self.follow_backend("cuda")

@@ -15,7 +15,7 @@ from flashscope.app.pages.base import Page
 from flashscope.app.pages.host import Host
 from flashscope.app.pages.stepper.board import StepperBoard
 from flashscope.app.pages.stepper.commands import motion_actions, preset_actions
-from flashscope.app.pages.stepper.options_bar import LAST_GPU, OWN, SCORES, OptionsBar
+from flashscope.app.pages.stepper.options_bar import LAST_GPU, OWN, RECORDED, SCORES, OptionsBar
 from flashscope.app.pages.stepper.player import Player
 from flashscope.app.pages.stepper.staging import StepperStaging
 from flashscope.app.pages.stepper.tracing import Tracing
@@ -106,8 +106,11 @@ class StepperPage(Page):
     def show_session(self, session: Session | None) -> None:
         """Show a session's newest trace when it has one; offer its last problem when it ran on a GPU."""
         self.bar.offer_last_gpu(last_gpu_problem(session) is not None)
+        self.bar.offer_traces(session.traces if session is not None else ())
         if session is not None and session.traces:
             self.show_trace(session.traces[-1])
+        else:
+            self._show_choice()
 
     def show_preset(self, key: str) -> None:
         """Bring this page to the front and trace a preset."""
@@ -205,6 +208,7 @@ class StepperPage(Page):
 
     def _connect(self) -> None:
         self.bar.asked.connect(self.ask)
+        self.bar.recorded_chosen.connect(self.show_trace)
         self.bar.notation_changed.connect(self._show)
         self.board.tile_chosen.connect(self._go_tile)
         self.board.row_chosen.connect(self._choose_local_row)
@@ -232,7 +236,7 @@ class StepperPage(Page):
         backend, order, chosen = self.bar.chosen_backend, self.bar.chosen_order, self.bar.chosen_preset
         if chosen == LAST_GPU:
             return last_gpu_problem(self.controller.session, backend, order)
-        if chosen == OWN:
+        if chosen == OWN or chosen.startswith(RECORDED):  # whose problem the form has
             return own(self.bar.form.options(backend, order))
         if chosen == SCORES:
             return self.bar.field.scores.request(backend, order)

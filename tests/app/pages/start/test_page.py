@@ -9,9 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.bundled import BUNDLED, NAMES, bundled_sessions
+from flashscope.app.control.bundled import BUNDLED, NAMES, bundled_sessions, inside_recording, told_sessions
 from flashscope.app.control.settings import Settings
 from flashscope.app.pages.start.sessions import RecentRow, RecordingCard
+from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.buttons import ElidedLink
 from flashscope.installation import install_command
@@ -25,7 +26,7 @@ def test_each_recording_that_comes_with_the_program_can_be_opened(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
     assert {path.name for path in bundled_sessions()} == {path.name for path in BUNDLED.iterdir()}
-    for path in bundled_sessions():
+    for path in told_sessions():
         window.show_page("start")
         buttons = start_page(window).findChildren(QPushButton)
         button = next(
@@ -43,7 +44,7 @@ def test_a_name_without_room_ends_in_an_ellipsis_and_its_tip_has_all_of_it(
     for width in (1280, 2560):
         window.resize(width, 800)
         qtbot.waitUntil(lambda: links[0].text().endswith("…") is (width == 1280))  # noqa: B023 - waited for here
-        for link, name in zip(links, NAMES.values(), strict=True):
+        for link, name in zip(links, (NAMES[path.stem] for path in told_sessions()), strict=True):
             assert link.text() == name or (link.text().endswith("…") and link.toolTip() == name)
 
 
@@ -108,7 +109,7 @@ def recents(window: MainWindow) -> list[str]:
 def test_each_recording_shows_its_curves_and_what_they_say(window: MainWindow, qtbot: QtBot) -> None:
     window.show_page("start")
     cards = start_page(window).findChildren(RecordingCard)
-    assert len(cards) == len(bundled_sessions())
+    assert len(cards) == len(told_sessions()) < len(bundled_sessions())
     qtbot.waitUntil(lambda: all(card.sentence.text() for card in cards), timeout=30_000)
     assert cards[0].sentence.text() == (
         "flash2 is 2.6× faster than standard and takes 255× less memory at N = 32k; "
@@ -142,3 +143,17 @@ def test_a_cupy_too_new_for_the_driver_is_told_with_the_line_that_replaces_it(ri
     )
     (line,) = (one for one in page.findChildren(QLabel) if one.text() == mending)
     assert line.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+
+
+def test_a_button_leads_to_flash3_as_an_h100_ran_it(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
+    window.show_page("start")
+    card = start_page(window)
+    button = next(one for one in card.findChildren(QPushButton) if one.text() == "flash3")
+    rig.opening(button.click)
+    assert rig.controller.path == inside_recording()
+    qtbot.waitUntil(lambda: window.view == "stepper")
+    page = window.page
+    assert isinstance(page, StepperPage)
+    qtbot.waitUntil(lambda: page.story is not None)
+    assert page.story is not None
+    assert page.story.recording.trace.request.kernel == "flash3"
