@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from flashscope.app.control.chores import Chores
@@ -78,6 +79,14 @@ class SessionsTrend(QWidget):
     def hasHeightForWidth(self) -> bool:
         """No: its words would make the whole page as high as its plot would like to be."""
         return False
+
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw what was to be shown while another place was in front."""
+        super().showEvent(event)
+        if not self._shown:
+            self._shown = True
+            self._read()
 
     def show_infos(self, infos: Sequence[SessionInfo]) -> None:
         """Draw these sessions."""

@@ -125,3 +125,14 @@ def test_over_time_the_runs_of_a_plan_are_one_point_with_their_spread_that_opens
     with qtbot.waitSignal(window.controller.session_changed):
         page.trend.plot.entry_chosen.emit(before)
     assert window.controller.path == files[-1]
+
+
+def test_the_curves_are_there_when_the_view_comes_from_another_place(
+    page: SessionsPage, window: MainWindow, qtbot: QtBot
+) -> None:
+    recorded(sessions_dir() / "a.flashscope", 3)
+    listed(page, qtbot, 1)
+    window.show_page("start")
+    window.show_page("trend")
+    qtbot.waitUntil(lambda: bool(page.trend._curves))
+    assert page.trend.legend.text()
