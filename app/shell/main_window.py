@@ -261,7 +261,7 @@ class MainWindow(PagedWindow):
         beside.addWidget(split, 1)
         middle.addLayout(beside, 1)
         body = QWidget()
-        column = QVBoxLayout(body)
+        self._column = column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.top_bar)
@@ -325,7 +325,7 @@ class MainWindow(PagedWindow):
     def _connect(self) -> None:
         self.rail.chosen.connect(self.show_place)
         self.tabs.chosen.connect(self.show_page)
-        self.page_shown.connect(self._mark)
+        self.page_comes.connect(self._mark)
         self.page_refused.connect(self.errors.show_error)
         self.top_bar.home_requested.connect(lambda: self.show_page(START))
         self.appearance.changed.connect(self.apply_theme)
@@ -350,6 +350,7 @@ class MainWindow(PagedWindow):
         self.top_bar.follow(staging.changed, lambda: staging.provenance)
         self._place_bar.show_place(place.key if self.controller.session is not None else "")
         self.tabs.show_view(place.title, [Tab(one.key, one.title) for one in place.views], view)
+        self._column.activate()  # once, or the plots that come are laid out for each part that does
 
     def _running_changed(self, running: bool) -> None:
         """What went wrong before is over once a sweep was started; keys change."""

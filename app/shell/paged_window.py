@@ -33,10 +33,12 @@ class PagedWindow(QMainWindow):
         stack: Has the pages, the one in front on show.
 
     Signals:
+        page_comes: This view will be in front (str).
         page_shown: This view is in front (str).
         page_refused: A page cannot be made: one sentence, and details (str, str).
     """
 
+    page_comes = Signal(str)
     page_shown = Signal(str)
     page_refused = Signal(str, str)
 
@@ -77,6 +79,7 @@ class PagedWindow(QMainWindow):
             return
         self.view = key
         self.page.show_view(key)
+        self.page_comes.emit(key)
         self.stack.setCurrentWidget(self._frames[page])
         self.page_shown.emit(key)
         self.registry.show_page(page)

@@ -64,6 +64,7 @@ def _show(window: MainWindow, at: int) -> None:
     wait_for_all(window.page)
     run_loop(SETTLE_MS)
     window.appearance.finish()
+    wait_until(lambda: not stage.loading.on)  # it is black until then
 
 
 def _is_there(window: MainWindow, stop: Stop) -> bool:
@@ -73,5 +74,5 @@ def _is_there(window: MainWindow, stop: Stop) -> bool:
         return False
     wanted = stage.story.session_of(stop)
     opened = wanted is None or wanted.absolute() == window.controller.path
-    scene = window.page.staging.scene
+    scene = window.staging.scene
     return opened and not scene.waiting and (not stop.preset or bool(scene.numbers))

@@ -25,8 +25,9 @@ from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
-from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.term_label import TermLine
+from flashscope.app.words.glossary import with_line
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.provenance import LABELS
 from flashscope.app.words.units import bytes_text
@@ -195,12 +196,10 @@ class StartPage(Page):
         )
 
     def _timed_button(self, recording: Path) -> QPushButton:
-        to_stepper = partial(self.page_requested.emit, "stepper")
-        return text_button(
-            "flash3",
-            "Step through flash3 on an H100",
-            partial(self.controller.open_session, recording, to_stepper),
-        )
+        to_stepper, told = partial(self.page_requested.emit, "stepper"), "Step through flash3 on an H100"
+        button = text_button("flash3", told, partial(self.controller.open_session, recording, to_stepper))
+        set_tip(button, with_line("flash3", told))
+        return button
 
     def _open_card(self) -> Card:
         button = text_button(
