@@ -99,7 +99,7 @@ class StepperStaging(Staging):
         trace = story.recording.trace
         held = session is not None and trace in session.traces
         source = super().provenance if held else of_machine(self.controller.machine, trace.request.backend)
-        return replace(source, of=f"trace of {trace.request.order}")
+        return replace(source, of=f"trace of {trace.request.kernel or trace.request.order}")
 
     @property
     def source(self) -> str:

@@ -16,6 +16,7 @@ def test_every_trace_of_a_session_can_be_chosen_and_is_named(window: MainWindow,
     rig.open(recording)
     preset = page.bar.preset
     assert preset.currentText() == "Recorded: flash3 on a GPU, N = 384, causal"
+    assert page.staging.provenance.of == "trace of flash3"
     preset.setCurrentIndex(preset.findText("Recorded: flash2 on a GPU, N = 384, causal"))
     assert page.story is not None
     assert page.story.recording.trace.request.kernel == "flash2"
