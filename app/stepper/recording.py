@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from flashscope.kernels.workload.trace import Trace
 
+MOST_HEADROOM = 88.0  # beyond it the exponential of a float32 is infinite
 RecordedFloats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
 
@@ -64,8 +65,11 @@ class Recording:
 
     @property
     def headroom(self) -> float:
-        """By how much a row's maximum may pass m before m follows it; 0: m is the running maximum."""
-        return self.trace.headroom
+        """By how much a row's maximum may pass m before m follows it; 0: m is the running maximum.
+
+        So is it where a file has a headroom that no exponent of a float32 has room for.
+        """
+        return self.trace.headroom if 0 < self.trace.headroom < MOST_HEADROOM else 0.0
 
     @property
     def block_q(self) -> int:
@@ -155,7 +159,7 @@ class Recording:
             return 1.0
         known = np.isfinite(self.m)
         exponents = np.where(known, self.s.max(axis=2), 0) - np.where(known, self.m, 0)
-        return max(1.0, float(np.exp(exponents.max(initial=0.0))))
+        return float(np.exp(min(max(0.0, float(exponents.max(initial=0.0))), self.headroom)))
 
     @cached_property
     def finite(self) -> NDArray[np.bool_]:
@@ -174,6 +178,7 @@ class Recording:
         i, j = self.at(t)
         return self.s[t, : self.rows(i), : self.columns(j)]
 
+    @np.errstate(over="ignore")  # a file may hold any m
     def weights(self, t: int, *, local: bool = False) -> RecordedFloats:
         """P of tile t, recomputed as exp(S - m) from the recorded S and m (rows, columns).
 

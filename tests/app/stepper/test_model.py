@@ -269,6 +269,8 @@ def test_a_timed_kernel_lets_its_reference_point_lag_and_the_formulas_say_so() -
     assert "m′ = rowmax S if that is above m + 8 ln 2, else m" in code
     assert rising("").recording.m.ravel().tolist() == [1, 3, 20, 20]
     assert rising("").recording.weight_limit == 1
+    for absurd in (np.inf, np.nan, -1.0, 1e300):
+        assert Recording.of(replace(of.recording.trace, headroom=absurd)).weight_limit == 1
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda p: p.key)
