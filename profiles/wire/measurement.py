@@ -138,7 +138,7 @@ LEDGER = ("input_bytes", "output_bytes", "workspace_bytes")
 
 
 SEPARATOR = " · "  # between two notes
-TURNS_BROKEN_OFF = "sampled apart: the turns of its problem's kernels were broken off"
+TURNS_BROKEN_OFF = "sampled apart, as the turns of its problem's kernels were broken off"
 """How the note begins of a point whose samples lie apart in time from those it was to take turns with."""
 
 

@@ -27,7 +27,14 @@ from flashscope.profiles.results.quantities.registry import (
 from flashscope.profiles.results.theory.bytes_moved import compulsory
 from flashscope.profiles.wire.ceilings import Ceiling, Ceilings
 from flashscope.profiles.wire.events import PointStatus
-from flashscope.profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
+from flashscope.profiles.wire.measurement import (
+    TURNS_BROKEN_OFF,
+    Correctness,
+    Figure,
+    Measurement,
+    OutputError,
+    Sample,
+)
 
 SPREAD = (0.990, 0.994, 0.996, 0.998, 1.0, 1.0, 1.002, 1.004, 1.006, 1.010)
 CLOCK = 1980.0
@@ -141,8 +148,10 @@ def test_a_kernel_sampled_apart_when_the_turns_were_broken_off_is_not_called_fas
     assert apart.measurement is not None
     note = broken_off("The worker was killed.")
     apart = apart.with_measurement(replace(apart.measurement, note=note))
-    (memory,) = told([base, apart]).clauses
-    assert memory.quantity is FOOTPRINT
+    found = told([base, apart])
+    assert [clause.quantity for clause in found.clauses] == [FOOTPRINT]
+    assert found.doubts == (("flash2", TURNS_BROKEN_OFF),)
+    assert [one.kernel for one in told([apart, base], baseline="flash2").doubts] == ["flash2"]
 
 
 def noisy(kernel: str, held: float, n: int = 1024) -> PointRow:

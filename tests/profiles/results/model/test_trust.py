@@ -82,7 +82,7 @@ CASES: dict[str, tuple[Measurement, Word, str]] = {
     "turns that were broken off": (
         replace(point(), note=f"a note · {broken_off('The worker was killed.')}"),
         "doubtful",
-        "sampled apart: the turns",
+        "sampled apart, as the turns",
     ),
     "alone for want of memory": (
         replace(point(), note="Sampled alone: with the other kernels beside it 9 GiB would be held."),
