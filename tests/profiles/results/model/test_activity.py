@@ -47,4 +47,4 @@ def test_a_check_that_fails_ends_then_and_not_when_the_next_begins() -> None:
     session.apply(PointFailed(index=0, t_ns=2 * SECOND, status="wrong", reason="NaN."))
     session.apply(PointStarted(index=1, t_ns=5 * SECOND))
     assert [a.end_ns for a in activities(session)] == [2 * SECOND, None]
-    assert seconds_by_point(session) == pytest.approx({0: 1})
+    assert seconds_by_point(session) == pytest.approx({0: 1, 1: 0})
