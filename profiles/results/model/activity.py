@@ -34,7 +34,7 @@ def activities(session: Session) -> list[Activity]:
     """Everything the worker was at, in order; each ends where the next begins or its last point ended."""
     begun: dict[int, list[PointState]] = {}
     for state in session.points:
-        for moment in (state.started_ns, state.sampling_ns):
+        for moment in (state.started_ns, *state.broken_off_ns, state.sampling_ns):
             if moment is not None:
                 begun.setdefault(moment, []).append(state)
     return [
