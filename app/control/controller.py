@@ -176,6 +176,11 @@ class Controller(Showing):
         """The moment of the sweep that runs, or of the replay, by its session's clock; None without one."""
         if self.playback is not None:
             return self.playback.at_ns
+        return self.sweep_now_ns
+
+    @property
+    def sweep_now_ns(self) -> int | None:
+        """The moment of the sweep that runs, by its session's clock; None without one."""
         return None if self._ahead_ns is None else self._clock_ns() + self._ahead_ns
 
     def _clock_ns(self) -> int:

@@ -195,11 +195,14 @@ class Queue(QObject):
         each = self._experience.seconds(entry.plan)
         return None if each is None else each * entry.left
 
-    def estimates(self, session: Session | None) -> list[float | None]:
-        """Estimated seconds of the sweep that runs, whose session this is, and of each that waits."""
+    def estimates(self, session: Session | None, now_ns: int | None = None) -> list[float | None]:
+        """Estimated seconds of the sweep that runs, whose session this is, and of each that waits.
+
+        The moment is by that session's clock; None: that of its last event.
+        """
         if self.entries:
             self.follow(session)
-        now = [seconds_left(session) if session is not None else None] if self._measuring() else []
+        now = [seconds_left(session, now_ns) if session is not None else None] if self._measuring() else []
         return [*now, *map(self.seconds, self.entries)]
 
     def close(self) -> None:

@@ -194,7 +194,7 @@ class QueueSheet(QDialog):
             item, told = self.list.item(row), estimate_words(self._queue.seconds(entry))
             item.setData(ASIDE_ROLE, told)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{entry.left_told}, {told}")
-        total = total_words(self._queue.estimates(session)) if self._shown else ""
+        total = total_words(self._queue.estimates(session, controller.sweep_now_ns)) if self._shown else ""
         self.total.setText(f"{total} in all" if total and controller.measuring else total)
 
     def _show_running(self) -> None:
@@ -208,7 +208,7 @@ class QueueSheet(QDialog):
         words = sweep_words(session.plan) if session is not None else "A sweep is starting."
         self.running.setText(words if entry is None else entry.told)
         if session is not None:
-            left = seconds_left(session)
+            left = seconds_left(session, self._controller.sweep_now_ns)
             self.bar.setMaximum(session.plan.cells)
             self.bar.setValue(session.ended_points)
             more = "" if left is None else f" · about {elapsed_text(left)} left"

@@ -147,7 +147,8 @@ class StatusBar(QFrame):
         self.count.setText(count_text(session))
         self.job.setText(job_text(session) if running else outcome_text(session))
         self.elapsed.setText(f"elapsed {elapsed_text(self._elapsed(session))}")
-        left = seconds_left(session) if running and not self._controller.replaying else None
+        measured = running and not self._controller.replaying
+        left = seconds_left(session, self._controller.sweep_now_ns) if measured else None
         self.left.setText("" if left is None else f"about {elapsed_text(left)} left")
 
     def _elapsed(self, session: Session) -> float:
@@ -159,7 +160,7 @@ class StatusBar(QFrame):
     def _show_queue(self) -> None:
         queue = self._controller.queue
         if queue.entries:
-            total = total_words(queue.estimates(self._controller.sweep))
+            total = total_words(queue.estimates(self._controller.sweep, self._controller.sweep_now_ns))
             waits = waiting_words(queue.waiting)
             if queue.stopped:
                 waits = f"queue stopped, {waits}"

@@ -61,11 +61,13 @@ def ratio_words(headline: Headline) -> str:
 
 
 def note_text(headline: Headline | None) -> str:
-    """What a user should know of it, in a sentence or two; else empty."""
+    """What a user should know of it, in a few sentences; else empty."""
     if headline is None:
         return ""
+    doubts = [f"The runtime of {_named(one.kernel)} is doubtful: {one.reason}." for one in headline.doubts]
     unchecked = UNCHECKED if headline.kernel and not headline.checked else ""
-    return " ".join(filter(None, (unchecked, *(_on_a_cpu(headline) if needs_recording(headline) else ()))))
+    on_a_cpu = _on_a_cpu(headline) if needs_recording(headline) else ()
+    return " ".join(filter(None, (*doubts, unchecked, *on_a_cpu)))
 
 
 def needs_recording(headline: Headline | None) -> bool:

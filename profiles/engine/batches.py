@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from flashscope.profiles.plan.plan import Point
-from flashscope.profiles.wire.measurement import Measurement
+from flashscope.profiles.wire.measurement import TURNS_BROKEN_OFF, Measurement
 
 GIB = 1 << 30
 
@@ -28,11 +28,13 @@ class Batch(NamedTuple):
 
     Attributes:
         points: In running order.
-        remark: Why one stands alone that could have taken turns; empty otherwise.
+        remark: Why they take no turns with others of their group that they could have; empty otherwise.
+        again: Whether they are the same as in the batch before, in which the worker died.
     """
 
     points: tuple[Point, ...]
     remark: str = ""
+    again: bool = False
 
 
 def fitting_batches(tried: Sequence[PointMemory], margin: float, free_bytes: int) -> list[Batch]:
@@ -50,13 +52,18 @@ def fitting_batches(tried: Sequence[PointMemory], margin: float, free_bytes: int
         f"spare), but {free_bytes / GIB:,.2f} GiB were free."
     )
     shared = tuple(one.point for one in together)
-    batches = [Batch(shared) if len(shared) > 1 or not largest else batch_of_one(shared[0], reason)]
-    batches += [batch_of_one(one.point, reason) for one in largest]
+    batches = [Batch(shared) if len(shared) > 1 or not largest else _batch_of_one(shared[0], reason)]
+    batches += [_batch_of_one(one.point, reason) for one in largest]
     return sorted(batches, key=lambda batch: batch.points[0].index)
 
 
-def batch_of_one(point: Point, reason: str) -> Batch:
-    """A point that takes no turns, with the reason."""
+def broken_off(reason: str) -> str:
+    """The remark on points that are sampled when the turns they were to take part in are over."""
+    return f"{TURNS_BROKEN_OFF.capitalize()}. {reason}"
+
+
+def _batch_of_one(point: Point, reason: str) -> Batch:
+    """A point that memory does not hold with others, with the reason."""
     return Batch((point,), f"Sampled alone: {reason}")
 
 

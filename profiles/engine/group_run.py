@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from flashscope.kernels.workload.device import Device
-from flashscope.profiles.engine.batches import Batch, PointMemory, batch_of_one, fitting_batches
+from flashscope.profiles.engine.batches import Batch, PointMemory, broken_off, fitting_batches
 from flashscope.profiles.engine.tasks import Task
 from flashscope.profiles.plan.plan import Point, Protocol
 from flashscope.profiles.plan.problem_words import place_words
@@ -26,8 +26,9 @@ from flashscope.profiles.worker.failures import Refusal
 class GroupRun:
     """What is to be done next, from what was heard so far; knows of no process.
 
-    Points that memory cannot hold together are sampled apart. So are those of a batch that ended without any
-    result, because the worker died or memory ran out: alone, each shows whether it was to blame.
+    Points that memory cannot hold together are sampled apart. A batch in which the worker died takes its
+    turns once more in a new one. Where that dies, too, or memory ran out or the deadline passed, what has no
+    result is sampled alone: each shows whether it was to blame.
     """
 
     def __init__(self, points: Sequence[Point], device: Device, protocol: Protocol) -> None:
@@ -36,7 +37,8 @@ class GroupRun:
         self._points = {point.index: point for point in points}
         self._right: list[PointMemory] = []
         self._batches: deque[Batch] = deque()
-        self._sampling: tuple[Point, ...] = ()  # as they were sent
+        self._sampling = Batch(())  # as it was sent
+        self._measured: set[int] = set()
         self._open: set[int] = set()  # started, and not ended
         self._free_bytes = 0
 
@@ -55,7 +57,10 @@ class GroupRun:
             case PointChecked(index=index, measurement=measurement, free_bytes=free_bytes):
                 self._right.append(PointMemory.by(self._points[index], measurement))
                 self._free_bytes = free_bytes
-            case PointMeasured(index=index) | PointFailed(index=index):
+            case PointMeasured(index=index):
+                self._open.discard(index)
+                self._measured.add(index)
+            case PointFailed(index=index):
                 self._open.discard(index)
             case SamplingEnded(left_open=reason):
                 self._try_again(reason)
@@ -90,7 +95,7 @@ class GroupRun:
         )
 
     def _sample(self, batch: Batch) -> Task:
-        self._sampling = points = batch.points
+        self._sampling, points = batch, batch.points
         names = ", ".join(point.kernel for point in points)
 
         def start() -> Event:
@@ -100,7 +105,7 @@ class GroupRun:
         def fail(status: FailedStatus, reason: str, detail: str) -> list[Event]:
             if status == "cancelled" or len(points) == 1:
                 return self._end(points, status, reason, detail)
-            self._try_again(reason)
+            self._try_again(reason, died=status == "failed")
             text = f"{reason} What has not ended of it is sampled again."
             return [LogLine(source="engine", text=text, level="warning")]
 
@@ -113,10 +118,18 @@ class GroupRun:
             fail=fail,
         )
 
-    def _try_again(self, reason: str) -> None:
-        """Sample again what is left of a batch: together if some of it ended, else each alone."""
-        left = tuple(point for point in self._sampling if point.index in self._open)
-        if 0 < len(left) < len(self._sampling):
-            self._batches.appendleft(Batch(left))
+    def _try_again(self, reason: str, *, died: bool = False) -> None:
+        """Sample again what is left of a batch: in turns if some ended or a worker died, else each alone.
+
+        What lies apart in time from what was measured before says so.
+        """
+        points, remark, again = self._sampling
+        left = tuple(point for point in points if point.index in self._open)
+        if any(point.index in self._measured for point in points):
+            remark = broken_off(reason)
+        if 0 < len(left) < len(points):
+            self._batches.appendleft(Batch(left, remark))
+        elif len(left) > 1 and died and not again:
+            self._batches.appendleft(Batch(left, remark, again=True))
         elif len(left) > 1:
-            self._batches.extendleft(batch_of_one(point, reason) for point in reversed(left))
+            self._batches.extendleft(Batch((point,), broken_off(reason)) for point in reversed(left))

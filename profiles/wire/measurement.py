@@ -138,6 +138,8 @@ LEDGER = ("input_bytes", "output_bytes", "workspace_bytes")
 
 
 SEPARATOR = " · "  # between two notes
+TURNS_BROKEN_OFF = "sampled apart, as the turns of its problem's kernels were broken off"
+"""How the note begins of a point whose samples lie apart in time from those it was to take turns with."""
 
 
 def joined_notes(*notes: str) -> str:

@@ -11,7 +11,7 @@ whose runtimes show little of what tiling is for, that is what is exact.
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.registry import base_of
@@ -77,6 +77,13 @@ class Lost:
     why: Loss
 
 
+class Doubted(NamedTuple):
+    """A kernel whose runtime cannot be trusted, and the gravest reason, as a clause."""
+
+    kernel: str
+    reason: str
+
+
 @dataclass(frozen=True)
 class Headline:
     """What is to be said.
@@ -89,6 +96,7 @@ class Headline:
         clauses: What is said of it, the most important first; at most two.
         lost: Where the baseline was lost: here, or at a longer N where it was refused; None: nowhere.
         timed: Whether the runtime of the kernel can be trusted; else only what is exact is said of it.
+        doubts: Which of the two have a runtime that cannot be trusted, and why.
         checked: Whether the output of the kernel was compared with float64.
         unusual: What they ran, in words, where it does not go without saying.
         label: Their problem, in words, where its session has others; else empty.
@@ -103,6 +111,7 @@ class Headline:
     clauses: tuple[Clause, ...] = ()
     lost: Lost | None = None
     timed: bool = True
+    doubts: tuple[Doubted, ...] = ()
     checked: bool = True
     unusual: str = ""
     label: str = ""
@@ -154,9 +163,16 @@ def headline(
         clauses=_clauses(named, beside, quantities, wandered or {}),
         lost=_lost(rows, beside, seqlen, beside=timed(named)),
         timed=timed(named),
+        doubts=tuple(_doubts(named, *filter(None, [beside]))),
         checked=named.measurement is not None and named.measurement.correctness is not None,
         spared=_spared(named, beside, ceilings or {}),
     )
+
+
+def _doubts(*told: PointRow) -> Iterator[Doubted]:
+    for row in told:
+        if row.trust is not None and row.trust.reasons and stands(row) and not timed(row):
+            yield Doubted(row.kernel, row.trust.reasons[0])
 
 
 def _spared(row: PointRow, beside: PointRow | None, ceilings: Mapping[int, Ceilings]) -> Spared | None:

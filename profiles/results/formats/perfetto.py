@@ -82,7 +82,7 @@ def _point(session: Session, stretch: Activity, state: PointState, figures: Figu
     row = PointRow.of(session.backend, state, session)
     yield {
         "name": f"{point.kernel} {place_words(point.problem)}",
-        "cat": "sampling" if sampled else "check",
+        "cat": "sampling" if sampled or stretch.start_ns in state.broken_off_ns else "check",
         **_span(session, stretch.start_ns, stretch.end_ns),
         "args": {
             "problem": curve_of(row).label,

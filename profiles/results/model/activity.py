@@ -34,7 +34,7 @@ def activities(session: Session) -> list[Activity]:
     """Everything the worker was at, in order; each ends where the next begins or its last point ended."""
     begun: dict[int, list[PointState]] = {}
     for state in session.points:
-        for moment in (state.started_ns, state.sampling_ns):
+        for moment in (state.started_ns, *state.broken_off_ns, state.sampling_ns):
             if moment is not None:
                 begun.setdefault(moment, []).append(state)
     return [
@@ -45,15 +45,23 @@ def activities(session: Session) -> list[Activity]:
 
 
 def seconds_by_point(session: Session) -> dict[int, float]:
-    """How long each point that has ended kept the worker, by index; turns are shared out evenly."""
-    spent = {
-        s.point.index: 0.0 for s in session.points if s.started_ns is not None and s.ended_ns is not None
-    }
+    """How long each point that has begun kept the worker until the last event, by index.
+
+    Turns are shared out evenly.
+    """
+    spent = {s.point.index: 0.0 for s in session.points if s.started_ns is not None}
+    last_ns = last_event_ns(session)
     for states, start_ns, end_ns in activities(session):
-        for index in (state.point.index for state in states):
-            if end_ns is not None and index in spent:
-                spent[index] += (end_ns - start_ns) / len(states) / 1e9
+        for index in (state.point.index for state in states if state.point.index in spent):
+            spent[index] += ((last_ns if end_ns is None else end_ns) - start_ns) / len(states) / 1e9
     return spent
+
+
+def last_event_ns(session: Session) -> int:
+    """When a part or a point last began, was sampled or ended, by the session's clock."""
+    told = (moment for s in session.points for moment in (s.started_ns, s.sampling_ns, s.ended_ns))
+    begun = max([session.t0_ns, *(part.t_ns for part in session.resumed)])
+    return max((moment for moment in told if moment is not None), default=begun)
 
 
 def _end(states: list[PointState], following: int | None) -> int | None:

@@ -60,6 +60,7 @@ class PointState:
         detail: More of the reason: logs, arithmetic.
         started_ns: When it started, None before; same clock as the session's `t0_ns`.
         sampling_ns: When its sampling began, the same for points that take turns; None before.
+        broken_off_ns: When those of its turns began that were broken off and taken again; not in a file.
         ended_ns: When it ended, None before.
         measurement: What it yielded, without samples until it has ended; None before its check.
         phase: What it is doing while it runs, with `done` of `total` steps; not in a file.
@@ -76,6 +77,7 @@ class PointState:
     detail: str = ""
     started_ns: int | None = None
     sampling_ns: int | None = None
+    broken_off_ns: tuple[int, ...] = field(default=(), compare=False)
     ended_ns: int | None = None
     measurement: Measurement | None = None
     phase: Phase | None = None
@@ -301,6 +303,8 @@ class Session:
 
     def _begin_sampling(self, event: SamplingStarted) -> None:
         for state in (self.points[index] for index in event.indices):
+            if state.sampling_ns is not None:
+                state.broken_off_ns += (state.sampling_ns,)
             state.sampling_ns = event.t_ns
             if event.remark and state.measurement is not None:
                 note = joined_notes(state.measurement.note, event.remark)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
 from flashscope.profiles.plan.plan import Plan, Point, Protocol
-from flashscope.profiles.results.model.activity import seconds_by_point
-from flashscope.profiles.results.model.session import BROKEN_OFF, PointState, Session
+from flashscope.profiles.results.model.activity import last_event_ns, seconds_by_point
+from flashscope.profiles.results.model.session import PointState, Session
 from flashscope.profiles.results.statistics.stats import quartiles
 
 LEAST_SAMPLES = 3  # which are taken past the time cap, too
@@ -35,16 +35,24 @@ class Pace(NamedTuple):
         return self.rest_s + _runs_s(self.run_s * more, protocol)
 
 
-def seconds_left(session: Session) -> float | None:
-    """Estimated seconds to the end; None until a point has run.
+def seconds_left(session: Session, now_ns: int | None = None) -> float | None:
+    """Estimated seconds to the end, at least 0; None until a point has run.
 
-    A kernel that has none yet is taken to be as slow as the slowest of the others.
+    A kernel that has none yet is taken to be as slow as the slowest of the others. What points in flight have
+    taken is no longer to come, so that between two events the estimate falls with the clock.
+
+    Args:
+        session: A sweep that runs.
+        now_ns: The moment, by its clock; None: that of its last event.
     """
-    paces = _paces(session)
+    spent = seconds_by_point(session)
+    paces = _paces(session, spent)
     if not paces:
         return None
-    points = [state.point for state in session.to_come]
-    return sum(_expected(point, paces, session.plan.protocol) for point in points)
+    whole = sum(_expected(state.point, paces, session.plan.protocol) for state in session.to_come)
+    gone = sum(spent[s.point.index] for s in session.points if s.status == "running")
+    since_ns = 0 if now_ns is None else max(0, now_ns - last_event_ns(session))
+    return max(0.0, whole - gone - since_ns / 1e9)
 
 
 class Experience:
@@ -60,7 +68,7 @@ class Experience:
 
     def take(self, session: Session) -> None:
         """Learn from a sweep, whether it still runs or has ended."""
-        for kernel, pace in _paces(session).items():
+        for kernel, pace in _paces(session, seconds_by_point(session)).items():
             if pace.run_s:  # of one that was not launched nothing follows for another plan
                 self._paces[_kind(session.plan.backend, kernel, pace.problem)] = pace
         if session.outcome == "finished" and session.ended_ns is not None and not session.resumed:
@@ -87,12 +95,12 @@ def _kind(backend: Backend, kernel: str, problem: Problem) -> PaceKind:
     return backend, kernel, problem.dtype, problem.passes
 
 
-def _paces(session: Session) -> dict[str, Pace]:
-    """What the last point of each kernel took that was not broken off."""
+def _paces(session: Session, spent: dict[int, float]) -> dict[str, Pace]:
+    """What the last point of each kernel took that has an outcome, from the seconds of each point."""
     paces: dict[str, Pace] = {}
-    for index, seconds in seconds_by_point(session).items():
+    for index, seconds in spent.items():
         state = session.points[index]
-        if state.status not in BROKEN_OFF:
+        if state.ended:
             paces[state.point.kernel] = _pace(state, seconds, session.plan.protocol)
     return paces
 

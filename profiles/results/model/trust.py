@@ -18,6 +18,7 @@ The word is that of the gravest reason.
 | held back (power cap, clocks that were set), by NVML | half of the samples or more | |
 | other processes on the GPU | any | |
 | energy, half its uncertainty over its value | above 5%, or no energy at all | |
+| turns of the kernels of a problem, where they were wanted | | broken off: sampled apart in time |
 | the comparison with float64 | not made | failed |
 
 What was not read counts neither for nor against a point. One outlier of ten harms no median, and no word.
@@ -29,7 +30,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from flashscope.profiles.results.statistics.steadiness import drift, outliers, relative_spread, two_clusters
-from flashscope.profiles.wire.measurement import Figure, Measurement, Sample
+from flashscope.profiles.wire.measurement import TURNS_BROKEN_OFF, Figure, Measurement, Sample
 
 Word = Literal["solid", "fair", "doubtful", "impossible"]
 WORDS: tuple[Word, ...] = ("solid", "fair", "doubtful", "impossible")
@@ -184,8 +185,15 @@ def _checked(measurement: Measurement, _: Samples) -> Doubt | None:
     return None
 
 
+def _turns(measurement: Measurement, _: Samples) -> Doubt | None:
+    """The ratio to kernels that were sampled at another time is one of clocks and loads, too."""
+    apart = TURNS_BROKEN_OFF in measurement.note.casefold()
+    return Doubt("doubtful", TURNS_BROKEN_OFF) if apart else None
+
+
 RULES: tuple[Rule, ...] = (
     _checked,
+    _turns,
     _enough,
     _rejected,
     _spread,

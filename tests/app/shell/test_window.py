@@ -15,7 +15,9 @@ from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
+from flashscope.app.words.progress import elapsed_text
 from flashscope.profiles.plan.plan import Protocol
+from flashscope.profiles.results.model.time_left import seconds_left
 from flashscope.profiles.wire.events import LogLine, MachineFound, PointFailed, PointStarted
 from tests.app.fakes import CPU_MACHINE, PLAN, SECOND, sweep
 from tests.app.rig import Rig, Save, start_page
@@ -122,6 +124,24 @@ def test_the_status_bar_tells_job_count_and_file(window: MainWindow, rig: Rig, q
     assert rig.controller.path.name in window.status.file.text()
     assert rig.controller.path.stem in window.windowTitle()
     assert rig.controller.path in window.settings.recents
+
+
+def test_the_time_left_in_the_status_bar_falls_with_the_clock_while_a_point_is_measured(
+    window: MainWindow, rig: Rig
+) -> None:
+    rig.now = 3.0
+    rig.controller.run(PLAN)
+    events = sweep(points=3)
+    rig.say(events[: events.index(PointStarted(index=2, t_ns=3 * SECOND)) + 1])
+    told = []
+    for now in (3.0, 4.0, 5.0):
+        rig.now = now
+        window.status.refresh()
+        told.append(window.status.left.text())
+    left = seconds_left(rig.controller.sweep) if rig.controller.sweep else None
+    assert left is not None
+    assert told == [f"about {elapsed_text(left - since)} left" for since in range(3)]
+    assert len(set(told)) == 3
 
 
 @pytest.mark.matrix

@@ -18,7 +18,14 @@ from flashscope.app.words.headline import (
     ratio_words,
 )
 from flashscope.kernels.workload.problem import Backend
-from flashscope.profiles.results.findings.headline import Clause, Headline, HeadlineVerdict, Loss, Lost
+from flashscope.profiles.results.findings.headline import (
+    Clause,
+    Doubted,
+    Headline,
+    HeadlineVerdict,
+    Loss,
+    Lost,
+)
 from flashscope.profiles.results.findings.spared import Spared
 from flashscope.profiles.results.quantities.registry import FOOTPRINT, QUANTITIES, RUNTIME
 
@@ -64,6 +71,8 @@ def test_what_is_sure_is_said_where_runtimes_are_not() -> None:
         "flash2 takes 255× less memory than standard at N = 2k; its runtime cannot be trusted."
     )
     assert note_text(untimed) == ON_A_CPU
+    doubted = dataclasses.replace(untimed, backend="cuda", doubts=(Doubted("flash2", "only 2 samples"),))
+    assert note_text(doubted) == "The runtime of flash2 is doubtful: only 2 samples."
     assert said(SMALLER, Clause(RUNTIME, 48.0), lost=Lost(2048, "doubtful")) == (
         "flash2 takes 255× less memory than standard and runs in 48.0 ms at N = 2k, "
         "where standard has a doubtful runtime."

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.engine.batches import broken_off
 from flashscope.profiles.engine.group_run import GroupRun
 from flashscope.profiles.engine.tasks import Task
 from flashscope.profiles.plan.plan import Plan, Point, Protocol
@@ -27,7 +28,8 @@ from tests.profiles.store.builders import MEASUREMENT
 DEVICE = Device(backend="cpu", name="A CPU", memory_bytes=1 << 34)
 PROBLEM = Problem(seqlen_q=64, seqlen_k=64)
 INPUTS = 100
-FATES = ("fine", "refused", "dies-in-check", "fails-in-turns", "breaks-the-device", "dies-in-turns")
+ORDERLY = ("fine", "refused", "dies-in-check", "fails-in-turns", "breaks-the-device")
+FATES = (*ORDERLY, "dies-in-turns", "killed-once")
 
 
 def points_of(count: int) -> tuple[Point, ...]:
@@ -57,6 +59,7 @@ class Worker:
         self.ends: dict[int, str] = {}
         self.notes: dict[int, str] = {}
         self.batches: list[list[int]] = []
+        self.killed: set[int] = set()
 
     def work(self) -> None:
         while (task := self.run.next_task()) is not None:
@@ -83,7 +86,8 @@ class Worker:
         self.batches.append([point.index for point in batch])
         for point in batch:
             fate = self.fates[point.index]
-            if fate == "dies-in-turns":
+            if fate == "dies-in-turns" or (fate == "killed-once" and point.index not in self.killed):
+                self.killed.add(point.index)
                 self._lose(task)
                 return
             if fate in {"fails-in-turns", "breaks-the-device"}:
@@ -120,21 +124,41 @@ def test_every_point_ends_once_and_only_a_fault_of_its_own_ends_it_badly(
     worker = worked(fates, free_bytes)
     assert worker.ends.keys() == set(range(len(fates)))
     for index, fate in enumerate(fates):
-        assert (worker.ends[index] == "done") == (fate == "fine"), fate
+        if fate != "killed-once":  # which ends well where it was not alone when it was killed
+            assert (worker.ends[index] == "done") == (fate == "fine"), fate
     assert worker.run.close("cancelled", "Nothing is left open.") == []
 
 
-@given(st.lists(st.sampled_from([f for f in FATES if f != "dies-in-turns"]), min_size=1, max_size=7))
+@given(st.lists(st.sampled_from(ORDERLY), min_size=1, max_size=7))
 def test_whoever_can_takes_turns_with_all_others_that_can(fates: list[str]) -> None:
     worker = worked(fates)
     assert all("Sampled alone" not in note for note in worker.notes.values())
 
 
-def test_a_worker_that_dies_in_turns_has_each_kernel_sampled_alone_with_the_reason() -> None:
+def test_a_worker_that_was_killed_once_has_all_that_it_left_sampled_in_turns_again() -> None:
+    worker = worked(["killed-once", "fine", "fine"])
+    assert worker.batches == [[0, 1, 2], [0, 1, 2]]
+    assert worker.notes == {0: "", 1: "", 2: ""}
+
+
+def test_what_takes_its_turns_after_another_was_measured_says_that_it_is_apart() -> None:
+    worker = worked(["fine", "killed-once", "fine"])
+    assert worker.batches == [[0, 1, 2], [1, 2]]
+    apart = broken_off("The worker was killed.")
+    assert worker.notes == {0: "", 1: apart, 2: apart}
+
+
+def test_kernels_left_together_by_one_that_failed_are_not_apart() -> None:
+    worker = worked(["breaks-the-device", "fine", "fine"])
+    assert worker.batches == [[0, 1, 2], [1, 2]]
+    assert worker.notes == {1: "", 2: ""}
+
+
+def test_a_worker_that_dies_in_turns_again_has_each_kernel_sampled_alone_with_the_reason() -> None:
     worker = worked(["fine", "dies-in-turns", "fine"])
-    # The first had enough before the death: the others are tried together once more, then alone.
-    assert worker.batches == [[0, 1, 2], [1, 2], [1], [2]]
-    assert worker.notes == {0: "", 2: "Sampled alone: The worker was killed."}
+    # The first had enough before the death: the others are tried together twice more, then alone.
+    assert worker.batches == [[0, 1, 2], [1, 2], [1, 2], [1], [2]]
+    assert worker.notes == {0: "", 2: broken_off("The worker was killed.")}
 
 
 def test_what_memory_cannot_hold_together_leaves_the_largest_out_and_says_so() -> None:

@@ -9,6 +9,7 @@ from flashscope.profiles.plan.plan import Protocol
 from flashscope.profiles.results.model.drift import drift_text, drifts
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.model.session import PointState
+from flashscope.profiles.results.model.trust import trust_of
 from flashscope.profiles.wire.events import (
     LogLine,
     PlanFinished,
@@ -17,7 +18,7 @@ from flashscope.profiles.wire.events import (
     PointStarted,
     SamplingStarted,
 )
-from flashscope.profiles.wire.measurement import Figure
+from flashscope.profiles.wire.measurement import TURNS_BROKEN_OFF, Figure
 from tests.faults import HANGS, SLOW_S
 from tests.matrix import chosen
 from tests.profiles.engine.conftest import Gate, Ladder
@@ -218,11 +219,14 @@ def test_when_turns_break_down_each_kernel_is_sampled_alone_and_shows_whether_it
     assert words in failed.reason
     for end in (ends[0], ends[2]):
         assert rounds_of(end) == [None] * 4
-        assert "Sampled alone: " in done(end).note
+        assert "Sampled apart" in done(end).note
+        trust = trust_of(done(end))
+        assert trust is not None
+        assert (trust.word, TURNS_BROKEN_OFF in trust.reasons) == ("doubtful", True)
     assert len(heard.all(PointStarted)) == 3
 
 
-def test_a_worker_killed_from_outside_during_turns_costs_no_point(heard: Heard) -> None:
+def test_a_worker_killed_from_outside_during_turns_costs_neither_a_point_nor_the_turns(heard: Heard) -> None:
     heard.engine.run(quick_plan("slow", "flash2", protocol=Protocol(warmup=0, repeats=20)))
     heard.until(PointProgress, lambda e: e.phase == "measure")
     (worker,) = running_children()
@@ -231,8 +235,9 @@ def test_a_worker_killed_from_outside_during_turns_costs_no_point(heard: Heard) 
     assert "SIGKILL while it ran slow, flash2 in turns" in warning.text
     heard.until(PlanFinished)
     for end in heard.session().points:
-        assert rounds_of(end) == [None] * 20
-        assert "SIGKILL" in done(end).note
+        assert rounds_of(end) == [*range(20)]
+        assert done(end).note == ""
+    assert [e.indices for e in heard.all(SamplingStarted)] == [(0, 1), (0, 1)]
     assert heard.all(PointFailed) == []
 
 

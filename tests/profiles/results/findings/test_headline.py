@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.profiles.engine.batches import broken_off
 from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.compare.significance import has_rounds
 from flashscope.profiles.results.findings.headline import Headline, headline
@@ -25,7 +27,14 @@ from flashscope.profiles.results.quantities.registry import (
 from flashscope.profiles.results.theory.bytes_moved import compulsory
 from flashscope.profiles.wire.ceilings import Ceiling, Ceilings
 from flashscope.profiles.wire.events import PointStatus
-from flashscope.profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
+from flashscope.profiles.wire.measurement import (
+    TURNS_BROKEN_OFF,
+    Correctness,
+    Figure,
+    Measurement,
+    OutputError,
+    Sample,
+)
 
 SPREAD = (0.990, 0.994, 0.996, 0.998, 1.0, 1.0, 1.002, 1.004, 1.006, 1.010)
 CLOCK = 1980.0
@@ -132,6 +141,17 @@ def test_a_doubtful_or_altered_point_is_not_named() -> None:
     assert doubtful.trust.word == "doubtful"
     altered = dataclasses.replace(row("flash3", 0.5), altered=True)
     assert told([row("standard", 2.0), doubtful, altered, row("flash1", 3.0)]).kernel == "flash1"
+
+
+def test_a_kernel_sampled_apart_when_the_turns_were_broken_off_is_not_called_faster() -> None:
+    base, apart = row("standard", 2.0), row("flash2", 1.0)
+    assert apart.measurement is not None
+    note = broken_off("The worker was killed.")
+    apart = apart.with_measurement(replace(apart.measurement, note=note))
+    found = told([base, apart])
+    assert [clause.quantity for clause in found.clauses] == [FOOTPRINT]
+    assert found.doubts == (("flash2", TURNS_BROKEN_OFF),)
+    assert [one.kernel for one in told([apart, base], baseline="flash2").doubts] == ["flash2"]
 
 
 def noisy(kernel: str, held: float, n: int = 1024) -> PointRow:

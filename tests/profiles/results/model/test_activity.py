@@ -41,10 +41,30 @@ def test_checks_follow_each_other_and_turns_belong_to_all_that_take_them() -> No
     assert seconds_by_point(session) == pytest.approx({0: 2 + 3, 1: 1 + 3})
 
 
+def test_turns_that_were_broken_off_stay_what_was_run_then() -> None:
+    session = begun()
+    for index in (0, 1):
+        session.apply(PointStarted(index=index, t_ns=(1 + index) * SECOND))
+    session.apply(SamplingStarted(indices=(0, 1), t_ns=3 * SECOND))
+    session.apply(SamplingStarted(indices=(0,), t_ns=7 * SECOND))
+    assert [(a.kernels, a.start_ns // SECOND) for a in activities(session)][2:] == [
+        (("standard", "flash2"), 3),
+        (("standard",), 7),
+    ]
+    for event in builders.measured(0, 8 * SECOND):
+        session.apply(event)
+    session.apply(SamplingStarted(indices=(1,), t_ns=9 * SECOND))
+    for event in builders.measured(1, 10 * SECOND):
+        session.apply(event)
+    found = [(a.kernels, a.start_ns // SECOND, (a.end_ns or 0) // SECOND) for a in activities(session)]
+    both = ("standard", "flash2")
+    assert found[2:] == [(both, 3, 7), (("standard",), 7, 8), (("flash2",), 9, 10)]
+
+
 def test_a_check_that_fails_ends_then_and_not_when_the_next_begins() -> None:
     session = begun()
     session.apply(PointStarted(index=0, t_ns=1 * SECOND))
     session.apply(PointFailed(index=0, t_ns=2 * SECOND, status="wrong", reason="NaN."))
     session.apply(PointStarted(index=1, t_ns=5 * SECOND))
     assert [a.end_ns for a in activities(session)] == [2 * SECOND, None]
-    assert seconds_by_point(session) == pytest.approx({0: 1})
+    assert seconds_by_point(session) == pytest.approx({0: 1, 1: 0})

@@ -1,6 +1,8 @@
 """The time left follows the work of the points to come, not their number."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flashscope.profiles.results.model.session import Session
@@ -24,6 +26,37 @@ def test_no_point_to_come_takes_more_samples_than_its_time_cap_leaves() -> None:
     left = seconds_left(session)
     assert left is not None
     assert left < uncapped
+
+
+def in_flight(session: Session, *indices: int) -> int:
+    """Points begin to take turns where the last one ended; when."""
+    now = max(state.ended_ns or 0 for state in session.points)
+    for state in (session.points[index] for index in indices):
+        state.status, state.part, state.started_ns, state.sampling_ns = "running", 1, now, now
+    return now
+
+
+@given(st.lists(st.floats(0, 100), min_size=2, max_size=6))
+def test_between_two_events_the_time_left_falls_with_the_clock_and_never_below_nothing(
+    seconds: list[float],
+) -> None:
+    session, whole = at(15)
+    begun = in_flight(session, 15, 16, 17)
+    for each in seconds:
+        left = seconds_left(session, begun + round(each * 1e9))
+        assert left == pytest.approx(max(0.0, (seconds_left(session) or 0) - each), abs=1e-6)
+    assert seconds_left(session) == pytest.approx(whole, rel=0.02)
+
+
+def test_a_point_that_ends_before_others_of_its_turns_leaves_their_time_left_as_it_was() -> None:
+    session, _ = at(15)
+    begun = in_flight(session, 15, 16, 17)
+    whole = seconds_left(session) or 0
+    almost = begun + round((whole - 0.3) * 1e9)
+    first = session.points[15]
+    taken = seconds_left(session, almost) or 0
+    first.status, first.ended_ns, first.measurement = "done", almost, session.points[12].measurement
+    assert seconds_left(session, almost) == pytest.approx(taken, abs=0.2 * whole)
 
 
 def ended(session: Session, seconds: float) -> Session:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flashscope.app.control.bundled import bundled_sessions
+from flashscope.profiles.engine.batches import broken_off
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.model.trust import WORDS, Trust, Word, trust_of
 from flashscope.profiles.store import load
@@ -78,6 +79,16 @@ CASES: dict[str, tuple[Measurement, Word, str]] = {
         "2 other processes on the GPU",
     ),
     "steady samples": (point(), "solid", ""),
+    "turns that were broken off": (
+        replace(point(), note=f"a note · {broken_off('The worker was killed.')}"),
+        "doubtful",
+        "sampled apart, as the turns",
+    ),
+    "alone for want of memory": (
+        replace(point(), note="Sampled alone: with the other kernels beside it 9 GiB would be held."),
+        "solid",
+        "",
+    ),
     "five samples": (point(STEADY[:5]), "solid", ""),
     "four samples": (point(STEADY[:4]), "fair", "only 4 samples"),
     "two samples": (point(STEADY[:2]), "doubtful", "only 2 samples"),
