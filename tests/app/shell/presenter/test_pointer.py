@@ -91,7 +91,8 @@ def test_no_plot_of_a_stage_heeds_a_resting_pointer_before_c(
     window.activateWindow()
     window.trigger("stage")
     qtbot.waitUntil(lambda: not window.stage.loading.on)
-    plots, heeded = window.page.findChildren(Plot), []
+    plots = window.page.findChildren(Plot)
+    heeded: list[QPointF] = []
     for plot in plots:
         plot.scene().sigMouseMoved.connect(heeded.append)
         move_to(plot, plot.rect().center())
