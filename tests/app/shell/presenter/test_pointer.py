@@ -9,13 +9,14 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.pages.profile.staging import ProfileStaging
+from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.plots.style import Plot
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import Story
 from flashscope.app.widgets.paint_turns import PaintTurns
 from tests.app.rig import Rig
-from tests.app.shell.presenter.conftest import Key, press, profile, settle
+from tests.app.shell.presenter.conftest import Key, answer, press, profile, settle
 
 
 def dimmed(window: MainWindow) -> set[str]:
@@ -101,3 +102,22 @@ def test_no_plot_of_a_stage_heeds_a_resting_pointer_before_c(
     for plot in plots:
         move_to(plot, plot.rect().center() + QPoint(1, 1))
     assert len(heeded) == len(plots) > 0
+
+
+def test_a_resting_pointer_lights_no_row_of_a_score_tile_before_c(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    window.show_page("stepper")
+    stepper = window.page
+    assert isinstance(stepper, StepperPage)
+    stepper.show_preset("slide")
+    answer(rig)
+    window.activateWindow()
+    window.trigger("stage")
+    qtbot.waitUntil(lambda: not window.stage.loading.on)
+    scores = stepper.board.scores
+    scores.cell_hovered.emit((0, 0))
+    assert scores.hovered is None
+    press(window, Key.Key_C)
+    scores.cell_hovered.emit((0, 0))
+    assert scores.hovered == (0, 0)
