@@ -107,6 +107,7 @@ def _buttons(t: Theme) -> str:
     QPushButton[role="legend"]:checked {{ color: {t.text}; border-color: transparent; }}
     QPushButton[role="legend"]:!checked {{ color: {t.dim}; }}
     QPushButton[role="legend"]:hover {{ background: {t.raised}; }}
+    QWidget[still="true"] QPushButton[role="legend"]:hover {{ background: transparent; }}
     QPushButton[role="legend"]:focus {{ border: 1px solid {t.accent}; padding: 0 2px; }}
     QPushButton[role="fold"] {{ background: transparent; border: 1px solid transparent; color: {t.dim};
         font-size: {CAPTION_PX}px; text-align: left; padding: 0 4px; }}

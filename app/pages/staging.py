@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import Theme
@@ -22,7 +22,7 @@ class Staging(QObject):
 
     Attributes:
         on: Whether it is on a stage now.
-        pointed: Whether the pointer moves what a sentence speaks of.
+        pointed: Whether the pointer moves what a sentence speaks of, and what it is on stands out.
         beside: The files of what a stop compares with its session.
 
     Signals:
@@ -130,6 +130,16 @@ class Staging(QObject):
     def follow_pointer(self, pointed: bool) -> None:
         """Let the pointer move what a sentence speaks of, or not: a hand on the mouse says nothing."""
         self.pointed = pointed
+        page = self.parent()
+        if not isinstance(page, QWidget):
+            return
+        page.setProperty("still", not pointed)
+        for button in page.findChildren(QPushButton):
+            if button.property("role") == "legend":
+                button.style().unpolish(button)
+                button.style().polish(button)
+        for plot in page.findChildren(Plot):
+            plot.let_go()
 
     def fill_with(self, exhibit: QWidget | None) -> None:
         """Let one of the exhibits fill the stage; None: show all of them."""

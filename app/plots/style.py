@@ -5,7 +5,8 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QFont, QHideEvent, QPaintEvent
+from PySide6.QtGui import QFont, QHideEvent, QMouseEvent, QPaintEvent
+from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.fonts import ui_font
@@ -68,6 +69,12 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         """Point at nothing any more, as the pointer has left; this class points at nothing."""
 
     @guarded()
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Point at what the pointer is on, unless it only rests where all stands still."""
+        if event.buttons() or not stands_still(self):
+            super().mouseMoveEvent(event)
+
+    @guarded()
     def leaveEvent(self, event: QEvent) -> None:
         """Let go of what the pointer was on."""
         super().leaveEvent(event)
@@ -93,6 +100,14 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint what is in it."""
         super().paintEvent(event)
+
+
+def stands_still(widget: QWidget) -> bool:
+    """Whether a widget is in one that says `still`, as on a stage: a resting pointer changes nothing."""
+    around: QWidget | None = widget
+    while around is not None and not around.property("still"):
+        around = around.parentWidget()
+    return around is not None
 
 
 class UnitAxis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph publishes no types

@@ -21,6 +21,7 @@ class FullScreen(QObject):
         self._alone = False  # there is no window manager, and the window fills the screen
         self._check = QTimer(self, interval=ANSWER_MS, singleShot=True)
         self._check.timeout.connect(self._fill)
+        self._back = QTimer(self, interval=ANSWER_MS, singleShot=True)
 
     @property
     def on(self) -> bool:
@@ -29,8 +30,9 @@ class FullScreen(QObject):
 
     @property
     def turning(self) -> bool:
-        """Whether the window is still to be told that it fills the screen."""
-        return self._check.isActive() and self._window.size() != self._window.screen().size()
+        """Whether the window is still to be told that it fills the screen, or does no more."""
+        waited = self._back if self._window.size() == self._window.screen().size() else self._check
+        return waited.isActive()
 
     def toggle(self, screen: QScreen | None = None) -> None:
         """Fill the screen, another one if it is named, or leave it."""
@@ -41,10 +43,12 @@ class FullScreen(QObject):
         if screen is not None:
             self._window.setGeometry(screen.geometry())
         self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
+        self._back.stop()
         self._check.start()
 
     def _leave(self) -> None:
         self._check.stop()
+        self._back.start()
         self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
         if self._alone:
             self._alone = False

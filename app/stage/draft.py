@@ -145,6 +145,11 @@ def shown_alone(stop: Stop) -> Stop:
 
 
 def _based(stop: Stop, before: Path, now: Path) -> Stop:
-    if not stop.session or stop.session in NAMES or before.parent == now.parent:
+    """The stop with its sessions named from where the story is now."""
+
+    def named(session: str) -> str:
+        return session if not session or session in NAMES else beside(before.parent / session, now)
+
+    if before.parent == now.parent:
         return stop
-    return replace(stop, session=beside(before.parent / stop.session, now))
+    return replace(stop, session=named(stop.session), beside=tuple(map(named, stop.beside)))

@@ -46,7 +46,7 @@ class PlotsView(PlotsAndPanel):
         baseline: The kernel that speed-ups are over, None without kernels.
         panel: The legend, and every kernel's figures at the crosshair.
         context: Says and chooses what all views of the session share.
-        follows_pointer: Whether the crosshair goes with the pointer.
+        follows_pointer: Whether the crosshair goes with the pointer, and others stand back behind its curve.
         curve: The problems on show, where a session holds several at the same N; None without rows.
 
     Signals:
@@ -376,6 +376,8 @@ class PlotsView(PlotsAndPanel):
 
     def _point_at(self, kernel: str) -> None:
         """Let the curves of all other kernels stand back, in every plot; an empty name: of none."""
+        if not self.follows_pointer:
+            kernel = ""
         for card in self.cells:
             card.point_at(kernel)
         self.panel.point_at(kernel)

@@ -17,6 +17,7 @@ from flashscope.app.plots.stepper.naive_panel import NaivePanel
 from flashscope.app.plots.stepper.panel import Panel
 from flashscope.app.plots.stepper.row_chart import ROW_CHARTS, MaximumChart, OutputChart, RowChart
 from flashscope.app.plots.stepper.tile_map import TileMap
+from flashscope.app.plots.style import stands_still
 from flashscope.app.stage.story import PANELS
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.card import Card
@@ -180,6 +181,8 @@ class StepperBoard(QWidget):
             heatmap.cell_hovered.connect(self._light)
 
     def _light(self, cell: CellIndex | None) -> None:
+        if stands_still(self):
+            cell = None
         heatmaps: Sequence[Heatmap] = (self.scores, self.weights)
         for heatmap in heatmaps:
             heatmap.set_hovered(cell)

@@ -1,7 +1,7 @@
 """The names of kernels at the ends of their curves, where there is room for them.
 
 Names of the longest curves stand right of them all, moved apart; that of a curve which ends before them
-stands at its own end, or nowhere if a curve or a name is there.
+stands right or left of its own end, or nowhere if a curve or a name is on either side.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ BESIDE_PX = 8  # from a point to its name
 LEAST_SHARE = 3.4  # of the view's width to the longest name's: in a narrower one the curves have it all
 BACK = 0.35  # opacity of the names of curves that stand back
 FAR = 2.2  # lines that a name may stand above or below its point
-NEAR = (0.0, -0.8, 0.8)  # lines that the name of a shorter curve may stand below its point
+NEAR = (0.0, -0.8, 0.8)  # lines that the name of a shorter curve may stand below its point, on either side
 STRIDE_PX = 2.0  # between the places at which a curve is looked for
 
 
@@ -88,7 +88,8 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
         longest = [index for index, point in enumerate(points) if point.x() > right - 1]
         placed = [*self._apart(longest, points)]
         for index in (index for index in range(len(points)) if index not in longest):
-            names = (self._name(index, points[index], lines) for lines in NEAR)
+            sides = ((left, lines) for left in (False, True) for lines in NEAR)
+            names = (self._name(index, points[index], lines, left=left) for left, lines in sides)
             free = (name for name in names if self._is_free(name.box, placed, curves))
             placed += [*free][:1]
         return placed
@@ -103,14 +104,13 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
             if name.box.right() - px(2) <= view.width():
                 yield name
 
-    def _name(self, index: int, point: QPointF, lines: float = 0.0) -> Written:
-        """The name right of a point, or so many lines below it."""
+    def _name(self, index: int, point: QPointF, lines: float = 0.0, *, left: bool = False) -> Written:
+        """The name right or left of a point, or so many lines below it."""
         kernel = self._endings[index].kernel
         wide = QFontMetricsF(_font(bold=kernel == self._hero)).horizontalAdvance(_named(kernel)) + px(2)
         height = QFontMetricsF(_font()).height()
-        return Written(
-            kernel, QRectF(point.x() + px(BESIDE_PX), point.y() + (lines - 0.5) * height, wide, height)
-        )
+        away = -px(BESIDE_PX) - wide if left else px(BESIDE_PX)
+        return Written(kernel, QRectF(point.x() + away, point.y() + (lines - 0.5) * height, wide, height))
 
     def _is_free(self, box: QRectF, placed: Sequence[Written], curves: Sequence[Sequence[QPointF]]) -> bool:
         """Whether a box lies in the view, and neither a name nor a curve in it."""

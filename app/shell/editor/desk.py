@@ -1,5 +1,6 @@
 """The story on the desk: what is edited, its file, and whether both are the same."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -110,6 +111,10 @@ class Desk(QObject):
     def session_of(self, stop: Stop) -> Path | None:
         """The file of a stop's session, None: what is on show."""
         return Story(self.base, "", ()).session_of(stop)
+
+    def beside_of(self, stop: Stop) -> Sequence[Path]:
+        """The files of what a stop compares with its session."""
+        return Story(self.base, "", ()).beside_of(stop)
 
     def problem(self, stop: Stop) -> str:
         """Why a stop cannot be saved or shown, empty where it can."""

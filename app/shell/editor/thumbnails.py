@@ -59,13 +59,23 @@ class Thumbnails(QObject):
         self._pause.timeout.connect(self._begin)
         controller.running_changed.connect(lambda _running: self._follow())
 
-    def look(self, stop: Stop, session: Path | None) -> Look | None:
-        """The look of a stop whose session is this file; None: of what is on show and has no file."""
+    def look(self, stop: Stop, session: Path | None, beside: Sequence[Path] = ()) -> Look | None:
+        """The look of a stop of these files; None: of what is on show and has no file.
+
+        Args:
+            stop: The stop.
+            session: Its session's file, None where it names none.
+            beside: The files of what it compares with that.
+        """
         needs = stop.page not in {"stepper", "ladder"}
         file = (session or self._controller.path) if needs else None
         if needs and (file is None or (session is None and self._controller.moving)):
             return None
-        named = replace(shown_alone(stop), session=str(file.absolute()) if file is not None else "")
+        named = replace(
+            shown_alone(stop),
+            session=str(file.absolute()) if file is not None else "",
+            beside=tuple(str(path.absolute()) for path in beside),
+        )
         return Look(named, _written(file), self._appearance.theme.name)
 
     def want(self, looks: Iterable[Look | None]) -> None:

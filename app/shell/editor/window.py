@@ -93,7 +93,9 @@ class StoryEditor(EditorFrame):
         self.setWindowModified(desk.dirty)
         self.state.setText(state_of(desk))
         show_line(self.title, draft.title)
-        looks = [self.thumbnails.look(stop, desk.session_of(stop)) for stop in draft.stops]
+        looks = [
+            self.thumbnails.look(stop, desk.session_of(stop), desk.beside_of(stop)) for stop in draft.stops
+        ]
         pictures = [(self.thumbnails.picture(look), self.thumbnails.words(look)) for look in looks]
         entries = [
             self._entry(number, stop, *picture)

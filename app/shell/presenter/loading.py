@@ -1,4 +1,4 @@
-"""Waits until a stop is laid out and drawn whole, so that an audience never sees half of it."""
+"""Waits until what comes is laid out and drawn whole, so that an audience never sees half of it."""
 
 from collections.abc import Callable
 from time import monotonic

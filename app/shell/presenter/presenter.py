@@ -46,7 +46,7 @@ class Stage(QObject):
         frame: What stands around the page.
         curtain: What makes all black.
         live: What its stops run.
-        loading: Whether the stop is still to be drawn.
+        loading: Whether the stop, or the window after the last, is still to be drawn.
         fallback: What is done when a run fails.
 
     Args:
@@ -151,12 +151,11 @@ class Stage(QObject):
         return was or self.window.page.back()
 
     def leave(self) -> None:
-        """Show everything again; what runs goes on."""
+        """Show everything again, once all of it is there; what runs goes on."""
         if not self.on:
             return
-        self.on = False
-        self.loading.end()
-        self._blacken(False)
+        self.on = self.black = self._opening = False
+        self.loading.begin(covered=True)  # until the window is there again
         self._take_back()
         self._clicks.take(False)
         self.window.let_scroll(True)
@@ -169,6 +168,7 @@ class Stage(QObject):
         self._registry.take_stage(on=False)
         if self.story is not None:
             self._give_back()
+        self.loading.watch(self.window.page)
         self.changed.emit()
 
     def _give_back(self) -> None:
@@ -177,6 +177,7 @@ class Stage(QObject):
         if self._live and controller.measuring:
             controller.show_sweep()
         elif self._path is not None and self._path != controller.path:
+            self._opening = True
             controller.open_session(self._path)
         self.window.show_page(self._view)
 
@@ -237,7 +238,7 @@ class Stage(QObject):
 
     def _cover(self) -> None:
         """Have nothing to be seen of what is not drawn yet: the stop before, or for long nothing."""
-        loading, turning = self.loading, self.on and self.venue.turning
+        loading, turning = self.loading, self.venue.turning
         held = loading.on and not (loading.covered or turning or self.black)
         self.curtain.draw(closed=self.black or turning or loading.covered)
         if held is not self._held:
@@ -247,9 +248,11 @@ class Stage(QObject):
                 self.window.repaint()  # Qt asks for no paint any more where it was refused one meanwhile
 
     def _ready(self) -> bool:
-        """Whether all is there of the stop but what its page still draws."""
-        turning = self.venue.turning or self.venue.filling or self.live.pending
-        return not (self._opening or turning) and self._staging is not None and self._staging.settled
+        """Whether all is there of the stop, or of the window after it, but what its page still draws."""
+        opening = self._opening and (self.on or self._path != self._controller.path)
+        if opening or self.venue.turning or self.venue.filling:
+            return False
+        return not self.on or (not self.live.pending and self._staging is not None and self._staging.settled)
 
     def toggle_pointer(self) -> None:
         """Let the pointer take the crosshair along, or leave it where the stop stands."""
@@ -314,9 +317,10 @@ class Stage(QObject):
 
     def _apply(self) -> None:
         """Let the page show the stop with what is there."""
+        self._opening = False
         if not self.on:
             return
-        self._opening, self._stop = False, self._shown_next
+        self._stop = self._shown_next
         page = self.window.pages[VIEWS[self._stop.page].page_key]
         staging = page.staging_of(self._stop.page)
         if staging is not self._staging:

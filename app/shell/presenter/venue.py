@@ -42,7 +42,7 @@ class Venue(QObject):
 
     @property
     def filling(self) -> bool:
-        """Whether the window is on its way to fill the screen."""
+        """Whether the window is on its way to fill the screen, or back."""
         return self._full_screen.turning
 
     @property

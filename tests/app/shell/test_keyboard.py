@@ -190,6 +190,21 @@ def test_a_window_without_a_window_manager_fills_the_screen_and_goes_back(qtbot:
     assert states == [True, False, True, False]
 
 
+def test_a_full_screen_that_is_left_is_on_its_way_until_the_window_manager_has_answered(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    full_screen = FullScreen(window)
+    window.resize(window.screen().size())
+    monkeypatch.setattr(window, "isFullScreen", lambda: True)
+    monkeypatch.setattr(window, "setWindowState", lambda _state: None)
+    full_screen.toggle()
+    assert full_screen.turning
+    window.resize(300, 200)
+    assert not full_screen.turning
+
+
 @pytest.mark.matrix
 def test_esc_leaves_the_full_screen_first(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     window.activateWindow()

@@ -213,3 +213,9 @@ def test_sessions_are_named_from_where_the_story_is_saved(tmp_path: Path) -> Non
     moved = draft.based(tmp_path / "x.toml", tmp_path / "talks" / "x.toml")
     assert [stop.session for stop in moved.stops] == ["../a.flashscope", "h200-peers"]
     assert draft.based(tmp_path / "x.toml", tmp_path / "y.toml") == draft
+
+
+def test_what_is_compared_is_named_from_where_the_story_is_saved(tmp_path: Path) -> None:
+    draft = Draft("T", (Stop("compare", session="h100-peers", beside=("h200-peers", "b.flashscope")),))
+    moved = draft.based(tmp_path / "x.toml", tmp_path / "talks" / "x.toml")
+    assert moved.stops[0].beside == ("h200-peers", "../b.flashscope")

@@ -7,15 +7,19 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.control.bundled import BUNDLED, bundled_sessions
 from flashscope.app.look.contrast import contrast
 from flashscope.app.look.theme import DARK
+from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.profile.headline_bar import HeadlineBar
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
+from flashscope.app.shell.main_window import MainWindow
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.findings.headline import Headline
 from tests.app.bench import Bench
+from tests.app.rig import Rig
 from tests.profiles.sessions import CPU_TELEMETRY, Failure, make_plan, script
 
 KERNELS = ("standard", "flash1", "flash2")
@@ -292,8 +296,25 @@ def test_a_curve_that_ends_before_the_others_is_named_at_its_own_end_or_not_at_a
     ends = {one.kernel: view.mapFromView(QPointF(one.x, one.y)) for one in labels._endings}
     assert ends["flash1"].x() < ends["flash2"].x() - 50
     for name in labels.written:
-        assert 0 < name.box.left() - ends[name.kernel].x() < 20
+        right, left = name.box.left() - ends[name.kernel].x(), ends[name.kernel].x() - name.box.right()
+        assert 0 < max(right, left) < 20
         assert abs(name.box.center().y() - ends[name.kernel].y()) < 3 * name.box.height()
+
+
+def test_a_baseline_that_no_longer_fits_is_named_left_of_its_end_where_another_curve_is_right_of_it(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    window.resize(1280, 720)
+    rig.open(BUNDLED / "h200-standard-flash2.flashscope")
+    window.show_page("profile")
+    page = window.page
+    assert isinstance(page, ProfilePage)
+    plot = page.plots.cards["runtime"].plot
+    qtbot.waitUntil(lambda: {one.kernel for one in plot.labels.written} == {"standard", "flash2"})
+    boxes = {one.kernel: one.box for one in plot.labels.written}
+    ends = {one.kernel: plot.getViewBox().mapFromView(QPointF(one.x, one.y)) for one in plot.labels._endings}
+    assert 0 < ends["standard"].x() - boxes["standard"].right() < 20
+    assert 0 < boxes["flash2"].left() - ends["flash2"].x() < 20
 
 
 @pytest.mark.matrix

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.look.kernel_marks import kernel_mark
+from flashscope.app.look.theme import DARK
 from flashscope.app.shell.editor import thumbnails
 from flashscope.app.shell.editor.stop_list import ENTRY, StopEntry
 from flashscope.app.shell.editor.thumbnails import HELD, NONE, ON_SHOW, WAITING
@@ -82,3 +84,28 @@ def test_a_stop_of_what_is_on_show_has_a_picture_only_of_a_file(
     look = editor.thumbnails.look(stop, None)
     assert look is not None
     assert look.stop.session == str(session)
+
+
+@pytest.mark.matrix
+def test_a_comparison_has_a_picture_of_its_plot(
+    drawing: None, editor: StoryEditor, story: Path, qtbot: QtBot
+) -> None:
+    compared = Stop("compare", session="h100-peers", beside=("h200-peers",))
+    editor.desk.edit(editor.desk.draft.changed(compared))
+    qtbot.waitUntil(lambda: entry(editor, 0).picture is not None)
+    picture = entry(editor, 0).picture
+    assert picture is not None
+    image = picture.toImage()
+    colours = {image.pixelColor(x, y).name() for x in range(0, 480, 3) for y in range(80, 240)}
+    assert kernel_mark("standard").on(DARK).lower() in colours
+
+
+def test_what_a_stop_compares_is_found_from_where_its_picture_is_drawn(
+    editor: StoryEditor, session: Path
+) -> None:
+    other = session.with_name("other.flashscope")
+    other.write_bytes(session.read_bytes())
+    compared = Stop("compare", session=session.name, beside=(other.name,))
+    editor.desk.edit(editor.desk.draft.changed(compared))
+    looks = editor.thumbnails._wanted
+    assert [look.stop.beside for look in looks if look.stop.page == "compare"] == [(str(other),)]

@@ -82,9 +82,9 @@ def test_without_stops_a_click_is_left_to_what_is_clicked(
     assert presses.count == 1
 
 
-def test_after_the_stage_a_click_is_left_to_what_is_clicked(staged: MainWindow) -> None:
+def test_after_the_stage_a_click_is_left_to_what_is_clicked(staged: MainWindow, qtbot: QtBot) -> None:
     press(staged, Key.Key_Escape)
-    staged.appearance.finish()
+    qtbot.waitUntil(lambda: not staged.stage.loading.on)
     presses = Presses(staged.top_bar)
     click(staged, staged.top_bar, RIGHT)
     assert presses.count == 1

@@ -129,6 +129,36 @@ def test_a_screen_that_was_blackened_stays_black_when_the_stop_is_there(
     assert all(map(is_black, frames))
 
 
+def test_after_a_story_it_is_black_until_the_window_is_there_as_it_was(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    rig.open(BUNDLED / "h200-peers.flashscope")
+    window.show_page("profile")
+    window.stage.enter(read_story(find_story("why-tiling-wins")))
+    settle(window, rig, qtbot)
+    qtbot.wait(CALM_MS)
+    film = Film(window)
+    qtbot.wait(50)
+    press(window, Key.Key_Escape)
+    qtbot.waitUntil(lambda: not window.stage.loading.on)
+    assert rig.controller.path == BUNDLED / "h200-peers.flashscope"
+    frames = film.end(qtbot)
+    assert all(map(is_black, frames[1:-1]))
+    assert [is_black(frame) for frame in frames[:: len(frames) - 1]] == [False, False]
+
+
+def test_after_a_stage_it_is_black_until_the_window_has_its_own_size_again(
+    staged: MainWindow, qtbot: QtBot
+) -> None:
+    staged.stage.leave()
+    assert staged.stage.curtain.isVisible()
+    assert staged.appearance.turning
+    assert not staged.stage._ready()
+    qtbot.waitUntil(lambda: not staged.stage.loading.on)
+    assert staged.stage.curtain.isHidden()
+    assert not staged.appearance.turning
+
+
 def test_the_telemetry_of_a_recording_comes_with_all_its_lanes_and_says_their_peaks(
     window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path
 ) -> None:
