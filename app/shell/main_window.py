@@ -49,6 +49,7 @@ from flashscope.app.shell.tour import Tour
 from flashscope.app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from flashscope.app.stage.story import ENDING
 from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.focus_home import FocusHome
 from flashscope.app.widgets.log_panel import LogPanel
 from flashscope.app.widgets.place_bar import PlaceBar
 from flashscope.app.widgets.place_tabs import PlaceTabs, Tab
@@ -88,6 +89,7 @@ class MainWindow(PagedWindow):
         self._lay_out()
         self._offer_actions()
         self._connect()
+        FocusHome(self, lambda: self.page)
         appearance.dress(self, bare=[self.stack])
         self.apply_theme(theme)
         self.show_page(START)

@@ -22,6 +22,7 @@ from flashscope.app.control.queue import QueuedSweep
 from flashscope.app.control.queue_edits import cancel_all, take_out
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.focus_home import FocusHome
 from flashscope.app.widgets.pick_list import ASIDE_ROLE, AsideDelegate
 from flashscope.app.widgets.plain import PlainLabel, plain_tip, set_tip
 from flashscope.app.words.progress import count_text, elapsed_text
@@ -55,6 +56,7 @@ class QueueSheet(QDialog):
         self._shown: tuple[QueuedSweep, ...] = ()
         self._make_parts()
         self._lay_out()
+        FocusHome(self, lambda: self.list)
         self.resize(min(px(SIZE[0]), parent.width()), min(px(SIZE[1]), parent.height()))
         timer = QTimer(self, interval=TICK_MS)
         timer.timeout.connect(self._show_times)
