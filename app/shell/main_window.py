@@ -65,7 +65,7 @@ FIRST_SIZE = (1280, 800)
 SWITCH_S = 0.0005  # for which a thread of Python's may keep the window's waiting, whenever it needs Python
 
 
-class MainWindow(PagedWindow):
+class MainWindow(FocusHome, PagedWindow):
     """One window over one controller, the host of its pages.
 
     Attributes:
@@ -89,10 +89,14 @@ class MainWindow(PagedWindow):
         self._lay_out()
         self._offer_actions()
         self._connect()
-        FocusHome(self, lambda: self.page)
         appearance.dress(self, bare=[self.stack])
         self.apply_theme(theme)
         self.show_page(START)
+
+    @property
+    def focus_home(self) -> Page:
+        """The page in front."""
+        return self.page
 
     def open_path(self, path: Path) -> None:
         """Show a session file as soon as it is read; what is wrong with it is told in the error line.

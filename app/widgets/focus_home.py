@@ -1,31 +1,32 @@
 """Where the keyboard focus goes when what has it goes or is disabled; Qt gives it to what stands next."""
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
-from shiboken6 import isValid
+from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from flashscope.app.control.guard import guarded
 
+# What it extends; it stands before Qt's class of a window, and Qt's classes allow no other.
+if TYPE_CHECKING:
+    _Window: TypeAlias = QWidget
+else:
+    _Window = object
 
-class FocusHome(QObject):
-    """Gives the focus to `home` where it would go to a button by itself: Space might do harm there.
 
-    Args:
-        window: The window or the dialog in which it does so.
-        home: What takes the focus.
-    """
+class FocusHome(_Window):
+    """A window that keeps the focus from going to a button by itself: Space might do harm there."""
 
-    def __init__(self, window: QWidget, home: Callable[[], QWidget]) -> None:
-        super().__init__(window)
-        self._window, self._home = window, home
-        QApplication.instance().focusChanged.connect(self._follow)
+    @property
+    def focus_home(self) -> QWidget:
+        """What takes the focus instead."""
+        raise NotImplementedError
 
-    @guarded()
-    def _follow(self, old: QWidget | None, new: QWidget | None) -> None:
-        if old is None or not isinstance(new, QAbstractButton) or not isValid(old):
-            return
-        kept = old.isVisible() and old.isEnabled()
-        if not kept and old.window() is new.window() is self._window:
-            self._home().setFocus()
+    @guarded(bool)
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Move the focus on; Qt asks for that for the Tab key, and when what has the focus goes."""
+        focused = self.focusWidget()
+        gone = focused is not None and not (focused.isVisible() and focused.isEnabled())
+        moved = super().focusNextPrevChild(forward)
+        if gone and isinstance(self.focusWidget(), QAbstractButton):
+            self.focus_home.setFocus()
+        return moved

@@ -37,7 +37,7 @@ KEPT = "The queue lasts as long as this window: what waits when it is closed is 
 KEYS = {"Move up": "Alt+Up", "Move down": "Alt+Down", "Take out": "Del"}
 
 
-class QueueSheet(QDialog):
+class QueueSheet(FocusHome, QDialog):
     """Follows the queue while it is open; beside it the window can be used.
 
     Args:
@@ -56,7 +56,6 @@ class QueueSheet(QDialog):
         self._shown: tuple[QueuedSweep, ...] = ()
         self._make_parts()
         self._lay_out()
-        FocusHome(self, lambda: self.list)
         self.resize(min(px(SIZE[0]), parent.width()), min(px(SIZE[1]), parent.height()))
         timer = QTimer(self, interval=TICK_MS)
         timer.timeout.connect(self._show_times)
@@ -65,6 +64,11 @@ class QueueSheet(QDialog):
         controller.running_changed.connect(self.refresh)
         self.refresh()
         self.list.setFocus()
+
+    @property
+    def focus_home(self) -> QListWidget:
+        """The list."""
+        return self.list
 
     def _make_parts(self) -> None:
         self.running, self.progress, self.stopped = (PlainLabel() for _ in range(3))
