@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from flashscope.app.words.progress import status_word
 from flashscope.profiles.results.model.trust import Word
 
 Strokes = tuple[tuple[tuple[float, float], ...], ...]
@@ -23,8 +24,8 @@ _BOLT: Strokes = (
 )
 _DIAMOND: Strokes = (((0, -0.5), (0.5, 0), (0, 0.5), (-0.5, 0), (0, -0.5)),)
 STATUS_MARKS = {
-    "will-not-fit": StatusMark("will not fit", _CROSS),
-    "oom": StatusMark("out of memory", (*_BOX, *_CROSS)),
+    "will-not-fit": StatusMark(status_word("will-not-fit"), _CROSS),
+    "oom": StatusMark(status_word("oom"), (*_BOX, *_CROSS)),
     "timeout": StatusMark(
         "timeout", (((-0.4, -0.45), (0.4, -0.45), (-0.4, 0.45), (0.4, 0.45), (-0.4, -0.45)),)
     ),

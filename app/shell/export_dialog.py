@@ -18,6 +18,7 @@ from flashscope.app.look.theme import LIGHT, THEMES
 from flashscope.app.look.zoom import px
 from flashscope.app.report.kinds import KINDS
 from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.wheel import ChoiceBox
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.profiles.results.model.curves import by_curve
 from flashscope.profiles.results.model.rows import rows
@@ -103,7 +104,7 @@ class ExportDialog(QDialog):
 
 def _choice(name: str, options: Mapping[str, str]) -> QComboBox:
     """A box of texts, each with what it stands for."""
-    box = QComboBox()
+    box = ChoiceBox()
     box.setAccessibleName(name)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     for value, text in options.items():

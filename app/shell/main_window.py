@@ -49,6 +49,7 @@ from flashscope.app.shell.tour import Tour
 from flashscope.app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from flashscope.app.stage.story import ENDING
 from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.focus_home import FocusHome
 from flashscope.app.widgets.log_panel import LogPanel
 from flashscope.app.widgets.place_bar import PlaceBar
 from flashscope.app.widgets.place_tabs import PlaceTabs, Tab
@@ -64,7 +65,7 @@ FIRST_SIZE = (1280, 800)
 SWITCH_S = 0.0005  # for which a thread of Python's may keep the window's waiting, whenever it needs Python
 
 
-class MainWindow(PagedWindow):
+class MainWindow(FocusHome, PagedWindow):
     """One window over one controller, the host of its pages.
 
     Attributes:
@@ -91,6 +92,11 @@ class MainWindow(PagedWindow):
         appearance.dress(self, bare=[self.stack])
         self.apply_theme(theme)
         self.show_page(START)
+
+    @property
+    def focus_home(self) -> Page:
+        """The page in front."""
+        return self.page
 
     def open_path(self, path: Path) -> None:
         """Show a session file as soon as it is read; what is wrong with it is told in the error line.

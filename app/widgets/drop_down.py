@@ -2,17 +2,18 @@
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QWidget
+from PySide6.QtWidgets import QStyle, QStyleOptionComboBox, QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.zoom import px
 from flashscope.app.widgets.term_label import tell_terms
+from flashscope.app.widgets.wheel import ChoiceBox
 
 SCROLL_BAR = 12  # pixels
 PADDING = 4  # pixels that styles leave at either side of the text
 
 
-class DropDown(QComboBox):
+class DropDown(ChoiceBox):
     """A box that shows what is chosen, shortened to its width; the list has all of it, with tips.
 
     An entry that is a term says what it means.

@@ -9,12 +9,15 @@ from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox, QWidge
 from flashscope.app.control.guard import guarded
 from flashscope.app.widgets.remark import remark, take_back
 from flashscope.app.widgets.typing_guard import belongs_to_input
+from flashscope.app.widgets.wheel import WheelInFocus
 
 # What both kinds of fields extend; it stands before Qt's class of each, and Qt's classes allow no other.
 if TYPE_CHECKING:
-    _SpinBox: TypeAlias = QAbstractSpinBox
+
+    class _SpinBox(WheelInFocus, QAbstractSpinBox): ...
+
 else:
-    _SpinBox = object
+    _SpinBox = WheelInFocus
 MOST_QUOTED = 20  # characters of what was typed or pasted
 
 

@@ -22,6 +22,7 @@ from flashscope.app.control.queue import QueuedSweep
 from flashscope.app.control.queue_edits import cancel_all, take_out
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.focus_home import FocusHome
 from flashscope.app.widgets.pick_list import ASIDE_ROLE, AsideDelegate
 from flashscope.app.widgets.plain import PlainLabel, plain_tip, set_tip
 from flashscope.app.words.progress import count_text, elapsed_text
@@ -36,7 +37,7 @@ KEPT = "The queue lasts as long as this window: what waits when it is closed is 
 KEYS = {"Move up": "Alt+Up", "Move down": "Alt+Down", "Take out": "Del"}
 
 
-class QueueSheet(QDialog):
+class QueueSheet(FocusHome, QDialog):
     """Follows the queue while it is open; beside it the window can be used.
 
     Args:
@@ -63,6 +64,11 @@ class QueueSheet(QDialog):
         controller.running_changed.connect(self.refresh)
         self.refresh()
         self.list.setFocus()
+
+    @property
+    def focus_home(self) -> QListWidget:
+        """The list."""
+        return self.list
 
     def _make_parts(self) -> None:
         self.running, self.progress, self.stopped = (PlainLabel() for _ in range(3))

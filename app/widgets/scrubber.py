@@ -12,6 +12,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.widgets.typing_guard import MOVED_BY_SHORTCUTS
+from flashscope.app.widgets.wheel import WheelInFocus
 
 MARGIN = 9.0
 HANDLE = 7.0
@@ -26,7 +27,7 @@ class ScrubberMark(NamedTuple):
     bottom: float
 
 
-class Scrubber(QSlider):
+class Scrubber(WheelInFocus, QSlider):
     """From 0 to its maximum. It is held down from press to release, and tells every value between.
 
     Args:
@@ -41,7 +42,6 @@ class Scrubber(QSlider):
         self.setAccessibleName(name)
         set_tip(self, tip)
         keep(self, self.setMinimumSize, 160, 32)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setProperty(MOVED_BY_SHORTCUTS, True)  # a slider's own Page Down would go back, by ten steps
 
     def apply_theme(self, theme: Theme) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QLabel
 
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, plain_tip, set_tip
+from flashscope.app.widgets.wheel import ChoiceBox
 from flashscope.app.words.glossary import lines_in, with_line
 
 _INDEX, _TAG = re.compile("<sub>.*?</sub>"), re.compile("<[^>]*>")
@@ -43,7 +44,7 @@ class TermLine(ElidedLabel):
         set_tip(self, with_line(self.text(), self.text() if shortened else ""))
 
 
-class TermBox(QComboBox):
+class TermBox(ChoiceBox):
     """A box whose tip says what the chosen entry means, and after that what is chosen here.
 
     Args:

@@ -19,8 +19,8 @@ from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.provenance import Provenance
 
-NEW, PRESENT = "New sweep …", "Present"
-STAGE = "Stage"  # the menu of what can be presented
+NEW = "New sweep …"
+PRESENT = "Present"  # the group of what can be done with a story, too
 RUN, RUN_ROOMY = "Run", "Run  Ctrl+⏎"
 QUEUE = "Add to queue"  # what Run does while something runs or waits
 RUN_TIP, QUEUE_TIP = "Run the sweep", "Run the sweep after what runs and waits"
@@ -185,7 +185,7 @@ class TopBar(QFrame):
     def _open_stories(self) -> None:
         """What can be presented, as one menu."""
         menu = QMenu(self)
-        for action in self._registry.groups().get(STAGE, ()):
+        for action in self._registry.groups().get(PRESENT, ()):
             qaction = self._registry.find(action.key)
             if qaction is not None and not action.claims:
                 menu.addAction(qaction)

@@ -13,6 +13,7 @@ from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.scrubber import Scrubber
+from flashscope.app.widgets.wheel import ChoiceBox
 
 GAP = 6  # pixels
 PLAY, PAUSE = "fa6s.play", "fa6s.pause"
@@ -102,7 +103,7 @@ def side_by_side(*widgets: QWidget) -> QWidget:
 
 
 def _speeds(speeds: Sequence[float]) -> QComboBox:
-    box = QComboBox()
+    box = ChoiceBox()
     box.addItems([f"{speed:g}×" for speed in speeds])
     box.setCurrentIndex(speeds.index(1.0))
     box.setAccessibleName("Playing speed")

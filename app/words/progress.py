@@ -7,10 +7,11 @@ from flashscope.app.words.units import bytes_text, seqlen_full, temperature_text
 from flashscope.profiles.plan.problem_words import unusual_words
 from flashscope.profiles.results.model.drift import drifts
 from flashscope.profiles.results.model.session import PointState, Session
-from flashscope.profiles.wire.events import Reading
+from flashscope.profiles.wire.events import PointStatus, Reading
 
 NS = 1_000_000_000
 MOST_NAMED = 2
+SPELLED: dict[PointStatus, str] = {"will-not-fit": "will not fit", "oom": "out of memory"}
 
 
 def job_text(session: Session) -> str:
@@ -21,9 +22,15 @@ def job_text(session: Session) -> str:
 
 
 def count_text(session: Session) -> str:
-    """How many points have an outcome, and how many were broken off."""
+    """How many points have an outcome, and how many failed or were broken off."""
     told = f"{session.ended_points} of {session.plan.cells} points"
-    return ", ".join([told, *(f"{count} {status}" for status, count in session.broken_off.items())])
+    others = (f"{count} {status_word(status)}" for status, count in session.not_done.items())
+    return ", ".join([told, *others])
+
+
+def status_word(status: PointStatus) -> str:
+    """What became of a point, as it is shown."""
+    return SPELLED.get(status, status)
 
 
 def repeat_text(session: Session, index: int) -> str:

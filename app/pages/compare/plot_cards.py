@@ -35,7 +35,7 @@ from flashscope.profiles.results.quantities.registry import RUNTIME
 View = Literal["lines", "map"]
 NO_RATIO = "No point of these has a partner: what is nearest stands below."
 PROBLEM_CHARACTERS = 16
-LEGEND = "hollow: no change · band: too small to count"
+LEGEND = "hollow: no sure change · band: too small to count"
 
 
 class RatioCard(Card):

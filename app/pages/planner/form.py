@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import convert
 from msgspec.structs import asdict, replace
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.planner.places import Places
@@ -13,6 +13,7 @@ from flashscope.app.pages.profile.form.fields import Decimal, Input, KvHeads, Wh
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import set_tip
+from flashscope.app.widgets.wheel import ChoiceBox
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.plan.choice import choices_of
 from flashscope.profiles.plan.models import FAVOURITE, MODELS, Model, Setting, find_model
@@ -46,7 +47,7 @@ class PlannerForm(Card):
         self.inputs: dict[str, Input] = {
             name: made[name] if name in made else input_of(one) for name, one in declared.items()
         }
-        self.models, self.places = QComboBox(), Places()
+        self.models, self.places = ChoiceBox(), Places()
         self._lay_out()
         self._connect()
         self._show(Setting(memory=MEMORY))

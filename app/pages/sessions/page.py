@@ -7,7 +7,6 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QKeySequence
 from PySide6.QtWidgets import (
-    QComboBox,
     QHBoxLayout,
     QLineEdit,
     QMenu,
@@ -38,6 +37,7 @@ from flashscope.app.pages.sessions.verbs import VERBS, actions_of, buttons_of
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.widgets.wheel import ChoiceBox
 from flashscope.app.words.glossary import with_line
 from flashscope.profiles.results.findings.trend import Entry
 from flashscope.profiles.results.model.dates import moment
@@ -284,7 +284,7 @@ class SessionsPage(Page):
         self.file_chosen.emit(Path(entry.file))
 
     def _lay_out(self) -> None:
-        self.speed = QComboBox()
+        self.speed = ChoiceBox()
         self.speed.setAccessibleName("Speed of the replay")
         for speed in SPEEDS:
             self.speed.addItem(f"{speed:g}×", speed)

@@ -1,15 +1,14 @@
 """Tags of sessions: the choice of one to show by, and what a user's answer makes of a session's."""
 
-from PySide6.QtWidgets import QComboBox
-
 from flashscope.app.widgets.plain import button_text
+from flashscope.app.widgets.wheel import ChoiceBox
 from flashscope.profiles.store import SessionInfo, with_tags
 
 ANY_TAG = "All tags"
 TAGS_ASKED = "Tags, separated by commas; one with a minus in front (-old) is taken away"
 
 
-class TagChooser(QComboBox):
+class TagChooser(ChoiceBox):
     """One tag of those that there are, or any."""
 
     def __init__(self) -> None:

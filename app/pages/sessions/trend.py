@@ -17,6 +17,7 @@ from flashscope.app.plots.trend_plot import COLOURS, TrendPlot
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, button_text, escaped
 from flashscope.app.widgets.term_label import TermLabel, tell_terms
+from flashscope.app.widgets.wheel import ChoiceBox
 from flashscope.app.words.kinds import unit_text
 from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.findings.trend import Entry, Kind, entries_by_curve
@@ -52,8 +53,8 @@ class SessionsTrend(QWidget):
         self.words.setProperty("role", "dim")
         self.legend = FormulaLabel()
         self.legend.setWordWrap(True)
-        self.kernel, self.seqlen, self.quantity = QComboBox(), QComboBox(), QComboBox()
-        self.problem = QComboBox()
+        self.kernel, self.seqlen, self.quantity = ChoiceBox(), ChoiceBox(), ChoiceBox()
+        self.problem = ChoiceBox()
         self.problem.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.problem.setAccessibleName("Problem over time")
         self.problem.currentIndexChanged.connect(self._draw)

@@ -1,5 +1,6 @@
 """The first page: four ways to begin, recent files, and what was found on this machine."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -37,7 +38,8 @@ from flashscope.profiles.plan.machine import Machine, ProbeFinding
 ICON_PX = 22
 SLIDES, OPEN = "stepper.preset.slide", "open"  # actions
 LATER_MS = 100  # after the page is shown: it is painted before
-RECORDINGS = ("Open", "Libraries", "Traffic")  # of the bundled sessions, in their order
+TO_TRAFFIC = "Traffic"
+RECORDINGS = ("Open", "Libraries", TO_TRAFFIC)  # of the bundled sessions, in their order
 LARGE = 1300, 800  # pixels from which on there is room for large sentences
 SHELF, LOWER = 3, 2  # shares of what height is left over
 WIDE, NARROW = 860, 500  # pixels: where there are fewer, the four cards stand two by two, or in one column
@@ -173,7 +175,7 @@ class StartPage(Page):
 
     def _bundled_card(self) -> Card:
         buttons = [
-            text_button(title, f"Open {NAMES[path.stem]}", partial(self.file_chosen.emit, path))
+            text_button(title, f"Open {NAMES[path.stem]}", self._opening(title, path))
             for title, path in zip(RECORDINGS, bundled_sessions(), strict=False)
         ]
         words = "A sweep measured on a real GPU, with its telemetry. Needs no GPU here."
@@ -181,6 +183,12 @@ class StartPage(Page):
         return self._card(
             "mdi6.expansion-card", "See a GPU recording", words if buttons else missing, *buttons
         )
+
+    def _opening(self, title: str, recording: Path) -> Callable[[], object]:
+        """What opens a recording, in the view that the button is called by."""
+        if title != TO_TRAFFIC:
+            return partial(self.file_chosen.emit, recording)
+        return partial(self.controller.open_session, recording, partial(self.page_requested.emit, "traffic"))
 
     def _stepper_card(self) -> Card:
         button = text_button("Step", "Step through the slide example", self._step)

@@ -141,7 +141,8 @@ class OptionsBar(QWidget):
         request = trace.request
         self.source.setText(f"{trace.device} · {trace.source}")
         self.form.show_request(request)
-        preset = self._recorded(trace) or preset_of(request) or self._unnamed(request, last_gpu)
+        own = SCORES if self.chosen_preset == SCORES and self._typed(request) else ""
+        preset = self._recorded(trace) or own or preset_of(request) or self._unnamed(request, last_gpu)
         chosen = {self.preset: preset, self.backend: request.backend, self.order: request.order}
         for combo, key in chosen.items():
             combo.choose_quietly(combo.findData(key))
@@ -155,7 +156,11 @@ class OptionsBar(QWidget):
         """What the bar calls a trace that no preset makes."""
         if last_gpu is not None and request.subject == last_gpu.subject:
             return LAST_GPU
-        return SCORES if request == self.field.scores.request(request.backend, request.order) else OWN
+        return SCORES if self._typed(request) else OWN
+
+    def _typed(self, request: TraceRequest) -> bool:
+        """Whether a trace is of the scores that were typed last."""
+        return request == self.field.scores.request(request.backend, request.order)
 
     def open_scores(self) -> None:
         """Have scores typed."""

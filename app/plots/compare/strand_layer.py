@@ -40,7 +40,7 @@ class StrandStroke(NamedTuple):
         whiskers: Their spreads.
         x: Where the symbols are.
         y: The same upwards.
-        changed: Whether they are filled: hollow ones stand for what is no change.
+        changed: Whether they are filled: hollow ones stand for what is no sure change.
     """
 
     strand: Strand

@@ -17,13 +17,13 @@ from flashscope.profiles.store import SessionFileError
 if TYPE_CHECKING:  # what it needs takes a while to load, and no story is edited at the start
     from flashscope.app.shell.editor.window import StoryEditor
 
-GROUP = "Stage"
+GROUP = "Present"
 ADD = "Add this as a stop"
 PROPOSED = f"story{ENDING}"
 
 
 class StoryActions:
-    """The actions of the Stage menu that write; the editor is made when it is first asked for.
+    """The actions of the Present menu that write; the editor is made when it is first asked for.
 
     Args:
         window: Shows what becomes a stop.

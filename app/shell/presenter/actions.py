@@ -22,7 +22,7 @@ from flashscope.app.stage.story import (
 )
 from flashscope.app.widgets.error_line import ErrorLine
 
-GROUP = "Stage"
+GROUP = "Present"
 FORWARD, BACK = "PgDown; Space; Right; Return; Enter", "PgUp; Left; Backspace"
 STAGED: Sequence[str] = get_args(PageKey)  # the views that have a form for a stage
 FILTER = f"Stories (*{ENDING})"
@@ -31,7 +31,7 @@ WALKING = "stage.next", "stage.back", "stage.run", "stage.black", "stage.zoom", 
 
 
 class StageActions:
-    """The actions of the Stage menu.
+    """The actions of the Present menu.
 
     Args:
         stage: What is taken.

@@ -221,9 +221,10 @@ class Session:
         return sum(count for status, count in self._statuses.items() if status not in NOT_ENDED)
 
     @property
-    def broken_off(self) -> dict[PointStatus, int]:
-        """How many of the cells were broken off, by how."""
-        return {status: count for status, count in self._statuses.items() if status in BROKEN_OFF}
+    def not_done(self) -> dict[PointStatus, int]:
+        """How many of the cells failed or were broken off, by how."""
+        done = UNFINISHED | {"done"}
+        return {status: count for status, count in self._statuses.items() if status not in done}
 
     @property
     def _statuses(self) -> Counter[PointStatus]:

@@ -5,10 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.queue import Queue, QueuedSweep
+from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.words.progress import elapsed_text
 from flashscope.app.words.queueing import run_words, total_words
 from flashscope.profiles.store import load
@@ -297,3 +300,20 @@ def test_runs_are_told_as_one_row() -> None:
     assert run_words(1, 1, 1) == ""
     assert run_words(2, 2, 5) == "run 2 of 5"
     assert run_words(3, 5, 5) == "runs 3 to 5 of 5"
+
+
+def test_no_button_beside_one_that_goes_when_it_is_pressed_takes_the_focus(
+    rig: Rig, window: MainWindow, save: Save, qtbot: QtBot
+) -> None:
+    bar = window.top_bar
+    rig.controller.run(PLAN)
+    rig.say(sweep(points=1))
+    rig.open(save(sweep(), "recording"))
+    bar.sweep.setFocus()
+    qtbot.waitUntil(bar.sweep.hasFocus)
+    QTest.keyClick(bar.sweep, Qt.Key.Key_Space)
+    assert rig.controller.sweep_on_show
+    assert not bar.sweep.isVisible()
+    assert window.focusWidget() is window.page
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Space)
+    assert rig.controller.measuring

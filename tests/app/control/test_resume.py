@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control import bundled
@@ -56,9 +57,12 @@ def test_an_unfinished_session_goes_on_in_its_file_and_its_points_say_in_which_p
     assert not window.top_bar.resume.isVisible()
     rig.open(broken_off)
     assert window.top_bar.resume.isVisible()
+    window.top_bar.resume.setFocus()
+    qtbot.waitUntil(window.top_bar.resume.hasFocus)
     resume(rig, window, qtbot)
     assert rig.controller.measuring
     assert not window.top_bar.resume.isVisible()
+    assert not isinstance(window.focusWidget(), QAbstractButton)  # Cancel, which Space would press
     first, *others = rest_of_the_sweep(rig)
     rig.say([first])
     assert rig.controller.provenance.badge == "CPU"

@@ -173,6 +173,13 @@ def test_the_menu_has_the_pages_in_the_order_of_the_rail_between_files_and_help(
     assert places == sorted(places)
 
 
+def test_the_group_of_what_is_done_with_stories_is_called_as_its_button_is(window: MainWindow) -> None:
+    groups = window.registry.groups()
+    keys = {action.key for action in groups[window.top_bar.present.text()]}
+    assert {"stage", "stage.open", "stage.next", "story.edit", "stage.add"} <= keys
+    assert "Stage" not in groups
+
+
 def test_the_sheet_lists_every_key(window: MainWindow, qtbot: QtBot) -> None:
     sheet = ShortcutSheet(window.registry, window)
     qtbot.addWidget(sheet)

@@ -104,7 +104,7 @@ def test_a_narrow_window_says_only_how_many_wait(queued: MainWindow, qtbot: QtBo
 
 
 def test_a_sweep_is_moved_and_taken_out_with_keys_and_put_back_with_undo(
-    queued: MainWindow, rig: Rig
+    queued: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
     sheet = sheet_of(queued)
     sheet.list.setCurrentRow(2)
@@ -119,9 +119,12 @@ def test_a_sweep_is_moved_and_taken_out_with_keys_and_put_back_with_undo(
     queued.trigger("redo")
     assert waiting_seeds(rig) == [1, 2]
     sheet.list.setCurrentRow(0)
+    sheet.down.setFocus()
+    qtbot.waitUntil(sheet.down.hasFocus)
     sheet.down.click()
     assert waiting_seeds(rig) == [2, 1]
     assert not sheet.down.isEnabled()
+    assert sheet.focusWidget() is sheet.list
 
 
 def test_cancelling_says_what_begins_then_and_offers_to_cancel_all(

@@ -154,7 +154,7 @@ def test_failed_points_move_the_bar_on_and_interrupted_ones_do_not(
     status = window.status
     status.refresh()
     assert status.bar.value() == 2
-    assert status.count.text() == "2 of 6 points, 1 interrupted"
+    assert status.count.text() == "2 of 6 points, 1 failed, 1 interrupted"
 
 
 @pytest.mark.matrix

@@ -8,7 +8,6 @@ from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
-    QComboBox,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -20,6 +19,7 @@ from flashscope.app.widgets.number_fields import DecimalField, WholeField
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.widgets.remark import remark, take_back
 from flashscope.app.widgets.term_label import TermBox, TermLabel, tell_terms
+from flashscope.app.widgets.wheel import ChoiceBox
 from flashscope.app.words.glossary import with_line
 from flashscope.kernels.workload.lengths import PAGE_SIZES
 from flashscope.profiles.plan.choice import Declared
@@ -136,7 +136,7 @@ class SwitchField(QCheckBox):
         self.setChecked(on)
 
 
-class KvHeads(QComboBox):
+class KvHeads(ChoiceBox):
     """A number of key and value heads among the divisors of the heads; the first means as many as these."""
 
     def __init__(self, declared: Declared) -> None:
@@ -181,7 +181,7 @@ class KvHeads(QComboBox):
         self.setCurrentIndex(max(0, self.findText(str(self._wanted))))
 
 
-class PageSize(QComboBox):
+class PageSize(ChoiceBox):
     """A number of keys of a page among those there are; the first means no pages."""
 
     def __init__(self, declared: Declared) -> None:

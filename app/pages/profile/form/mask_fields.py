@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QWidget
 
 from flashscope.app.pages.profile.form.fields import SwitchField, dress_field, labelled, side
 from flashscope.app.widgets.term_label import tell_terms
+from flashscope.app.widgets.wheel import ChoiceBox
 from flashscope.kernels.workload.block_pattern import BLOCK, EXAMPLES, BlockPattern
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.plan.choice import Declared
@@ -34,7 +35,7 @@ class MaskFields(QWidget):
         super().__init__()
         self._declared = declared
         self.kind = dress_field(
-            QComboBox(), "mask", "\n".join(f"{name}: {hint}" for name, hint in self._hints())
+            ChoiceBox(), "mask", "\n".join(f"{name}: {hint}" for name, hint in self._hints())
         )
         self.kind.addItems(list(MASKS))
         tell_terms(self.kind)
@@ -66,7 +67,7 @@ class MaskFields(QWidget):
 
     def _offering(self, name: str, offered: Sequence[str]) -> QComboBox:
         choice = self._declared[name].choice
-        box = dress_field(QComboBox(), choice.label, choice.help)
+        box = dress_field(ChoiceBox(), choice.label, choice.help)
         box.addItems(list(offered))
         box.setMinimumContentsLength(4)
         return box

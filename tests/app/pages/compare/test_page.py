@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from flashscope.app.figures.strands import NO_PLACE
 from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.term_label import TermLine
 from flashscope.installation import PROGRAM
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan
@@ -34,6 +35,12 @@ def test_the_sentence_stands_large_above_what_differs(desk: Desk) -> None:
     assert "standard 20% slower (geometric mean); 3 more of 6 points slower; NVIDIA driver differs" in told
     assert "▲ NVIDIA driver: 580.1 → 590.2 · may explain any change" in told
     assert "What differs around them: 1, 1 of them may explain a change" in told
+
+
+def test_the_legend_says_of_hollow_points_what_is_true_of_inconclusive_ones_too(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other"))
+    told = [line.text() for line in desk.board.findChildren(TermLine)]
+    assert any("hollow: no sure change" in text for text in told)
 
 
 def test_the_sentence_the_tabs_and_the_tables_count_the_same_points(desk: Desk) -> None:

@@ -145,6 +145,15 @@ def test_a_cupy_too_new_for_the_driver_is_told_with_the_line_that_replaces_it(ri
     assert line.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
 
 
+def test_a_button_leads_to_the_traffic_of_a_recording(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
+    window.show_page("start")
+    card = start_page(window)
+    button = next(one for one in card.findChildren(QPushButton) if one.text() == "Traffic")
+    rig.opening(button.click)
+    assert rig.controller.path == bundled_sessions()[2]
+    qtbot.waitUntil(lambda: window.view == "traffic")
+
+
 def test_a_button_leads_to_flash3_as_an_h100_ran_it(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     window.show_page("start")
     card = start_page(window)

@@ -44,6 +44,19 @@ def test_s_opens_the_field_and_return_traces_what_is_typed(bench: Bench) -> None
     bench.qtbot.waitUntil(lambda: bench.page.view is not None and bench.page.view.recording.seqlen_q == 2)
 
 
+def test_scores_that_are_typed_are_own_ones_also_where_they_are_those_of_the_slide(bench: Bench) -> None:
+    field = opened(bench)
+    typed(field, "1,3 | 2,0.5")
+    before = bench.page.story
+    field.go.click()
+    bench.qtbot.waitUntil(lambda: bench.page.story is not before)
+    assert bench.page.bar.preset.currentText() == "Own scores"
+    before = bench.page.story
+    bench.page.show_preset("slide")
+    bench.qtbot.waitUntil(lambda: bench.page.story is not before)
+    assert bench.page.bar.preset.currentText() == "Slide example"
+
+
 def test_another_loop_order_traces_the_same_scores_again(bench: Bench) -> None:
     field = opened(bench)
     typed(field, "1,2 | 5,0 | 3")
