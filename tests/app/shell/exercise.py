@@ -73,6 +73,7 @@ def exercise(window: MainWindow, file: Path) -> None:
     _queue(window)
     _type(window)
     _drag(window, file)
+    window.focusNextPrevChild(True)
     _present(window)
     _write(window, file)
     _tour(window)
@@ -186,6 +187,7 @@ def _leave_empty(field: QAbstractSpinBox) -> None:
     """What makes it say that the number before stays."""
     field.clear()
     field.stepUp()
+    _turn_wheel(field)
 
 
 TOUCHES: tuple[tuple[type[QWidget] | UnionType, Callable[[Any], object]], ...] = (
