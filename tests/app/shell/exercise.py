@@ -36,6 +36,7 @@ from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.plots.timeline.time_plot import TimePlot
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.presenter.check_dialog import CheckDialog
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.story import Stop
 from flashscope.app.stage.writing import add_stop
@@ -75,6 +76,7 @@ def exercise(window: MainWindow, file: Path) -> None:
     _drag(window, file)
     window.focusNextPrevChild(True)
     _present(window)
+    _walk(window)
     _write(window, file)
     _tour(window)
     window.controller._shown._opener._chores.wait()
@@ -297,6 +299,19 @@ def _present(window: MainWindow) -> None:
     notes.close()
     window.stage.blacken()
     grab_whole(window)
+    window.stage.leave()
+    _settle()
+
+
+def _walk(window: MainWindow) -> None:
+    """Check a story, click through its first stop, and leave."""
+    window.presenting.check("online-softmax")
+    check = window.findChild(CheckDialog)
+    assert check is not None
+    check.close()
+    window.presenting.present("online-softmax")
+    handle = window.windowHandle()
+    QTest.mouseClick(handle, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(640, 400))
     window.stage.leave()
     _settle()
 
