@@ -73,7 +73,7 @@ class Tables(Card):
         several = len(findings.members) > 2  # noqa: PLR2004 - the baseline and one other
         self.pairs.setColumnHidden(SESSION, not several)
         self.pairs.setColumnHidden(PROBLEM, len(set(findings.curves.values())) <= 1)
-        of_all = f", beside {len(findings.members) - 1} sessions" if several else ""
+        of_all = f", {len(findings.members) - 1} sessions" if several else ""
         self.tabs[0].setText(f"Pairs ({len(findings.pairs)}{of_all})")
         self.tabs[1].setText(f"Without a partner ({len(findings.alone)})")
         if not findings.pairs or not findings.alone:

@@ -15,6 +15,7 @@ from flashscope.profiles.results.theory.memories import MemoryLevel
 BAR = 0.34  # of the height that a memory has
 BESIDE = 1.35  # times the longest bar: what is written beside it has room
 MOST_LEVELS = 4
+LONGEST = 1e300  # of an absurd recording: the axis needs room beyond it
 
 
 class MemoriesPlot(Plot):
@@ -39,7 +40,8 @@ class MemoriesPlot(Plot):
         """Draw these, the fastest first; none: say what would fill the picture."""
         self._levels = levels
         rates = [level.rate.value or 0.0 for level in levels]
-        slowest, longest = min(filter(None, rates), default=None), max(rates, default=0.0) or 1.0
+        slowest = min(filter(None, rates), default=None)
+        longest = min(max(rates, default=0.0) or 1.0, LONGEST)
         heights = [-float(place) for place in range(len(levels))]
         self._bars.setOpts(x0=[0.0] * len(rates), y=heights, height=[BAR] * len(rates), width=rates)
         for (title, text), level, y in zip(self._texts, levels, heights, strict=False):

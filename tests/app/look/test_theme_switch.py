@@ -19,7 +19,7 @@ from flashscope.app.widgets.split import Split
 from tests.app.fakes import PLAN, plan_started
 from tests.app.rig import Rig
 
-MOST_WIDGETS = 280  # that take a stylesheet in one step
+MOST_WIDGETS = 300  # that take a stylesheet in one step
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def test_the_sentence_the_tabs_and_the_tables_count_the_same_points(desk: Desk) 
 def test_of_several_sessions_the_tab_says_that_its_pairs_are_of_all(desk: Desk) -> None:
     desk.choose(recorded("base"), recorded("one"), recorded("two"))
     pairs = desk.board.tables.pairs.list.rows_shown
-    assert desk.board.tables.tabs[0].text() == f"Pairs ({pairs}, beside 2 sessions)"
+    assert desk.board.tables.tabs[0].text() == f"Pairs ({pairs}, 2 sessions)"
 
 
 def test_rounds_that_can_decide_nothing_are_told_beside_the_sentence(desk: Desk) -> None:
