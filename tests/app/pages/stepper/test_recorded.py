@@ -7,13 +7,19 @@ from flashscope.app.shell.main_window import MainWindow
 from tests.app.rig import Rig
 
 
-def test_every_trace_of_a_session_can_be_chosen_and_is_named(window: MainWindow, rig: Rig) -> None:
+def opened(window: MainWindow, rig: Rig) -> StepperPage:
+    """The Stepper over the recording that has traces."""
     window.show_page("stepper")
     page = window.page
     assert isinstance(page, StepperPage)
     recording = inside_recording()
     assert recording is not None
     rig.open(recording)
+    return page
+
+
+def test_every_trace_of_a_session_can_be_chosen_and_is_named(window: MainWindow, rig: Rig) -> None:
+    page = opened(window, rig)
     preset = page.bar.preset
     assert preset.currentText() == "Recorded: flash3 on a GPU, N = 384, causal"
     assert page.staging.provenance.of == "trace of flash3"
@@ -23,12 +29,7 @@ def test_every_trace_of_a_session_can_be_chosen_and_is_named(window: MainWindow,
 
 
 def test_traces_go_with_their_session_and_what_is_on_show_stays_named(window: MainWindow, rig: Rig) -> None:
-    window.show_page("stepper")
-    page = window.page
-    assert isinstance(page, StepperPage)
-    recording = inside_recording()
-    assert recording is not None
-    rig.open(recording)
+    page = opened(window, rig)
     rig.open(bundled_sessions()[0])
     keys = [str(page.bar.preset.itemData(index)) for index in range(page.bar.preset.count())]
     assert not [key for key in keys if key.startswith(RECORDED)]
