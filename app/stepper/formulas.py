@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from flashscope.app.stepper.numbers import number
 from flashscope.app.stepper.pseudocode import LAZY_MAXIMUM
 from flashscope.app.stepper.recording import RecordedFloats
@@ -51,6 +53,7 @@ class RowTerms:
         return self.o_new / self.l_new if self.l_new else 0.0
 
 
+@np.errstate(all="ignore")  # what is not finite is shown as such
 def terms(view: StepView, local: int) -> RowTerms:
     """Collect the numbers of one row of the current tile."""
     recording, step = view.recording, view.step

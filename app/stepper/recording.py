@@ -178,7 +178,7 @@ class Recording:
         i, j = self.at(t)
         return self.s[t, : self.rows(i), : self.columns(j)]
 
-    @np.errstate(over="ignore")  # a file may hold any m
+    @np.errstate(all="ignore")  # a file may hold any m
     def weights(self, t: int, *, local: bool = False) -> RecordedFloats:
         """P of tile t, recomputed as exp(S - m) from the recorded S and m (rows, columns).
 

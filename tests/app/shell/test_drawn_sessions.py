@@ -4,19 +4,16 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.kernels.workload.trace import Array, Trace
+from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.store import Recorder
 from flashscope.profiles.wire.events import Event, TraceReady
 from tests.app.rig import Rig
 from tests.app.shell.drawn import shown
-from tests.app.stepper.builders import random_trace
+from tests.app.stepper.strategies import spoilt_traces
 from tests.matrix import on_demand
 from tests.profiles.store.test_round_trip import sweeps
 
@@ -27,22 +24,6 @@ A_ROUND = settings(
     phases=[Phase.reuse, Phase.generate],  # making a whole sweep smaller takes longer than showing it
     suppress_health_check=list(HealthCheck),
 )
-ARRAYS = ("s", "m", "l", "alpha", "o", "q", "k", "v", "output", "exact_output")
-VALUES = st.floats(width=32) | st.sampled_from([0.0, np.nan, np.inf, -np.inf, 3.4e38, 1e-45])
-
-
-@st.composite
-def traces(draw: st.DrawFn) -> Trace:
-    """A trace of a right shape whose values are anything."""
-    trace = random_trace(8, block=4, head_dim=2, order=draw(st.sampled_from(["flash1", "flash2"])))
-    spoilt = draw(st.sets(st.sampled_from(ARRAYS)))
-    return replace(trace, **{name: _filled(getattr(trace, name), draw) for name in spoilt})
-
-
-def _filled(array: Array, draw: st.DrawFn) -> Array:
-    values = array.numpy().copy()
-    values.flat[:: draw(st.integers(1, 3))] = draw(VALUES)
-    return Array.of(values)
 
 
 @pytest.fixture
@@ -61,7 +42,7 @@ def files(tmp_path: Path) -> Callable[[list[Event]], Path]:
 
 @on_demand("turn", range(1, ROUNDS + 1), {1})
 @A_ROUND
-@given(events=sweeps(), trace=traces())
+@given(events=sweeps(), trace=spoilt_traces())
 def test_a_window_shows_any_figures(  # noqa: PLR0917 - fixtures
     turn: int,
     events: list[Event],
