@@ -103,9 +103,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _draw_the_same(item: pytest.Item) -> None:
     """Let a property draw the same examples in every run: a failure by chance says nothing of a change."""
-    test = getattr(item, "function", None)
-    if is_hypothesis_test(test) and item.config.getoption("--hypothesis-profile") != SEARCH:
-        seed(crc32(item.nodeid.encode()))(test)
+    if item.config.getoption("--hypothesis-profile") == SEARCH or not isinstance(item, pytest.Function):
+        return
+    if is_hypothesis_test(item.function):
+        seed(crc32(item.nodeid.encode()))(item.function)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
