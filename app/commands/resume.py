@@ -7,6 +7,7 @@ from flashscope.app.commands.local import find_machine, local_driver
 from flashscope.app.commands.messages import complain, say_json
 from flashscope.app.commands.sweep import SweepRun, report
 from flashscope.app.control.bundled import check_own
+from flashscope.app.words.provenance import of_session
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.formats.export import to_json
 from flashscope.profiles.results.model.parts import machine_differences
@@ -38,7 +39,7 @@ def run(path: Path, *, as_json: bool) -> int:
 def _tell_finished(session: Session, path: Path, *, as_json: bool) -> int:
     complain("sweep", f"{path} is finished: there is nothing to resume.")
     if as_json:
-        say_json(to_json(session, str(path)))
+        say_json(to_json(session, str(path), of_session(session, "saved").badge))
     return 0
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from flashscope.app.commands.messages import say_csv, say_json
 from flashscope.app.commands.printed.against import print_against
 from flashscope.app.commands.printed.table import print_session, print_why
+from flashscope.app.words.provenance import of_session
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.results.formats.export import to_csv, to_json
 from flashscope.profiles.store import load
@@ -16,9 +17,9 @@ def run(
     """Print the session as a table, as ratios to some kernels, as reasons, as CSV or as one JSON document."""
     session = load(file)
     if as_json:
-        say_json(to_json(session, str(file)))
+        say_json(to_json(session, str(file), of_session(session, "saved").badge))
     elif as_csv:
-        say_csv(to_csv(session))
+        say_csv(to_csv(session, of_session(session, "saved").badge))
     elif against is not None:
         kernels = session.plan.kernels
         if not set(against) & set(kernels):

@@ -21,6 +21,7 @@ from flashscope.app.commands.messages import complain, pasteable, say, say_json
 from flashscope.app.commands.printed.against import print_against
 from flashscope.app.commands.printed.progress import progress_display
 from flashscope.app.commands.printed.table import print_session
+from flashscope.app.words.provenance import of_session
 from flashscope.kernels.catalogue.registry import AUTO, KernelChoice, choose, find_kernel, runnable
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import UnsupportedError
@@ -232,7 +233,7 @@ def report(sweep: SweepRun, *, as_json: bool, compared: bool) -> int:
         return FAILED
     path = sweep.saved()
     if as_json:
-        say_json(to_json(session, str(path) if path else None))
+        say_json(to_json(session, str(path) if path else None, of_session(session, "live").badge))
     else:
         if compared:
             print_against(session, PEERS_OF_TILED)

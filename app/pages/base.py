@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -15,6 +15,9 @@ from flashscope.app.pages.host import Host
 from flashscope.app.pages.landing import Landing
 from flashscope.app.pages.staging import Staging
 from flashscope.profiles.results.model.session import Session
+
+if TYPE_CHECKING:
+    from flashscope.app.plots.export.exporter import Exporter  # with it all that draws is loaded
 
 
 class Page(QWidget):
@@ -75,6 +78,13 @@ class Page(QWidget):
         self.action_requested.connect(host.trigger)
         self.file_chosen.connect(host.open_path)
         self.noticed.connect(host.notice)
+
+    def let_export(self, exporters: Iterable["Exporter"]) -> None:
+        """Have what these write say where it comes from, as the badge does, and tell what came of it."""
+        for exporter in exporters:
+            exporter.badge = lambda: self.staging.provenance.badge
+            exporter.failed.connect(self.controller.error_raised)
+            exporter.done.connect(self.noticed)
 
     def show_view(self, key: str) -> None:
         """Take the form that a view of this name shows; a page that has one form has nothing to do."""

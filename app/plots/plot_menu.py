@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
-from flashscope.app.plots.export.button import ExportButton
+from flashscope.app.plots.export.exporter import Exporter
 from flashscope.app.widgets.menus import commands_of, pop_up
 
 Own = Callable[[QMenu], Sequence[QAction]]
@@ -17,16 +17,16 @@ class PlotMenu(QObject):
 
     Args:
         owner: The card.
-        export: Has the entries that write and copy.
+        exporter: Has the entries that write and copy.
         commands: Keys of commands of the window's registry.
         own: What this plot has beside them, made for a menu.
     """
 
     def __init__(
-        self, owner: QWidget, export: ExportButton, commands: Sequence[str] = (), own: Own = lambda _menu: ()
+        self, owner: QWidget, exporter: Exporter, commands: Sequence[str] = (), own: Own = lambda _menu: ()
     ) -> None:
         super().__init__(owner)
-        self._owner, self._export, self._commands, self._own = owner, export, commands, own
+        self._owner, self._exporter, self._commands, self._own = owner, exporter, commands, own
         owner.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         owner.customContextMenuRequested.connect(self._open)
 
@@ -35,9 +35,9 @@ class PlotMenu(QObject):
         menu = QMenu(self._owner)
         menu.addActions([*self._own(menu), *commands_of(self._owner, self._commands)])
         menu.addSeparator()
-        menu.addActions(self._export.menu().actions())
+        self._exporter.fill(menu)
         return menu
 
     def _open(self, place: QPoint) -> None:
-        if self._export.isVisible():
+        if self._exporter.offered():
             pop_up(self.menu(), self._owner.mapToGlobal(place))

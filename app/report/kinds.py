@@ -38,22 +38,21 @@ class FileKind:
 
 
 def _csv(session: "Session", _path: str | None, source: "Provenance") -> bytes:
-    from flashscope.profiles.results.formats.cells import comment  # noqa: PLC0415 - when it writes
     from flashscope.profiles.results.formats.export import to_csv  # noqa: PLC0415 - when it writes
 
-    return (comment("provenance", source.badge) + to_csv(session)).encode()
+    return to_csv(session, source.badge).encode()
 
 
-def _json(session: "Session", path: str | None, _source: "Provenance") -> bytes:
+def _json(session: "Session", path: str | None, source: "Provenance") -> bytes:
     from flashscope.profiles.results.formats.export import to_json  # noqa: PLC0415 - when it writes
 
-    return to_json(session, path)
+    return to_json(session, path, source.badge)
 
 
-def _parquet(session: "Session", path: str | None, _source: "Provenance") -> bytes:
+def _parquet(session: "Session", path: str | None, source: "Provenance") -> bytes:
     from flashscope.profiles.results.formats.parquet import to_parquet  # noqa: PLC0415 - when it writes
 
-    return to_parquet(session, path)
+    return to_parquet(session, path, source.badge)
 
 
 def _page(session: "Session", _path: str | None, source: "Provenance") -> bytes:
@@ -62,10 +61,10 @@ def _page(session: "Session", _path: str | None, source: "Provenance") -> bytes:
     return session_page(session, source)
 
 
-def _perfetto(session: "Session", _path: str | None, _source: "Provenance") -> bytes:
+def _perfetto(session: "Session", _path: str | None, source: "Provenance") -> bytes:
     from flashscope.profiles.results.formats.perfetto import to_perfetto  # noqa: PLC0415 - when it writes
 
-    return to_perfetto(session)
+    return to_perfetto(session, source.badge)
 
 
 KINDS = {

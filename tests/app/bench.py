@@ -132,13 +132,13 @@ def marked(page: ProfilePage) -> list[PointRow]:
 
 def save(button: ExportButton, kind: str, path: Path) -> None:
     """Save a plot, and return once it is written or refused, and said."""
-    button.save(kind, path)
+    button.exporter.save(kind, path)
     end_saving(button)
 
 
 def copy(button: ExportButton) -> None:
     """Copy a plot, and return once it is on the clipboard, and said."""
-    button.copy()
+    button.exporter.copy()
     end_saving(button)
 
 

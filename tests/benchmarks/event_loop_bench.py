@@ -149,7 +149,7 @@ def test_exporting_a_plot(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> N
         ("telemetry", page.bottom.export_button),
     ):
         for kind in WRITERS:
-            export = partial(button.save, kind, tmp_path / f"{name}.{kind}")
+            export = partial(button.exporter.save, kind, tmp_path / f"{name}.{kind}")
             line(f"the {name} as {kind}", *[beaten(qtbot, window, export) for _ in range(TRIES)])
 
 

@@ -113,9 +113,7 @@ class ComparePage(Page):
         self.empty.sessions_wanted.connect(lambda: self.page_requested.emit("sessions"))
         self.empty.bundled_wanted.connect(lambda: lineup.choose(alike_recordings()))
         self.controller.running_changed.connect(self._offer_after)
-        for card in (self.board.ratios, self.board.curves):
-            card.export_button.failed.connect(self.controller.error_raised)
-            card.export_button.done.connect(self.noticed)
+        self.let_export(card.export_button.exporter for card in (self.board.ratios, self.board.curves))
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""

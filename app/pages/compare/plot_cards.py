@@ -65,7 +65,7 @@ class RatioCard(Card):
         self.switch = text_button("Heat map", "Show the heat map", self.view_chosen.emit, "quiet")
         does(self.switch, "compare.view")
         self.export_button = ExportButton("the ratio", self.make_export, theme)
-        self.plot_menu = PlotMenu(self, self.export_button, ("compare.all", "compare.view"))
+        self.plot_menu = PlotMenu(self, self.export_button.exporter, ("compare.all", "compare.view"))
         self._words = TermLine()
         self._words.setProperty("role", "unit")
         self._all = show_all_button("the heat map", self.map.show_all, "compare.all")
@@ -177,7 +177,7 @@ class CurvesCard(Card):
         set_tip(self.problems, "Problems on show over N")
         self.problems.activated.connect(lambda index: self.curve_chosen.emit(self._curves[index]))
         self.export_button = ExportButton("the curves", self.make_export, theme)
-        self.plot_menu = PlotMenu(self, self.export_button)
+        self.plot_menu = PlotMenu(self, self.export_button.exporter)
         self._words = TermLine()
         self._words.setProperty("role", "unit")
         for widget in (self._words, self.problems, self.export_button):

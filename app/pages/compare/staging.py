@@ -12,6 +12,7 @@ from flashscope.app.pages.compare.board import CompareBoard
 from flashscope.app.pages.compare.lineup import Lineup
 from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.story import Stop
+from flashscope.app.words.provenance import Provenance, of_session
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 
 CLAUSES = 2  # of the summary, which goes on with what differs around the two
@@ -60,6 +61,16 @@ class CompareStaging(Staging):
         names = board.findings.names()
         told = "; ".join(contrast.summary.split("; ")[:CLAUSES])
         return f"{names[board.current]} beside {names[0]}: {told.rstrip('.')}."
+
+    @property
+    def provenance(self) -> Provenance:
+        """The baseline's recording, and how many others stand beside it."""
+        findings = self._page.board.findings
+        if findings is None:
+            return super().provenance
+        others = len(findings.members) - 1
+        beside = f"and {others} other{'s' if others > 1 else ''}"
+        return replace(of_session(findings.comparison.base, "saved"), of=beside)
 
     @property
     def source(self) -> str:

@@ -31,7 +31,7 @@ class MemoryCard(Card):
         self.plot = ContextPlot(theme)
         self.export_button = ExportButton("memory over context", self.make_export, theme)
         self.header.addWidget(self.export_button)
-        self.plot_menu = PlotMenu(self, self.export_button)
+        self.plot_menu = PlotMenu(self, self.export_button.exporter)
         self.body.addWidget(self.plot, 1)
         self.setContentsMargins(0, -4, -6, -6)
 

@@ -100,8 +100,7 @@ class PlannerPage(Page):
         self.crossing.pressed.connect(self.search)
         self.finding.reported.connect(self.crossing.show_found)
         self.finding.ended.connect(self._session_changed)
-        self.memory.export_button.failed.connect(controller.error_raised)
-        self.memory.export_button.done.connect(self.noticed)
+        self.let_export([self.memory.export_button.exporter])
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
@@ -215,4 +214,4 @@ class PlannerPage(Page):
         self.crossing.show_active(self.finding.active, self.controller.why_no_sweep)
 
     def _copy_picture(self) -> None:
-        self.memory.export_button.copy()
+        self.memory.export_button.exporter.copy()

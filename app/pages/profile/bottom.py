@@ -69,7 +69,7 @@ class BottomCard(Card):
         self.summary.hide()
         self.header.insertWidget(0, self.legend, 100)  # all the room there is
         self.export_button = ExportButton("telemetry", self.make_export, self._theme)
-        self.plot_menu = PlotMenu(self, self.export_button, ("profile.autorange", "profile.freeze"))
+        self.plot_menu = PlotMenu(self, self.export_button.exporter, ("profile.autorange", "profile.freeze"))
         self._all = show_all_button("the time", self.strip.fit, "profile.autorange")
         self.header.addWidget(self.summary)
         self.header.addWidget(self._all)

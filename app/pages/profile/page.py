@@ -206,9 +206,8 @@ class ProfilePage(FormPage):
         notes.point_chosen.connect(self._go_to_point)
         notes.moment_chosen.connect(self._go_to_moment)
         notes.noticed.connect(self.noticed)
-        for button in (*(card.export_button for card in self.plots.cells), self.bottom.export_button):
-            button.failed.connect(self.controller.error_raised)
-            button.done.connect(self.noticed)
+        buttons = *(card.export_button for card in self.plots.cells), self.bottom.export_button
+        self.let_export(button.exporter for button in buttons)
 
     def join(self, host: Host) -> None:
         """Let Run follow the form, and the plots show what they showed at the last start."""

@@ -13,7 +13,7 @@ from flashscope.app.look.picture import PictureOptions
 from flashscope.app.look.theme import THEMES, Theme
 from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.pages.profile.plots_view import CELLS
-from flashscope.app.plots.export.contents import SOURCE, Export
+from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.export.picture import WRITERS
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.words.headline import headline_text
@@ -41,7 +41,7 @@ def session_picture(kind: str, session: Session, source: Provenance, look: Pictu
     theme = THEMES[look.theme]
     theme = replace(theme, panel=CLEAR) if look.transparent else theme
     keys = [look.plot] if look.plot else [quantity.key for quantity in CELLS]
-    told = {SOURCE: f"{source.badge} · Flashscope {own_version()}"}
+    told = {"source": f"{source.badge} · Flashscope {own_version()}"}
     with _zoomed(look.scale if kind == "png" else 1), _nowhere() as place:
         cards = [_card(key, session, members, theme, place) for key in keys]
         place.show()
@@ -49,7 +49,7 @@ def session_picture(kind: str, session: Session, source: Provenance, look: Pictu
             card.plot.grab()  # an axis knows how high its labels are once it has been painted
             card.plot.plotItem.layout.activate()
         export = _together(cards, session, curve, members)
-        whole = replace(export, provenance={**told, **export.provenance}, scale=1)
+        whole = replace(export, badge=source.badge, provenance={**told, **export.provenance}, scale=1)
         return at_once(WRITERS[kind](whole))()
 
 

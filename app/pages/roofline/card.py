@@ -54,7 +54,7 @@ class RooflineCard(Card):
         self._found = Roofline((), ())
         self.plot, self.legend = RooflinePlot(theme), Legend(theme)
         self.export_button = ExportButton(TITLE, self.make_export, theme)
-        self.plot_menu = PlotMenu(self, self.export_button)
+        self.plot_menu = PlotMenu(self, self.export_button.exporter)
         self.missing = ElidedLabel()
         self.missing.setProperty("role", "warn")
         self.readout, self.tiers = ElidedLabel(), ElidedLabel()

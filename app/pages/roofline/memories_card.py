@@ -6,6 +6,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
+from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.plots.roofline.memories_plot import MemoriesPlot
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
@@ -31,6 +32,7 @@ class MemoriesCard(Card):
         self.plot, self.sentence = MemoriesPlot(theme), ElidedLabel()
         self.sentence.setProperty("role", "title")
         self.export_button = ExportButton(TITLE, self.make_export, theme)
+        self.plot_menu = PlotMenu(self, self.export_button.exporter)
         self.header.addWidget(self.export_button)
         self.body.addWidget(self.sentence)
         self.body.addWidget(self.plot, 1)

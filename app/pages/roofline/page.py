@@ -97,9 +97,7 @@ class RooflinePage(Page):
         self.card.kernels_hidden.connect(self.controller.hide_kernels)
         self.controller.kernels_hidden.connect(self.card.hide_kernels)
         self.controller.curve_chosen.connect(self._follow_curve)
-        for card in (self.card, self.memories):
-            card.export_button.failed.connect(self.controller.error_raised)
-            card.export_button.done.connect(self.noticed)
+        self.let_export(card.export_button.exporter for card in (self.card, self.memories))
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:

@@ -30,6 +30,7 @@ from flashscope.app.pages.sessions.listing import Listing
 from flashscope.app.pages.sessions.model import SessionsModel
 from flashscope.app.pages.sessions.preview import SessionPreview
 from flashscope.app.pages.sessions.rows import SessionRow, rows_called
+from flashscope.app.pages.sessions.staging import SessionsStaging
 from flashscope.app.pages.sessions.table import SessionsTable
 from flashscope.app.pages.sessions.tags import TagChooser
 from flashscope.app.pages.sessions.trend import SessionsTrend
@@ -101,6 +102,8 @@ class SessionsPage(Page):
         self.trend = SessionsTrend(theme)
         self.trend.entry_chosen.connect(self._open_entry)
         self._stack.addWidget(self.trend)
+        self.let_export([self.trend.card.export_button.exporter])
+        self.staging = SessionsStaging(self, controller)
         self._lay_out()
         controller.running_changed.connect(lambda _running: self.refresh())
         controller.edits.touched.connect(lambda _steps: self.refresh())

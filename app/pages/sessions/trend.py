@@ -12,13 +12,12 @@ from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
-from flashscope.app.pages.sessions.trend_runs import TOLD, joined
-from flashscope.app.plots.trend_plot import COLOURS, TrendPlot
+from flashscope.app.pages.sessions.trend_card import Trend, TrendCard
+from flashscope.app.pages.sessions.trend_runs import joined
 from flashscope.app.widgets.lines import Lines
-from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, button_text, escaped
+from flashscope.app.widgets.plain import PlainLabel, button_text
 from flashscope.app.widgets.term_label import TermLabel, tell_terms
 from flashscope.app.widgets.wheel import ChoiceBox
-from flashscope.app.words.kinds import unit_text
 from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.findings.trend import Entry, Kind, entries_by_curve
 from flashscope.profiles.results.quantities.quantity import Quantity
@@ -27,18 +26,22 @@ from flashscope.profiles.store import SessionInfo
 from flashscope.profiles.store.collection import entries, holding
 
 NOTHING = "No session on show has a figure of this kernel at this N."
-MARKS = "●■▲◆⬟★"  # as the plot's symbols
 READING = "Reading {} sessions …"
 
 
 class SessionsTrend(QWidget):
     """A plot over dates, and what is chosen to be drawn.
 
+    Attributes:
+        card: The plot.
+
     Signals:
         entry_chosen: A session's point was clicked (Entry).
+        drawn: Other curves are on show.
     """
 
     entry_chosen = Signal(object)
+    drawn = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -47,12 +50,10 @@ class SessionsTrend(QWidget):
         self._shown = False
         self._several = False  # whether a point stands for several runs
         self._chores = Chores(self)
-        self.plot = TrendPlot(theme)
-        self.plot.entry_chosen.connect(self.entry_chosen)
+        self.card = TrendCard(theme)
+        self.card.plot.entry_chosen.connect(self.entry_chosen)
         self.words = PlainLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
         self.words.setProperty("role", "dim")
-        self.legend = FormulaLabel()
-        self.legend.setWordWrap(True)
         self.kernel, self.seqlen, self.quantity = ChoiceBox(), ChoiceBox(), ChoiceBox()
         self.problem = ChoiceBox()
         self.problem.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -72,9 +73,8 @@ class SessionsTrend(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(line)
-        column.addWidget(self.legend)
         column.addWidget(self.words)
-        column.addWidget(self.plot, 1)
+        column.addWidget(self.card, 1)
 
     @guarded(bool)
     def hasHeightForWidth(self) -> bool:
@@ -104,7 +104,7 @@ class SessionsTrend(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours."""
-        self.plot.apply_theme(theme)
+        self.card.apply_theme(theme)
 
     def wait(self) -> None:
         """Return when nothing is being read; to be called before this goes."""
@@ -150,9 +150,10 @@ class SessionsTrend(QWidget):
         """Draw the curves of the chosen problem, one for each machine."""
         problem, quantity = self.problem.currentData(), QUANTITIES[self.quantity.currentData()]
         shown = {kind: entries for kind, entries in self._curves.items() if kind.problem == problem}
-        told = f" &nbsp; {TOLD}" if self._several else ""
-        self.legend.setText(f"{_legend(list(shown), quantity)}{told}" if shown else "")
-        self.plot.show_curves(shown, quantity)
+        backends = {str(info.path): info.backend for info in self._infos}
+        kernel, seqlen = self.kernel.currentData(), self.seqlen.currentData()
+        self.card.draw(Trend(shown, quantity, kernel, seqlen, self._several, backends))
+        self.drawn.emit()
 
     def _tell(self, text: str) -> None:
         self.words.setText(text)
@@ -170,14 +171,3 @@ def _offer(choice: QComboBox, offered: Mapping[Any, str], first: object) -> None
     wanted = kept if kept in offered else first
     choice.setCurrentIndex(max(0, choice.findData(wanted)))
     choice.blockSignals(False)
-
-
-def _legend(kinds: Sequence[Kind], quantity: Quantity) -> str:
-    """What is drawn, and each curve by its mark."""
-    names = (f"{kind.device}, {kind.protocol}" for kind in kinds)
-    marked = (f"{_mark(place)} {escaped(name)}" for place, name in enumerate(names))
-    return " &nbsp; ".join([escaped(f"{quantity.title}, {unit_text(quantity)}"), *marked])
-
-
-def _mark(place: int) -> str:
-    return f'<span style="color: {COLOURS[place % len(COLOURS)]}">{MARKS[place % len(MARKS)]}</span>'

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QW
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.stepper.panel_card import PanelCard
 from flashscope.app.plots.stepper.code_panel import CodePanel
 from flashscope.app.plots.stepper.formula_panel import FormulaPanel
 from flashscope.app.plots.stepper.heatmap import CellIndex, Heatmap, ScoreHeatmap, WeightHeatmap
@@ -20,9 +21,7 @@ from flashscope.app.plots.stepper.tile_map import TileMap
 from flashscope.app.plots.style import stands_still
 from flashscope.app.stage.story import PANELS
 from flashscope.app.stepper.step_view import StepView
-from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import escaped
-from flashscope.app.widgets.term_label import TermFormula
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.profiles.results.model.curves import mask_words
 
@@ -60,8 +59,8 @@ class StepperBoard(QWidget):
             self.code,
             self.naive,
         )
-        self._cards = {panel: _card(panel) for panel in self.panels}
         self._named = dict(zip(PANELS, self.panels, strict=True))
+        self._cards = {panel: PanelCard(panel, name) for name, panel in self._named.items()}
         self.only: tuple[str, ...] = ()
         self._alone: QWidget | None = None
         self._across = -1  # pixels at 100 % that the rows on show need
@@ -78,7 +77,7 @@ class StepperBoard(QWidget):
         self._write_titles(view)
 
     @property
-    def cards(self) -> Sequence[Card]:
+    def cards(self) -> Sequence[PanelCard]:
         """What each panel stands on."""
         return [*self._cards.values()]
 
@@ -196,17 +195,17 @@ class StepperBoard(QWidget):
         problem = recording.trace.request.problem
         blocks = escaped(cut_short(problem.block_mask.words, MOST_OF_NAME)) if problem.block_mask else ""
         mask = mask_words(causal=problem.causal, window=problem.window, blocks=blocks)
-        self._write(self.tiles, "Tiles", " · ".join(filter(None, (f"{recording.order} order", mask))))
-        self._write(self.scores, f"Scores S{tile}", self.scores.readout() or "row maximum ringed")
-        self._write(self.weights, f"Weights P{tile}", self.weights.readout() or f"exp(S − {top})")
+        self._cards[self.tiles].write("Tiles", " · ".join(filter(None, (f"{recording.order} order", mask))))
+        self._cards[self.scores].write(f"Scores S{tile}", self.scores.readout() or "row maximum ringed")
+        self._cards[self.weights].write(f"Weights P{tile}", self.weights.readout() or f"exp(S − {top})")
         where = f", tile j = {step.j}" if view.local_row is not None else ""
         dims = "component 0 of O" if recording.value_dim > 1 else ""
-        self._write(self.formulas, f"Row {view.row}{where}", dims)
-        self._write(self.memory, "Memory", "bytes by tile, model")
-        self._write(self.code, "Algorithm", f"step {view.cursor.at} of {view.cursor.last}")
-        self._write(self.naive, "Naive against online", self.naive.verdict(view))
+        self._cards[self.formulas].write(f"Row {view.row}{where}", dims)
+        self._cards[self.memory].write("Memory", "bytes by tile, model")
+        self._cards[self.code].write("Algorithm", f"step {view.cursor.at} of {view.cursor.last}")
+        self._cards[self.naive].write("Naive against online", self.naive.verdict(view))
         for chart in self.charts:
-            self._write(chart, self._chart_title(chart, view), chart.readout(view))
+            self._cards[chart].write(self._chart_title(chart, view), chart.readout(view))
 
     def _chart_title(self, chart: RowChart, view: StepView) -> str:
         if isinstance(chart, OutputChart):
@@ -218,21 +217,8 @@ class StepperBoard(QWidget):
             return "max m ▲"
         return CHART_TITLES[type(chart).__name__]
 
-    def _write(self, panel: Panel, title: str, unit: str) -> None:
-        card = self._cards[panel]
-        if card.property("stepperTitle") != (title, unit):
-            card.setProperty("stepperTitle", (title, unit))
-            card.set_title(title)
-            card.set_unit(unit)
 
-
-def _card(panel: Panel) -> Card:
-    card = Card("…", "…", label=TermFormula)
-    card.body.addWidget(panel, 1)
-    return card
-
-
-def _row(cards: list[Card], stretches: tuple[int, ...]) -> QHBoxLayout:
+def _row(cards: list[PanelCard], stretches: tuple[int, ...]) -> QHBoxLayout:
     row = QHBoxLayout()
     row.setSpacing(GAP)
     for card, stretch in zip(cards, stretches, strict=True):

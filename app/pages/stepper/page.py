@@ -219,6 +219,7 @@ class StepperPage(Page):
         self.transport.row.lineEdit().returnPressed.connect(self._take_keys)
         for control in (*self.bar.controls, *self.transport.controls):
             control.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # the mouse leaves the focus where the keys step
+        self.let_export(card.exporter for card in self.board.cards)
         self.player.ticked.connect(self.tick)
         self.player.playing_changed.connect(self.transport.show_playing)
         self.controller.machine_found.connect(self._take_machine)

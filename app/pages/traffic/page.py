@@ -85,8 +85,8 @@ class TrafficPage(Page):
         controller.kernels_hidden.connect(lambda _hidden: self._changed())
         self.left_out, self.words = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
         self.export_button = ExportButton("the traffic curves", self.make_export, theme)
-        self.plot_menu = PlotMenu(self, self.export_button)
-        self.export_button.failed.connect(controller.error_raised)
+        self.plot_menu = PlotMenu(self, self.export_button.exporter)
+        self.let_export([self.export_button.exporter])
         self._lay_out()
         self.staging = TrafficStaging(
             self,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
-import pyqtgraph as pg
 from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QWidget
 
 from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.picture import SCALE
@@ -20,7 +20,7 @@ from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.profiles.results.formats.cells import cell, comment
 
 SCREEN_ONLY = 0  # key of a line's data: True of one that is no part of a picture, as the crosshair
-SOURCE = "source"  # the badge and the program in one line; a picture with it says that instead
+PROVENANCE = "provenance"  # the badge's entry in a header
 PAD, LINE, GUTTER = 12, 18, 150  # pixels at 100 %; pictures are as large as the zoom has everything
 ExportCell = str | int | float | None
 
@@ -32,8 +32,9 @@ class Export:
     Attributes:
         title: What stands above the picture, unit included.
         headline: What it says, in a sentence above all else; empty: nothing.
+        badge: What the window's badge says of it, at the foot of the picture; empty: nothing.
         name: The file name proposed, without its ending.
-        plots: The plots of the picture, from top to bottom.
+        plots: The plots of the picture, from top to bottom; also widgets that paint themselves.
         theme: The colours in use.
         provenance: Who measured, when and how; one entry a line of the CSV header.
         columns: Names of the CSV's columns, units included.
@@ -48,7 +49,7 @@ class Export:
 
     title: str
     name: str
-    plots: Sequence[pg.PlotWidget]
+    plots: Sequence[QWidget]
     theme: Theme
     provenance: Mapping[str, str]
     columns: Sequence[str]
@@ -60,6 +61,12 @@ class Export:
     across: int = 1
     scale: int = SCALE
     headline: str = ""
+    badge: str = ""
+
+    @property
+    def told(self) -> Mapping[str, str]:
+        """Where it comes from, the badge first."""
+        return {PROVENANCE: self.badge, **self.provenance} if self.badge else self.provenance
 
     @property
     def sizes(self) -> list[QSize]:
@@ -118,7 +125,7 @@ class LegendPlace(NamedTuple):
 def csv_text(export: Export) -> str:
     """The numbers as CSV, headed by `# key: value` lines."""
     out = io.StringIO()
-    out.writelines(comment(*pair) for pair in [("title", export.title), *export.provenance.items()])
+    out.writelines(comment(*pair) for pair in [("title", export.title), *export.told.items()])
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(export.columns)
     writer.writerows([_written(value) for value in row] for row in export.rows)

@@ -10,12 +10,13 @@ from functools import partial
 
 import pyqtgraph as pg
 from PySide6.QtCore import QBuffer, QPoint, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage, QPainter
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage, QPainter, QRegion
 from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.chores import ChoreSteps
 from flashscope.app.look.zoom import px
-from flashscope.app.plots.export.contents import LINE, PAD, SCREEN_ONLY, SOURCE, Export, csv_text, legend
+from flashscope.app.plots.export.contents import LINE, PAD, SCREEN_ONLY, Export, csv_text, legend
 from flashscope.app.plots.marks import paint_mark
 from flashscope.app.plots.sentence import paint_sentence, sentence_px
 from flashscope.app.words.plain import cut_short
@@ -40,7 +41,7 @@ def image(export: Export) -> ChoreSteps[QImage]:
 def png(export: Export) -> ChoreSteps[Encode]:
     """The picture as PNG, its provenance among the text fields."""
     picture = yield from image(export)
-    return partial(_png, picture, export.provenance)
+    return partial(_png, picture, export.told)
 
 
 def _png(picture: QImage, provenance: Mapping[str, str]) -> bytes:
@@ -61,7 +62,7 @@ def svg(export: Export) -> ChoreSteps[Encode]:
     generator.setSize(whole.size())
     generator.setViewBox(whole)
     generator.setTitle(export.title)
-    generator.setDescription("\n".join(f"{key}: {value}" for key, value in export.provenance.items()))
+    generator.setDescription("\n".join(f"{key}: {value}" for key, value in export.told.items()))
     with QPainter(generator) as painter:
         painter.fillRect(whole, QColor(export.theme.panel))
         yield from _paint(export, painter)
@@ -99,20 +100,28 @@ def _as_shapes(plot: pg.PlotWidget) -> Iterator[None]:
 
 
 @contextmanager
-def _sized(plot: pg.PlotWidget, size: QSize) -> Iterator[None]:
-    """Meanwhile a plot has this size, and nothing that is for the screen alone; no event is handled."""
+def _sized(plot: QWidget, size: QSize) -> Iterator[None]:
+    """Meanwhile a plot has this size; no event is handled."""
+    before = plot.size()
+    plot.resize(size)
+    try:
+        yield
+    finally:
+        plot.resize(before)
+
+
+@contextmanager
+def _bare(plot: pg.PlotWidget) -> Iterator[None]:
+    """Meanwhile a plot has nothing that is for the screen alone."""
     lines = [item for item in plot.scene().items() if isinstance(item, pg.InfiniteLine)]
     hidden = [line for line in lines if line.data(SCREEN_ONLY) and line.isVisible()]
-    before = plot.size()
     for line in hidden:
         line.hide()
-    plot.resize(size)
     try:
         yield
     finally:
         for line in hidden:
             line.show()
-        plot.resize(before)
 
 
 def _paint(export: Export, painter: QPainter) -> Iterator[None]:
@@ -122,14 +131,18 @@ def _paint(export: Export, painter: QPainter) -> Iterator[None]:
     _paint_words(export, painter, areas)
     for plot, area in zip(export.plots, areas, strict=True):
         yield
-        with _sized(plot, area.size()), _as_shapes(plot):
-            _paint_plot(plot, painter, QRectF(area))
+        with _sized(plot, area.size()):
+            _paint_plot(plot, painter, area)
 
 
-def _paint_plot(plot: pg.PlotWidget, painter: QPainter, target: QRectF) -> None:
+def _paint_plot(plot: QWidget, painter: QPainter, target: QRect) -> None:
     painter.save()
-    seen = plot.mapToScene(plot.viewport().rect()).boundingRect()
-    plot.scene().render(painter, target, seen)
+    if isinstance(plot, pg.PlotWidget):
+        with _bare(plot), _as_shapes(plot):
+            seen = plot.mapToScene(plot.viewport().rect()).boundingRect()
+            plot.scene().render(painter, QRectF(target), seen)
+    else:
+        plot.render(painter, target.topLeft(), QRegion(), QWidget.RenderFlag.DrawChildren)
     painter.restore()
 
 
@@ -149,7 +162,7 @@ def _paint_words(export: Export, painter: QPainter, areas: Sequence[QRect]) -> N
     for text, area in zip(export.heads, areas, strict=False):
         painter.drawText(_line(area, area.top() - line), Qt.AlignmentFlag.AlignVCenter, text)
     _use(painter, 10, export.theme.dim)
-    said, end = _footer(export.provenance), Qt.TextElideMode.ElideRight
+    said, end = _footer(export), Qt.TextElideMode.ElideRight
     text = painter.fontMetrics().elidedText(said, end, whole.width())
     painter.drawText(_line(whole, whole.bottom() + 1 - line), Qt.AlignmentFlag.AlignVCenter, text)
 
@@ -176,10 +189,13 @@ def _line(area: QRect, top: int) -> QRect:
     return QRect(area.x(), top, area.width(), px(LINE))
 
 
-def _footer(provenance: Mapping[str, str]) -> str:
-    keys = (SOURCE, "problem") if SOURCE in provenance else SAID
-    said = [provenance[key] for key in keys if key in provenance] or list(provenance.values())
-    return cut_short(" · ".join(_one_line(value) for value in said))
+def _footer(export: Export) -> str:
+    """The badge and what it does not say itself, or all there is."""
+    known = export.provenance
+    said = [known[key] for key in SAID if key in known] or list(known.values())
+    if known.get("device", "?") in export.badge:  # that tells the day, too
+        said = [known["problem"]]
+    return cut_short(" · ".join(_one_line(value) for value in (export.badge, *said) if value))
 
 
 def _one_line(value: str) -> str:

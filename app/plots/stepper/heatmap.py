@@ -111,6 +111,14 @@ class Heatmap(Panel):
         row = view.local_row or 0
         return ", ".join(number(float(v), self._digits) for v in values[row])
 
+    def numbers(self, view: StepView) -> list[tuple[int, int, float]]:
+        """Each value by its query row and its key; none before they are computed."""
+        values = self.values(view)
+        if values is None:
+            return []
+        query, key = view.step.i * view.recording.block_q, view.step.j * view.recording.block_k
+        return [(query + row, key + column, float(one)) for (row, column), one in np.ndenumerate(values)]
+
     def readout(self) -> str:
         """The value under the pointer with its query row and key, empty without one."""
         if self.view is None or self.hovered is None:
@@ -148,8 +156,8 @@ class Heatmap(Panel):
 
     @guarded()
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Watch the row that was clicked."""
-        cell = self._cell_at(event)
+        """Watch the row that was clicked; the right button opens a menu."""
+        cell = self._cell_at(event) if event.button() == Qt.MouseButton.LeftButton else None
         if cell is not None:
             self.row_chosen.emit(cell[0])
 
@@ -307,6 +315,8 @@ def _fits(text: str, font: QFont, area: Area, unit: float) -> bool:
 class ScoreHeatmap(Heatmap):
     """S of the current tile: diverging and symmetric about 0, each row's maximum ringed."""
 
+    columns = ("query", "key", "s")
+
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Scores S of the current tile", "CET-CBD1", 1)
 
@@ -328,6 +338,8 @@ class ScoreHeatmap(Heatmap):
 
 class WeightHeatmap(Heatmap):
     """P of the current tile on a scale from 0 to 1; to more where m lags and exponents are positive."""
+
+    columns = ("query", "key", "p")
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Weights P of the current tile", "cividis", 2)

@@ -29,6 +29,8 @@ class MemoryPanel(Panel):
         limit: Shared memory that one block may use, in bytes; None where no GPU tells: a Hopper's is shown.
     """
 
+    columns = ("kernel", "modelled_hbm_bytes_so_far", "modelled_hbm_bytes_in_all")
+
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Memory lanes")
         self.limit: int | None = None
@@ -44,6 +46,14 @@ class MemoryPanel(Panel):
             f"through HBM so far (model): tiled {traffic_text(view.bytes_moved.total)}, "
             f"standard {traffic_text(self._standard(view))}"
         )
+
+    def numbers(self, view: StepView) -> list[tuple[str, int, int]]:
+        """What goes through HBM, tiled and standard."""
+        recording = view.recording
+        return [
+            (recording.order, view.bytes_moved.total, view.story.traffic[-1].total),
+            ("standard", self._standard(view), standard_bytes(recording)),
+        ]
 
     def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint the lanes on the left and the counters on the right."""

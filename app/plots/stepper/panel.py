@@ -1,5 +1,8 @@
 """The base of every panel: a widget that paints one step in the theme's colours and can say it in words."""
 
+from collections.abc import Sequence
+from typing import ClassVar
+
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QStaticText, QTextOption
 from PySide6.QtWidgets import QWidget
@@ -40,9 +43,12 @@ class Panel(QWidget):
     """One panel; subclasses paint in `draw` and put what they show into `words`.
 
     Attributes:
+        columns: What `numbers` has in each row; none: it shows no numbers to be taken along.
         theme: The colours in use.
         view: The step on show, None before the first trace.
     """
+
+    columns: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, theme: Theme, name: str) -> None:
         self._fonts: dict[tuple[float, bool], QFont] = {}
@@ -67,6 +73,11 @@ class Panel(QWidget):
         """What the panel shows, for screen readers; this class shows nothing."""
         del view
         return ""
+
+    def numbers(self, view: StepView) -> Sequence[Sequence[str | float]]:
+        """The numbers that it shows, a row of `columns` each; this class shows none."""
+        del view
+        return ()
 
     def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint a step; this class paints nothing."""

@@ -63,6 +63,7 @@ class RowChart(Panel):
 
     role: Role
     quantity: str
+    columns = ("key_block", "value")
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, f"{self.quantity} of the row watched, over its key blocks")
@@ -94,6 +95,12 @@ class RowChart(Panel):
         known = ", ".join(number(float(v)) for v in series.values[: series.known])
         text = f"{self.quantity}: {known or 'none yet'}"
         return text + (f"; to reach {number(series.final)}" if series.final is not None else "")
+
+    def numbers(self, view: StepView) -> list[tuple[int, float]]:
+        """The values that the algorithm has computed, each by its key block."""
+        series = self.series(view)
+        blocks = view.history.blocks[: series.known].tolist()
+        return [(block, float(value)) for block, value in zip(blocks, series.values, strict=False)]
 
     def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint the frame, the shaded key block, the series and the labels."""

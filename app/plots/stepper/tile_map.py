@@ -43,6 +43,8 @@ class TileMap(Panel):
         tile_chosen: A tile that runs was clicked (its index in running order).
     """
 
+    columns = ("tile", "i", "j")
+
     tile_chosen = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
@@ -54,6 +56,10 @@ class TileMap(Panel):
         """Progress in words."""
         now = f"; now i = {view.step.i}, j = {view.step.j}" if view.started else ""
         return f"Tiles: {self._caption(view)}{now}"
+
+    def numbers(self, view: StepView) -> list[tuple[int, int, int]]:
+        """The tiles in the order in which they run, masked ones left out."""
+        return [(tile, *place) for tile, place in enumerate(view.recording.tile.tolist())]
 
     def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint the two strips, the cells and the caption."""
@@ -72,8 +78,8 @@ class TileMap(Panel):
 
     @guarded()
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Choose the tile under the pointer."""
-        if self.view is None:
+        """Choose the tile under the pointer; the right button opens a menu."""
+        if self.view is None or event.button() != Qt.MouseButton.LeftButton:
             return
         grid, ran = self._grid(self.view), self.view.recording.order_of_tile
         j, i = (

@@ -72,7 +72,7 @@ class SweepCard(Card):
         self.header.addWidget(self._unit_label)
         self.header.addWidget(self.export_button)
         commands = ("profile.autorange", "profile.log", "profile.grid", "profile.fill")
-        self.plot_menu = PlotMenu(self, self.export_button, commands, self._entries)
+        self.plot_menu = PlotMenu(self, self.export_button.exporter, commands, self._entries)
         self.setContentsMargins(0, -4, -6, -6)
         self.header.setSpacing(4)
         self.body.setSpacing(0)

@@ -61,10 +61,16 @@ FIRST = (
 """The first columns of a point, in the order in which programs that read our files know them."""
 
 
-def to_csv(session: Session) -> str:
-    """One line a point; lines starting with # before it say what was measured where. Missing is empty."""
+def to_csv(session: Session, provenance: str = "") -> str:
+    """One line a point; lines starting with # before it say what was measured where. Missing is empty.
+
+    Args:
+        session: What to write.
+        provenance: Where its figures come from in words, as a recording or measured now; empty: not told.
+    """
     text = io.StringIO()
-    for name, value in metadata(session).items():
+    told = {"provenance": provenance} if provenance else {}
+    for name, value in (told | metadata(session)).items():
         text.write(comment(name, value))
     notes = on_points(session.bookmarks)
     points = [export_columns(row, baseline, notes) for row, baseline in rows_with_baselines(session)]
@@ -74,7 +80,7 @@ def to_csv(session: Session) -> str:
     return text.getvalue()
 
 
-def to_json(session: Session, path: str | None = None) -> bytes:
+def to_json(session: Session, path: str | None = None, provenance: str = "") -> bytes:
     """`{"session": {}, "points": [], "ceilings": [], "drift": [], "parts": [], "efficiency": {}}`.
 
     Missing and NaN are null.
@@ -86,10 +92,11 @@ def to_json(session: Session, path: str | None = None) -> bytes:
     Args:
         session: What to write.
         path: The session's file, None when it has none.
+        provenance: Where its figures come from in words, as a recording or measured now; empty: not told.
     """
     notes = on_points(session.bookmarks)
     document: dict[str, Any] = {
-        "session": described(session, path),
+        "session": described(session, path, provenance),
         "points": [
             export_columns(row, baseline, notes) | _in_full(row, baseline) | {"why": reason}
             for (row, baseline), reason in zip(rows_with_baselines(session), whys(session), strict=True)
@@ -102,8 +109,8 @@ def to_json(session: Session, path: str | None = None) -> bytes:
     return msgspec.json.encode(document)
 
 
-def described(session: Session, path: str | None = None) -> dict[str, Any]:
-    """Who measured what, where and how, as JSON has it; `path` is the session's file."""
+def described(session: Session, path: str | None = None, provenance: str = "") -> dict[str, Any]:
+    """Who measured what, where and how, as JSON has it; the arguments are those of `to_json`."""
     return {
         "id": session.id,
         "name": session.name,
@@ -121,6 +128,7 @@ def described(session: Session, path: str | None = None) -> dict[str, Any]:
         "traces": len(session.traces),
         "altered": session.altered,
         "baseline": favoured_baseline(session.plan.kernels),
+        "provenance": provenance,
     }
 
 

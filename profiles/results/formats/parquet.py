@@ -28,7 +28,7 @@ YES_NO = ("causal", "deterministic", "cold", "altered")
 FIGURES = frozenset(name for quantity in QUANTITIES.values() for name in quantity.names)
 
 
-def to_parquet(session: Session, path: str | None = None) -> bytes:
+def to_parquet(session: Session, path: str | None = None, provenance: str = "") -> bytes:
     """The columns of `to_csv` and `runs`, the timed runs: structs of a Sample's fields. Missing is null.
 
     The file's metadata has the lines that head a CSV, and as `session` the JSON document's `session`.
@@ -36,6 +36,7 @@ def to_parquet(session: Session, path: str | None = None) -> bytes:
     Args:
         session: What to write.
         path: The session's file, None when it has none.
+        provenance: Where its figures come from in words, as `to_json` has it.
 
     Raises:
         UnsupportedError: pyarrow is not installed.
@@ -52,7 +53,8 @@ def to_parquet(session: Session, path: str | None = None) -> bytes:
     ]
     fields = [(name, _type(name, pa)) for name in points[0]]
     told = {name: harmless(str(value)) for name, value in metadata(session).items()}
-    told["session"] = harmless(msgspec.json.encode(described(session, path)).decode())
+    told["session"] = harmless(msgspec.json.encode(described(session, path, provenance)).decode())
+    told["provenance"] = harmless(provenance)
     schema = pa.schema(fields, metadata=told)
     out = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist([_plain(point) for point in points], schema), out)

@@ -37,13 +37,15 @@ Slice = dict[str, Any]
 FiguresByTime = dict[int, dict[str, float]]
 
 
-def to_perfetto(session: Session) -> bytes:
+def to_perfetto(session: Session, provenance: str = "") -> bytes:
     """One JSON document: points and their timed runs as slices, telemetry as counters; µs from the start.
 
     A run is placed where the host saw it end; those of recordings that do not tell when are left out.
+    `provenance`: where the figures come from in words, as `to_json` has it.
     """
     encode = msgspec.json.Encoder().encode
-    about = encode({name: str(value) for name, value in metadata(session).items()})
+    told = metadata(session) | {"provenance": provenance}
+    about = encode({name: str(value) for name, value in told.items()})
     events = b",\n".join(map(encode, _events(session)))
     return b'{"displayTimeUnit":"ms","otherData":%b,"traceEvents":[\n%b\n]}\n' % (about, events)
 

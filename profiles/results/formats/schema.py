@@ -65,7 +65,7 @@ def session_schema() -> JsonSchema:
     made = msgspec.json.schema_components(structs, ref_template="#/$defs/{name}")
     (machine, plan, device, figure, attempt, bookmark, why, ceiling, spent, problem), defined = made
     session: dict[str, JsonSchema] = {
-        **dict.fromkeys(("id", "name", "note", "started_at", "altered"), TEXT),
+        **dict.fromkeys(("id", "name", "note", "started_at", "altered", "provenance"), TEXT),
         "tags": {"type": "array", "items": TEXT},
         "bookmarks": {"type": "array", "items": bookmark},
         "file": {"type": ["string", "null"]},

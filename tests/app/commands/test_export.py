@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication
 
@@ -41,6 +42,27 @@ def test_each_format_is_written_by_the_ending_and_by_name(
     assert f"Exported 16 points to {named} ({KINDS[kind].title}, " in capsys.readouterr().out
     assert main(["export", FILE, str(tmp_path / "other"), "--to", kind]) == 0
     assert (tmp_path / "other").read_bytes().startswith(BEGINNINGS[kind])
+
+
+def test_every_format_says_what_the_badge_of_the_window_would(
+    qapp: QApplication, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    badge = "SAVED · GPU NVIDIA H200 · 2026-11-22"
+    for kind in ("csv", "json", "html", "perfetto", "svg"):
+        main(["export", FILE, str(tmp_path / kind), "--to", kind])
+        assert badge in (tmp_path / kind).read_text(encoding="utf-8"), kind
+    drawn = "".join(
+        text.text or ""
+        for text in ET.parse(tmp_path / "svg").iter("{http://www.w3.org/2000/svg}text")  # noqa: S314 - written above
+    )
+    assert f"{badge} · " in drawn
+    main(["export", FILE, str(tmp_path / "png"), "--to", "png"])
+    assert QImage(str(tmp_path / "png")).text("provenance") == badge
+    main(["export", FILE, str(tmp_path / "parquet"), "--to", "parquet"])
+    assert parquet.read_schema(tmp_path / "parquet").metadata[b"provenance"].decode() == badge
+    capsys.readouterr()
+    main(["show", FILE, "--json"])
+    assert json.loads(capsys.readouterr().out)["session"]["provenance"] == badge
 
 
 def test_every_format_but_pictures_is_read_of_absurd_sessions_too() -> None:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from flashscope.app.look.kernel_marks import kernel_mark
 from flashscope.app.pages.profile.plots_view import CELLS
-from flashscope.app.plots.export import button as export_button
+from flashscope.app.plots.export import exporter
 from flashscope.app.plots.export import picture as export_picture
 from flashscope.app.plots.export.contents import LINE, PAD, csv_text
 from flashscope.profiles.results.formats.export import to_csv
@@ -133,8 +133,8 @@ def test_between_two_plots_of_a_picture_the_event_loop_has_its_turn(
     beat = QTimer(button, interval=0)
     beat.timeout.connect(lambda: painted.append(0))
     beat.start()
-    with bench.qtbot.waitSignal(button.done):
-        button.save(kind, tmp_path / f"telemetry.{kind}")
+    with bench.qtbot.waitSignal(button.exporter.done):
+        button.exporter.save(kind, tmp_path / f"telemetry.{kind}")
     assert max(painted) == 1
     assert sum(painted) == len(bench.page.bottom.make_export().plots)
 
@@ -153,7 +153,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_not_traced(
     _show(bench)
     button = bench.page.plots.cards["footprint"].export_button
     with bench.qtbot.waitSignal(bench.controller.error_raised) as raised:
-        button.save(kind, tmp_path / "missing" / f"plot.{kind}")
+        button.exporter.save(kind, tmp_path / "missing" / f"plot.{kind}")
     assert "another folder" in raised.args[0]
 
 
@@ -167,13 +167,13 @@ def test_a_name_keeps_its_dots_and_a_file_that_nobody_chose_is_not_written_over(
     mine, beside = tmp_path / f"run-0.{kind}", tmp_path / f"run-0.5.{kind}"
     mine.write_text("mine")
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "run-0.5"), ""))
-    button._ask(kind)
+    button.exporter._ask(kind)
     end_saving(button)
     assert mine.read_text() == "mine"
     written = beside.read_bytes()
     assert written
     with bench.qtbot.waitSignal(bench.controller.error_raised) as raised:
-        button._ask(kind)
+        button.exporter._ask(kind)
     assert "exists already" in raised.args[0]
     assert beside.read_bytes() == written
 
@@ -186,15 +186,15 @@ def test_the_page_goes_on_while_a_plot_is_written(
     _show(bench)
     button, let = bench.page.plots.cards["footprint"].export_button, threading.Event()
     told: list[str] = []
-    button.done.connect(told.append)
+    button.exporter.done.connect(told.append)
 
     def late(target: Path, content: bytes, *, replace: bool) -> None:
         let.wait(5)
         write_atomically(target, content, replace=replace)
 
-    monkeypatch.setattr(export_button, "write_atomically", late)
+    monkeypatch.setattr(exporter, "write_atomically", late)
     path = tmp_path / f"plot.{kind}"
-    button.save(kind, path)
+    button.exporter.save(kind, path)
     QCoreApplication.processEvents()
     assert not path.exists()
     assert not told
@@ -243,8 +243,8 @@ def test_what_is_told_is_the_file_that_was_written(
 ) -> None:
     _show(bench)
     button = bench.page.plots.cards["footprint"].export_button
-    with bench.qtbot.waitSignal(button.done) as done:
-        button.save("png", tmp_path / chosen)
+    with bench.qtbot.waitSignal(button.exporter.done) as done:
+        button.exporter.save("png", tmp_path / chosen)
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [written]
     assert done.args is not None
     assert str(done.args[0]).endswith(f" to {written}.")

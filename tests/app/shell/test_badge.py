@@ -4,8 +4,9 @@ import pytest
 from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.control.bundled import alike_recordings, bundled_sessions
 from flashscope.app.pages.claims import ClaimsPage
+from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.ladder import LadderPage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.shell.main_window import MainWindow
@@ -76,6 +77,18 @@ def test_the_planner_is_a_model_that_goes_by_a_sessions_times(rig: Rig) -> None:
     rig.open(bundled_sessions()[0])
     window.show_page("planner")
     assert badge(window) == "MODEL · GPU NVIDIA H200 · 2026-11-22"
+
+
+def test_a_comparison_tells_of_its_baseline_and_of_how_many_others(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_page("compare")
+    page = window.page
+    assert isinstance(page, ComparePage)
+    assert badge(window) == SESSION
+    shown, other, *_ = alike_recordings()
+    page.choose([other, shown])
+    qtbot.waitUntil(lambda: page.board.findings is not None)
+    assert badge(window).endswith(" · and 1 other")
+    assert badge(window) != f"{SESSION} · and 1 other"
 
 
 def test_claims_are_tested_by_recordings_unless_a_gpu_is_here(window: MainWindow, rig: Rig) -> None:

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.sessions.page import SessionsPage
-from flashscope.app.plots.export import button as export_button
+from flashscope.app.plots.export import exporter
 from flashscope.app.shell.closing import CLOSE_QUESTION
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.profiles.store import sessions_dir, write_atomically
@@ -68,10 +68,10 @@ def test_a_plot_that_is_being_written_is_written_whole_before_the_window_goes(
         let.wait(5)
         write_atomically(target, content, replace=replace)
 
-    monkeypatch.setattr(export_button, "write_atomically", late)
+    monkeypatch.setattr(exporter, "write_atomically", late)
     page = window.pages["profile"]
     assert isinstance(page, ProfilePage)
-    page.bottom.export_button.save("csv", tmp_path / "telemetry.csv")
+    page.bottom.export_button.exporter.save("csv", tmp_path / "telemetry.csv")
     threading.Timer(0.1, let.set).start()
     assert window.close()
     assert (tmp_path / "telemetry.csv").stat().st_size

@@ -1,18 +1,28 @@
 """The menus of plots and rows: what stands in them is done by commands that there are elsewhere."""
 
+from pathlib import Path
+
 import pytest
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QContextMenuEvent, QDesktopServices, QGuiApplication
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QContextMenuEvent, QDesktopServices, QGuiApplication, QImage
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.control.chores import wait_for_all
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.plots.export.exporter import Exporter
+from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.paint_turns import PaintTurns
 from tests.app.bench import end_saving
 from tests.app.rig import Rig
+from tests.app.stepper.builders import random_trace
+
+WRITTEN = ["Save as PNG ...", "Save as SVG ...", "Save numbers as CSV ...", "Copy picture", "Copy numbers"]
 
 
 def opened(at: QWidget, reason: QContextMenuEvent.Reason = QContextMenuEvent.Reason.Mouse) -> QMenu | None:
@@ -55,11 +65,7 @@ def test_a_plot_offers_what_can_be_done_with_it(page: ProfilePage, reason: QCont
         "Logarithmic or linear bytes and times",
         "Show or hide the grid",
         "Fill the page with one plot, or show all",
-        "Save as PNG ...",
-        "Save as SVG ...",
-        "Save numbers as CSV ...",
-        "Copy picture",
-        "Copy numbers",
+        *WRITTEN,
     ]
 
 
@@ -78,7 +84,7 @@ def test_the_curve_that_is_pointed_at_is_shown_alone_and_all_again(page: Profile
 
 def test_the_numbers_of_a_plot_are_copied(page: ProfilePage) -> None:
     button = page.plots.cells[1].export_button
-    button.copy_numbers()
+    button.exporter.copy_numbers()
     end_saving(button)
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines[0].startswith("# title: Runtime")
@@ -140,10 +146,49 @@ def test_the_folder_of_a_session_is_shown_or_named(
 
 @pytest.mark.matrix
 def test_every_plot_with_an_export_has_the_menu_of_it(window: MainWindow, page: ProfilePage) -> None:
-    for key in ("telemetry", "roofline", "traffic", "planner"):
-        window.show_page(key)
-        drawn(window.page)
-        target = page.bottom if key == "telemetry" else window.page
-        menu = next(card for card in (target, *target.findChildren(QWidget)) if hasattr(card, "plot_menu"))
-        if menu.plot_menu._export.isVisible():
-            assert "Copy numbers" in [action.text() for action in menu.plot_menu.menu().actions()], key
+    window.pages.complete()
+    exporters = {one for page in window.pages.made for one in page.findChildren(Exporter)}
+    menus = [menu for page in window.pages.made for menu in page.findChildren(PlotMenu)]
+    assert {menu._exporter for menu in menus} == exporters
+    assert len(exporters) > 20
+    for menu in menus:
+        told = [action.text() for action in menu.menu().actions()]
+        assert "Copy picture" in told
+        assert menu._exporter.badge()
+
+
+@pytest.mark.parametrize(("name", "written"), [("scores", WRITTEN), ("code", [*WRITTEN[:2], WRITTEN[3]])])
+def test_a_panel_of_the_stepper_is_written_as_it_is_and_the_right_button_moves_nothing(
+    window: MainWindow, name: str, written: list[str], tmp_path: Path
+) -> None:
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    page.show_trace(random_trace())
+    window.show_page("stepper")
+    page.seek(3)
+    panel = page.board._named[name]
+    middle = panel.rect().center()
+    before = page.position
+    QTest.mouseClick(panel, Qt.MouseButton.RightButton, pos=middle)
+    assert entries(opened(panel)) == written
+    assert page.position is before
+    exporter = page.board._cards[panel].exporter
+    for kind in ("png", "svg", *(["csv"] if name == "scores" else [])):
+        exporter.save(kind, tmp_path / f"panel.{kind}")
+    wait_for_all(page)
+    QApplication.processEvents()
+    assert QImage(str(tmp_path / "panel.png")).text("provenance") == "CPU · trace of flash2"
+    assert "CPU · trace of flash2 · " in (tmp_path / "panel.svg").read_text(encoding="utf-8")
+    if name == "scores":
+        lines = (tmp_path / "panel.csv").read_text(encoding="utf-8").splitlines()
+        assert "# provenance: CPU · trace of flash2" in lines
+        assert "query,key,s" in lines
+
+
+def test_on_a_stage_a_panel_of_the_stepper_has_no_menu(window: MainWindow) -> None:
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    page.show_trace(random_trace())
+    window.show_page("stepper")
+    window.stage.enter()
+    assert opened(page.board.scores) is None

@@ -1,5 +1,6 @@
 """Session files in the window: opened, copied, exported, or what is wrong with them told."""
 
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,7 +107,8 @@ def test_export_writes_a_table_with_its_provenance(
     assert (
         (tmp_path / "table.csv").read_text().startswith("# provenance: SAVED · CPU Test CPU · 2026-11-21\n")
     )
-    assert (tmp_path / "table.json").read_bytes().startswith(b"{")
+    said = json.loads((tmp_path / "table.json").read_bytes())["session"]["provenance"]
+    assert said == "SAVED · CPU Test CPU · 2026-11-21"
 
 
 @pytest.mark.matrix

@@ -33,16 +33,16 @@ def test_sessions_over_time_are_drawn_a_curve_a_machine_and_a_click_opens_one(
     page.show_view("trend")
 
     def dots() -> list[Any]:
-        return [one for one in page.trend.plot.plotItem.items if isinstance(one, pg.ScatterPlotItem)]
+        return [one for one in page.trend.card.plot.plotItem.items if isinstance(one, pg.ScatterPlotItem)]
 
     qtbot.waitUntil(lambda: len(dots()) == 2)
     assert sorted(len(one.data) for one in dots()) == [1, 2]
-    assert "Another CPU" in page.trend.legend.text()
+    assert "Another CPU" in page.trend.card.legend.text()
     page.trend.quantity.setCurrentText("Speed-up")
-    qtbot.waitUntil(lambda: page.trend.legend.text().startswith("Speed-up"))
+    qtbot.waitUntil(lambda: page.trend.card._title.text().startswith("Speed-up"))
     (entry, *_) = next(one for one in dots() if len(one.data) == 2).data["data"]
     with qtbot.waitSignal(window.controller.session_changed):
-        page.trend.plot.entry_chosen.emit(entry)
+        page.trend.card.plot.entry_chosen.emit(entry)
     assert window.controller.path == first
 
 
@@ -98,7 +98,7 @@ def test_a_date_that_no_clock_shows_is_drawn_all_the_same(page: SessionsPage, qt
         connection.execute("UPDATE session SET started_at = '0001-01-01T00:00:00'")
     listed(page, qtbot, 1)
     page.show_view("trend")
-    qtbot.waitUntil(lambda: page.trend.legend.text().startswith("Runtime"))
+    qtbot.waitUntil(lambda: page.trend.card._title.text().startswith("Runtime"))
 
 
 def test_over_time_the_runs_of_a_plan_are_one_point_with_their_spread_that_opens_the_newest(
@@ -110,7 +110,7 @@ def test_over_time_the_runs_of_a_plan_are_one_point_with_their_spread_that_opens
     page.show_view("trend")
 
     def entries() -> list[Entry]:
-        dots = [one for one in page.trend.plot.plotItem.items if isinstance(one, pg.ScatterPlotItem)]
+        dots = [one for one in page.trend.card.plot.plotItem.items if isinstance(one, pg.ScatterPlotItem)]
         return list(dots[0].data["data"]) if dots else []
 
     qtbot.waitUntil(lambda: len(entries()) == 2)
@@ -121,9 +121,9 @@ def test_over_time_the_runs_of_a_plan_are_one_point_with_their_spread_that_opens
         float(one or 0) for one in (before.figure.low, before.figure.value, before.figure.high)
     )
     assert [low / value, high / value] == pytest.approx([1.01 / 1.02, 1.03 / 1.02])
-    assert TOLD in page.trend.legend.text()
+    assert TOLD in page.trend.card.legend.text()
     with qtbot.waitSignal(window.controller.session_changed):
-        page.trend.plot.entry_chosen.emit(before)
+        page.trend.card.plot.entry_chosen.emit(before)
     assert window.controller.path == files[-1]
 
 
@@ -135,4 +135,4 @@ def test_the_curves_are_there_when_the_view_comes_from_another_place(
     window.show_page("start")
     window.show_page("trend")
     qtbot.waitUntil(lambda: bool(page.trend._curves))
-    assert page.trend.legend.text()
+    assert page.trend.card.legend.text()
