@@ -23,6 +23,7 @@ class Teaser(NamedTuple):
     Attributes:
         sentence: What its first curve says; empty: nothing.
         facts: Device, kernels and N.
+        shorter: The same in fewer words, the longest first, for a place that names the device.
         ratio: The sentence in a few words; empty: it compares nothing.
         curves: Of each kernel (N, median runtime in ms), rising in N.
         altered: Points that are not as they were recorded.
@@ -30,6 +31,7 @@ class Teaser(NamedTuple):
 
     sentence: str
     facts: str
+    shorter: tuple[str, ...]
     ratio: str
     curves: dict[str, tuple[tuple[int, float], ...]]
     altered: int
@@ -57,15 +59,21 @@ def _read(path: Path, _mtime_ns: int, _size: int) -> Teaser | None:
 def _told(session: Session) -> Teaser | None:
     for members, told in of_curves(session):
         ratio = ratio_words(told) if told is not None else ""
-        facts = (device_of(session), _kernels(session.plan.kernels), _lengths(members))
+        device, kernels, lengths = device_of(session), session.plan.kernels, _lengths(members)
+        facts = f"{device} · {_kernels(kernels)} · {lengths}"
+        shorter = f"{_kernels(kernels)} · {lengths}", _kernels(kernels), _counted(kernels)
         altered = sum(row.status == "altered" for row in members)
-        return Teaser(headline_text(told), " · ".join(facts), ratio, _curves(members), altered)
+        return Teaser(headline_text(told), facts, shorter, ratio, _curves(members), altered)
     return None
 
 
 def _kernels(names: tuple[str, ...]) -> str:
     """Few by their names, many by their number."""
-    return ", ".join(names) if len(names) <= MOST_KERNELS else f"{len(names)} kernels"
+    return ", ".join(names) if len(names) <= MOST_KERNELS else _counted(names)
+
+
+def _counted(names: tuple[str, ...]) -> str:
+    return f"{len(names)} kernel{'s' if len(names) > 1 else ''}"
 
 
 def _lengths(members: list[PointRow]) -> str:

@@ -176,6 +176,7 @@ def _views(t: Theme) -> str:
     QHeaderView::section {{ background: {t.panel}; color: {t.dim}; border: none;
         border-bottom: 1px solid {t.line}; padding: 6px 11px; font-size: {CAPTION_PX}px; font-weight: 600; }}
     QHeaderView::section:hover {{ color: {t.text}; }}
+    QHeaderView::up-arrow, QHeaderView::down-arrow {{ width: 9px; }}  /* in the padding, beside the text */
     QTableCornerButton::section {{ background: {t.panel}; border: none; }}
     QMenu {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line}; padding: 4px; }}
     QMenu::item {{ padding: 5px 24px 5px 12px; border-radius: 4px; }}

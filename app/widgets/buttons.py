@@ -39,7 +39,9 @@ def text_button(text: str, name: str, clicked: Callable[[], object], role: str =
 
 
 class ElidedLink(QPushButton):
-    """A link as wide as there is room: too long a text ends in an ellipsis, and the tool tip has all of it.
+    """A link as wide as there is room, broken into two lines where its words need them.
+
+    What is still too long ends in an ellipsis, and the tool tip has all of it.
 
     Args:
         text: The text.
@@ -62,9 +64,19 @@ class ElidedLink(QPushButton):
         option = QStyleOptionButton()
         self.initStyleOption(option)
         room = self.style().subElementRect(QStyle.SubElement.SE_PushButtonContents, option, self).width()
-        shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
-        self.setText(button_text(shown))
-        set_tip(self, "" if shown == self._whole else self._whole)
+        metrics, end = self.fontMetrics(), Qt.TextElideMode.ElideRight
+        lines = [*filter(None, in_two_lines(self._whole, metrics.horizontalAdvance, room))]
+        shown = [metrics.elidedText(line, end, room) for line in lines]
+        self.setText("\n".join(map(button_text, shown)))
+        set_tip(self, "" if shown == lines else self._whole)
+
+
+def in_two_lines(text: str, width: Callable[[str], int], room: int) -> tuple[str, str]:
+    """The words that fit into the first of two lines, one at least, and the rest; `width`: of a text."""
+    words = text.split()
+    fitting = [k for k in range(2, len(words) + 1) if width(" ".join(words[:k])) <= room]
+    most = max(fitting, default=1)
+    return " ".join(words[:most]), " ".join(words[most:])
 
 
 class IconButton(QToolButton):

@@ -1,5 +1,7 @@
 """A label of one line: a text that is too long ends in an ellipsis, and the tool tip has all of it."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
@@ -23,7 +25,7 @@ class ElidedLabel(QElidingLabel):
         padding: Pixels that the stylesheet takes on the left and right.
     """
 
-    _short = ""
+    _shorter: Sequence[str] = ()
 
     def __init__(
         self,
@@ -41,19 +43,20 @@ class ElidedLabel(QElidingLabel):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setText(text)
 
-    def set_texts(self, text: str, short: str) -> None:
-        """Show another text, or the short one where the other has no room."""
-        self._short = short
+    def set_texts(self, text: str, *shorter: str) -> None:
+        """Show another text, or where it has no room one of the shorter ones, the longest first."""
+        self._shorter = shorter
         self.setText(text)
 
     @guarded(str)
     def _elidedText(self) -> str:
-        """The text, the short one, or what of it has room: of the first that fits, else of the last."""
-        room = self.width() - px(self._padding) - ROUNDING_PX
-        whole = self.text()
-        if self._short and self.fontMetrics().horizontalAdvance(whole) > room:
-            return self.fontMetrics().elidedText(cut_short(self._short), self.elideMode(), max(room, 0))
-        return str(super()._elidedText())
+        """The first of the texts that has room, else what of the last one has."""
+        room, metrics = self.width() - px(self._padding) - ROUNDING_PX, self.fontMetrics()
+        told = (self.text(), *map(cut_short, self._shorter))
+        fitting = next((text for text in told if metrics.horizontalAdvance(text) <= room), told[-1])
+        if fitting == self.text():
+            return str(super()._elidedText())
+        return metrics.elidedText(fitting, self.elideMode(), max(room, 0))
 
     def setText(self, text: str) -> None:
         """Show another text."""

@@ -4,16 +4,20 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from flashscope.app.control.guard import guarded
+from flashscope.app.look.fonts import ui_font
+from flashscope.app.look.theme import CAPTION_PX
+from flashscope.app.look.zoom import px
 from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.plain import plain_tip
 from flashscope.app.widgets.row_height import keep_row_height
 from flashscope.app.words.glossary import line_of
 
 ROW_PX = 24
+HEADING_PX = 24  # beside the text of a heading: its padding, with the mark of sorting in it
 Index = QModelIndex | QPersistentModelIndex
 Raw = str | int | float | None  # what a cell is sorted by
 MOST_OF_QT = 1 << 63  # from which on Qt carries no whole number
@@ -29,6 +33,11 @@ class Heading(Protocol):
     @property
     def right(self) -> bool:
         """Whether the column is aligned to the right, as numbers are."""
+
+
+def heading_px(title: str) -> int:
+    """Pixels that a heading takes; its own font may still be that of the zoom before."""
+    return QFontMetrics(ui_font(CAPTION_PX, bold=True)).horizontalAdvance(title) + px(HEADING_PX)
 
 
 def alignment(column: Heading) -> int:

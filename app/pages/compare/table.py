@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.compare.list_model import ListColumn, ListModel
-from flashscope.app.widgets.row_table import RowTable
+from flashscope.app.widgets.row_table import RowTable, heading_px
 
 
 class ListTable(RowTable):
@@ -19,7 +19,8 @@ class ListTable(RowTable):
     Args:
         name: What a screen reader says.
         columns: Those of the model.
-        widths: Of the columns, in pixels; the last one takes what is left.
+        widths: Of the columns, in pixels at 100 %, or more where a heading needs it; the last one takes what
+            is left.
         spread: Where there is more room than that, all columns take their share of it.
 
     Signals:
@@ -91,6 +92,8 @@ class ListTable(RowTable):
             self._size_columns(*map(px, self._widths))
 
     def _size_columns(self, *widths: int) -> None:
-        wider = max(1.0, self.viewport().width() / sum(widths)) if self._spread else 1.0
-        for column, width in enumerate(widths):
+        titles = (column.title for column in self.list.columns)
+        least = [max(width, heading_px(title)) for title, width in zip(titles, widths, strict=False)]
+        wider = max(1.0, self.viewport().width() / sum(least)) if self._spread else 1.0
+        for column, width in enumerate(least):
             self.setColumnWidth(column, int(width * wider))

@@ -31,6 +31,7 @@ from flashscope.profiles.wire.measurement import Figure
 
 RAW = Qt.ItemDataRole.UserRole
 ABSENT = "–"
+MEASURED_ROWS = 200  # that decide how wide a column is
 END_HINTS = {
     "q1": "Lower quartile",
     "q3": "Upper quartile",
@@ -39,7 +40,7 @@ END_HINTS = {
     "least": "Least",
     "most": "Most",
 }
-TRUST = "trust"
+KERNEL, STATUS, TRUST = "kernel", "status", "trust"  # the columns that have glyphs
 PROBLEM = "problem"  # the column that tells several problems apart
 
 
@@ -112,10 +113,10 @@ def result_columns(label: Callable[[PointRow], str]) -> list[ResultColumn]:
     """
     quantities = QUANTITIES.values()
     return [
-        ResultColumn("kernel", lambda row, _: row.kernel),
+        ResultColumn(KERNEL, lambda row, _: row.kernel),
         ResultColumn(PROBLEM, lambda row, _: label(row), hint="What tells its problem from others here"),
         ResultColumn("N", lambda row, _: row.seqlen, _seqlen, "Query sequence length"),
-        ResultColumn("status", lambda row, _: STATUS_MARKS[row.status].word),
+        ResultColumn(STATUS, lambda row, _: STATUS_MARKS[row.status].word),
         ResultColumn(
             TRUST,
             lambda row, _: row.trust.word if row.trust else None,
@@ -179,6 +180,12 @@ class ResultsModel(RowsModel):
         self._rows, self._compared = rows, compared
         self.endResetModel()
 
+    def longest(self, column: int) -> str:
+        """The longest text in a column, of many rows that of a sample of them."""
+        every = max(1, len(self._rows) // MEASURED_ROWS)
+        shown = self.columns[column]
+        return max((_text(shown, self._raw(row, shown)) for row in self._rows[::every]), key=len, default="")
+
     def places(self, points: set[int]) -> list[int]:
         """The source rows of the points of these indices."""
         return [place for place, row in enumerate(self._rows) if row.point.index in points]
@@ -229,9 +236,9 @@ class ResultsModel(RowsModel):
         """What a cell tells the pointer."""
         if column.title == TRUST and row.trust is not None:
             return with_line(row.trust.word, trust_text(row.trust))
-        if column.title == "kernel":
+        if column.title == KERNEL:
             return with_line(row.kernel, row.reason)
-        if column.title == "status":
+        if column.title == STATUS:
             return with_line(STATUS_MARKS[row.status].word, row.reason)
         return row.reason or self._missing(row, column)
 
@@ -243,13 +250,13 @@ class ResultsModel(RowsModel):
         return figure.missing if figure is not None else ""
 
     def _glyph(self, row: PointRow, title: str) -> object:
-        if title == "kernel":
+        if title == KERNEL:
             return mark_icon(row.kernel, self._theme)
         if title == TRUST and row.trust is not None:
             tones = {"solid": self._theme.ok, "fair": self._theme.warn}
             tone = tones.get(row.trust.word, self._theme.error)
             return status_icon(row.trust.word, tone, self._theme.on_accent)
-        if title != "status":
+        if title != STATUS:
             return None
         plain = {"done": self._theme.ok, "pending": self._theme.dim}
         colour = plain.get(row.status, kernel_mark(row.kernel).on(self._theme))

@@ -11,26 +11,28 @@ from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.profile.results_model import (
+    KERNEL,
     PROBLEM,
+    STATUS,
     TRUST,
     ResultColumn,
     ResultsModel,
     ResultsProxy,
 )
 from flashscope.app.widgets.menus import commands_of, pop_up
-from flashscope.app.widgets.row_table import RowTable
+from flashscope.app.widgets.row_table import RowTable, heading_px
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.curves import Curve, curve_by_problem
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.quantities.registry import THROUGHPUT
 
 WIDTH = 88  # of a column that needs no more
-WIDE = {"kernel": 140, "status": 120, TRUST: 96, "N": 72, PROBLEM: 150, THROUGHPUT.short: 116}
+WIDE = {KERNEL: 140, STATUS: 120, TRUST: 96, "N": 72, PROBLEM: 150, THROUGHPUT.short: 116}
 LEAST = 30  # that a user can make one
-WIDEST = 400  # of the column of the problems, which has room for the longest of their names
+WIDEST = 400  # of one that has long texts, such as the reason
 COMMANDS = ("page.profile", "page.roofline", "profile.note_point", "profile.copy_rows")
 BAR_PX = 4  # that marks a row
-HEADING_PX = 30  # beside the text of a heading: margins and the mark of sorting
+CELL_PX, GLYPH_PX = 30, 24  # beside the text of a cell, and more where a glyph stands before it
 
 
 class ResultsTable(RowTable):
@@ -55,6 +57,7 @@ class ResultsTable(RowTable):
         self.proxy.setParent(self)
         self._theme, self.marked = theme, frozenset[int]()
         self._problems: set[str] = set()  # in words
+        self._longest: dict[int, str] = {}  # text that was in a column, by its place
         keep(self, self.horizontalHeader().setMinimumSectionSize, LEAST)  # else it is that of the zoom before
         keep(self, self._size_columns)
         self.selectionModel().selectionChanged.connect(self._tell)
@@ -77,6 +80,10 @@ class ResultsTable(RowTable):
             self.setColumnHidden(index, unsaid)
         self.results.set_rows(rows, compared, curves)
         self._fit_problems(curves.values())
+        for index, unsaid in enumerate(hidden):
+            if not unsaid:
+                self._fit(index, self.results.longest(index))
+                yield
 
     def copied(self) -> str:
         """The selected rows, else the marked ones, under their headings, as tab-separated text."""
@@ -158,21 +165,31 @@ class ResultsTable(RowTable):
         self.point_chosen.emit(self._point(index))
 
     def _fit_problems(self, curves: Iterable[Curve]) -> None:
-        """Give the problems' column room for other names; with the same ones it stays as the user has it."""
+        """Give the columns their room anew where the problems are others, theirs the names'."""
         problems = {curve.label for curve in set(curves)}
         if problems != self._problems:
-            self._problems = problems
+            self._problems, self._longest = problems, {}
             self._size_columns()
+        for index, column in enumerate(self.results.columns):
+            if column.title == PROBLEM:
+                self._fit(index, max(problems, key=len, default=""))
+
+    def _fit(self, index: int, text: str) -> None:
+        """Give a column room for a text longer than all before; for any other it stays as the user has it."""
+        if len(text) > len(self._longest.get(index, "")):
+            self._longest[index] = text
+            self._size(index)
 
     def _size_columns(self) -> None:
-        advance = QFontMetrics(
-            ui_font()
-        ).horizontalAdvance  # the table's own is still that of the zoom before
-        longest = min(max(map(advance, self._problems), default=0) + px(HEADING_PX), px(WIDEST))
-        for index, column in enumerate(self.results.columns):
-            heading = advance(column.title) + px(HEADING_PX)
-            named = longest if column.title == PROBLEM else 0
-            self.setColumnWidth(index, max(px(WIDE.get(column.title, WIDTH)), heading, named))
+        for index in range(len(self.results.columns)):
+            self._size(index)
+
+    def _size(self, index: int) -> None:
+        title, text = self.results.columns[index].title, self._longest.get(index, "")
+        metrics = QFontMetrics(ui_font())  # the table's own is still that of the zoom before
+        beside = CELL_PX + (GLYPH_PX if title in {KERNEL, STATUS, TRUST} else 0)
+        held = min(metrics.horizontalAdvance(text) + px(beside), px(WIDEST))
+        self.setColumnWidth(index, max(px(WIDE.get(title, WIDTH)), heading_px(title), held))
 
 
 def _says(column: ResultColumn, rows: Sequence[PointRow], curves: Mapping[Problem, Curve]) -> bool:

@@ -55,7 +55,7 @@ class RecordingCard(Card):
         if teaser is not None:
             self.thumbnail.show_curves(teaser.curves, teaser.altered)
             self.sentence.setText(teaser.sentence)
-            self.facts.setText(teaser.facts)
+            self.facts.set_texts(teaser.facts, *teaser.shorter)
 
 
 class RecentRow(QWidget):
@@ -91,4 +91,6 @@ class RecentRow(QWidget):
     def tell(self, teaser: "Teaser | None") -> None:
         """Show what was read."""
         if teaser is not None:
-            self.facts.setText(" · ".join(filter(None, (teaser.facts, teaser.ratio))))
+            self.facts.set_texts(
+                " · ".join(filter(None, (teaser.facts, teaser.ratio))), teaser.facts, *teaser.shorter
+            )

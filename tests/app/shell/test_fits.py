@@ -4,9 +4,20 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QToolButton, QWidget
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QLabel,
+    QScrollArea,
+    QTableView,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.look.fonts import ui_font
+from flashscope.app.look.theme import CAPTION_PX
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.stepper import StepperPage
@@ -22,6 +33,7 @@ from tests.matrix import chosen
 
 ZOOMS = (80, 100, 150, 200, 250)
 SLACK = 2  # pixels that rounding takes
+PADDING = 22  # of a heading, left and right
 
 
 @pytest.fixture
@@ -84,6 +96,24 @@ def test_no_page_scrolls_sideways_and_no_text_in_it_is_cut_off(
         wrong.append(f"the badge says {QLabel.text(badge)} of {badge.text()}")
     assert full.size().toTuple() == (1280, 720)
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_no_heading_of_a_table_is_shortened(full: MainWindow, size: tuple[int, int]) -> None:
+    full.resize(*size)
+    metrics = QFontMetrics(ui_font(CAPTION_PX, bold=True))
+    short = []
+    for key in VIEWS:
+        full.show_page(key)
+        QApplication.processEvents()
+        for table in full.page.findChildren(QTableView):
+            header, model = table.horizontalHeader(), table.model()
+            for k in (k for k in range(header.count()) if not header.isSectionHidden(k)):
+                title = str(model.headerData(k, Qt.Orientation.Horizontal))
+                if header.sectionSize(k) < metrics.horizontalAdvance(title) + PADDING:
+                    short.append(f"{key}: {title} has {header.sectionSize(k)} pixels")
+    assert not short
 
 
 @pytest.mark.matrix

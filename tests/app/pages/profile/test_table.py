@@ -1,11 +1,14 @@
 """The table of results."""
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.figures.spans import spans_of
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.profile.results_model import RAW
@@ -14,11 +17,51 @@ from flashscope.app.words.units import ms_text
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.quantities.quantity import value_of
 from flashscope.profiles.results.quantities.registry import RUNTIME
+from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import PointChecked
 from flashscope.profiles.wire.measurement import Figure
 from tests.app.bench import Bench, column_of, marked, selected
 from tests.app.pages.profile.failing import EVENTS, KERNELS, LENGTHS
+from tests.app.pixels import pixels
 from tests.profiles.sessions import make_plan, script, turns_of
+
+
+@pytest.mark.parametrize("name", ["h200-peers", "h200-traffic"])
+def test_every_text_of_the_table_has_room(bench: Bench, name: str) -> None:
+    path = next(path for path in bundled_sessions() if path.stem == name)
+    bench.controller._shown._show(load(path), "saved", None)
+    bench.page.show_view("results")
+    bench.drawn()
+    table = bench.page.bottom.table
+    assert [text for text, k, px in room_needed(bench) if table.columnWidth(k) < px] == []
+
+
+def room_needed(bench: Bench) -> list[tuple[str, int, int]]:
+    """Each text of the table but the reasons, its column, and the pixels that its cell asks for."""
+    table, option = bench.page.bottom.table, QStyleOptionViewItem()
+    table.initViewItemOption(option)
+    columns = [k for k in range(table.proxy.columnCount() - 1) if not table.isColumnHidden(k)]
+    cells = [table.proxy.index(row, k) for row in range(table.proxy.rowCount()) for k in columns]
+    hint = table.itemDelegate().sizeHint
+    return [(str(cell.data()), cell.column(), hint(option, cell).width()) for cell in cells]
+
+
+@pytest.mark.parametrize("order", [Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder])
+def test_the_mark_of_sorting_covers_no_heading(bench: Bench, order: Qt.SortOrder) -> None:
+    bench.sweep(EVENTS)
+    bench.page.show_view("results")
+    bench.drawn()
+    table, column = bench.page.bottom.table, column_of(bench, "runtime")
+    header = table.horizontalHeader()
+    before = pixels(header.grab().toImage())
+    table.sortByColumn(column, order)
+    after = pixels(header.grab().toImage())
+    left = header.sectionViewportPosition(column)
+    section = np.s_[:-2, left : left + header.sectionSize(column)]  # but for the line below
+    text = before[section] != before[1, left + 1]
+    assert text.any()
+    assert (before[section] != after[section]).any()
+    assert (before[section] == after[section])[text].all()
 
 
 @pytest.mark.matrix

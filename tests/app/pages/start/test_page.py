@@ -36,16 +36,38 @@ def test_each_recording_that_comes_with_the_program_can_be_opened(
         assert rig.controller.path == path
 
 
-def test_a_name_without_room_ends_in_an_ellipsis_and_its_tip_has_all_of_it(
-    window: MainWindow, qtbot: QtBot
-) -> None:
+def test_a_name_without_room_is_broken_between_its_words_and_whole(window: MainWindow, qtbot: QtBot) -> None:
     window.show_page("start")
     links = start_page(window).findChildren(ElidedLink)
     for width in (1280, 2560):
         window.resize(width, 800)
-        qtbot.waitUntil(lambda: links[0].text().endswith("…") is (width == 1280))  # noqa: B023 - waited for here
+        qtbot.waitUntil(lambda: ("\n" in links[0].text()) is (width == 1280))  # noqa: B023 - waited for here
         for link, name in zip(links, (NAMES[path.stem] for path in told_sessions()), strict=True):
-            assert link.text() == name or (link.text().endswith("…") and link.toolTip() == name)
+            assert link.text().split() == name.split()
+            assert not link.toolTip()
+            assert link.height() >= link.sizeHint().height()
+
+
+def test_a_word_without_room_ends_in_an_ellipsis_and_the_tip_has_all_of_it(qtbot: QtBot) -> None:
+    link = ElidedLink("a worldwide-known-recording of it", "Open it", lambda: None)
+    qtbot.addWidget(link)
+    link.resize(90, 60)
+    link.show()
+    assert link.text().startswith("a\nworld")
+    assert link.text().endswith("…")
+    assert link.toolTip() == "a worldwide-known-recording of it"
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_what_is_told_of_a_recording_is_shortened_by_whole_words(
+    window: MainWindow, qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    window.show_page("start")
+    window.resize(*size)
+    cards = start_page(window).findChildren(RecordingCard)
+    qtbot.waitUntil(lambda: all(card.facts.text() for card in cards))
+    QApplication.processEvents()
+    assert [QLabel.text(card.facts) for card in cards if "…" in QLabel.text(card.facts)] == []
 
 
 @pytest.mark.matrix
