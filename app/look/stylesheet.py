@@ -31,7 +31,6 @@ def _surfaces(t: Theme) -> str:
     QFrame#statusBar {{ background: {t.panel}; border: none; border-top: 1px solid {t.line}; }}
     QFrame#rail {{ background: {t.panel}; border: none; border-right: 1px solid {t.line}; }}
     QFrame#sidePanel {{ background: {t.panel}; border: none; border-right: 1px solid {t.line}; }}
-    QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
     QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
     QAbstractScrollArea::corner {{ background: {t.bg}; border: none; }}
     """

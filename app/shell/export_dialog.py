@@ -17,6 +17,7 @@ from flashscope.app.look.picture import SCALE, PictureOptions
 from flashscope.app.look.theme import LIGHT, THEMES
 from flashscope.app.look.zoom import px
 from flashscope.app.report.kinds import KINDS
+from flashscope.app.widgets.buttons import DialogButtons
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.wheel import ChoiceBox
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
@@ -68,7 +69,7 @@ class ExportDialog(QDialog):
         for field in self._of_picture:
             form.addRow(PlainLabel("" if field is self.transparent else field.accessibleName()), field)
         self._form = form
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons = DialogButtons(QDialogButtonBox.StandardButton.Cancel)
         save = buttons.addButton(
             "Choose the folder …" if self._several else "Save as …", QDialogButtonBox.ButtonRole.AcceptRole
         )

@@ -7,6 +7,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QDialogButtonBox,
     QPushButton,
     QSizePolicy,
     QStyle,
@@ -77,6 +78,15 @@ def in_two_lines(text: str, width: Callable[[str], int], room: int) -> tuple[str
     fitting = [k for k in range(2, len(words) + 1) if width(" ".join(words[:k])) <= room]
     most = max(fitting, default=1)
     return " ".join(words[:most]), " ".join(words[most:])
+
+
+class DialogButtons(QDialogButtonBox):
+    """The buttons of a dialog: a desktop puts icons on those that Qt knows, in colours of its own."""
+
+    def __init__(self, standard: QDialogButtonBox.StandardButton) -> None:
+        super().__init__(standard)
+        for button in self.buttons():
+            button.setIcon(QIcon())
 
 
 class IconButton(QToolButton):

@@ -18,7 +18,7 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.look.fonts import mono_font
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
-from flashscope.app.widgets.buttons import icon_button, recolour, text_button
+from flashscope.app.widgets.buttons import DialogButtons, icon_button, recolour, text_button
 from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import button_text
@@ -145,7 +145,7 @@ class ErrorLine(QFrame):
         text = QPlainTextEdit(self._whole, readOnly=True)
         text.setAccessibleName("Details of the message")
         text.setFont(mono_font())
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = DialogButtons(QDialogButtonBox.StandardButton.Close)
         buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole).clicked.connect(self._copy)
         buttons.rejected.connect(dialog.reject)
         column = QVBoxLayout(dialog)

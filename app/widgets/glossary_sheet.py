@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from flashscope.app.look.zoom import px
+from flashscope.app.widgets.buttons import DialogButtons
 from flashscope.app.widgets.plain import FormulaLabel, escaped
 from flashscope.app.words.glossary import Meaning, found
 from flashscope.app.words.matching import nothing_found
@@ -35,7 +36,7 @@ class GlossarySheet(QDialog):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setAccessibleName("Terms found")
         close = QDialogButtonBox.StandardButton.Close
-        buttons = QDialogButtonBox(close)
+        buttons = DialogButtons(close)
         buttons.button(close).setAutoDefault(False)  # Return belongs to the query
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)

@@ -4,6 +4,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMessageBox, QPlainTextEdit, QVBoxLayout, QWidget
 
 from flashscope.app.control.guard import guarded
+from flashscope.app.widgets.buttons import DialogButtons
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.question import confirmed
 
@@ -29,7 +30,7 @@ class NoteDialog(QDialog):
         self.editor.setTabChangesFocus(True)
         self._before = text
         kinds = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+        self.buttons = DialogButtons(kinds.Ok | kinds.Cancel)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         for keys in ("Ctrl+Return", "Ctrl+Enter"):

@@ -21,7 +21,7 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.control.queue import QueuedSweep
 from flashscope.app.control.queue_edits import cancel_all, take_out
 from flashscope.app.look.zoom import keep, px
-from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.buttons import DialogButtons, text_button
 from flashscope.app.widgets.focus_home import FocusHome
 from flashscope.app.widgets.pick_list import ASIDE_ROLE, AsideDelegate
 from flashscope.app.widgets.plain import PlainLabel, plain_tip, set_tip
@@ -139,7 +139,7 @@ class QueueSheet(FocusHome, QDialog):
             buttons.addWidget(button)
         buttons.addStretch(1)
         buttons.addWidget(self.all)
-        close = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        close = DialogButtons(QDialogButtonBox.StandardButton.Close)
         close.rejected.connect(self.reject)
         buttons.addWidget(close)
         for button in self.findChildren(QPushButton):

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
 
 from flashscope.app.control.actions import Action, ActionRegistry
 from flashscope.app.look.zoom import px
+from flashscope.app.widgets.buttons import DialogButtons
 from flashscope.app.widgets.plain import PlainLabel
 
 
@@ -32,7 +33,7 @@ class ShortcutSheet(QDialog):
         scroll.setWidget(inner)
         scroll.setMinimumWidth(inner.sizeHint().width() + scroll.verticalScrollBar().sizeHint().width())
         scroll.setAccessibleName("Keyboard shortcuts")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = DialogButtons(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
         column.addWidget(scroll)

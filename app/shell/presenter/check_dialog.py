@@ -13,6 +13,7 @@ from flashscope.app.look.zoom import px
 from flashscope.app.shell.presenter.checks.of_story import story_findings
 from flashscope.app.shell.presenter.checks.of_venue import idle_finding, screen_findings
 from flashscope.app.stage.story import Story
+from flashscope.app.widgets.buttons import DialogButtons
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.profiles.plan.machine import ProbeFinding
@@ -46,7 +47,7 @@ class CheckDialog(QDialog):
         self._grid = QGridLayout(inner)
         self._grid.setColumnStretch(2, 1)
         self._grid.setHorizontalSpacing(12)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = DialogButtons(QDialogButtonBox.StandardButton.Close)
         self.again = buttons.addButton("Check again", QDialogButtonBox.ButtonRole.ActionRole)
         self.again.clicked.connect(self.check)
         buttons.rejected.connect(self.reject)

@@ -140,6 +140,10 @@ def calls() -> Iterator[tuple[str, str]]:
                 yield path.relative_to(SOURCE).as_posix(), called
 
 
+def test_the_buttons_of_every_dialog_come_from_one_place() -> None:
+    assert [file for file, called in calls() if called == "QDialogButtonBox"] == []
+
+
 OWNERS = {  # what takes text for markup, and the modules that may call it
     "QLabel": (),
     "QElidingLabel": (),
