@@ -10,13 +10,14 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX
-from flashscope.app.look.zoom import px
+from flashscope.app.look.zoom import ZOOM, keep, px
 from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.plain import plain_tip
 from flashscope.app.widgets.row_height import keep_row_height
 from flashscope.app.words.glossary import line_of
 
 ROW_PX = 24
+LEAST_PX = 30  # that a user can make a column
 HEADING_PX = 24  # beside the text of a heading: its padding, with the mark of sorting in it
 Index = QModelIndex | QPersistentModelIndex
 Raw = str | int | float | None  # what a cell is sorted by
@@ -118,10 +119,34 @@ class RowTable(QTableView):
         self.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         self.verticalHeader().hide()
         keep_row_height(self, ROW_PX)
+        self._by_hand: dict[int, float] = {}  # pixels at 100 % that the user has given a column
+        self._sizing = False
         header = self.horizontalHeader()
+        header.sectionResized.connect(self._notice_hand)
+        keep(self, self._set_least, LEAST_PX)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
         header.setHighlightSections(False)
+
+    def size_column(self, column: int, width: int) -> None:
+        """Give a column this width in pixels, but one that the user has sized that one, at every zoom."""
+        self._sizing = True
+        kept = self._by_hand.get(column)
+        self.setColumnWidth(column, width if kept is None else px(kept))
+        self._sizing = False
+
+    def _set_least(self, width: int) -> None:
+        """Have none of the style sheet, or of the zoom before: it would widen narrow columns at any time."""
+        self._sizing = True
+        self.horizontalHeader().setMinimumSectionSize(width)
+        self._sizing = False
+
+    def _notice_hand(self, column: int, before: int, now: int) -> None:
+        """Note what the user does; columns come and go without a width, and the last takes what is left."""
+        header = self.horizontalHeader()
+        last = max((k for k in range(header.count()) if not header.isSectionHidden(k)), default=0)
+        if before and now and column != last and not self._sizing:
+            self._by_hand[column] = now / ZOOM.factor
 
     def copy_rows(self) -> None:
         """Put the selected rows on the clipboard."""

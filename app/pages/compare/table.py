@@ -96,4 +96,4 @@ class ListTable(RowTable):
         least = [max(width, heading_px(title)) for title, width in zip(titles, widths, strict=False)]
         wider = max(1.0, self.viewport().width() / sum(least)) if self._spread else 1.0
         for column, width in enumerate(least):
-            self.setColumnWidth(column, int(width * wider))
+            self.size_column(column, int(width * wider))

@@ -28,7 +28,6 @@ from flashscope.profiles.results.quantities.registry import THROUGHPUT
 
 WIDTH = 88  # of a column that needs no more
 WIDE = {KERNEL: 140, STATUS: 120, TRUST: 96, "N": 72, PROBLEM: 150, THROUGHPUT.short: 116}
-LEAST = 30  # that a user can make one
 WIDEST = 400  # of one that has long texts, such as the reason
 COMMANDS = ("page.profile", "page.roofline", "profile.note_point", "profile.copy_rows")
 BAR_PX = 4  # that marks a row
@@ -58,7 +57,6 @@ class ResultsTable(RowTable):
         self._theme, self.marked = theme, frozenset[int]()
         self._problems: set[str] = set()  # in words
         self._longest: dict[int, str] = {}  # text that was in a column, by its place
-        keep(self, self.horizontalHeader().setMinimumSectionSize, LEAST)  # else it is that of the zoom before
         keep(self, self._size_columns)
         self.selectionModel().selectionChanged.connect(self._tell)
         self.clicked.connect(self._tell_point)
@@ -189,7 +187,7 @@ class ResultsTable(RowTable):
         metrics = QFontMetrics(ui_font())  # the table's own is still that of the zoom before
         beside = CELL_PX + (GLYPH_PX if title in {KERNEL, STATUS, TRUST} else 0)
         held = min(metrics.horizontalAdvance(text) + px(beside), px(WIDEST))
-        self.setColumnWidth(index, max(px(WIDE.get(title, WIDTH)), heading_px(title), held))
+        self.size_column(index, max(px(WIDE.get(title, WIDTH)), heading_px(title), held))
 
 
 def _says(column: ResultColumn, rows: Sequence[PointRow], curves: Mapping[Problem, Curve]) -> bool:

@@ -7,7 +7,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.compare.list_model import ListColumn, ListModel
-from flashscope.app.pages.compare.tables import PROBLEM
+from flashscope.app.pages.compare.tables import PAIR_WIDTHS, PROBLEM
 from tests.app.pages.compare.conftest import GPU_PLAN, Desk, recorded
 
 
@@ -54,3 +54,18 @@ def test_sorted_and_filtered_tables_take_other_problems(desk: Desk) -> None:
     findings = desk.board.findings
     assert findings is not None
     assert desk.board.tables.pairs.list.rowCount() == len(findings.pairs) > 0
+
+
+def test_columns_have_their_widths_again_after_a_stage(desk: Desk, qtbot: QtBot) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    desk.window.resize(1280, 720)
+    table = desk.board.tables.pairs
+    table.setColumnWidth(len(PAIR_WIDTHS) - 1, 130)
+    header = table.horizontalHeader()
+    before = [header.sectionSize(k) for k in range(len(PAIR_WIDTHS))]  # the last one takes what is left
+    desk.window.stage.enter()
+    qtbot.waitUntil(lambda: not desk.window.stage.loading.on)
+    desk.window.stage.leave()
+    qtbot.waitUntil(lambda: not desk.window.stage.loading.on)
+    desk.drawn()
+    assert [header.sectionSize(k) for k in range(len(PAIR_WIDTHS))] == before
