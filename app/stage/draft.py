@@ -139,9 +139,9 @@ def showing(stop: Stop, shown: Stop) -> Stop:
     return replace(of_page(stop, shown.page), **(looked | words))
 
 
-def shown_alone(stop: Stop) -> Stop:
-    """The stop without words: two of which these are equal look the same."""
-    return replace(stop, **dict.fromkeys(WORDS, ""))
+def as_seen(stop: Stop) -> Stop:
+    """The stop without what its audience does not read: two of which these are equal look the same."""
+    return replace(stop, title="", notes="")
 
 
 def _based(stop: Stop, before: Path, now: Path) -> Stop:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QPixmap
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.appearance import Appearance
 from flashscope.app.shell.elsewhere import PROGRAM_MAIN
-from flashscope.app.stage.draft import shown_alone
+from flashscope.app.stage.draft import as_seen
 from flashscope.app.stage.story import Stop
 from flashscope.app.stage.writing import content_of, problem_of
 from flashscope.profiles.wire.process import python_command
@@ -29,6 +29,11 @@ class Look(NamedTuple):
     stop: Stop
     written_ns: int
     theme: str
+
+    @property
+    def unsaid(self) -> "Look":
+        """The same whatever its sentence says."""
+        return self._replace(stop=replace(self.stop, sentence=""))
 
 
 class Thumbnails(QObject):
@@ -72,7 +77,7 @@ class Thumbnails(QObject):
         if needs and (file is None or (session is None and self._controller.moving)):
             return None
         named = replace(
-            shown_alone(stop),
+            as_seen(stop),
             session=str(file.absolute()) if file is not None else "",
             beside=tuple(str(path.absolute()) for path in beside),
         )
@@ -85,8 +90,15 @@ class Thumbnails(QObject):
             self._pause.start()
 
     def picture(self, look: Look | None) -> QPixmap | None:
-        """The picture, None where there is none."""
-        return self._pictures.get(look) if look is not None else None
+        """The picture, or until it is drawn that with the sentence before; None where there is none."""
+        if look is None:
+            return None
+        return self._pictures.get(look) or next(iter(self._like(look).values()), None)
+
+    def _like(self, look: Look) -> dict[Look, QPixmap]:
+        """The pictures that there are of what differs in its sentence alone."""
+        held = ((one, picture) for one, picture in self._pictures.items() if one.unsaid == look.unsaid)
+        return {one: picture for one, picture in held if picture is not None}
 
     def words(self, look: Look | None) -> str:
         """What stands in the place of a picture that is not there."""
@@ -147,7 +159,10 @@ class Thumbnails(QObject):
             picture = QPixmap(path)
             keep, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
             small = None if picture.isNull() else picture.scaled(SIZE, keep, smooth)
-            self._pictures[self._asked.pop(0)] = small
+            look = self._asked.pop(0)
+            for other in self._like(look).keys() - set(self._wanted):
+                del self._pictures[other]  # or each sentence that was written on the way would keep its own
+            self._pictures[look] = small
             self.drawn.emit()
 
     def _fail(self, error: QProcess.ProcessError) -> None:

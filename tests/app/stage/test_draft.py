@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from flashscope.app.stage.draft import Draft, History, of_page, showing, shown_alone
+from flashscope.app.stage.draft import Draft, History, as_seen, of_page, showing
 from flashscope.app.stage.story import SHOWN_BY, PageKey, Stop, read_story
 from flashscope.app.stage.writing import problem_of, save_story
 from flashscope.profiles.results.quantities.registry import QUANTITIES
@@ -205,7 +205,7 @@ def test_a_stop_takes_what_is_shown_and_keeps_its_words() -> None:
     assert taken == Stop(
         "profile", "title", "h200-peers", kernels=("flash2",), sentence="theirs", notes="mine"
     )
-    assert shown_alone(taken) == Stop("profile", session="h200-peers", kernels=("flash2",))
+    assert as_seen(taken) == Stop("profile", session="h200-peers", kernels=("flash2",), sentence="theirs")
 
 
 def test_sessions_are_named_from_where_the_story_is_saved(tmp_path: Path) -> None:

@@ -14,7 +14,10 @@ from flashscope.app.shell.editor.window import StoryEditor
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import Stop
 from tests.app.fakes import sweep
+from tests.app.pixels import pixels
 from tests.app.rig import Rig
+
+TOP = 20  # lines of a picture in which the sentence stands
 
 
 def entry(editor: StoryEditor, at: int) -> StopEntry:
@@ -32,7 +35,7 @@ def test_words_stand_in_the_place_of_a_picture(editor: StoryEditor) -> None:
     assert [(entry(editor, at).picture, entry(editor, at).words) for at in range(3)] == [(None, WAITING)] * 3
 
 
-def test_a_picture_shows_the_stage_and_is_the_same_whatever_the_stop_says(
+def test_a_picture_shows_the_stage_with_the_sentence_and_stays_until_the_next_is_drawn(
     drawing: None, editor: StoryEditor, story: Path, qtbot: QtBot
 ) -> None:
     editor.trigger("editor.remove")
@@ -42,9 +45,19 @@ def test_a_picture_shows_the_stage_and_is_the_same_whatever_the_stop_says(
     assert picture is not None
     colours = {picture.toImage().pixelColor(x, y).name() for x in range(0, 480, 3) for y in range(0, 270, 3)}
     assert len(colours) > 10
-    editor.form.sentence.text.setPlainText("Other words.")
+    editor.form.notes.setPlainText("Other words.")
     assert entry(editor, 0).picture is picture
     assert not editor.thumbnails._pause.isActive()
+    editor.form.sentence.text.setPlainText("Short.")
+    assert entry(editor, 0).picture is picture, "there is none while the next is drawn"
+    qtbot.waitUntil(lambda: entry(editor, 0).picture is not picture)
+    said = entry(editor, 0).picture
+    assert said is not None
+    (look,) = editor.thumbnails._wanted
+    assert [*editor.thumbnails._like(look)] == [look], "every sentence on the way has kept a picture"
+    before, after = (pixels(one.toImage())[:TOP] for one in (picture, said))
+    assert (before != after).any()
+    assert (after != after[0, 0]).any(), "no sentence stands over the plots"
 
 
 def test_a_stop_that_cannot_be_shown_has_none(editor: StoryEditor, qtbot: QtBot) -> None:
