@@ -2,11 +2,14 @@
 
 import atexit
 import sys
-from typing import Protocol
+from collections.abc import Callable
+from time import monotonic
+from typing import NamedTuple, Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
+from rich.text import Text
 
 from flashscope.app.commands.messages import tell
 from flashscope.app.words.progress import elapsed_text, job_text, repeat_text
@@ -25,7 +28,8 @@ from flashscope.profiles.wire.events import (
 )
 from flashscope.profiles.wire.text import harmless
 
-BAR_WIDTH = 24
+BAR_WIDTH, SHORT_BAR_WIDTH = 24, 10
+WIDE = 100  # columns of a terminal that has room for the longer bar
 REFRESHES = 2  # a second: the clock is to tick, and the CPU is what a sweep may be measuring
 
 
@@ -48,7 +52,7 @@ class ProgressLines:
     def report(self, session: Session, event: Event) -> None:
         """Print what an event means, if it means something."""
         if isinstance(event, PointStarted):
-            tell(_place(session, event.index) + _left(session, ", about "))
+            tell(_place(session, event.index) + _left(session))
         elif isinstance(event, PointMeasured):
             times = quartiles(event.samples)
             took = ms_text(times.median) if times else "no accepted sample"
@@ -57,25 +61,81 @@ class ProgressLines:
             _tell_trouble(session, event)
 
 
+class Noted(NamedTuple):
+    """What the clock of a bar goes on from.
+
+    Attributes:
+        left_s: Estimated seconds to the end, None while nothing is known.
+        left_at: When that was so.
+        begun_at: When what is in flight began.
+    """
+
+    left_s: float | None = None
+    left_at: float = 0.0
+    begun_at: float = 0.0
+
+
+class TickingColumn(ProgressColumn):
+    """A text that goes on with the clock between two events.
+
+    Args:
+        text: Gives it of a task, of what was noted, and of the moment.
+        clock: Seconds.
+        style: How it looks.
+        column: How it takes its room.
+    """
+
+    def __init__(
+        self,
+        text: Callable[[Task, Noted, float], str],
+        clock: Callable[[], float],
+        style: str = "",
+        column: Column | None = None,
+    ) -> None:
+        super().__init__(column)
+        self._text, self._clock, self._style = text, clock, style
+
+    def render(self, task: Task) -> Text:
+        """The text as it is now."""
+        return Text(self._text(task, task.fields["noted"], self._clock()), style=self._style)
+
+
+def _still_left(_task: Task, noted: Noted, now: float) -> str:
+    left = noted.left_s
+    return "" if left is None else f"about {elapsed_text(left - (now - noted.left_at))} left"
+
+
+def _into_job(task: Task, noted: Noted, now: float) -> str:
+    job = task.description
+    return f"{elapsed_text(now - noted.begun_at)} into {job}" if job else ""
+
+
 class ProgressBar:
     """One bar that moves: how many points are done, the time, and what is in flight; trouble stands above it.
 
+    Between two events the time left falls, and that of what is in flight rises: a long point is seen to run.
+
     Args:
         console: The terminal.
+        clock: Seconds.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, clock: Callable[[], float] = monotonic) -> None:
+        self._clock, self._noted = clock, Noted()
+        width = BAR_WIDTH if console.width >= WIDE else SHORT_BAR_WIDTH
         self._progress = Progress(
             TextColumn("{task.completed} of {task.total}", markup=False),
-            BarColumn(BAR_WIDTH, complete_style="cyan", finished_style="green"),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}", style="dim", markup=False),
-            TextColumn(
-                "{task.description}",
-                markup=False,
-                table_column=Column(no_wrap=True, overflow="ellipsis"),
+            BarColumn(
+                BAR_WIDTH if console.width >= WIDE else SHORT_BAR_WIDTH,
+                complete_style="cyan",
+                finished_style="green",
             ),
+            TimeElapsedColumn(),
+            TickingColumn(_still_left, clock, "dim"),
+            TickingColumn(_into_job, clock, column=Column(no_wrap=True, overflow="ellipsis", ratio=1)),
             console=console,
+            get_time=clock,
+            expand=True,  # what is in flight has all the room there is, and nothing of the rest
             refresh_per_second=REFRESHES,
             redirect_stdout=False,
         )
@@ -84,17 +144,23 @@ class ProgressBar:
     def report(self, session: Session, event: Event) -> None:
         """Move the bar; it appears with the first event and stays where it was when the sweep ends."""
         if self._task is None:
-            self._task = self._progress.add_task("", total=session.plan.cells, left="")
+            self._task = self._progress.add_task("", total=session.plan.cells, noted=self._noted)
             self._progress.start()
             atexit.register(self._progress.stop)  # a sweep that breaks must not leave the cursor hidden
         _tell_trouble(session, event)
         job = harmless(job_text(session))
         self._progress.update(self._task, description=job, completed=session.ended_points)
         if isinstance(event, PointStarted):
-            self._progress.update(self._task, left=_left(session, "about "), refresh=True)
+            self._note(session)
+            self._progress.update(self._task, noted=self._noted, refresh=True)
         elif isinstance(event, PlanFinished):
-            self._progress.update(self._task, left="")
+            self._progress.update(self._task, noted=Noted())
             self._progress.stop()
+
+    def _note(self, session: Session) -> None:
+        """Go by this moment: another point begins, alone or beside those that take turns with it."""
+        now, beside = self._clock(), len(session.in_flight) > 1
+        self._noted = Noted(seconds_left(session), now, self._noted.begun_at if beside else now)
 
 
 def _tell_trouble(session: Session, event: Event) -> None:
@@ -107,10 +173,10 @@ def _tell_trouble(session: Session, event: Event) -> None:
             pass
 
 
-def _left(session: Session, words: str) -> str:
-    """The time left after these words; empty when it is not known."""
+def _left(session: Session) -> str:
+    """The time left; empty when it is not known."""
     left = seconds_left(session)
-    return "" if left is None else f"{words}{elapsed_text(left)} left"
+    return "" if left is None else f", about {elapsed_text(left)} left"
 
 
 def _place(session: Session, index: int) -> str:

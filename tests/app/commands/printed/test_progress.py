@@ -16,6 +16,7 @@ from flashscope.profiles.wire.events import (
     PlanStarted,
     PointFailed,
     PointMeasured,
+    PointStarted,
 )
 from tests.app.fakes import sweep
 
@@ -61,6 +62,23 @@ def test_a_terminal_gets_one_bar_with_the_count_the_time_and_what_is_in_flight()
     assert " left" in drawn
     assert "\x1b[?25l" in drawn, "the cursor is hidden while the bar moves"
     assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h"), "and there again at the end"
+
+
+def test_between_two_events_the_bar_tells_how_long_a_point_has_run_and_how_long_is_left() -> None:
+    now = 0.0
+    terminal = io.StringIO()
+    bar = ProgressBar(Console(file=terminal, force_terminal=True, width=120, color_system=None), lambda: now)
+    started = [k for k, event in enumerate(sweep()) if isinstance(event, PointStarted)]
+    follow(bar, sweep()[: started[1] + 1])
+    told = []
+    for now in (0.0, 2.0, 65.0):  # noqa: B007 - the bar's clock
+        terminal.truncate(0)
+        bar._progress.refresh()
+        drawn = terminal.getvalue()
+        told.append(re.findall(r"about (\S+) left (\S+) into .* · N = 256 · prepare", drawn)[-1])
+    bar._progress.stop()
+    assert [into for _, into in told] == ["0:00", "0:02", "1:05"]
+    assert told[0][0] > told[1][0] >= told[2][0]
 
 
 @pytest.mark.parametrize("status", sorted({*get_args(FailedStatus)} - {"cancelled", "interrupted"}))
