@@ -77,18 +77,19 @@ def test_what_is_hidden_follows_after_what_is_seen_and_at_once_when_it_is_shown(
 ) -> None:
     page = window.pages["profile"]
     assert isinstance(page, ProfilePage)
+    hidden = page.form
     window.appearance.use(DARK)
     window.show()
     window.appearance.choose("light")
     with qtbot.waitSignal(window.appearance.changed):
         pass
     assert window.rail.styleSheet() == stylesheet(LIGHT)
-    assert page.plots.styleSheet() == page.bottom.parentWidget().styleSheet() == stylesheet(DARK)
+    assert page.plots.styleSheet() == hidden.styleSheet() == stylesheet(DARK)
     window.show_page("profile")
     assert page.plots.styleSheet() == stylesheet(LIGHT)
-    assert page.bottom.parentWidget().styleSheet() == stylesheet(DARK)
+    assert hidden.styleSheet() == stylesheet(DARK)
     window.appearance.finish()
-    assert page.bottom.parentWidget().styleSheet() == stylesheet(LIGHT)
+    assert hidden.styleSheet() == stylesheet(LIGHT)
 
 
 @pytest.mark.matrix  # it takes seconds
