@@ -9,7 +9,7 @@ from typing import cast, get_args
 from platformdirs import user_config_path
 from PySide6.QtCore import QByteArray, QSettings
 
-from flashscope.app.look.appearance import ThemeChoice
+from flashscope.app.control.appearance import ThemeChoice
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.request import Request
 from flashscope.profiles.plan.spelled import read_spelled, spelled

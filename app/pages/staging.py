@@ -123,9 +123,10 @@ class Staging(QObject):
         if not isinstance(page, QWidget):
             return
         for card in (page, *self._cards):
-            card.setProperty("stage", on)
-            card.style().unpolish(card)
-            card.style().polish(card)
+            if bool(card.property("stage")) is not on:
+                card.setProperty("stage", on)
+                card.style().unpolish(card)
+                card.style().polish(card)
         for plot in _plots_of(page):
             plot.take_any_room(on)
 
@@ -135,11 +136,12 @@ class Staging(QObject):
         page = self.parent()
         if not isinstance(page, QWidget):
             return
-        page.setProperty("still", not pointed)
-        for button in page.findChildren(QPushButton):
-            if button.property("role") == "legend":
-                button.style().unpolish(button)
-                button.style().polish(button)
+        if bool(page.property("still")) is pointed:
+            page.setProperty("still", not pointed)
+            for button in page.findChildren(QPushButton):
+                if button.property("role") == "legend":
+                    button.style().unpolish(button)
+                    button.style().polish(button)
         for plot in _plots_of(page):
             plot.let_go()
 

@@ -8,9 +8,9 @@ from threading import Event
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from flashscope.app.control.actions import Action
+from flashscope.app.control.appearance import appearance_of
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
-from flashscope.app.look.appearance import appearance_of
 from flashscope.app.look.picture import PictureOptions
 from flashscope.app.report.kinds import KINDS, report_bytes
 from flashscope.app.shell.elsewhere import draw_elsewhere

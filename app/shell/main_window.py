@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from flashscope.app.control.appearance import Appearance, appearance_of
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
@@ -27,7 +28,6 @@ from flashscope.app.control.presence import Presence
 from flashscope.app.control.resuming import Resumer
 from flashscope.app.control.session_names import SessionNames
 from flashscope.app.control.settings import Settings
-from flashscope.app.look.appearance import Appearance, appearance_of
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import PLACES, SHOWING, START, VIEWS, place_of

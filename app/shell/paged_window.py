@@ -6,9 +6,9 @@ from PySide6.QtCore import QRect, Signal
 from PySide6.QtWidgets import QMainWindow, QStackedWidget
 
 from flashscope.app.control.actions import ActionRegistry
+from flashscope.app.control.appearance import Appearance
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.settings import Settings
-from flashscope.app.look.appearance import Appearance
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import KEYS, START, VIEWS, page_class, title_of
 from flashscope.app.pages.staging import Staging

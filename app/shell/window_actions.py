@@ -7,12 +7,12 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.actions import Action, ActionRegistry, staged
+from flashscope.app.control.appearance import Appearance, ThemeChoice
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.findable import Findable
 from flashscope.app.control.queue_edits import cancel_all
 from flashscope.app.control.resuming import Resumer
 from flashscope.app.control.settings import SCALES, Settings
-from flashscope.app.look.appearance import Appearance, ThemeChoice
 from flashscope.app.pages.registry import PLACES, VIEWS, PlaceEntry, ViewEntry
 from flashscope.app.shell.finding import Finding
 from flashscope.app.shell.full_screen import FullScreen

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
+from flashscope.app.control.appearance import appearance_of
 from flashscope.app.control.guard import guarded
-from flashscope.app.look.appearance import appearance_of
 from flashscope.app.look.theme import CAPTION_PX
 from flashscope.app.look.zoom import px
 from flashscope.app.words.plain import cut_short

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from flashscope.kernels.catalogue.registry import KERNELS
@@ -25,12 +26,23 @@ def source_digests() -> dict[Backend, dict[str, str]]:
     sources and headers that any of these name. Options of the compiler follow from these files.
     """
     found: dict[Backend, dict[str, str]] = {}
+    for backend, key, module in _modules():
+        found.setdefault(backend, {})[key] = _digest(module)
+    return found
+
+
+def source_digest(backend: Backend, key: str) -> str | None:
+    """One of them, without reading what the others are of; None where there is none."""
+    return next((_digest(module) for *of, module in _modules() if of == [backend, key]), None)
+
+
+def _modules() -> Iterator[tuple[Backend, str, Path]]:
+    """What implements each pass: its backend, its key and the file."""
     for spec in (one for one in KERNELS if one.extra is None):
         backward = spec.backward.implementation if spec.backward else {}
         for key, modules in ((spec.name, spec.implementation), (spec.name + BACKWARD, backward)):
             for backend, module in modules.items():
-                found.setdefault(backend, {})[key] = _digest(ROOT / f"{module.replace('.', '/')}.py")
-    return found
+                yield backend, key, ROOT / f"{module.replace('.', '/')}.py"
 
 
 def digest_keys(kernel: str, passes: Passes) -> tuple[str, ...]:

@@ -9,9 +9,9 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.appearance import appearance_of
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.controller import Controller
-from flashscope.app.look.appearance import appearance_of
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.plots.export.button import ExportButton

@@ -9,9 +9,9 @@ from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.appearance import appearance_of
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.opening import Opener
-from flashscope.app.look.appearance import appearance_of
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.registry import START
 from flashscope.app.pages.start import StartPage

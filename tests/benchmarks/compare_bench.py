@@ -15,8 +15,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.appearance import ThemeChoice
 from flashscope.app.control.controller import Controller
-from flashscope.app.look.appearance import ThemeChoice
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.shell.main_window import MainWindow
@@ -139,4 +139,4 @@ class Visit:
     def turn_theme(self) -> None:
         appearance = self.window.appearance
         appearance.choose(next(self._themes))
-        self.qtbot.waitUntil(lambda: not appearance._steps, timeout=PATIENCE_MS)
+        self.qtbot.waitUntil(lambda: not appearance.busy, timeout=PATIENCE_MS)

@@ -167,7 +167,7 @@ def switched(window: MainWindow, qtbot: QtBot, switch: Callable[[], object]) -> 
     heart = Heart()
     with heart.beating():
         switch()
-        qtbot.waitUntil(lambda: not window.appearance._steps, timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: not window.appearance.busy, timeout=PATIENCE_MS)
         settle(qtbot, window)
     return heart.longest
 
@@ -223,7 +223,8 @@ def play(controller: Controller, qtbot: QtBot) -> None:
     assert controller.playback is not None
     controller.playback.set_playing(True)
     qtbot.wait(2000)
-    controller.playback.set_playing(False)
+    if controller.playback is not None:  # it has come to its end
+        controller.playback.set_playing(False)
 
 
 def beaten(qtbot: QtBot, window: MainWindow, act: Callable[[], object]) -> Block:

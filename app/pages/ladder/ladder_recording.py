@@ -9,7 +9,7 @@ from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
 from flashscope.app.words.provenance import Provenance, of_session
 from flashscope.app.words.units import seqlen_text
-from flashscope.kernels.catalogue.sources import source_digests
+from flashscope.kernels.catalogue.sources import source_digest
 from flashscope.profiles.results.model.curves import by_curve
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.store import SUFFIX, loading
@@ -29,7 +29,7 @@ class LadderRecording(NamedTuple):
         """What is known of the source that was measured; empty: it is the one on show."""
         if kernel not in self.digests:
             return "The recording does not say from which version of the source."
-        same = self.digests[kernel] == source_digests()["cuda"].get(kernel)
+        same = self.digests[kernel] == source_digest("cuda", kernel)
         return "" if same else "It was measured from another version of the source."
 
 

@@ -80,7 +80,7 @@ class ProfilePage(FormPage):
         }
         self._lanes = list(strip.rows.values())
         turns.update({row: partial(strip.draw_lane, row.about) for row in self._lanes})
-        self._turns = PaintTurns(self, turns)
+        self._turns = PaintTurns(self, turns, leading=[self.headline])
         self._lay_out()
         self._connect()
         self.form.set_machine(controller.machine)
@@ -184,8 +184,8 @@ class ProfilePage(FormPage):
         self.controller.curve_chosen.connect(self.plots.follow_curve)
         self.plots.kernels_hidden.connect(self.controller.hide_kernels)
         self.controller.kernels_hidden.connect(self.plots.follow_hidden)
-        self.plots.baseline_changed.connect(self._refresh_table)
-        self.plots.changing.connect(self._turns.start)
+        self.plots.baseline_changed.connect(lambda: self._turns.start([self.bottom.table]))
+        self.plots.changing.connect(lambda parts: self._turns.start([self.headline, *parts]))
         for told in (self.plots.drawn, self.plots.cursor_moved):
             told.connect(lambda *_: draw_unless_waiting(self.headline, self._say))
             told.connect(lambda *_: draw_unless_waiting(self.bottom.table, self._mark_shown))

@@ -11,6 +11,7 @@ from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.profile.crosshair_panel import COLUMN, WIDTH, CrosshairPanel
 from flashscope.app.pages.profile.full import Full
 from flashscope.app.plots.sweep.sweep_card import SweepCard
+from flashscope.app.widgets.laid_out import laid_out_once
 
 PLOTS_PX = 400  # two plots side by side need this much
 LOW_PX = 600  # pixels of height: with less, two plots have the room, and the panel is under them
@@ -27,6 +28,7 @@ class PlotsAndPanel(QWidget):
     def lay_out(self, cards: Sequence[SweepCard], panel: CrosshairPanel) -> None:
         """Take these in."""
         self._cards, self._panel = tuple(cards), panel
+        self._placed: tuple[int, int, QBoxLayout.Direction, int] | None = None
         grid = QGridLayout()
         grid.setSpacing(8)
         self.full = Full(grid, cards, panel)
@@ -51,9 +53,14 @@ class PlotsAndPanel(QWidget):
     def _place_panel(self) -> None:
         low = self.height() < px(LOW_PX)
         beside = not low and self.width() >= px(WIDTH + PLOTS_PX)
-        self.full.limit(FEW if low else len(self._cards))
-        self._panel.stand(max(1, self.width() // px(COLUMN)) if low else 1, FEW if low else len(self._cards))
+        count, columns = (FEW, max(1, self.width() // px(COLUMN))) if low else (len(self._cards), 1)
         direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
-        if direction != self._row.direction():
+        widest = px(WIDTH) if beside else self.maximumWidth()
+        if (count, columns, direction, widest) == self._placed:
+            return
+        self._placed = count, columns, direction, widest
+        with laid_out_once(self._panel, self):
+            self.full.limit(count)
+            self._panel.stand(columns, count)
             self._row.setDirection(direction)
-        self._panel.setMaximumWidth(px(WIDTH) if beside else self.maximumWidth())
+            self._panel.setMaximumWidth(widest)

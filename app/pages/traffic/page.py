@@ -71,7 +71,8 @@ class TrafficPage(Page):
         self._unit = "µs"  # of the time on show
         self._rows: Sequence[PointRow] = ()
         self._groups: dict[Curve, dict[int, list[CountedPoint]]] = {}
-        self.cards: dict[str, TrafficCard] = {}
+        self.cards: dict[str, TrafficCard] = {}  # of what is on show
+        self._made: dict[str, TrafficCard] = {}  # of all that was
         self.only: Collection[str] = ()
         self._side_by_side = False
         self.seqlens = DropDown()
@@ -207,7 +208,7 @@ class TrafficPage(Page):
         self._write_legend()
         self.export_button.apply_theme(theme)
         self.kernels.apply_theme(theme)
-        for card in self.cards.values():
+        for card in self._made.values():
             card.apply_theme(theme)
 
     def _write_legend(self) -> None:
@@ -309,14 +310,16 @@ class TrafficPage(Page):
         self.left_out.setVisible(bool(self.left_out.text()) and not (self.only or self.staging.on))
 
     def _make_cards(self, kernels: Sequence[str]) -> None:
-        """A card for each of these, those that are there kept."""
+        """A card for each of these; one that was made is kept, for its plot takes long to make."""
         if list(self.cards) == list(kernels):
             return
         for card in self.cards.values():
             self._cards.removeWidget(card)
             card.hide()
-            card.deleteLater()
-        self.cards = {kernel: TrafficCard(kernel, self.theme) for kernel in kernels}
+        for kernel in kernels:
+            if kernel not in self._made:
+                self._made[kernel] = TrafficCard(kernel, self.theme)
+        self.cards = {kernel: self._made[kernel] for kernel in kernels}
         for card in self.cards.values():
             self._cards.addWidget(card, 1)
         self.staging.take_cards(list(self.cards.values()))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
+from flashscope.app.plots.stepper.cell_image import Colours, bounds_of, cell_image, runs
 from flashscope.app.plots.stepper.ink import on_fill, role_colour
 from flashscope.app.plots.stepper.panel import SMALL, Panel, put
 from flashscope.app.stepper.numbers import number
@@ -33,6 +34,7 @@ VALUES = (2.0, 1.7, 1.4, 1.2, 1.0, 0.9)  # times a caption's letters; the first 
 AIR = 1.6  # times as wide and high as larger letters a cell is to be
 STEPS = 256
 BAR_ROOM = 18.0  # pixels: a gap, the colour bar, a gap, and a little air
+VISIBLE_GAP = 6  # pixels: wider cells stand apart
 WIDE = 100.0  # values from here on are written without decimals
 
 CellIndex = tuple[int, int]
@@ -49,8 +51,13 @@ class Area:
     rows: int
     columns: int
 
+    @property
+    def gap(self) -> float:
+        """Pixels between two cells, where they are so large that one can see it."""
+        return 1.0 if self.width > VISIBLE_GAP else 0.0
+
     def rect(self, row: int, column: int) -> QRectF:
-        """The rectangle of a cell."""
+        """The rectangle of a cell, with the gap right of it and under it."""
         return QRectF(self.x + column * self.width, self.y + row * self.height, self.width, self.height)
 
     def row(self, row: int) -> QRectF:
@@ -84,6 +91,7 @@ class Heatmap(Panel):
         self._digits = digits
         table = pg.colormap.get(scale).getLookupTable(0.0, 1.0, STEPS)
         self._colours = [QColor(*(int(c) for c in entry[:3])) for entry in table]
+        self._fills = np.array([colour.rgba() for colour in self._colours], np.uint32)
         self.setMouseTracking(True)
         keep(self, self.setMinimumSize, 160, 120)
         set_tip(self, "Click a row to watch it")
@@ -215,20 +223,48 @@ class Heatmap(Panel):
         widest = number(low or high, digits)
         fitting = (self.sized(SMALL * share) for share in VALUES)
         font = next((font for font in fitting if _fits(widest, font, area, self.unit())), None)
-        written = None if font is None else digits
-        if font is not None:
-            painter.setFont(font)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-        for row in range(area.rows):
-            for column in range(area.columns):
-                rect, value = area.rect(row, column), float(values[row, column])
-                self._draw_cell(painter, rect, value, (low, high), written)
+        if font is None:
+            self._fill_cells(painter, area, values, (low, high))
+        else:
+            painter.setFont(font)
+            for row, column in np.ndindex(area.rows, area.columns):
+                value = float(values[row, column])
+                self._draw_cell(painter, area.rect(row, column), value, (low, high), digits)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
-    def _draw_cell(
-        self, painter: QPainter, rect: QRectF, value: float, levels: tuple[float, float], digits: int | None
+    def _fill_cells(
+        self, painter: QPainter, area: Area, values: RecordedFloats, levels: tuple[float, float]
     ) -> None:
-        inner = rect.adjusted(0, 0, -1, -1) if rect.width() > 6 else rect  # noqa: PLR2004 - a gap one can see
+        """The same of cells without room for their values, of which there may be thousands."""
+        gap, dense = area.gap, painter.device().devicePixelRatioF()
+        rows, columns = (
+            bounds_of(first * dense, size * dense, count, gap * dense)
+            for first, size, count in ((area.y, area.height, area.rows), (area.x, area.width, area.columns))
+        )
+        image = cell_image(self._fills_of(values, levels), rows, columns)
+        image.setDevicePixelRatio(dense)
+        painter.drawImage(QPointF(columns[0, 0] / dense, rows[0, 0] / dense), image)
+        masked = values == -np.inf
+        for hatched, colour in ((masked, self.theme.dim), (~np.isfinite(values) & ~masked, self.theme.error)):
+            brush = QBrush(QColor(colour), Qt.BrushStyle.BDiagPattern)
+            for row, first, end in runs(hatched, apart=bool(gap)):
+                whole = area.rect(row, first).united(area.rect(row, end - 1))
+                painter.fillRect(whole.adjusted(0, 0, -gap, -gap), brush)
+
+    def _fills_of(self, values: RecordedFloats, levels: tuple[float, float]) -> Colours:
+        """The colour of every value, as `colour_of` has it; of one that is not finite the ground's."""
+        low, high = levels
+        known = np.isfinite(values)
+        above = np.where(known, values, low).astype(np.float64) - low
+        shares = above / (high - low) if high > low else np.full_like(above, 0.5)
+        fills = self._fills[np.clip(shares * (STEPS - 1), 0, STEPS - 1).astype(np.intp)]
+        return np.where(known, fills, np.uint32(QColor(self.theme.raised).rgba()))
+
+    def _draw_cell(
+        self, painter: QPainter, rect: QRectF, value: float, levels: tuple[float, float], digits: int
+    ) -> None:
+        inner = rect.adjusted(0, 0, -1, -1)
         if not np.isfinite(value):
             painter.fillRect(inner, QColor(self.theme.raised))
             masked = value == -np.inf  # anything else that is not finite is wrong
@@ -237,9 +273,8 @@ class Heatmap(Panel):
             return
         fill = self.colour_of(value, levels)
         painter.fillRect(inner, fill)
-        if digits is not None:
-            painter.setPen(on_fill(fill))
-            painter.drawText(inner, Qt.AlignmentFlag.AlignCenter, number(value, digits))
+        painter.setPen(on_fill(fill))
+        painter.drawText(inner, Qt.AlignmentFlag.AlignCenter, number(value, digits))
 
     def colour_of(self, value: float, levels: tuple[float, float]) -> QColor:
         """The colour of a finite value."""

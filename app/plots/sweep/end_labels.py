@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from flashscope.app.control.guard import guarded
+from flashscope.app.figures.series import Values
 from flashscope.app.figures.text_places import place_texts
 from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.kernel_marks import kernel_mark
@@ -82,8 +83,8 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
     def _placed(self) -> Sequence[Written]:
         if not self.room_px(one.kernel for one in self._endings):
             return []
-        curves = [[self._in_view(*point) for point in one.points] for one in self._endings]
-        points = [curve[-1] for curve in curves]
+        curves = self._in_view([one.points for one in self._endings])
+        points = [QPointF(*curve[-1].tolist()) for curve in curves]
         right = max(point.x() for point in points)
         longest = [index for index, point in enumerate(points) if point.x() > right - 1]
         placed = [*self._apart(longest, points)]
@@ -112,15 +113,18 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
         away = -px(BESIDE_PX) - wide if left else px(BESIDE_PX)
         return Written(kernel, QRectF(point.x() + away, point.y() + (lines - 0.5) * height, wide, height))
 
-    def _is_free(self, box: QRectF, placed: Sequence[Written], curves: Sequence[Sequence[QPointF]]) -> bool:
+    def _is_free(self, box: QRectF, placed: Sequence[Written], curves: Sequence[Values]) -> bool:
         """Whether a box lies in the view, and neither a name nor a curve in it."""
         if not self.boundingRect().contains(box) or any(box.intersects(one.box) for one in placed):
             return False
         return not any(_passes(curve, box) for curve in curves)
 
-    def _in_view(self, x: float, y: float) -> QPointF:
-        """Pixels of a place on the axes."""
-        return QPointF(self._plot.getViewBox().mapFromView(QPointF(x, y)))
+    def _in_view(self, curves: Iterable[Values]) -> list[Values]:
+        """Pixels of places on the axes, (points, 2) each."""
+        view = self._plot.getViewBox()
+        ends = (view.mapFromView(QPointF(place, place)) for place in (0, 1))
+        zero, one = (np.array([end.x(), end.y()]) for end in ends)
+        return [zero + curve * (one - zero) for curve in curves]
 
     def _seen(self, point: QPointF) -> bool:
         view = self._plot.getViewBox()
@@ -142,11 +146,10 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip, _named(kernel))
 
 
-def _passes(curve: Sequence[QPointF], box: QRectF) -> bool:
-    """Whether a curve through these points goes through a box."""
+def _passes(curve: Values, box: QRectF) -> bool:
+    """Whether a curve through these points, (points, 2) in pixels, goes through a box."""
     places = np.arange(box.left(), box.right(), STRIDE_PX)
-    x, y = [point.x() for point in curve], [point.y() for point in curve]
-    passed = np.interp(places, x, y, left=np.inf, right=np.inf)
+    passed = np.interp(places, curve[:, 0], curve[:, 1], left=np.inf, right=np.inf)
     return bool((np.abs(passed - box.center().y()) < box.height() / 2).any())
 
 

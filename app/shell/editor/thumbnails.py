@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, QProcess, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPixmap
 
+from flashscope.app.control.appearance import Appearance
 from flashscope.app.control.controller import Controller
-from flashscope.app.look.appearance import Appearance
 from flashscope.app.shell.elsewhere import PROGRAM_MAIN
 from flashscope.app.stage.draft import as_seen
 from flashscope.app.stage.story import Stop

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.chores import Chores
 from flashscope.app.widgets.paint_turns import PaintTurns
 
-LOOK_MS = 16  # between two looks
+LOOK_MS = 8  # between two looks
 LOOKS = 2  # in a row that must find nothing left to do: what was done last is laid out by then
 HELD_S = 0.4  # in which what was on show before may stay
 LONGEST_S = 5.0  # after which it is shown as it is
@@ -72,9 +72,9 @@ class Loading(QObject):
 
     @property
     def _drawn(self) -> bool:
-        """Whether the page has nothing left to draw and to read."""
+        """Whether the page has nothing left to draw that is in sight, and to read."""
         page = self._page
         if page is None:
             return False
-        drawn = all(turns.idle for turns in page.findChildren(PaintTurns))
+        drawn = all(turns.seen for turns in page.findChildren(PaintTurns))
         return drawn and all(chores.idle for chores in page.findChildren(Chores))

@@ -4,8 +4,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication, QScreen
 from PySide6.QtWidgets import QWidget
 
+from flashscope.app.control.appearance import Appearance
 from flashscope.app.control.settings import SCALES, Settings
-from flashscope.app.look.appearance import Appearance
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.presenter.awake import Awake
 

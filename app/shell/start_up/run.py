@@ -8,9 +8,9 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
+from flashscope.app.control.appearance import appearance_of
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.settings import Settings
-from flashscope.app.look.appearance import appearance_of
 from flashscope.app.look.assets import missing_assets, why_incomplete
 from flashscope.app.shell.main_window import FIRST_SIZE, MainWindow, build_window
 from flashscope.app.shell.start_up.application import make_application

@@ -9,10 +9,10 @@ from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.appearance import appearance_of
 from flashscope.app.figures.series import extract, seqlens_of
 from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.figures.ticks import nice_step, to_axis
-from flashscope.app.look.appearance import appearance_of
 from flashscope.app.look.fonts import load_fonts
 from flashscope.app.look.theme import DARK
 from flashscope.app.plots.axes import ValueAxis

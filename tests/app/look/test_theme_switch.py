@@ -34,7 +34,8 @@ def switches(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> list[tuple[
     dress = QWidget.setStyleSheet
 
     def counting(part: QWidget, sheet: str) -> None:
-        assert not window.updatesEnabled(), "a window in neither theme would be painted"
+        seen = window.updatesEnabled() and part.isVisible()
+        assert not seen, "a window in neither theme would be painted"
         made.append((turns[0], part, sheet))
         dress(part, sheet)
 
@@ -69,6 +70,26 @@ def test_a_switch_dresses_part_after_part_in_several_turns(
     assert len({turn for turn, _part, _sheet in switches}) > 2
     assert {sheet for _turn, part, sheet in switches if not isinstance(part, Badge)} == {stylesheet(LIGHT)}
     assert window.palette().window().color().name() == LIGHT.bg.lower()
+
+
+def test_what_is_hidden_follows_after_what_is_seen_and_at_once_when_it_is_shown(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    hidden = page.form
+    window.appearance.use(DARK)
+    window.show()
+    window.appearance.choose("light")
+    with qtbot.waitSignal(window.appearance.changed):
+        pass
+    assert window.rail.styleSheet() == stylesheet(LIGHT)
+    assert page.plots.styleSheet() == hidden.styleSheet() == stylesheet(DARK)
+    window.show_page("profile")
+    assert page.plots.styleSheet() == stylesheet(LIGHT)
+    assert hidden.styleSheet() == stylesheet(DARK)
+    window.appearance.finish()
+    assert hidden.styleSheet() == stylesheet(LIGHT)
 
 
 @pytest.mark.matrix  # it takes seconds

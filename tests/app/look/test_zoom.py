@@ -200,7 +200,7 @@ def test_no_page_has_an_icon_without_room_while_a_zoom_is_half_done(
         window.show_page(key)
         window.grab()
     window.appearance.zoom(then)
-    while window.appearance._steps:
+    while window.appearance.busy:
         window.appearance._step()
         for page in window.pages.values():
             page.grab()  # Qt would warn, and so fail the test

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from flashscope.app.control.appearance import appearance_of
 from flashscope.app.control.quick import quick_plan
 from flashscope.app.control.settings import RECENTS, Settings
-from flashscope.app.look.appearance import appearance_of
 from flashscope.app.look.fonts import load_fonts, ui_font
 from flashscope.app.look.stylesheet import stylesheet
 from flashscope.app.look.theme import DARK, LIGHT, THEMES, Theme

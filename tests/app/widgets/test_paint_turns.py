@@ -81,6 +81,65 @@ def test_a_part_whose_matter_changed_while_it_was_drawn_is_drawn_anew(
     assert said == done + whole("first") + whole("second")
 
 
+def test_what_is_out_of_sight_comes_last_and_holds_nobody_up(
+    qtbot: QtBot, parts: list[Part], said: list[str]
+) -> None:
+    parts[0].hide()
+    turns = turns_over(parts)
+    turns.start()
+    for _ in range(STEPS + 1):
+        assert not turns.seen
+        turns._next()
+    assert turns.seen
+    assert said == whole("second")
+    qtbot.waitUntil(lambda: turns.idle)
+    assert said == whole("second") + whole("first")
+
+
+def test_all_that_is_out_of_sight_shares_a_turn(parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paint_turns, "TURN_S", 60.0)
+    turns = turns_over(parts)
+    turns.start()
+    turns._next()
+    assert [waits(part) for part in parts] == [False, True]
+    for part in parts:
+        part.hide()
+    turns.start()
+    turns._next()
+    assert turns.idle
+
+
+def test_a_part_that_others_take_from_comes_first_also_out_of_sight(
+    qtbot: QtBot, parts: list[Part], said: list[str]
+) -> None:
+    parts[0].hide()
+    turns = PaintTurns(parts[0].window(), {part: part.draw for part in parts}, leading=[parts[0]])
+    turns.start()
+    qtbot.waitUntil(lambda: turns.seen)
+    assert said == whole("first") + whole("second")
+
+
+def test_nothing_is_drawn_while_all_is_to_be_drawn_anew(
+    qtbot: QtBot, parts: list[Part], said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+
+    def turning() -> bool:
+        asked.append(len(asked) < 3)
+        assert not said
+        return asked[-1]
+
+    monkeypatch.setattr(paint_turns, "is_turning", turning)
+    turns = turns_over(parts)
+    turns.start()
+    with qtbot.captureExceptions() as raised:
+        qtbot.waitUntil(lambda: len(asked) > 3)
+    assert not raised
+    monkeypatch.setattr(paint_turns, "is_turning", lambda: False)
+    qtbot.waitUntil(lambda: turns.idle)
+    assert said == whole("first") + whole("second")
+
+
 def test_finishing_draws_every_part_at_once(parts: list[Part], said: list[str]) -> None:
     turns = turns_over(parts)
     turns.start()

@@ -6,7 +6,7 @@ import pytest
 
 from flashscope.kernels.catalogue import sources
 from flashscope.kernels.catalogue.registry import KERNELS
-from flashscope.kernels.catalogue.sources import digest_keys, source_digests
+from flashscope.kernels.catalogue.sources import digest_keys, source_digest, source_digests
 from flashscope.kernels.workload.problem import PASSES
 
 
@@ -19,6 +19,13 @@ def test_every_kernel_of_ours_has_a_digest_on_each_of_its_backends() -> None:
         for backend in spec.backward.implementation
     }
     assert {(backend, name) for backend, of in source_digests().items() for name in of} == ours
+
+
+def test_one_digest_is_the_same_as_among_all() -> None:
+    of_cuda = source_digests()["cuda"]
+    for key in ("flash3", "flash2 backward"):
+        assert source_digest("cuda", key) == of_cuda[key]
+    assert source_digest("cuda", "torch-flash") is None
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.actions import ActionRegistry
+from flashscope.app.control.appearance import appearance_of
 from flashscope.app.control.controller import Controller
-from flashscope.app.look.appearance import appearance_of
 from flashscope.app.look.fonts import load_fonts
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.stepper import StepperPage

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from flashscope.app.look.appearance import appearance_of
+from flashscope.app.control.appearance import appearance_of
 from flashscope.app.look.contrast import contrast
 from flashscope.app.look.kernel_marks import LEGIBLE
 from flashscope.app.look.theme import LIGHT, THEMES
@@ -243,6 +243,24 @@ def test_levels_stay_fixed_over_a_trace_and_are_symmetric(bench: Bench) -> None:
     recording = page.story.recording
     assert levels[1] == np.abs(recording.s[np.isfinite(recording.s)]).max()
     assert heatmap.colour_of(levels[0], levels) != heatmap.colour_of(levels[1], levels)
+
+
+def test_a_tile_without_room_for_its_values_has_the_colour_of_each_of_them(bench: Bench) -> None:
+    page = bench.page
+    page.show_trace(random_trace(96, block=96))
+    page.seek(page.transport.scrubber.maximum())
+    for heatmap, size in ((page.board.scores, (900, 900)), (page.board.weights, (460, 300))):
+        heatmap.setParent(None)  # no layout has a word in its size
+        heatmap.resize(*size)
+        view = heatmap.view
+        assert view is not None
+        values, area, levels = heatmap.values(view), heatmap._area(view), heatmap.levels(view)
+        assert values is not None
+        image = heatmap.grab().toImage()
+        for row, column in ((10, 20), (50, 3), (90, 80)):
+            centre = area.rect(row, column).center()
+            fill = heatmap.colour_of(float(values[row, column]), levels)
+            assert image.pixelColor(int(centre.x()), int(centre.y())).name() == fill.name()
 
 
 def test_masked_scores_are_hatched_and_written_as_words(bench: Bench) -> None:

@@ -251,3 +251,13 @@ def test_the_area_under_a_curve_is_one_outline_without_gaps() -> None:
     inside = path.boundingRect()
     assert (inside.left(), inside.right()) == (0.0, 3000.0)
     assert Rates.of(replace(SLOW, bins=())).area(rates.read[:0]).isEmpty()
+
+
+def test_a_kernel_that_comes_back_has_the_plot_that_it_had(told: Told) -> None:
+    told.tell(counted(BOTH))
+    before = dict(told.page.cards)
+    told.page.show_kernels(["flash2"])
+    assert set(told.page.cards) == {"flash2"}
+    told.page.show_kernels(())
+    assert told.page.cards == before
+    assert [card.isVisible() for card in told.page.cards.values()] == [True, True]

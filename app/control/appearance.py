@@ -1,7 +1,6 @@
 """Applies a theme and a zoom: style, palette, font, stylesheet; can follow the desktop's choice."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import Literal, cast
 
@@ -10,6 +9,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QLayout, QWidget
 from shiboken6 import isValid
 
+from flashscope.app.control.guard import guarded
 from flashscope.app.look.fonts import load_fonts, ui_font
 from flashscope.app.look.stylesheet import stylesheet
 from flashscope.app.look.theme import DARK, LIGHT, THEMES, Theme
@@ -17,6 +17,7 @@ from flashscope.app.look.zoom import ZOOM, scaled
 
 ThemeChoice = Literal["system", "dark", "light", "contrast"]
 PAUSE_MS = 4  # between two turns of a switch: what waits in the event loop comes first
+LATER_MS = 500  # before what is hidden follows
 TURN_S = 0.003  # of a switch, plus what the step takes that is begun then
 
 
@@ -24,7 +25,8 @@ class Appearance(QObject):
     """The theme and the zoom in use.
 
     A stylesheet goes to everything in what has it, in one go. So neither the application nor a large window
-    has one, but each part of a window; what holds the parts takes its colours from the palette.
+    has one, but each part of a window; what holds the parts takes its colours from the palette. A switch is
+    on show once the parts that are to be seen have it; the others follow, at the latest when they are shown.
 
     Attributes:
         choice: What the user chose; `system` follows the desktop's colour scheme, dark if that is unknown.
@@ -45,7 +47,10 @@ class Appearance(QObject):
         app.setFont(ui_font())
         self.theme = self._resolve()
         self._parts: list[QWidget] = []
-        self._steps: list[Callable[[], None]] = []  # what is left of a switch
+        self._switch: Iterator[None] | None = None  # what is left of one
+        self._due: list[QWidget] = []  # parts that still have the stylesheet before it
+        self._outer: list[QWidget] = []  # what is around parts, and is to be laid out anew
+        self._zooms = False
         self._frozen: list[QWidget] = []
         self._timer = QTimer(self, interval=PAUSE_MS)
         self._timer.timeout.connect(self._turn)
@@ -68,13 +73,11 @@ class Appearance(QObject):
 
     def choose(self, choice: ThemeChoice) -> None:
         """Use this theme from now on; windows show it some turns of the event loop later."""
-        self.finish()
         self.choice = choice
         self._turn_to(self._resolve(), ZOOM.factor)
 
     def zoom(self, percent: int) -> None:
         """Show everything in this size from now on, in the same turns."""
-        self.finish()
         self._turn_to(self.theme, percent / 100)
 
     def use(self, theme: Theme) -> None:
@@ -85,42 +88,76 @@ class Appearance(QObject):
     @property
     def turning(self) -> bool:
         """Whether a switch has begun and is not on show yet."""
-        return bool(self._steps)
+        return self.busy and not self._shown
+
+    @property
+    def busy(self) -> bool:
+        """Whether a switch has begun and has not reached yet what is hidden, too."""
+        return self._switch is not None
 
     def finish(self) -> None:
         """Do what is left of a switch now."""
-        while self._steps:
+        while self.busy:
             self._step()
+
+    @guarded(bool)
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Dress a part that is shown before its turn."""
+        if event.type() == QEvent.Type.Show and watched in self._due:
+            self._redress(watched)
+            if self._shown and self._zooms:
+                _lay_out(_above(watched))
+        return super().eventFilter(watched, event)
 
     def _turn_to(self, theme: Theme, factor: float) -> None:
         if (theme, factor) == (self.theme, ZOOM.factor):
             return
-        self.theme = theme
-        zooms, parts = factor != ZOOM.factor, [*filter(isValid, self._parts)]
-        outer = _around(parts) if zooms else []
-        sized: list[Callable[[], None]] = []
-        if zooms:
-            sized = [partial(_hold, outer), partial(self._size, factor), ZOOM.changed.emit]
-        self._steps = [
-            self._freeze,
-            *sized,
-            self._colour,
-            *(partial(self._redress, part, zooms) for part in parts),
-            partial(_lay_out, outer),
-            lambda: self.changed.emit(theme),
-            self._show,
-        ]
-        self._timer.start()
+        if self.turning:
+            self.finish()
+        self.theme = theme  # what a switch before has not reached is reached by this one
+        self._zooms, self._shown = factor != ZOOM.factor or (self.busy and self._zooms), False
+        self._switch = self._turns(factor)
+        self._timer.start(PAUSE_MS)
 
     def _turn(self) -> None:
         begun = perf_counter()
-        while self._steps and perf_counter() - begun < TURN_S:
+        while self.busy and perf_counter() - begun < TURN_S:
             self._step()
 
     def _step(self) -> None:
-        if len(self._steps) <= 1:
+        if self._switch is not None and next(self._switch, self) is self:
+            self._switch = None
             self._timer.stop()
-        self._steps.pop(0)()
+
+    def _turns(self, factor: float) -> Iterator[None]:
+        """A switch: what is in sight, which stays as it is until all of it is done, and then the rest."""
+        self._freeze()
+        yield
+        if factor != ZOOM.factor:
+            self._outer = _around(filter(QWidget.isVisible, self._valid()))
+            _hold(self._outer)
+            self._size(factor)
+            yield
+            ZOOM.changed.emit()
+            yield
+        self._colour()
+        self._owe()
+        yield
+        while (part := next(filter(QWidget.isVisible, self._valid(self._due)), None)) is not None:
+            self._redress(part)
+            yield
+        self._lay_out_around()
+        yield
+        self.changed.emit(self.theme)
+        yield
+        self._show()
+        self._timer.setInterval(LATER_MS)  # for once: what is in sight is still being drawn
+        yield
+        self._timer.setInterval(PAUSE_MS)
+        while self._due:
+            self._redress(self._due[0])
+            yield
+        self._lay_out_around()
 
     def _freeze(self) -> None:
         """Until the end of the switch the windows stay as they are painted."""
@@ -139,25 +176,42 @@ class Appearance(QObject):
         _tell_now(QEvent.Type.ApplicationPaletteChange)
         self._sheet = scaled(stylesheet(self.theme))
 
-    def _redress(self, part: QWidget, zooms: bool) -> None:
-        if isValid(part):
-            part.setStyleSheet(self._sheet)
-            if zooms:
-                _lay_out(_inside_out(part))
+    def _owe(self) -> None:
+        """No part has the new stylesheet yet."""
+        self._due = self._valid()
+        for part in self._due:
+            part.installEventFilter(self)
+
+    def _redress(self, part: QWidget) -> None:
+        self._due.remove(part)
+        if not isValid(part):
+            return
+        part.removeEventFilter(self)
+        part.setStyleSheet(self._sheet)
+        if self._zooms:
+            _lay_out(_inside_out(part))
+            self._outer += [widget for widget in _above(part) if widget not in self._outer]
+
+    def _lay_out_around(self) -> None:
+        outer, self._outer = self._outer, []
+        _lay_out(sorted(filter(isValid, outer), key=_depth, reverse=True))
+
+    def _valid(self, parts: Iterable[QWidget] | None = None) -> list[QWidget]:
+        return [*filter(isValid, self._parts if parts is None else parts)]
 
     def _show(self) -> None:
         for window in self._frozen:
             if isValid(window):
                 window.setUpdatesEnabled(True)
                 window.repaint()  # Qt asks for no paint any more where it was refused one meanwhile
-        self._frozen = []
+        self._frozen, self._shown = [], True
 
     def _forget_soon(self) -> None:
         QTimer.singleShot(0, self._forget)  # a window tells that it goes before its parts are gone
 
     def _forget(self) -> None:
         """Keep nothing of a window that is gone, with all that its parts hold."""
-        self._parts = [*filter(isValid, self._parts)]
+        self._parts = self._valid()
 
     def _resolve(self) -> Theme:
         if self.choice in THEMES:
@@ -208,9 +262,13 @@ def _inside_out(widget: QWidget) -> Iterator[QWidget]:
 
 
 def _around(parts: Iterable[QWidget]) -> list[QWidget]:
-    """What these are in, from the inside to the outside."""
-    outer = {widget for part in parts for widget in _above(part)}
-    return sorted(outer, key=lambda widget: len(list(_above(widget))), reverse=True)
+    """What these are in, each once."""
+    return [*dict.fromkeys(widget for part in parts for widget in _above(part))]
+
+
+def _depth(widget: QWidget) -> int:
+    """How many widgets a widget is in."""
+    return len([*_above(widget)])
 
 
 def _above(widget: QWidget) -> Iterator[QWidget]:
@@ -225,6 +283,13 @@ def appearance_of(choice: ThemeChoice = "system") -> Appearance:
     """The appearance of the running QApplication, made with this choice when there is none yet."""
     app = cast("QApplication", QApplication.instance())
     return app.findChild(Appearance) or Appearance(app, choice)
+
+
+def is_turning() -> bool:
+    """Whether a switch of the theme or the zoom has begun and is not on show yet."""
+    app = QApplication.instance()
+    appearance = app.findChild(Appearance) if app is not None else None
+    return appearance is not None and appearance.turning
 
 
 def palette(theme: Theme) -> QPalette:
