@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flashscope.kernels.workload.trace import Trace
+from flashscope.kernels.workload.trace import Fault, Trace
 
 MOST_HEADROOM = 88.0  # beyond it the exponential of a float32 is infinite
 RecordedFloats = NDArray[np.floating[Any]]
@@ -62,6 +62,16 @@ class Recording:
     def order(self) -> str:
         """The loop order, `flash1` or `flash2`."""
         return self.trace.request.order
+
+    @property
+    def fault(self) -> Fault:
+        """What it gets wrong on purpose; empty: nothing."""
+        return self.trace.request.fault
+
+    @property
+    def normalised(self) -> bool:
+        """Whether O is held divided by l."""
+        return self.trace.normalised
 
     @property
     def headroom(self) -> float:

@@ -61,7 +61,7 @@ def row_history(recording: Recording, row: int) -> RowHistory:
     tiles = np.flatnonzero(recording.tile[:, 0] == i)
     m, l = recording.m[tiles, local], recording.l[tiles, local]
     o = recording.o[tiles, local]
-    if recording.order == "flash2":
+    if not recording.normalised:
         o = o / np.where(l > 0, l, 1)[:, None]
     before = recording.m_before[tiles, local]
     scores = recording.s[tiles, local].astype(np.float64)

@@ -1,6 +1,7 @@
 """What can be traced on a machine, in words."""
 
-from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.app.words.faults import title_of
+from flashscope.kernels.workload.trace import Fault, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 
 DEVICES = {"cuda": "a GPU", "cpu": "a CPU"}
@@ -14,7 +15,14 @@ def trace_words(request: TraceRequest) -> str:
     problem = request.problem
     masks = [word for word, there in (("causal", problem.causal), ("window", problem.window)) if there]
     kernel = request.kernel or f"{request.order} order"
-    return ", ".join((f"{kernel} on {DEVICES[request.backend]}", f"N = {problem.seqlen_k}", *masks))
+    fault = (broken(request.fault),) if request.fault else ()
+    return ", ".join((*fault, f"{kernel} on {DEVICES[request.backend]}", f"N = {problem.seqlen_k}", *masks))
+
+
+def broken(fault: Fault) -> str:
+    """What a trace with a fault is called, wherever it stands: `BROKEN: forget the rescale`."""
+    title = title_of(fault)
+    return f"BROKEN: {title[:1].lower()}{title[1:]}"
 
 
 def no_gpu_text(machine: Machine) -> str:

@@ -1,0 +1,108 @@
+"""What a fault does to an input, in sentences made of the numbers of both traces."""
+
+import numpy as np
+
+from flashscope.app.stepper.comparison import Comparison, WrongTile
+from flashscope.app.stepper.numbers import amount, number
+from flashscope.app.stepper.rescales import Rescales
+from flashscope.app.stepper.row_history import FLOAT32_EXP_LIMIT
+from flashscope.app.stepper.truth import told
+from flashscope.app.words.faults import WORDS
+
+EXP_UNDERFLOW = -87.3  # exp of less has fewer bits than a float32 has else
+
+
+def at_the_end(pair: Comparison) -> str:
+    """How far the faulty answer is off, and what the project's own check says of it."""
+    recording = pair.broken.recording
+    error = f"max |O − exact| = {amount(recording.max_error)} over {_rows(recording.seqlen_q)}"
+    if pair.verdict.passed:
+        return f"{error}: the check of kernels passes it."
+    worst = told(pair.verdict)
+    passes = f"{worst.output} is off by {amount(worst.error)}, {amount(worst.bound)} passes"
+    return f"{error}: the check of kernels refuses it ({passes})."
+
+
+def of_row(pair: Comparison, row: int) -> str:
+    """Where one row leaves the truth, or that it does not."""
+    compared = pair.row(row)
+    wrong = compared.first_wrong
+    if not len(compared.tiles):
+        return f"Row {row} meets no tile: all its keys are masked, and O = 0 is right."
+    if wrong is None:
+        why = _why_right(pair, row)
+        return f"Row {row} stays right at each of its {_tiles(len(compared.tiles))}{why}."
+    place = int(np.searchsorted(compared.tiles, wrong.t)) + 1
+    return f"Row {row} leaves the truth at tile {place} of {len(compared.tiles)} {_off(pair, wrong)}."
+
+
+def of_all(pair: Comparison) -> str:
+    """How many rows are refused in the end, and which leaves the truth first."""
+    count, rows = len(pair.refused), pair.broken.recording.seqlen_q
+    wrong = pair.first_wrong
+    if not count or wrong is None:
+        return hidden(pair) if pair.verdict.passed else ""
+    which = f"{count} of {_rows(rows)} end wrong" if rows > 1 else "The row ends wrong"
+    return f"{which}; the first is row {wrong.row} {_off(pair, wrong)}."
+
+
+def hidden(pair: Comparison) -> str:
+    """Why a fault does not show on this input."""
+    reason = _reason(pair)
+    return f"This input does not show the fault: {reason}"
+
+
+def rescaled(counted: Rescales, whose: str) -> str:
+    """How often old sums are multiplied, by three rules."""
+    if not counted.always:
+        return f"{whose}: no tile meets an older one, so nothing is rescaled."
+    return (
+        f"{whose}: {counted.always:,} rescales if always, {counted.raised:,} where m rises, "
+        f"{counted.lazy:,} with flash3’s headroom of 8 ln 2."
+    )
+
+
+def _reason(pair: Comparison) -> str:
+    fault, right = pair.broken.recording.fault, pair.right.recording
+    if fault in {"diagonal-masked", "key-beyond-diagonal"}:
+        if not right.trace.request.problem.causal:
+            return "the problem is not causal, so that it has no such edge."
+        return "no tile that runs has a pair beside the edge whose weight counts."
+    if fault == "no-rescale" and not pair.rescales.raised:
+        return "no tile raises a maximum that was there before, so that every α is 1."
+    if fault == "no-maximum":
+        finite = right.s[np.isfinite(right.s)]
+        low, high = (float(end(finite)) for end in (np.min, np.max)) if finite.size else (0.0, 0.0)
+        if high < FLOAT32_EXP_LIMIT and low > EXP_UNDERFLOW:
+            return (
+                f"scores lie between {number(low, 1)} and {number(high, 1)}, whose exponentials float32 has "
+                "(up to e<sup>88.7</sup>)."
+            )
+    if fault in {"softmax-per-tile", "stale-keys"} and not pair.rescales.always:
+        return "no row meets more than one tile."
+    if pair.identical:
+        return f"both answers are the same to the bit. {WORDS[fault].note}".rstrip()
+    return "what it changes is less than rounding in float32 may change."
+
+
+def _why_right(pair: Comparison, row: int) -> str:
+    """Why forgetting alpha costs a row nothing."""
+    if pair.broken.recording.fault == "no-rescale" and not pair.rescales_of(row).raised:
+        return ": no tile raises its maximum"
+    return ""
+
+
+def _off(pair: Comparison, wrong: WrongTile) -> str:
+    i, j = pair.right.recording.at(wrong.t)
+    judged = wrong.judged
+    error = amount(judged.error) if judged.error > judged.bound or np.isnan(judged.error) else ""
+    much = f"‖O − exact‖ = {error}, {amount(judged.bound)} passes" if error else "its LSE is beyond the bound"
+    return f"(i = {i}, j = {j}: {much})"
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'s' * (count != 1)}"
+
+
+def _tiles(count: int) -> str:
+    return f"{count:,} tile{'s' * (count != 1)}"
