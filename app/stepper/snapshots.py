@@ -30,6 +30,11 @@ class Snapshot:
     first: bool = False
     last: bool = False
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """What rises from step to step: the tile, and the place of its phase among all."""
+        return self.tile, STEP_PHASES.index(self.phase)
+
     def reached(self, phase: StepPhase) -> bool:
         """Whether this phase of the tile has been executed."""
         return STEP_PHASES.index(self.phase) >= STEP_PHASES.index(phase)

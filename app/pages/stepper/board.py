@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.plots.stepper.code_panel import CodePanel
 from flashscope.app.plots.stepper.formula_panel import FormulaPanel
 from flashscope.app.plots.stepper.heatmap import CellIndex, Heatmap, ScoreHeatmap, WeightHeatmap
@@ -30,19 +31,12 @@ GAP = 8  # pixels
 WIDTHS = (920, 640, 480)  # pixels that the cards need side by side, three in a row, two in a row
 FIRST_SHARE, OTHERS_SHARE = 13, 9  # of the width of a stage
 NARROWEST = 344  # pixels that the widest panel needs
+STAGED = ("formulas", "scores")
 CHART_TITLES = {"MaximumChart": "max m", "SumChart": "sum ℓ", "FactorChart": "rescale α"}
 
 
-class StepperBoard(QWidget):
-    """All panels.
-
-    Signals:
-        tile_chosen: A tile was clicked (its index in running order).
-        row_chosen: A row of the current tile was clicked (its number in the tile).
-    """
-
-    tile_chosen = Signal(int)
-    row_chosen = Signal(int)
+class StepperBoard(ModeBoard):
+    """The mode Blocks: all panels over one trace."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -62,7 +56,6 @@ class StepperBoard(QWidget):
         )
         self._cards = {panel: _card(panel) for panel in self.panels}
         self._named = dict(zip(PANELS, self.panels, strict=True))
-        self.only: tuple[str, ...] = ()
         self._alone: QWidget | None = None
         self._across = -1  # pixels at 100 % that the rows on show need
         self._outer = QVBoxLayout(self)
@@ -91,6 +84,19 @@ class StepperBoard(QWidget):
         """Show these panels alone, the first one largest; without names all of them."""
         self.only, self._across = tuple(names), -1
         self.fill_with(None)
+
+    def take_stage(self, panels: Sequence[str]) -> None:
+        """Show these panels alone, or what tells most of a step."""
+        self.show_only(panels or STAGED)
+
+    def leave_stage(self) -> None:
+        """Show every panel."""
+        self.show_only(())
+
+    def take_limit(self, nbytes: int | None) -> None:
+        """Draw what is on the chip against this much room."""
+        self.memory.limit = nbytes
+        self.memory.update()
 
     def fill_with(self, card: QWidget | None) -> None:
         """Let one of the cards have all the room; None: they share it."""

@@ -8,12 +8,14 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
 
 from flashscope.app.pages.stepper.own_problem import OwnProblem
 from flashscope.app.pages.stepper.score_field import ScoreField
+from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.own_scores import EXAMPLE
 from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, plain_tip, set_tip
+from flashscope.app.widgets.segments import Segments
 from flashscope.app.widgets.term_label import TermBox
 from flashscope.app.words.glossary import line_of, with_line
 from flashscope.app.words.tracing import (
@@ -42,7 +44,9 @@ class OptionsBar(QWidget):
     """What to trace.
 
     Attributes:
+        modes: In which mode the page is; not to be seen while there is a single one.
         controls: What is picked and pressed in it.
+        by_name: The controls that do not mean something in every mode, by the names that modes have for them.
 
     Signals:
         asked: Record the trace that is chosen now.
@@ -56,6 +60,8 @@ class OptionsBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self.modes = Segments("Mode", [(mode.key, mode.title, mode.idea) for mode in MODES])
+        self.modes.setVisible(len(MODES) > 1)
         self.preset = _combo("Preset", [(p.key, p.title, p.idea) for p in PRESETS])
         for key, title in MORE:
             self.preset.addItem(title, key)
@@ -79,6 +85,7 @@ class OptionsBar(QWidget):
         self._traces: Sequence[Trace] = ()  # of the session on show
         self._ran_on_gpu = False  # the session on show
         self.controls = (self.preset, self.backend, self.order, self.own, self.scores, self.notation)
+        self.by_name: dict[str, QWidget] = {"order": self.order, "notation": self.notation}
         self._lay_out()
         self._connect()
         self.show_machine(None)
@@ -177,7 +184,7 @@ class OptionsBar(QWidget):
     def _lay_out(self) -> None:
         bar = QVBoxLayout(self)
         bar.setContentsMargins(0, 0, 0, 0)
-        bar.addWidget(Lines((*self.controls, self.source, self.result), (self.source,), 8))
+        bar.addWidget(Lines((self.modes, *self.controls, self.source, self.result), (self.source,), 8))
 
     def _connect(self) -> None:
         self.preset.currentIndexChanged.connect(self._choose)

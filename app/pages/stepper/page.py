@@ -1,4 +1,4 @@
-"""The Stepper page: keeps the cursor, tells the panels which step to show, asks the controller for traces."""
+"""The Stepper page: keeps the cursor, tells the mode which step to show, asks the controller for traces."""
 
 import math
 from collections.abc import Callable
@@ -10,11 +10,14 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout
 from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
+from flashscope.app.control.settings import Settings
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.host import Host
 from flashscope.app.pages.stepper.board import StepperBoard
-from flashscope.app.pages.stepper.commands import motion_actions, preset_actions
+from flashscope.app.pages.stepper.commands import mode_actions, motion_actions, preset_actions
+from flashscope.app.pages.stepper.mode_board import ModeBoard
+from flashscope.app.pages.stepper.modes import Modes
 from flashscope.app.pages.stepper.options_bar import LAST_GPU, OWN, RECORDED, SCORES, OptionsBar
 from flashscope.app.pages.stepper.player import Player
 from flashscope.app.pages.stepper.staging import StepperStaging
@@ -23,12 +26,11 @@ from flashscope.app.pages.stepper.transport import Transport
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.events import StepEvent
-from flashscope.app.stepper.numbers import power
+from flashscope.app.stepper.modes import mode_named
 from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.widgets.plain import PlainLabel, escaped
-from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.app.words.tracing import NO_GPU_SESSION
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Trace, TraceRequest
@@ -45,12 +47,12 @@ class StepperPage(Page):
     """The online softmax, block by block.
 
     Attributes:
-        board: The panels.
+        modes: What is drawn between the bars, by modes.
         bar: What is traced, and where the trace came from.
         transport: The controls that move through the steps.
         player: Moves on by itself, step by step.
         position: The step on show, None before the first trace.
-        view: What the panels show, None before the first trace.
+        view: What the mode shows, None before the first trace.
         events: The events of the row watched: `[` and `]` go to them.
     """
 
@@ -72,8 +74,9 @@ class StepperPage(Page):
                 "end": lambda: self._go(lambda cursor: cursor.to(cursor.last)),
             }
         )
-        self.bar, self.board, self.player = OptionsBar(), StepperBoard(theme), Player(self)
+        self.bar, self.player = OptionsBar(), Player(self)
         self.transport = Transport(theme, self._actions)
+        self.modes = Modes(theme, self.bar.by_name | self.transport.by_name)
         self.message = PlainLabel(WELCOME)
         self.story: SteppedTrace | None = None
         self.position: Cursor | None = None
@@ -81,26 +84,29 @@ class StepperPage(Page):
         self.view: StepView | None = None
         self._choice = RowChoice()
         self._tracing = Tracing(controller, self)
+        self._settings: Settings | None = None  # until there is a window around it
         self._next = ""  # names the trace that waits for the end of the sweep
         self._lay_out()
         self._connect()
         self.staging = StepperStaging(self, controller, self._tracing)
 
     def actions_offered(self) -> list[Action]:
-        """Motions, and one action a preset."""
-        return [*self._actions.values(), *preset_actions(self.show_preset, self.type_scores)]
+        """Motions, and one action a mode and a preset."""
+        modes = mode_actions(self.choose_mode, lambda: self.choose_mode(self.modes.next_key))
+        return [*self._actions.values(), *modes, *preset_actions(self.show_preset, self.type_scores)]
 
     def join(self, host: Host) -> None:
-        """Go on with the scores that were typed last, and remember those that are."""
+        """Go on with the scores that were typed last and the mode, and remember those that are chosen."""
         super().join(host)
-        settings = host.settings
+        settings = self._settings = host.settings
+        self.show_mode(settings.stepper_mode)
         self.bar.field.take_up(settings.scores)
         self.bar.field.asked.connect(lambda text: setattr(settings, "scores", text))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour panels, icons and the scrubber."""
         super().apply_theme(theme)
-        self.board.apply_theme(theme)
+        self.modes.apply_theme(theme)
         self.transport.apply_theme(theme)
 
     def show_session(self, session: Session | None) -> None:
@@ -135,9 +141,9 @@ class StepperPage(Page):
     def show_trace(self, trace: Trace) -> None:
         """Show a trace from its start; the first one where a tile is done: there is something to see."""
         first = self.story is None
-        self.story = SteppedTrace.of(Recording.of(trace))
+        self.story = self.modes.mode.steps(Recording.of(trace))
         self._show_choice()
-        self.stack.setCurrentWidget(self._over)
+        self.stack.setCurrentWidget(self.modes)
         self.transport.setEnabled(True)
         start = Cursor(self.story.timeline)
         self.position = start.next_tile() if first else start
@@ -146,6 +152,23 @@ class StepperPage(Page):
         self._show()
         if first:  # the transport, disabled until now, could not have the focus
             self._take_keys()
+
+    def choose_mode(self, key: str) -> None:
+        """Go on in another mode, and remember it; what is chosen on a stage is for that stage alone."""
+        self.show_mode(key)
+        if self._settings is not None and not self.staging.on:
+            self._settings.stepper_mode = self.modes.key
+
+    def show_mode(self, key: str) -> None:
+        """Draw what is walked through in another mode, at the same tile; without such a mode in the first."""
+        if mode_named(key) is not self.modes.mode:
+            self.modes.show_mode(key)
+            if self.story is not None and self.position is not None:
+                self.story = self.modes.mode.steps(self.story.recording)
+                self.position = self.position.on(self.story.timeline)
+                self._find_events()
+                self._show()
+        self.bar.modes.choose_quietly(self.modes.key)
 
     def seek(self, at: int) -> None:
         """Go to a step, counted from 0."""
@@ -170,7 +193,12 @@ class StepperPage(Page):
         """What the page says: its message, or every panel in words and the result."""
         if self.stack.currentWidget() is self.message:
             return self.message.text()
-        return f"{self.bar.source.text()}\n{self.board.words()}\n{self.bar.result.text()}"
+        return f"{self.bar.source.text()}\n{self.modes.board.words()}\n{self.bar.result.text()}"
+
+    @property
+    def board(self) -> StepperBoard:
+        """What draws the mode Blocks."""
+        return self.modes.blocks
 
     @guarded()
     def showEvent(self, event: QShowEvent) -> None:
@@ -196,8 +224,7 @@ class StepperPage(Page):
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.message)
-        self._over = Scrolling(self.board)  # the bars above and below it stay in view
-        self.stack.addWidget(self._over)
+        self.stack.addWidget(self.modes)
         self.transport.setEnabled(False)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(12, 8, 12, 8)
@@ -210,8 +237,10 @@ class StepperPage(Page):
         self.bar.asked.connect(self.ask)
         self.bar.recorded_chosen.connect(self.show_trace)
         self.bar.notation_changed.connect(self._show)
-        self.board.tile_chosen.connect(self._go_tile)
-        self.board.row_chosen.connect(self._choose_local_row)
+        for board in self.modes.boards:
+            self._listen(board)
+        self.modes.made.connect(self._listen)
+        self.bar.modes.chosen.connect(self.choose_mode)
         self.transport.sought.connect(self.seek)
         self.transport.speed_chosen.connect(self.player.set_speed)
         self.transport.breakpoints_changed.connect(self._find_events)
@@ -231,6 +260,10 @@ class StepperPage(Page):
         self.show_session(self.controller.session)
         if self.controller.machine is not None:
             self._take_machine(self.controller.machine)
+
+    def _listen(self, board: ModeBoard) -> None:
+        board.tile_chosen.connect(self._go_tile)
+        board.row_chosen.connect(self._choose_local_row)
 
     def _request(self) -> TraceRequest | None:
         backend, order, chosen = self.bar.chosen_backend, self.bar.chosen_order, self.bar.chosen_preset
@@ -282,8 +315,7 @@ class StepperPage(Page):
     def _take_machine(self, machine: Machine) -> None:
         self.bar.show_machine(machine)
         gpu = machine.device("cuda")
-        self.board.memory.limit = gpu.shared_memory_per_block if gpu else None
-        self.board.memory.update()
+        self.modes.take_limit(gpu.shared_memory_per_block if gpu else None)
 
     def _go(self, move: Callable[[Cursor], Cursor]) -> None:
         if self.position is None:
@@ -320,20 +352,11 @@ class StepperPage(Page):
             return
         view = StepView(self.story, self.position, self._choice, local_max=self.bar.notation.isChecked())
         self.view = view
-        self.board.show_view(view)
+        self.modes.board.show_view(view)
         self.transport.show_view(view)
         finite = math.isfinite(self.story.recording.max_error)
-        result, role = _result(view), "ok" if finite else "error"
+        result, role = self.modes.board.result(view), "ok" if finite else "error"
         if not result and self._tracing.waits_for_sweep:
             result, role = self._next, "dim"
         self.bar.show_result(result, role)
         self.staging.changed.emit()
-
-
-def _result(view: StepView) -> str:
-    """Equality with the exact result, measured, once the last step is done."""
-    recording = view.recording
-    if not view.cursor.ended:
-        return ""
-    rows = f"{recording.seqlen_q} row" + ("s" if recording.seqlen_q > 1 else "")
-    return f"max |O − exact| = {power(recording.max_error)} over {rows}, measured"
