@@ -8,6 +8,7 @@ from flashscope.app.stepper.rescales import Rescales
 from flashscope.app.stepper.row_history import FLOAT32_EXP_LIMIT
 from flashscope.app.stepper.truth import told
 from flashscope.app.words.faults import WORDS
+from flashscope.profiles.results.model.curves import counted_noun
 
 EXP_UNDERFLOW = -87.3  # exp of less has fewer bits than a float32 has else
 
@@ -57,32 +58,52 @@ def rescaled(counted: Rescales, whose: str) -> str:
     if not counted.always:
         return f"{whose}: no tile meets an older one, so nothing is rescaled."
     return (
-        f"{whose}: {counted.always:,} rescales if always, {counted.raised:,} where m rises, "
-        f"{counted.lazy:,} with flash3’s headroom of 8 ln 2."
+        f"{whose}: old sums are multiplied {counted.always:,}× if at every tile, {counted.raised:,}× if only "
+        f"where m rises, {counted.lazy:,}× with flash3’s headroom of 8 ln 2."
     )
 
 
 def _reason(pair: Comparison) -> str:
-    fault, right = pair.broken.recording.fault, pair.right.recording
-    if fault in {"diagonal-masked", "key-beyond-diagonal"}:
-        if not right.trace.request.problem.causal:
-            return "the problem is not causal, so that it has no such edge."
-        return "no tile that runs has a pair beside the edge whose weight counts."
-    if fault == "no-rescale" and not pair.rescales.raised:
-        return "no tile raises a maximum that was there before, so that every α is 1."
-    if fault == "no-maximum":
-        finite = right.s[np.isfinite(right.s)]
-        low, high = (float(end(finite)) for end in (np.min, np.max)) if finite.size else (0.0, 0.0)
-        if high < FLOAT32_EXP_LIMIT and low > EXP_UNDERFLOW:
-            return (
-                f"scores lie between {number(low, 1)} and {number(high, 1)}, whose exponentials float32 has "
-                "(up to e<sup>88.7</sup>)."
-            )
-    if fault in {"softmax-per-tile", "stale-keys"} and not pair.rescales.always:
-        return "no row meets more than one tile."
+    fault = pair.broken.recording.fault
+    why = {
+        "no-rescale": _of_maxima,
+        "no-maximum": _of_exponents,
+        "diagonal-masked": _of_edge,
+        "key-beyond-diagonal": _of_edge,
+        "softmax-per-tile": _of_joining,
+        "stale-keys": _of_joining,
+    }.get(fault)
+    told = why(pair) if why is not None else ""
+    if told:
+        return told
     if pair.identical:
         return f"both answers are the same to the bit. {WORDS[fault].note}".rstrip()
     return "what it changes is less than rounding in float32 may change."
+
+
+def _of_maxima(pair: Comparison) -> str:
+    if pair.rescales.raised:
+        return ""
+    return "no tile raises a maximum that was there before, so that every α is 1."
+
+
+def _of_exponents(pair: Comparison) -> str:
+    scores = pair.right.recording.s
+    finite = scores[np.isfinite(scores)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    if high >= FLOAT32_EXP_LIMIT or low <= EXP_UNDERFLOW:
+        return ""
+    return f"scores lie between {number(low, 1)} and {number(high, 1)}, whose exponentials float32 has."
+
+
+def _of_edge(pair: Comparison) -> str:
+    if pair.right.recording.trace.request.problem.causal:
+        return ""
+    return "the problem is not causal, so that it has no such edge."
+
+
+def _of_joining(pair: Comparison) -> str:
+    return "" if pair.rescales.always else "no row meets more than one tile."
 
 
 def _why_right(pair: Comparison, row: int) -> str:
@@ -101,8 +122,8 @@ def _off(pair: Comparison, wrong: WrongTile) -> str:
 
 
 def _rows(count: int) -> str:
-    return f"{count:,} row{'s' * (count != 1)}"
+    return counted_noun(count, "row")
 
 
 def _tiles(count: int) -> str:
-    return f"{count:,} tile{'s' * (count != 1)}"
+    return counted_noun(count, "tile")

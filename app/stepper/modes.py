@@ -26,8 +26,21 @@ class Mode:
     idle: frozenset[str] = frozenset()
 
 
+BROKEN, PREDICT = "broken", "predict"
 MODES: tuple[Mode, ...] = (
     Mode("blocks", "Blocks", "One trace, tile by tile: scores, weights, the state of a row, and the memory"),
+    Mode(
+        BROKEN,
+        "Broken",
+        "Broken on purpose: a fault beside the right trace, where it leaves the truth, by how much",
+        idle=frozenset({"notation", "breaks"}),
+    ),
+    Mode(
+        PREDICT,
+        "Predict",
+        "What comes next is hidden and asked: answer with 1, 2 or 3, then see the numbers",
+        idle=frozenset({"notation", "breaks"}),
+    ),
 )
 
 

@@ -16,6 +16,7 @@ from flashscope.app.stepper.row_history import RowHistory
 from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.stepper.traffic import standard_bytes
 from flashscope.app.words.units import share_text, traffic_text
+from flashscope.profiles.results.model.curves import counted_noun
 
 Kind = Literal["rise", "alpha", "sum", "share", "bytes"]
 MOST_CHOICES = 3
@@ -116,7 +117,7 @@ class _Asking:
     """Makes the questions on one row."""
 
     def __init__(self, story: SteppedTrace, row: int, seed: int) -> None:
-        self.story, self.row, self.random = story, row, Random(f"{seed} {row}")
+        self.story, self.row, self.random = story, row, Random(f"{seed} {row}")  # noqa: S311 - the same questions each time
         self.history: RowHistory = story.history(row)
         self.steps: dict[tuple[int, str], int] = {
             (step.tile, step.phase): at for at, step in enumerate(story.timeline.steps)
@@ -133,7 +134,8 @@ class _Asking:
             if met == 1:
                 continue
             rises = bool(self.history.rises[k])
-            yield self._rise(k, t, top, rises=rises)
+            if number(top) != number(self._before(k)[0]):  # else it cannot be told from what is shown
+                yield self._rise(k, t, top, rises=rises)
             if rises or calm:
                 calm = calm and rises
                 yield from self._alpha(k, t, top)
@@ -226,9 +228,9 @@ class _Asking:
             (t, "output", "output"),
             f"Largest score of {names[0]}: {tops[0]}. Of {names[1]}: {tops[1]}.",
             f"Which of the two holds the larger share of row {self.row}’s weights so far?",
-            names,
+            (names[0].capitalize(), names[1].capitalize()),
             0 if one > other else 1,
-            f"{names[0]} holds {share_text(one)} of all weights so far, {names[1]} {share_text(other)}.",
+            f"Of all weights so far {names[0]} holds {share_text(one)}, {names[1]} {share_text(other)}.",
         )
 
     def _bytes(self) -> Iterator[Question]:
@@ -253,12 +255,12 @@ class _Asking:
                 self.row,
                 max(0, last - 1),
                 last,
-                f"{rows:,} rows, {keys:,} keys, d = {d}, tiles of {recording.block_q} × {recording.block_k}, "
-                f"{problem.dtype}; caches are left out (a model).",
+                f"{counted_noun(rows, 'row')}, {counted_noun(keys, 'key')}, d = {d}, {problem.dtype}, "
+                f"tiles of {recording.block_q} × {recording.block_k}; caches are left out (a model).",
                 "How many bytes have crossed HBM at the end: standard against tiled?",
                 *drawn,
-                f"Standard moves {traffic_text(standard)}, tiled {traffic_text(tiled)}: S and P of {rows:,} × "
-                f"{keys:,} stay on the chip, K and V are read for every query block that needs them.",
+                f"Standard moves {traffic_text(standard)}, tiled {traffic_text(tiled)}: S and P, {rows:,} × "
+                f"{keys:,} each, stay on the chip, K and V are read for every query block that needs them.",
             )
 
     def _made(  # noqa: PLR0917 - in the order of a question's own parts
@@ -278,7 +280,7 @@ class _Asking:
         return Question(kind, self.row, at, self.steps[t, after], known, asks, choices, right, shows)
 
     def _tile(self, k: int) -> str:
-        return f"tile {int(self.history.blocks[k])}"
+        return f"tile j = {int(self.history.blocks[k])}"
 
     def _drawn(self, right: float, wrong: Sequence[float]) -> tuple[tuple[str, ...], int] | None:
         return self._drawn_texts(amount(right), [amount(one) for one in wrong if np.isfinite(one)])

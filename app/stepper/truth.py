@@ -1,4 +1,4 @@
-"""Whether an answer is the truth: the criterion that kernels are verified by, for a whole trace and on its way.
+"""Whether an answer is the truth: by the criterion of kernels, for a whole trace and on its way.
 
 After a tile, a row's answer so far is O / l and m + ln l. It is judged as the answer to the problem of that
 one row and the keys that it has met, by `kernels.oracle.verify` with its bounds for that dtype.
@@ -65,7 +65,7 @@ class Truth:
         lse, exact_lse = other.trace.lse.numpy()[rows], exact.lse[0, 0]
         off = abs(np.where(lse == exact_lse, 0, lse) - np.where(lse == exact_lse, 0, exact_lse))
         passed = (errors <= bounds.output[0, 0]) & (off <= bounds.lse[0, 0])
-        return np.asarray(rows)[~passed]
+        return np.asarray(np.asarray(rows)[~passed], np.int64)
 
     def kept(self, row: int, tiles: int) -> NDArray[np.int64]:
         """The keys that a row keeps in the first of its tiles, in the order they are met."""
@@ -73,7 +73,7 @@ class Truth:
         i, local = divmod(row, right.block_q)
         ran = np.flatnonzero(right.tile[:, 0] == i)[:tiles]
         found = [right.at(int(t))[1] * right.block_k + _seen(right, int(t), local) for t in ran]
-        return np.concatenate([np.empty(0, np.int64), *found])
+        return np.asarray(np.concatenate([np.empty(0, np.int64), *found]), np.int64)
 
     @np.errstate(all="ignore")
     def judge(self, row: int, tiles: int, answer: Answer) -> Judged:

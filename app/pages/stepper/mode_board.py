@@ -1,5 +1,6 @@
 """What draws a mode of the Stepper: the page hands it every step, and asks it for words."""
 
+import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
@@ -10,6 +11,7 @@ from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stepper.numbers import power
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.card import Card
+from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.results.model.curves import counted_noun
 
 LETTERS = {"m": "m", "alpha": "α", "l": "ℓ", "o": "O"}
@@ -24,10 +26,18 @@ class ModeBoard(QWidget):
     Signals:
         tile_chosen: A tile was clicked (its index in running order).
         row_chosen: A row of the current tile was clicked (its number in the tile).
+        row_sought: A row is to be watched (its number in the problem).
+        step_sought: A step is to be shown (its index).
+        trace_wanted: A trace is needed beside the one on show (TraceRequest).
+        changed: What it shows is other than it was at the same step.
     """
 
     tile_chosen = Signal(int)
     row_chosen = Signal(int)
+    row_sought = Signal(int)
+    step_sought = Signal(int)
+    trace_wanted = Signal(object)
+    changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,6 +64,28 @@ class ModeBoard(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         """Repaint in other colours."""
         raise NotImplementedError
+
+    @property
+    def beside(self) -> str:
+        """What stands beside the trace on show, for the badge; empty: nothing."""
+        return ""
+
+    def take_trace(self, trace: Trace) -> None:
+        """Take a trace that was wanted beside the one on show."""
+        del trace
+
+    def take_no_trace(self) -> None:
+        """Learn that a trace that was wanted could not be recorded."""
+
+    def take_motion(self, key: str) -> bool:
+        """Do what a motion of the transport means in the mode; False: it moves through the steps."""
+        del key
+        return False
+
+    def role(self, view: StepView) -> str:
+        """The stylesheet's role of the result: whether it is good or bad."""
+        recording = view.recording
+        return "ok" if math.isfinite(recording.max_error) and not recording.fault else "error"
 
     def take_limit(self, nbytes: int | None) -> None:
         """Learn how much shared memory a block of this machine's GPU has; None: there is no GPU."""

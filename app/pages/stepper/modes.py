@@ -7,12 +7,18 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.stepper.board import StepperBoard
+from flashscope.app.pages.stepper.broken_board import BrokenBoard
 from flashscope.app.pages.stepper.mode_board import ModeBoard
-from flashscope.app.stepper.modes import MODES, Mode, mode_named
+from flashscope.app.pages.stepper.predict_board import PredictBoard
+from flashscope.app.stepper.modes import BROKEN, MODES, PREDICT, Mode, mode_named
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.scrolling import Scrolling
 
-BOARDS: Mapping[str, Callable[[Theme], ModeBoard]] = {"blocks": StepperBoard}
+BOARDS: Mapping[str, Callable[[Theme], ModeBoard]] = {
+    "blocks": StepperBoard,
+    BROKEN: BrokenBoard,
+    PREDICT: PredictBoard,
+}
 """By the keys of `app.stepper.modes.MODES`; a mode is one entry there and one here."""
 
 

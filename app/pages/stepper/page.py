@@ -1,7 +1,8 @@
 """The Stepper page: keeps the cursor, tells the mode which step to show, asks the controller for traces."""
 
-import math
 from collections.abc import Callable
+from functools import partial
+from itertools import chain
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
@@ -15,25 +16,33 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.host import Host
 from flashscope.app.pages.stepper.board import StepperBoard
-from flashscope.app.pages.stepper.commands import mode_actions, motion_actions, preset_actions
+from flashscope.app.pages.stepper.broken_board import BrokenBoard
+from flashscope.app.pages.stepper.commands import (
+    answer_actions,
+    fault_actions,
+    mode_actions,
+    motion_actions,
+    preset_actions,
+)
 from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.pages.stepper.modes import Modes
 from flashscope.app.pages.stepper.options_bar import LAST_GPU, OWN, RECORDED, SCORES, OptionsBar
 from flashscope.app.pages.stepper.player import Player
+from flashscope.app.pages.stepper.predict_board import PredictBoard
 from flashscope.app.pages.stepper.staging import StepperStaging
 from flashscope.app.pages.stepper.tracing import Tracing
 from flashscope.app.pages.stepper.transport import Transport
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.events import StepEvent
-from flashscope.app.stepper.modes import mode_named
+from flashscope.app.stepper.modes import BROKEN, mode_named
 from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.widgets.plain import PlainLabel, escaped
 from flashscope.app.words.tracing import NO_GPU_SESSION
 from flashscope.kernels.workload.problem import Backend
-from flashscope.kernels.workload.trace import Trace, TraceRequest
+from flashscope.kernels.workload.trace import Fault, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.session import Session
 
@@ -41,6 +50,7 @@ WELCOME = (
     "No trace yet. Choose a preset above: one head is computed in tiles, every tile is recorded, "
     "and you step through the result here."
 )
+NO_QUESTION = "The keys 1 to 3 answer questions in the mode Predict: M leads to it."
 
 
 class StepperPage(Page):
@@ -61,19 +71,18 @@ class StepperPage(Page):
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.setObjectName("page")
-        self._actions = motion_actions(
-            {
-                "start": lambda: self.seek(0),
-                "previous_event": lambda: self._go_event(-1),
-                "previous_tile": lambda: self._go(lambda cursor: cursor.previous_tile()),
-                "back": lambda: self._go(lambda cursor: cursor.moved(-1)),
-                "play": self.toggle_play,
-                "forward": lambda: self._go(lambda cursor: cursor.moved(1)),
-                "next_tile": lambda: self._go(lambda cursor: cursor.next_tile()),
-                "next_event": lambda: self._go_event(1),
-                "end": lambda: self._go(lambda cursor: cursor.to(cursor.last)),
-            }
-        )
+        motions: dict[str, Callable[[], None]] = {
+            "start": lambda: self.seek(0),
+            "previous_event": lambda: self._go_event(-1),
+            "previous_tile": lambda: self._go(lambda cursor: cursor.previous_tile()),
+            "back": lambda: self._go(lambda cursor: cursor.moved(-1)),
+            "play": self.toggle_play,
+            "forward": lambda: self._go(lambda cursor: cursor.moved(1)),
+            "next_tile": lambda: self._go(lambda cursor: cursor.next_tile()),
+            "next_event": lambda: self._go_event(1),
+            "end": lambda: self._go(lambda cursor: cursor.to(cursor.last)),
+        }
+        self._actions = motion_actions({key: partial(self._move, key, do) for key, do in motions.items()})
         self.bar, self.player = OptionsBar(), Player(self)
         self.transport = Transport(theme, self._actions)
         self.modes = Modes(theme, self.bar.by_name | self.transport.by_name)
@@ -93,7 +102,13 @@ class StepperPage(Page):
     def actions_offered(self) -> list[Action]:
         """Motions, and one action a mode and a preset."""
         modes = mode_actions(self.choose_mode, lambda: self.choose_mode(self.modes.next_key))
-        return [*self._actions.values(), *modes, *preset_actions(self.show_preset, self.type_scores)]
+        of_modes = fault_actions(self.show_fault, self.show_first_wrong), answer_actions(self.answer)
+        return [
+            *self._actions.values(),
+            *modes,
+            *chain(*of_modes),
+            *preset_actions(self.show_preset, self.type_scores),
+        ]
 
     def join(self, host: Host) -> None:
         """Go on with the scores that were typed last and the mode, and remember those that are chosen."""
@@ -169,6 +184,28 @@ class StepperPage(Page):
                 self._find_events()
                 self._show()
         self.bar.modes.choose_quietly(self.modes.key)
+
+    def show_fault(self, fault: Fault) -> None:
+        """Break what is on show in one of the ways there are, beside the right trace."""
+        self.choose_mode(BROKEN)
+        board = self.modes.board
+        if isinstance(board, BrokenBoard):
+            board.choose_fault(fault)
+
+    def show_first_wrong(self) -> None:
+        """Go to the first tile that the fault on show makes wrong."""
+        self.choose_mode(BROKEN)
+        board = self.modes.board
+        if isinstance(board, BrokenBoard):
+            board.go_to_first_wrong()
+
+    def answer(self, choice: int) -> None:
+        """Answer the question on show; elsewhere say where there are questions."""
+        board = self.modes.board
+        if isinstance(board, PredictBoard):
+            board.answer(choice)
+        else:
+            self.noticed.emit(NO_QUESTION)
 
     def seek(self, at: int) -> None:
         """Go to a step, counted from 0."""
@@ -264,6 +301,12 @@ class StepperPage(Page):
     def _listen(self, board: ModeBoard) -> None:
         board.tile_chosen.connect(self._go_tile)
         board.row_chosen.connect(self._choose_local_row)
+        board.row_sought.connect(self.transport.row.setValue)
+        board.step_sought.connect(self.seek)
+        board.trace_wanted.connect(self._tracing.ask_beside)
+        board.changed.connect(self._tell)
+        self._tracing.recorded_beside.connect(board.take_trace)
+        self._tracing.failed_beside.connect(board.take_no_trace)
 
     def _request(self) -> TraceRequest | None:
         backend, order, chosen = self.bar.chosen_backend, self.bar.chosen_order, self.bar.chosen_preset
@@ -317,6 +360,11 @@ class StepperPage(Page):
         gpu = machine.device("cuda")
         self.modes.take_limit(gpu.shared_memory_per_block if gpu else None)
 
+    def _move(self, key: str, step: Callable[[], None]) -> None:
+        """Do what a motion means in the mode on show."""
+        if not self.modes.board.take_motion(key):
+            step()
+
     def _go(self, move: Callable[[Cursor], Cursor]) -> None:
         if self.position is None:
             return
@@ -350,12 +398,18 @@ class StepperPage(Page):
     def _show(self) -> None:
         if self.story is None or self.position is None:
             return
-        view = StepView(self.story, self.position, self._choice, local_max=self.bar.notation.isChecked())
-        self.view = view
-        self.modes.board.show_view(view)
-        self.transport.show_view(view)
-        finite = math.isfinite(self.story.recording.max_error)
-        result, role = self.modes.board.result(view), "ok" if finite else "error"
+        own_maximum = self.bar.notation.isChecked() and not self.story.recording.fault
+        self.view = StepView(self.story, self.position, self._choice, local_max=own_maximum)
+        self.transport.show_view(self.view)
+        self.modes.board.show_view(self.view)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say what comes of it."""
+        view = self.view
+        if view is None:
+            return
+        result, role = self.modes.board.result(view), self.modes.board.role(view)
         if not result and self._tracing.waits_for_sweep:
             result, role = self._next, "dim"
         self.bar.show_result(result, role)

@@ -22,6 +22,7 @@ from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.words.provenance import Provenance, of_machine
+from flashscope.app.words.tracing import broken
 
 SENTENCE = "Step {step} of {steps}."
 
@@ -100,7 +101,9 @@ class StepperStaging(Staging):
         trace = story.recording.trace
         held = session is not None and trace in session.traces
         source = super().provenance if held else of_machine(self.controller.machine, trace.request.backend)
-        return replace(source, of=f"trace of {trace.request.kernel or trace.request.order}")
+        what = f"trace of {trace.request.kernel or trace.request.order}"
+        broken_trace = f"{broken(trace.request.fault)}, {what}" if trace.request.fault else what
+        return replace(source, of=" beside ".join(filter(None, (broken_trace, self._board.beside))))
 
     @property
     def source(self) -> str:

@@ -18,17 +18,22 @@ class Tracing(QObject):
         begun: It is being recorded now.
         held_back: It needs the GPU and is recorded once the sweep has ended.
         recorded: It is there (Trace).
+        recorded_beside: What `ask_beside` asked for last is there (Trace).
+        failed_beside: That could not be recorded.
         failed: It could not be recorded; the controller has told why.
     """
 
     begun = Signal()
     held_back = Signal()
     recorded = Signal(object)
+    recorded_beside = Signal(object)
+    failed_beside = Signal()
     failed = Signal()
 
     def __init__(self, controller: Controller, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.wanted: TraceRequest | None = None
+        self._beside: TraceRequest | None = None  # wanted beside what is on show
         self._controller = controller
         self._asked: TraceRequest | None = None  # what the engine records
         controller.trace_ready.connect(self._take)
@@ -50,6 +55,11 @@ class Tracing(QObject):
         if self._asked is None:
             self._send(request)
 
+    def ask_beside(self, request: TraceRequest) -> None:
+        """Want a trace beside the one on show, on the CPU, once nothing else is being recorded."""
+        self._beside = request
+        self._go_on()
+
     def _is_held(self, request: TraceRequest) -> bool:
         return request.backend == "cuda" and self._controller.measuring
 
@@ -59,21 +69,29 @@ class Tracing(QObject):
 
     def _go_on(self) -> None:
         """Ask for what is still wanted, where nothing is in its way."""
-        if self.wanted is not None and self._asked is None:
+        if self._asked is not None:
+            return
+        if self.wanted is not None:
             self.ask(self.wanted)
+        if self._beside is not None and self._asked is None:
+            self._send(self._beside)
 
     def _take(self, trace: Trace) -> None:
-        self._asked = None
-        if self.wanted is None or trace.request == self.wanted:
+        asked, self._asked = self._asked, None
+        if asked is not None and trace.request == asked == self._beside:
+            self._beside = None
+            self.recorded_beside.emit(trace)
+        elif trace.request == self.wanted or (self.wanted is None and not trace.request.fault):
             self.wanted = None
             self.recorded.emit(trace)
-        else:
-            self._go_on()
+        self._go_on()
 
     def _take_failure(self) -> None:
         asked, self._asked = self._asked, None
-        if asked == self.wanted:
+        if asked is not None and asked == self._beside:
+            self._beside = None
+            self.failed_beside.emit()
+        elif asked == self.wanted:
             self.wanted = None
             self.failed.emit()
-        else:
-            self._go_on()
+        self._go_on()

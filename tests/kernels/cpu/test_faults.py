@@ -122,7 +122,7 @@ def test_a_wrong_causal_edge_changes_nothing_without_causal(request: TraceReques
     plain = replace(request, problem=replace(request.problem, causal=False), fault="")
     expected = bytes_of(record(plain))
     for fault in ("diagonal-masked", "key-beyond-diagonal"):
-        assert bytes_of(record(replace(plain, fault=fault))) == expected  # type: ignore[arg-type]
+        assert bytes_of(record(replace(plain, fault=fault))) == expected
 
 
 @each_order

@@ -1,0 +1,82 @@
+"""The trace on show and the same one with a fault: asks for what is missing, and compares the two."""
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject, Signal
+
+from flashscope.app.stepper.comparison import Comparison, on_cpu
+from flashscope.kernels.workload.trace import FAULTS, Fault, Trace, TraceRequest
+
+KEPT = 16  # traces, so that going through the faults of an input records each once
+
+
+class FaultPair(QObject):
+    """Two traces of one input.
+
+    Attributes:
+        fault: What the broken one gets wrong.
+        comparison: Both, None until they are there.
+
+    Signals:
+        wanted: A trace is missing (TraceRequest).
+        changed: There is another comparison, or none.
+    """
+
+    wanted = Signal(object)
+    changed = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.fault: Fault = FAULTS[0]
+        self.comparison: Comparison | None = None
+        self._shown: Trace | None = None
+        self._known: dict[TraceRequest, Trace] = {}
+
+    def show_trace(self, trace: Trace) -> None:
+        """Compare this trace: as the right one, or as the broken one that it is."""
+        if trace is self._shown:
+            return
+        self._shown = trace
+        if trace.request.fault:
+            self.fault = trace.request.fault
+        self._known = {request: kept for request, kept in self._known.items() if self._is_of_input(request)}
+        self._keep(trace)
+        self._compare()
+
+    def choose(self, fault: Fault) -> None:
+        """Break it in another way."""
+        if fault != self.fault:
+            self.fault = fault
+            self._compare()
+
+    def take(self, trace: Trace) -> None:
+        """Take a trace that was wanted."""
+        if self._shown is not None and self._is_of_input(trace.request):
+            self._keep(trace)
+            self._compare()
+
+    def ask(self) -> None:
+        """Want what is missing: one trace at a time."""
+        if self._shown is None or self.comparison is not None:
+            return
+        right = on_cpu(self._shown)
+        missing = [one for one in (right, replace(right, fault=self.fault)) if one not in self._known]
+        if missing:
+            self.wanted.emit(missing[0])
+
+    def _compare(self) -> None:
+        right = on_cpu(self._shown) if self._shown is not None else None
+        self.comparison = None
+        if right is not None:
+            pair = [self._known.get(one) for one in (right, replace(right, fault=self.fault))]
+            if pair[0] is not None and pair[1] is not None:
+                self.comparison = Comparison.of(pair[0], pair[1])
+        self.changed.emit()
+        self.ask()
+
+    def _keep(self, trace: Trace) -> None:
+        self._known[trace.request] = trace
+        while len(self._known) > KEPT:
+            del self._known[next(iter(self._known))]
+
+    def _is_of_input(self, request: TraceRequest) -> bool:
+        return self._shown is not None and replace(request, fault="") == on_cpu(self._shown)
