@@ -20,7 +20,7 @@ def at_the_end(pair: Comparison) -> str:
     if pair.verdict.passed:
         return f"{error}: the check of kernels passes it."
     worst = told(pair.verdict)
-    passes = f"{worst.output} is off by {amount(worst.error)}, {amount(worst.bound)} passes"
+    passes = f"{worst.output} is off by {amount(worst.error)} where {amount(worst.bound)} passes"
     return f"{error}: the check of kernels refuses it ({passes})."
 
 
@@ -43,8 +43,9 @@ def of_all(pair: Comparison) -> str:
     wrong = pair.first_wrong
     if not count or wrong is None:
         return hidden(pair) if pair.verdict.passed else ""
-    which = f"{count} of {_rows(rows)} end wrong" if rows > 1 else "The row ends wrong"
-    return f"{which}; the first is row {wrong.row} {_off(pair, wrong)}."
+    if rows == 1:
+        return ""
+    return f"{count} of {_rows(rows)} end wrong; the first is row {wrong.row} {_off(pair, wrong)}."
 
 
 def hidden(pair: Comparison) -> str:
@@ -117,8 +118,9 @@ def _off(pair: Comparison, wrong: WrongTile) -> str:
     i, j = pair.right.recording.at(wrong.t)
     judged = wrong.judged
     error = amount(judged.error) if judged.error > judged.bound or np.isnan(judged.error) else ""
-    much = f"‖O − exact‖ = {error}, {amount(judged.bound)} passes" if error else "its LSE is beyond the bound"
-    return f"(i = {i}, j = {j}: {much})"
+    if not error:
+        return f"(i = {i}, j = {j}): its LSE is beyond the bound"
+    return f"(i = {i}, j = {j}): O is off by {error} where {amount(judged.bound)} passes"
 
 
 def _rows(count: int) -> str:

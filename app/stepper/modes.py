@@ -17,6 +17,7 @@ class Mode:
         idea: What it shows, in one sentence.
         steps: Lays out the steps of a recording.
         idle: The controls of the page that mean nothing in it, by their names there; they are put away.
+        secret: Whether what comes next is not to be seen beforehand: the scrubber marks no events.
     """
 
     key: str
@@ -24,6 +25,7 @@ class Mode:
     idea: str
     steps: Callable[[Recording], SteppedTrace] = SteppedTrace.of
     idle: frozenset[str] = frozenset()
+    secret: bool = False
 
 
 BROKEN, PREDICT = "broken", "predict"
@@ -40,6 +42,7 @@ MODES: tuple[Mode, ...] = (
         "Predict",
         "What comes next is hidden and asked: answer with 1, 2 or 3, then see the numbers",
         idle=frozenset({"notation", "breaks"}),
+        secret=True,
     ),
 )
 

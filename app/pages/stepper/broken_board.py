@@ -194,6 +194,7 @@ class BrokenBoard(ModeBoard):
 
     def _lay_out(self) -> None:
         bar = Lines((self.faults, self.first, self.does), (self.does,), GAP)
+        self._lesson.body.addSpacing(GAP)
         for line in self.lines:
             self._lesson.body.addWidget(line)
         self._lesson.body.addStretch(1)
@@ -263,7 +264,11 @@ class BrokenBoard(ModeBoard):
 
     def _write(self, told: Sequence[str]) -> None:
         for head, line, text in zip(HEADS, self.lines, told, strict=True):
-            line.setText(f"<b>{head}</b><br>{text}" if self.pair.comparison is not None else text)
+            line.setText(
+                f'<span style="font-weight:600">{head}</span><br>{text}'
+                if self.pair.comparison is not None
+                else text
+            )
             line.setVisible(bool(text))
 
     def _write_titles(self, view: StepView) -> None:
@@ -273,7 +278,7 @@ class BrokenBoard(ModeBoard):
         dot, cross = (f'<span style="color:{ink}">' for ink in (self._theme.accent, self._theme.error))
         dtype = view.recording.trace.request.problem.dtype
         key = f"{dot}●</span> right &nbsp; {cross}×</span> broken &nbsp; ┅ passes in {dtype}"
-        self._title(self._cards[self.distance], "‖O so far − exact‖", key)
+        self._title(self._cards[self.distance], "Distance of O so far", key)
         for chart, title in zip(self.charts, CHART_TITLES, strict=True):
             self._title(self._cards[chart], title, chart.readout(view))
         both = self.pair.comparison
@@ -288,12 +293,12 @@ class BrokenBoard(ModeBoard):
             card.set_unit(unit)
 
     def _arrange(self) -> None:
-        """Put the lesson where there is room, and the charts away on a stage."""
+        """Put the lesson where there is room, and charts and controls away on a stage."""
         wide = self.width() >= px(WIDE)
         beside = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         self._body.setDirection(beside)
-        for chart in self.charts:
-            self._cards[chart].setVisible(not self._staged)
+        for part in (self.faults, self.first, *(self._cards[chart] for chart in self.charts)):
+            part.setVisible(not self._staged)
 
 
 def _stepped(story: SteppedTrace, view: StepView) -> StepView:

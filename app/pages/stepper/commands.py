@@ -1,14 +1,10 @@
 """The Stepper's actions: for its keys, its buttons, the menu and the palette."""
 
 from collections.abc import Callable
-from functools import partial
 
 from flashscope.app.control.actions import Action, staged
 from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import PRESETS
-from flashscope.app.stepper.quiz import MOST_CHOICES
-from flashscope.app.words.faults import WORDS
-from flashscope.kernels.workload.trace import Fault
 
 
 def motion_actions(do: dict[str, Callable[[], None]]) -> dict[str, Action]:
@@ -66,25 +62,3 @@ def mode_actions(show: Callable[[str], None], show_next: Callable[[], None]) -> 
         for mode in MODES
     )
     return staged(*modes, Action("stepper.next_mode", "Go to the next mode", show_next, "Stepper", "M"))
-
-
-def fault_actions(show: Callable[[Fault], None], go: Callable[[], None]) -> list[Action]:
-    """One action for each fault, and one that leads to the first tile it makes wrong."""
-    faults = (
-        Action(f"stepper.fault.{fault}", f"Break the Stepper: {words.title}", partial(show, fault), "Stepper")
-        for fault, words in WORDS.items()
-    )
-    first = Action("stepper.first_wrong", "Go to the first wrong tile of the fault", go, "Stepper", "W")
-    return staged(first, *faults)
-
-
-def answer_actions(answer: Callable[[int], None]) -> list[Action]:
-    """One action for each choice of a question."""
-    return staged(
-        *(
-            Action(
-                f"stepper.answer.{n}", f"Answer with choice {n}", partial(answer, n - 1), "Stepper", str(n)
-            )
-            for n in range(1, MOST_CHOICES + 1)
-        )
-    )

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from itertools import chain
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
@@ -16,33 +15,26 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.host import Host
 from flashscope.app.pages.stepper.board import StepperBoard
-from flashscope.app.pages.stepper.broken_board import BrokenBoard
-from flashscope.app.pages.stepper.commands import (
-    answer_actions,
-    fault_actions,
-    mode_actions,
-    motion_actions,
-    preset_actions,
-)
+from flashscope.app.pages.stepper.commands import mode_actions, motion_actions, preset_actions
 from flashscope.app.pages.stepper.mode_board import ModeBoard
+from flashscope.app.pages.stepper.mode_commands import ModeCommands
 from flashscope.app.pages.stepper.modes import Modes
 from flashscope.app.pages.stepper.options_bar import LAST_GPU, OWN, RECORDED, SCORES, OptionsBar
 from flashscope.app.pages.stepper.player import Player
-from flashscope.app.pages.stepper.predict_board import PredictBoard
 from flashscope.app.pages.stepper.staging import StepperStaging
 from flashscope.app.pages.stepper.tracing import Tracing
 from flashscope.app.pages.stepper.transport import Transport
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.events import StepEvent
-from flashscope.app.stepper.modes import BROKEN, mode_named
+from flashscope.app.stepper.modes import mode_named
 from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.widgets.plain import PlainLabel, escaped
 from flashscope.app.words.tracing import NO_GPU_SESSION
 from flashscope.kernels.workload.problem import Backend
-from flashscope.kernels.workload.trace import Fault, Trace, TraceRequest
+from flashscope.kernels.workload.trace import Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.session import Session
 
@@ -50,7 +42,6 @@ WELCOME = (
     "No trace yet. Choose a preset above: one head is computed in tiles, every tile is recorded, "
     "and you step through the result here."
 )
-NO_QUESTION = "The keys 1 to 3 answer questions in the mode Predict: M leads to it."
 
 
 class StepperPage(Page):
@@ -58,6 +49,7 @@ class StepperPage(Page):
 
     Attributes:
         modes: What is drawn between the bars, by modes.
+        commands: What can be done in single modes.
         bar: What is traced, and where the trace came from.
         transport: The controls that move through the steps.
         player: Moves on by itself, step by step.
@@ -86,6 +78,7 @@ class StepperPage(Page):
         self.bar, self.player = OptionsBar(), Player(self)
         self.transport = Transport(theme, self._actions)
         self.modes = Modes(theme, self.bar.by_name | self.transport.by_name)
+        self.commands = ModeCommands(self.modes, self.choose_mode, self.noticed.emit)
         self.message = PlainLabel(WELCOME)
         self.story: SteppedTrace | None = None
         self.position: Cursor | None = None
@@ -102,13 +95,8 @@ class StepperPage(Page):
     def actions_offered(self) -> list[Action]:
         """Motions, and one action a mode and a preset."""
         modes = mode_actions(self.choose_mode, lambda: self.choose_mode(self.modes.next_key))
-        of_modes = fault_actions(self.show_fault, self.show_first_wrong), answer_actions(self.answer)
-        return [
-            *self._actions.values(),
-            *modes,
-            *chain(*of_modes),
-            *preset_actions(self.show_preset, self.type_scores),
-        ]
+        presets = preset_actions(self.show_preset, self.type_scores)
+        return [*self._actions.values(), *modes, *self.commands.offered(), *presets]
 
     def join(self, host: Host) -> None:
         """Go on with the scores that were typed last and the mode, and remember those that are chosen."""
@@ -184,28 +172,6 @@ class StepperPage(Page):
                 self._find_events()
                 self._show()
         self.bar.modes.choose_quietly(self.modes.key)
-
-    def show_fault(self, fault: Fault) -> None:
-        """Break what is on show in one of the ways there are, beside the right trace."""
-        self.choose_mode(BROKEN)
-        board = self.modes.board
-        if isinstance(board, BrokenBoard):
-            board.choose_fault(fault)
-
-    def show_first_wrong(self) -> None:
-        """Go to the first tile that the fault on show makes wrong."""
-        self.choose_mode(BROKEN)
-        board = self.modes.board
-        if isinstance(board, BrokenBoard):
-            board.go_to_first_wrong()
-
-    def answer(self, choice: int) -> None:
-        """Answer the question on show; elsewhere say where there are questions."""
-        board = self.modes.board
-        if isinstance(board, PredictBoard):
-            board.answer(choice)
-        else:
-            self.noticed.emit(NO_QUESTION)
 
     def seek(self, at: int) -> None:
         """Go to a step, counted from 0."""
@@ -393,7 +359,8 @@ class StepperPage(Page):
     def _find_events(self) -> None:
         if self.story is not None:
             self.events = self.story.events(self._choice, self.transport.breakpoints.alpha_below)
-            self.transport.scrubber.show_steps(len(self.story.timeline.steps) - 1, self.events)
+            marks = () if self.modes.mode.secret else self.events
+            self.transport.scrubber.show_steps(len(self.story.timeline.steps) - 1, marks)
 
     def _show(self) -> None:
         if self.story is None or self.position is None:

@@ -23,8 +23,7 @@ from flashscope.kernels.workload.trace import Trace
 
 GAP = 8  # pixels
 NARROWEST = 344  # pixels
-QUESTION_PX, STAGED_PX = 20, 34  # pixels of the question's letters
-CHOICE_PX, STAGED_CHOICE_PX = 16, 28
+QUESTION_PX, CHOICE_PX = 20, 16  # pixels of the letters
 WIDEST = 560  # pixels of a choice
 SIDE = 230  # pixels of the score's card
 ROLES: tuple[Role, ...] = ("m", "a", "l", "o")
@@ -91,6 +90,7 @@ class PredictBoard(ModeBoard):
             broken = view.recording.fault
             self.quiz = Quiz(() if broken else questions(view.story, view.row))
             self._follow(view.cursor.at)
+            self._seek()
         elif self.quiz.question is not None and view.cursor.at != self._step:
             self._follow(view.cursor.at)
         self._show()
@@ -150,14 +150,13 @@ class PredictBoard(ModeBoard):
         return True
 
     def take_stage(self, panels: Sequence[str]) -> None:
-        """Write large."""
+        """Have the question alone there; the stage's own line tells the score."""
         del panels
-        self._size(staged=True)
+        self._side.hide()
 
     def leave_stage(self) -> None:
-        """Write as large as elsewhere."""
+        """Show the score again."""
         self.fill_with(None)
-        self._size()
 
     def fill_with(self, card: QWidget | None) -> None:
         """Let one of the cards have all the room; None: they share it."""
@@ -227,7 +226,7 @@ class PredictBoard(ModeBoard):
             return
         text = _bare(asked.choices[n])
         mark = "" if taken is None else "  ✓" if n == asked.right else "  ✗" if n == taken else ""
-        button.setText(button_text(f"{n + 1}   {text}{mark}"))
+        button.setText(button_text(f"{n + 1} · {text}{mark}"))
         button.setAccessibleName(f"Choice {n + 1}: {text}")
         button.setProperty("role", "primary" if taken is not None and n == asked.right else "choice")
         button.style().unpolish(button)
@@ -267,13 +266,12 @@ class PredictBoard(ModeBoard):
         outer.addWidget(self._side)
         keep(self._side, self._side.setFixedWidth, SIDE)
 
-    def _size(self, *, staged: bool = False) -> None:
+    def _size(self) -> None:
         """Write the question in larger letters than the rest."""
-        question, choice = (STAGED_PX, STAGED_CHOICE_PX) if staged else (QUESTION_PX, CHOICE_PX)
-        for label, size in ((self.asks, question), (self.known, choice), (self.shows, choice)):
+        for label, size in ((self.asks, QUESTION_PX), (self.known, CHOICE_PX), (self.shows, CHOICE_PX)):
             label.setStyleSheet(f"font-size: {px(size)}px;")
         for button in (*self.choices, self.onward):
-            button.setStyleSheet(f"font-size: {px(choice)}px; text-align: left;")
+            button.setStyleSheet(f"font-size: {px(CHOICE_PX)}px; text-align: left;")
 
 
 def _text() -> FormulaLabel:

@@ -149,7 +149,8 @@ class StepperStaging(Staging):
     def leave(self) -> None:
         """Show all of the mode that was on show before."""
         super().leave()
-        self._board.leave_stage()
+        for board in self._page.modes.boards:  # another one may have been on the stage before
+            board.leave_stage()
         self._page.show_mode(self._before)
 
     @property
