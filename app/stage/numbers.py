@@ -27,7 +27,7 @@ def step_numbers(view: "StepView") -> Mapping[str, str]:
     if cursor.ended:
         known |= {
             "exact": number(float(view.history.exact[0])),
-            "error": _raised(power(recording.max_error)),
+            "error": raised(power(recording.max_error)),
         }
     return known
 
@@ -49,6 +49,6 @@ def _of_row(view: "StepView", local: int) -> dict[str, str]:
     return known
 
 
-def _raised(text: str) -> str:
+def raised(text: str) -> str:
     """Exponents in characters of their own instead of HTML."""
     return re.sub("<sup>(.*?)</sup>", lambda found: found[1].translate(EXPONENTS), text)

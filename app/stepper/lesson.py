@@ -32,7 +32,8 @@ def of_row(pair: Comparison, row: int) -> str:
         return f"Row {row} meets no tile: all its keys are masked, and O = 0 is right."
     if wrong is None:
         why = _why_right(pair, row)
-        return f"Row {row} stays right at each of its {_tiles(len(compared.tiles))}{why}."
+        where = f"each of its {count} tiles" if (count := len(compared.tiles)) > 1 else "its only tile"
+        return f"Row {row} stays right at {where}{why}."
     place = int(np.searchsorted(compared.tiles, wrong.t)) + 1
     return f"Row {row} leaves the truth at tile {place} of {len(compared.tiles)} {_off(pair, wrong)}."
 
@@ -125,7 +126,3 @@ def _off(pair: Comparison, wrong: WrongTile) -> str:
 
 def _rows(count: int) -> str:
     return counted_noun(count, "row")
-
-
-def _tiles(count: int) -> str:
-    return counted_noun(count, "tile")

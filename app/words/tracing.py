@@ -20,9 +20,9 @@ def trace_words(request: TraceRequest) -> str:
 
 
 def broken(fault: Fault) -> str:
-    """What a trace with a fault is called, wherever it stands: `BROKEN: forget the rescale`."""
+    """What a trace with a fault is called, as `BROKEN: forget the rescale`; empty: it has none."""
     title = title_of(fault)
-    return f"BROKEN: {title[:1].lower()}{title[1:]}"
+    return f"BROKEN: {title[:1].lower()}{title[1:]}" if fault else ""
 
 
 def no_gpu_text(machine: Machine) -> str:

@@ -25,6 +25,7 @@ from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import escaped
 from flashscope.app.widgets.term_label import TermFormula
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.app.words.tracing import broken
 from flashscope.profiles.results.model.curves import mask_words
 
 GAP = 8  # pixels
@@ -207,9 +208,10 @@ class StepperBoard(ModeBoard):
         self._write(self.weights, f"Weights P{tile}", self.weights.readout() or f"exp(S − {top})")
         where = f", tile j = {step.j}" if view.local_row is not None else ""
         dims = "component 0 of O" if recording.value_dim > 1 else ""
-        self._write(self.formulas, f"Row {view.row}{where}", dims)
+        wrong = broken(recording.fault)
+        self._write(self.formulas, " · ".join(filter(None, (f"Row {view.row}{where}", wrong))), dims)
         self._write(self.memory, "Memory", "bytes by tile, model")
-        self._write(self.code, "Algorithm", f"step {view.cursor.at} of {view.cursor.last}")
+        self._write(self.code, wrong or "Algorithm", f"step {view.cursor.at} of {view.cursor.last}")
         self._write(self.naive, "Naive against online", self.naive.verdict(view))
         for chart in self.charts:
             self._write(chart, self._chart_title(chart, view), chart.readout(view))
@@ -217,7 +219,7 @@ class StepperBoard(ModeBoard):
     def _chart_title(self, chart: RowChart, view: StepView) -> str:
         if isinstance(chart, OutputChart):
             component = "<sub>0</sub>" if view.recording.value_dim > 1 else ""
-            if view.recording.order == "flash1":
+            if view.recording.normalised:
                 return f"output O{component}"
             return f"output Ō{component} / ℓ"
         if isinstance(chart, MaximumChart) and view.history.rises.any():

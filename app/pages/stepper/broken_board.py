@@ -15,6 +15,7 @@ from flashscope.app.plots.stepper.distance_panel import DistancePanel
 from flashscope.app.plots.stepper.pair_charts import PAIR_CHARTS, PairChart
 from flashscope.app.plots.stepper.pair_table import PairTable
 from flashscope.app.plots.stepper.panel import Panel
+from flashscope.app.stage.numbers import raised
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.lesson import at_the_end, of_all, of_row, rescaled
 from flashscope.app.stepper.numbers import plain
@@ -129,7 +130,7 @@ class BrokenBoard(ModeBoard):
     def sentence(self, view: StepView) -> str:
         """What becomes of the row, for a stage."""
         both = self.pair.comparison
-        told = plain(of_row(both, view.row)) if both is not None else RECORDING
+        told = raised(of_row(both, view.row)) if both is not None else RECORDING
         return f"{broken(self.pair.fault)}. {told}"
 
     def take_trace(self, trace: Trace) -> None:
@@ -162,11 +163,13 @@ class BrokenBoard(ModeBoard):
         del panels
         self._staged = True
         self._arrange()
+        self._show()
 
     def leave_stage(self) -> None:
         """Show all of it."""
         self._staged = False
         self.fill_with(None)
+        self._show()
 
     def fill_with(self, card: QWidget | None) -> None:
         """Let one of the cards have all the room; None: they share it."""
@@ -260,7 +263,11 @@ class BrokenBoard(ModeBoard):
                 rescaled(both.rescales_of(right.row), f"Row {right.row}"),
                 rescaled(both.rescales, "All rows") if right.recording.seqlen_q > 1 else "",
             ]
-            self._write((of_row(both, right.row), of_all(both), at_the_end(both), "<br>".join(counted)))
+            told = of_all(both), at_the_end(both)
+            if self._staged:  # what becomes of the row stands above
+                self._write(("", *told, ""))
+            else:
+                self._write((of_row(both, right.row), *told, "<br>".join(counted)))
 
     def _write(self, told: Sequence[str]) -> None:
         for head, line, text in zip(HEADS, self.lines, told, strict=True):

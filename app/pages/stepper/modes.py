@@ -104,6 +104,11 @@ class Modes(QStackedWidget):
         for board in self._boards.values():
             board.take_limit(nbytes)
 
+    def let_scroll(self, scrolls: bool) -> None:
+        """Let all of them scroll, or have each take the room there is, as on a stage."""
+        for over in self._over.values():
+            over.let_scroll(scrolls)
+
     def _add(self, key: str, board: ModeBoard) -> None:
         self._boards[key] = board
         board.take_limit(self._limit)

@@ -30,6 +30,7 @@ from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 
 LAST_GPU, OWN, SCORES = "last-gpu", "own", "scores"
+MOST_RECORDED = 8  # traces of a session that the list shows without scrolling
 RECORDED = "recorded-"  # and its place among the traces of the session on show
 MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"), (SCORES, "Own scores"))
 BACKENDS: tuple[tuple[Backend, str], ...] = (("cpu", "CPU"), ("cuda", "CUDA"))
@@ -65,6 +66,7 @@ class OptionsBar(QWidget):
         self.preset = _combo("Preset", [(p.key, p.title, p.idea) for p in PRESETS])
         for key, title in MORE:
             self.preset.addItem(title, key)
+        self.preset.setMaxVisibleItems(self.preset.count() + MOST_RECORDED)
         self.backend = _combo("Backend", [(key, title, "") for key, title in BACKENDS])
         self.order = _combo("Loop order", list(ORDERS))
         self.form = OwnProblem(self)

@@ -161,6 +161,7 @@ class StepperStaging(Staging):
         """Have a mode that was chosen on a stage stand there as it does."""
         self.take_cards(self._page.modes.cards)
         if self.on:
+            self._page.modes.let_scroll(False)
             self._board.take_stage(())
 
     def _go(self) -> None:
