@@ -62,7 +62,8 @@ class OptionsBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.modes = Segments("Mode", [(mode.key, mode.title, mode.idea) for mode in MODES])
-        self.modes.setVisible(len(MODES) > 1)
+        if len(MODES) == 1:  # shown here, before it has a parent, it would be a window that takes the focus
+            self.modes.hide()
         self.preset = _combo("Preset", [(p.key, p.title, p.idea) for p in PRESETS])
         for key, title in MORE:
             self.preset.addItem(title, key)
