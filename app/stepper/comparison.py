@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from flashscope.app.stepper.recording import Ints, Recording
 from flashscope.app.stepper.rescales import Rescales, rescales, rescales_of_row
 from flashscope.app.stepper.step_view import SteppedTrace
-from flashscope.app.stepper.truth import Judged, Truth, answer
+from flashscope.app.stepper.truth import JudgedRow, Truth, answer
 from flashscope.kernels.oracle.verdict import Verdict
 from flashscope.kernels.workload.trace import Trace, TraceRequest
 
@@ -28,7 +28,7 @@ class WrongTile(NamedTuple):
 
     t: int
     row: int
-    judged: Judged
+    judged: JudgedRow
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +44,8 @@ class RowComparison:
 
     row: int
     tiles: Ints
-    right: tuple[Judged, ...]
-    broken: tuple[Judged, ...]
+    right: tuple[JudgedRow, ...]
+    broken: tuple[JudgedRow, ...]
 
     @cached_property
     def first_wrong(self) -> WrongTile | None:
@@ -55,7 +55,7 @@ class RowComparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class FaultComparison:
     """Two traces of the same inputs and tiles.
 
     Attributes:
@@ -67,7 +67,7 @@ class Comparison:
     broken: SteppedTrace
 
     @classmethod
-    def of(cls, right: Trace, broken: Trace) -> "Comparison":
+    def of(cls, right: Trace, broken: Trace) -> "FaultComparison":
         """Decode both."""
         return cls(*(SteppedTrace.of(Recording.of(trace)) for trace in (right, broken)))
 

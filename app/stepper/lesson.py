@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from flashscope.app.stepper.comparison import Comparison, WrongTile
+from flashscope.app.stepper.comparison import FaultComparison, WrongTile
 from flashscope.app.stepper.numbers import amount, number
 from flashscope.app.stepper.rescales import Rescales
 from flashscope.app.stepper.row_history import FLOAT32_EXP_LIMIT
@@ -13,7 +13,7 @@ from flashscope.profiles.results.model.curves import counted_noun
 EXP_UNDERFLOW = -87.3  # exp of less has fewer bits than a float32 has else
 
 
-def at_the_end(pair: Comparison) -> str:
+def at_the_end(pair: FaultComparison) -> str:
     """How far the faulty answer is off, and what the project's own check says of it."""
     recording = pair.broken.recording
     error = f"max |O − exact| = {amount(recording.max_error)} over {_rows(recording.seqlen_q)}"
@@ -24,7 +24,7 @@ def at_the_end(pair: Comparison) -> str:
     return f"{error}: the check of kernels refuses it ({passes})."
 
 
-def of_row(pair: Comparison, row: int) -> str:
+def of_row(pair: FaultComparison, row: int) -> str:
     """Where one row leaves the truth, or that it does not."""
     compared = pair.row(row)
     wrong = compared.first_wrong
@@ -38,7 +38,7 @@ def of_row(pair: Comparison, row: int) -> str:
     return f"Row {row} leaves the truth at tile {place} of {len(compared.tiles)} {_off(pair, wrong)}."
 
 
-def of_all(pair: Comparison) -> str:
+def of_all(pair: FaultComparison) -> str:
     """How many rows are refused in the end, and which leaves the truth first."""
     count, rows = len(pair.refused), pair.broken.recording.seqlen_q
     wrong = pair.first_wrong
@@ -49,7 +49,7 @@ def of_all(pair: Comparison) -> str:
     return f"{count} of {_rows(rows)} end wrong; the first is row {wrong.row} {_off(pair, wrong)}."
 
 
-def hidden(pair: Comparison) -> str:
+def hidden(pair: FaultComparison) -> str:
     """Why a fault does not show on this input."""
     reason = _reason(pair)
     return f"This input does not show the fault: {reason}"
@@ -65,7 +65,7 @@ def rescaled(counted: Rescales, whose: str) -> str:
     )
 
 
-def _reason(pair: Comparison) -> str:
+def _reason(pair: FaultComparison) -> str:
     fault = pair.broken.recording.fault
     why = {
         "no-rescale": _of_maxima,
@@ -83,13 +83,13 @@ def _reason(pair: Comparison) -> str:
     return "what it changes is less than rounding in float32 may change."
 
 
-def _of_maxima(pair: Comparison) -> str:
+def _of_maxima(pair: FaultComparison) -> str:
     if pair.rescales.raised:
         return ""
     return "no tile raises a maximum that was there before, so that every α is 1."
 
 
-def _of_exponents(pair: Comparison) -> str:
+def _of_exponents(pair: FaultComparison) -> str:
     scores = pair.right.recording.s
     finite = scores[np.isfinite(scores)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
@@ -98,24 +98,24 @@ def _of_exponents(pair: Comparison) -> str:
     return f"scores lie between {number(low, 1)} and {number(high, 1)}, whose exponentials float32 has."
 
 
-def _of_edge(pair: Comparison) -> str:
+def _of_edge(pair: FaultComparison) -> str:
     if pair.right.recording.trace.request.problem.causal:
         return ""
     return "the problem is not causal, so that it has no such edge."
 
 
-def _of_joining(pair: Comparison) -> str:
+def _of_joining(pair: FaultComparison) -> str:
     return "" if pair.rescales.always else "no row meets more than one tile."
 
 
-def _why_right(pair: Comparison, row: int) -> str:
+def _why_right(pair: FaultComparison, row: int) -> str:
     """Why forgetting alpha costs a row nothing."""
     if pair.broken.recording.fault == "no-rescale" and not pair.rescales_of(row).raised:
         return ": no tile raises its maximum"
     return ""
 
 
-def _off(pair: Comparison, wrong: WrongTile) -> str:
+def _off(pair: FaultComparison, wrong: WrongTile) -> str:
     i, j = pair.right.recording.at(wrong.t)
     judged = wrong.judged
     error = amount(judged.error) if judged.error > judged.bound or np.isnan(judged.error) else ""

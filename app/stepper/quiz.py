@@ -18,7 +18,7 @@ from flashscope.app.stepper.traffic import standard_bytes
 from flashscope.app.words.units import share_text, traffic_text
 from flashscope.profiles.results.model.curves import counted_noun
 
-Kind = Literal["rise", "alpha", "sum", "share", "bytes"]
+QuestionKind = Literal["rise", "alpha", "sum", "share", "bytes"]
 MOST_CHOICES = 3
 MOST_SCORES = 12  # of a tile that are written out
 FEWEST_WRONG = 2
@@ -40,7 +40,7 @@ class Question:
         shows: The answer with its numbers, as HTML.
     """
 
-    kind: Kind
+    kind: QuestionKind
     row: int
     at: int
     shown_at: int
@@ -265,7 +265,7 @@ class _Asking:
 
     def _made(  # noqa: PLR0917 - in the order of a question's own parts
         self,
-        kind: Kind,
+        kind: QuestionKind,
         where: tuple[int, str, str],
         known: str,
         asks: str,

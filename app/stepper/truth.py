@@ -18,10 +18,10 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 
 MOST_ROWS = 512  # of a longer trace, so many rows are compared, as a kernel's are
-Answer = tuple[RecordedFloats, float]  # O (dv,) and LSE
+RowAnswer = tuple[RecordedFloats, float]  # O (dv,) and LSE
 
 
-class Judged(NamedTuple):
+class JudgedRow(NamedTuple):
     """A row's answer after one of its tiles.
 
     Attributes:
@@ -76,18 +76,18 @@ class Truth:
         return np.asarray(np.concatenate([np.empty(0, np.int64), *found]), np.int64)
 
     @np.errstate(all="ignore")
-    def judge(self, row: int, tiles: int, answer: Answer) -> Judged:
+    def judge(self, row: int, tiles: int, answer: RowAnswer) -> JudgedRow:
         """Judge a row's answer after the first of its tiles."""
         output, lse = answer
         one = self._of_rows(row, tiles)
         if one is None:
             error = float(norms_of(output))
-            return Judged(error, 0.0, error == 0 and bool(np.isneginf(lse)))
+            return JudgedRow(error, 0.0, error == 0 and bool(np.isneginf(lse)))
         found = np.asarray(output, np.float32)[None, None, None], np.full((1, 1, 1), lse, np.float32)
         verdict = one.judge(*found)
         exact = one.given.exact.output[0, 0, 0]
         bound = one.given.by_row.output[0, 0, 0] if one.given.by_row is not None else one.given.bound
-        return Judged(float(norms_of(output - exact)), float(bound), verdict.passed)
+        return JudgedRow(float(norms_of(output - exact)), float(bound), verdict.passed)
 
     def _of_row(self, row: int, tiles: int) -> Criterion | None:
         """The criterion of a row after the first of its tiles; None while it keeps no key."""
@@ -113,7 +113,7 @@ class Truth:
         return _criterion(self._right.trace.request.problem, inputs)
 
 
-def answer(recording: Recording, t: int, row: int) -> Answer:
+def answer(recording: Recording, t: int, row: int) -> RowAnswer:
     """What a row's answer would be if tile t of the recording were its last."""
     local = row % recording.block_q
     m, l, o = recording.m[t, local], recording.l[t, local], recording.o[t, local].astype(np.float64)

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from flashscope.app.stepper.comparison import Comparison, on_cpu
+from flashscope.app.stepper.comparison import FaultComparison, on_cpu
 from flashscope.kernels.workload.trace import FAULTS, Fault, Trace, TraceRequest
 
 KEPT = 16  # traces, so that going through the faults of an input records each once
@@ -27,7 +27,7 @@ class FaultPair(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.fault: Fault = FAULTS[0]
-        self.comparison: Comparison | None = None
+        self.comparison: FaultComparison | None = None
         self._shown: Trace | None = None
         self._known: dict[TraceRequest, Trace] = {}
 
@@ -69,7 +69,7 @@ class FaultPair(QObject):
         if right is not None:
             pair = [self._known.get(one) for one in (right, replace(right, fault=self.fault))]
             if pair[0] is not None and pair[1] is not None:
-                self.comparison = Comparison.of(pair[0], pair[1])
+                self.comparison = FaultComparison.of(pair[0], pair[1])
         self.changed.emit()
         self.ask()
 

@@ -61,7 +61,9 @@ class OptionsBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.modes = Segments("Mode", [(mode.key, mode.title, mode.idea) for mode in MODES])
+        self.modes = Segments(
+            "Mode", [(mode.key, mode.title, with_line(mode.title, mode.idea)) for mode in MODES]
+        )
         if len(MODES) == 1:  # shown here, before it has a parent, it would be a window that takes the focus
             self.modes.hide()
         self.preset = _combo("Preset", [(p.key, p.title, p.idea) for p in PRESETS])

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from flashscope.app.stepper.comparison import Comparison, on_cpu
+from flashscope.app.stepper.comparison import FaultComparison, on_cpu
 from flashscope.app.stepper.lesson import at_the_end, hidden, of_all, of_row, rescaled
 from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.presets import PRESETS, SLIDE_SCORES, SLIDE_VALUES, Options, own, score_row
@@ -45,16 +45,16 @@ def requests(draw: st.DrawFn) -> TraceRequest:
     )
 
 
-def compared(request: TraceRequest) -> Comparison:
-    return Comparison.of(record(replace(request, fault="")), record(request))
+def compared(request: TraceRequest) -> FaultComparison:
+    return FaultComparison.of(record(replace(request, fault="")), record(request))
 
 
-def preset(key: str, fault: Fault) -> Comparison:
+def preset(key: str, fault: Fault) -> FaultComparison:
     made = next(one for one in PRESETS if one.key == key)
     return compared(replace(made.make("cpu", made.order), fault=fault))
 
 
-def judged_by_hand(request: TraceRequest, pair: Comparison, row: int) -> list[bool]:
+def judged_by_hand(request: TraceRequest, pair: FaultComparison, row: int) -> list[bool]:
     """Whether the faulty answer passes after each tile of a row: the problem of the keys so far, verified."""
     trace, problem = pair.broken.recording.trace, request.problem
     q, k, v = (array.numpy() for array in (trace.q, trace.k, trace.v))

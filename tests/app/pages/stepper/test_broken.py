@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.stepper.broken_board import RECORDING, BrokenBoard
 from flashscope.app.stage.story import Stop
-from flashscope.app.stepper.comparison import Comparison
+from flashscope.app.stepper.comparison import FaultComparison
 from flashscope.app.stepper.presets import Options, own
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.words.faults import WORDS
@@ -48,7 +48,7 @@ def broken_page(bench: Bench, preset: str, fault: Fault) -> tuple[StepperPage, B
     return page, board
 
 
-def both(board: BrokenBoard) -> Comparison:
+def both(board: BrokenBoard) -> FaultComparison:
     assert board.pair.comparison is not None
     return board.pair.comparison
 
