@@ -16,6 +16,7 @@ from flashscope.app.stage.lines import line_of
 from flashscope.app.stage.live import check_run
 from flashscope.app.words.plain import cut_short
 from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.trace import FAULTS
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.store import SUFFIX
 
@@ -78,6 +79,7 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         preset: What the Stepper walks through.
         step: Which step of it, from 0.
         mode: In which mode the Stepper walks; empty: Blocks.
+        fault: What the mode Broken breaks; empty: what it broke last.
         panels: Which panels of Blocks are shown; empty: formulas and scores.
         lines: What the lines of source hold that stand on top, of the one before and of the kernel, or of
             both; empty: the first change.
@@ -101,6 +103,7 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     preset: Name = ""
     step: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] | None = None
     mode: Name = ""
+    fault: Name = ""
     panels: Annotated[tuple[Name, ...], msgspec.Meta(max_length=4)] = ()
     lines: Annotated[tuple[Name, ...], msgspec.Meta(max_length=2)] = ()
     marked: Annotated[tuple[Name, ...], msgspec.Meta(max_length=8)] = ()
@@ -123,6 +126,7 @@ SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for eve
     "preset": ("stepper",),
     "step": ("stepper",),
     "mode": ("stepper",),
+    "fault": ("stepper",),
     "panels": ("stepper",),
     "lines": ("ladder",),
     "marked": ("ladder",),
@@ -308,6 +312,9 @@ def _stop(place: _Place, data: dict[str, Any]) -> Stop:
     with place.told("mode"):
         if stop.mode:
             _among(stop.mode, _modes(), "mode")
+    with place.told("fault"):
+        if stop.fault:
+            _among(stop.fault, FAULTS, "fault")
     for field, names in {
         "session": (stop.session,),
         "beside": stop.beside,

@@ -53,6 +53,7 @@ class BrokenBoard(ModeBoard):
         super().__init__()
         self._view: StepView | None = None
         self._theme = theme
+        self._refused = False  # one of the traces
         self._goes = False  # to the first wrong tile, once both traces are there
         self.pair = FaultPair(self)
         self.faults = TermBox("Fault")
@@ -97,6 +98,16 @@ class BrokenBoard(ModeBoard):
             return "the right one"
         return broken(self.pair.fault)
 
+    @property
+    def fault(self) -> Fault:
+        """What the broken trace gets wrong."""
+        return self.pair.fault
+
+    @property
+    def settled(self) -> bool:
+        """Whether both traces are there, or one could not be recorded."""
+        return self.pair.comparison is not None or self._refused
+
     def show_view(self, view: StepView) -> None:
         """Show a step of both traces."""
         self._view = view
@@ -139,9 +150,10 @@ class BrokenBoard(ModeBoard):
 
     def take_no_trace(self) -> None:
         """Say that there will be none."""
+        self._refused = True
         self._write((NOT_RECORDED, "", "", ""))
 
-    def choose_fault(self, fault: Fault) -> None:
+    def take_fault(self, fault: Fault) -> None:
         """Break it in this way."""
         self.faults.setCurrentIndex(FAULTS.index(fault))
 
@@ -237,6 +249,7 @@ class BrokenBoard(ModeBoard):
             self.trace_wanted.emit(request)
 
     def _take_pair(self) -> None:
+        self._refused = False
         self.faults.choose_quietly(FAULTS.index(self.pair.fault))
         self._show()
         self.changed.emit()

@@ -11,7 +11,7 @@ from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stepper.numbers import power
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.card import Card
-from flashscope.kernels.workload.trace import Trace
+from flashscope.kernels.workload.trace import Fault, Trace
 from flashscope.profiles.results.model.curves import counted_noun
 
 LETTERS = {"m": "m", "alpha": "α", "l": "ℓ", "o": "O"}
@@ -69,6 +69,20 @@ class ModeBoard(QWidget):
     def beside(self) -> str:
         """What stands beside the trace on show, for the badge; empty: nothing."""
         return ""
+
+    @property
+    def fault(self) -> Fault:
+        """What it breaks on purpose; empty: nothing."""
+        return ""
+
+    @property
+    def settled(self) -> bool:
+        """Whether every trace that it needs beside the one on show is there, or will not be."""
+        return True
+
+    def take_fault(self, fault: Fault) -> None:
+        """Break what is on show in this way, where it breaks anything."""
+        del fault
 
     def take_trace(self, trace: Trace) -> None:
         """Take a trace that was wanted beside the one on show."""

@@ -36,7 +36,7 @@ class ModeCommands:
 
     def show_fault(self, fault: Fault) -> None:
         """Break what is on show in one of the ways there are, beside the right trace."""
-        self._broken().choose_fault(fault)
+        self._broken().take_fault(fault)
 
     def show_first_wrong(self) -> None:
         """Go to the first tile that the fault on show makes wrong."""

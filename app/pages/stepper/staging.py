@@ -1,7 +1,7 @@
 """The Stepper on a stage: its mode, or a few panels of it, at the step that a stop names."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
@@ -23,6 +23,7 @@ from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.words.provenance import Provenance, of_machine
 from flashscope.app.words.tracing import broken
+from flashscope.kernels.workload.trace import Fault
 
 SENTENCE = "Step {step} of {steps}."
 
@@ -78,7 +79,8 @@ class StepperStaging(Staging):
     @property
     def settled(self) -> bool:
         """Whether the trace is there, or will not be."""
-        return self._tracing.wanted is None or self._tracing.waits_for_sweep
+        recorded = self._tracing.wanted is None or self._tracing.waits_for_sweep
+        return recorded and (self._page.story is None or self._board.settled)
 
     @property
     def scene(self) -> Scene:
@@ -122,8 +124,9 @@ class StepperStaging(Staging):
         step = None if position is None or not key else position.at
         shown = self._page.modes.key
         mode = "" if shown == MODES[0].key else shown
-        panels = self._board.only
-        return replace(super().stop, mode=mode, preset=key, step=step, panels=panels, sentence=SENTENCE)
+        board = self._board
+        told = replace(super().stop, mode=mode, fault=board.fault, panels=board.only, sentence=SENTENCE)
+        return replace(told, preset=key, step=step)
 
     def show_stop(self, stop: Stop) -> None:
         """Walk the preset to the step; what is on show already is not recorded anew."""
@@ -134,6 +137,8 @@ class StepperStaging(Staging):
         page.player.set_playing(False)
         page.show_mode(stop.mode or MODES[0].key)
         self._board.take_stage(stop.panels)
+        if stop.fault:
+            self._board.take_fault(cast("Fault", stop.fault))  # a story names one of them
         if stop.preset and stop.preset != self._preset():
             if self.controller.measuring:
                 page.bar.follow_backend("cpu")  # the GPU would have the stage empty until its end

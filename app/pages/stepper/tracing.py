@@ -78,10 +78,11 @@ class Tracing(QObject):
 
     def _take(self, trace: Trace) -> None:
         asked, self._asked = self._asked, None
+        unasked = asked is None and self.wanted is None
         if asked is not None and trace.request == asked == self._beside:
             self._beside = None
             self.recorded_beside.emit(trace)
-        elif trace.request == self.wanted or (self.wanted is None and not trace.request.fault):
+        elif trace.request == self.wanted or (unasked and not trace.request.fault):
             self.wanted = None
             self.recorded.emit(trace)
         self._go_on()

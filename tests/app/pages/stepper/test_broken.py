@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.stepper.broken_board import RECORDING, BrokenBoard
-from flashscope.app.stage.story import Stop
+from flashscope.app.stage.story import Stop, StoryError, story_of
 from flashscope.app.stepper.comparison import FaultComparison
 from flashscope.app.stepper.presets import Options, own
 from flashscope.app.stepper.recording import Recording
@@ -206,6 +206,18 @@ def test_a_trace_that_nobody_waits_for_is_not_shown_where_it_has_a_fault(real: B
     assert page.story is before
 
 
+def test_what_was_asked_for_beside_a_trace_is_not_shown_in_its_place(real: Bench) -> None:
+    page = real.show("random")
+    real.engine.silent = True
+    request = own(Options(seqlen=8))
+    page._tracing.ask_beside(request)
+    page._tracing.ask_beside(replace(request, fault="no-rescale"))
+    before = page.story
+    real.engine.answer(real.engine.requests[-1])
+    real.qtbot.waitUntil(lambda: bool(real.engine.requests[-1].fault))
+    assert page.story is before
+
+
 def test_a_theme_and_a_narrow_window_change_nothing_in_words(real: Bench) -> None:
     page, _ = broken_page(real, "random", "no-rescale")
     before = page.words()
@@ -226,6 +238,42 @@ def test_on_a_stage_the_sentence_names_the_fault_and_the_controls_are_away(real:
     page.staging.leave()
     assert not board.faults.isHidden()
     assert len(board.shown) == 6
+
+
+def test_a_stop_names_the_fault_and_gives_it_back(real: Bench) -> None:
+    page, board = broken_page(real, "rising", "no-rescale")
+    page.seek(12)
+    stop = page.staging.stop
+    assert (stop.mode, stop.fault, stop.preset, stop.step) == ("broken", "no-rescale", "rising", 12)
+    page.commands.show_fault("softmax-per-tile")
+    page.choose_mode("blocks")
+    assert page.staging.stop.fault == ""
+    page.staging.show_stop(stop)
+    real.qtbot.waitUntil(lambda: page.staging.settled)
+    assert both(board).broken.recording.fault == "no-rescale"
+    assert page.position is not None
+    assert page.position.at == 12
+
+
+def test_a_stage_waits_for_the_broken_trace_and_not_for_one_that_is_refused(real: Bench) -> None:
+    page = real.show("random")
+    real.engine.silent = True
+    page.staging.show_stop(Stop("stepper", mode="broken", fault="no-maximum"))
+    assert not page.staging.settled
+    real.engine.refusal = "No room."
+    real.engine.answer(real.engine.requests[-1])  # of the fault that was chosen before
+    real.qtbot.waitUntil(lambda: real.engine.requests[-1].fault == "no-maximum")
+    assert not page.staging.settled
+    real.engine.answer(real.engine.requests[-1])
+    real.qtbot.waitUntil(lambda: page.staging.settled)
+    assert "could not be recorded" in page.words()
+
+
+def test_a_story_may_name_a_fault_that_there_is_and_no_other() -> None:
+    story = 'title = "a"\n[[stop]]\npage = "stepper"\nmode = "broken"\nfault = "{}"\n'
+    assert story_of(Path("a.toml"), story.format("stale-keys").encode()).stops[0].fault == "stale-keys"
+    with pytest.raises(StoryError, match="there is no fault 'stale-key'; did you mean stale-keys"):
+        story_of(Path("a.toml"), story.format("stale-key").encode())
 
 
 @pytest.fixture
