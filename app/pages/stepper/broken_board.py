@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
@@ -32,12 +32,15 @@ from flashscope.kernels.workload.trace import FAULTS, Fault, Trace
 
 GAP = 8  # pixels
 WIDE = 900  # pixels from which on the lesson stands beside the panels
+NARROW = 680  # pixels below which each panel has a line of its own
+ROW_SHARES = 56, 44  # of the height
+SENTENCE = 320  # pixels that what a fault does has at least
 NARROWEST = 344  # pixels, as the widest panel needs
 RECORDING = "Recording the broken trace …"
 NOT_RECORDED = "The broken trace could not be recorded."
 SHOWS, HIDDEN = "The fault shows", "The fault does not show"
 HEADS = ("This row", "All rows", "At the end", "Rescales")
-CHART_TITLES = ("max m", "sum ℓ", "output O so far")
+CHART_TITLES = ("max m", "sum ℓ", "output O")
 
 
 class BrokenBoard(ModeBoard):
@@ -76,7 +79,8 @@ class BrokenBoard(ModeBoard):
         self._cards = {panel: _card(panel) for panel in self.panels}
         self.lines = [_line() for _ in range(4)]
         self._lesson = Card("…", "…", label=TermFormula)
-        self._staged, self._wide = False, False
+        self._rows = tuple(QBoxLayout(QBoxLayout.Direction.LeftToRight) for _ in ROW_SHARES)
+        self._staged = False
         self._lay_out()
         self._connect()
 
@@ -214,18 +218,16 @@ class BrokenBoard(ModeBoard):
             self._lesson.body.addWidget(line)
         self._lesson.body.addStretch(1)
         self._lesson.body.setSpacing(12)
-        panels, charts = QVBoxLayout(), QHBoxLayout()
-        self._top = QGridLayout()
-        for layout in (panels, charts, self._top):
-            layout.setSpacing(GAP)
+        panels = QVBoxLayout()
+        panels.setSpacing(GAP)
+        for row, share in zip(self._rows, ROW_SHARES, strict=True):
+            row.setSpacing(GAP)
+            panels.addLayout(row, share)
+        top, below = self._rows
         for chart in self.charts:
-            charts.addWidget(self._cards[chart], 1)
-        self._top.addWidget(self._cards[self.table], 0, 0)
-        self._top.addWidget(self._cards[self.distance], 0, 1)
-        self._top.setColumnStretch(0, 38)
-        self._top.setColumnStretch(1, 62)
-        panels.addLayout(self._top, 56)
-        panels.addLayout(charts, 44)
+            below.addWidget(self._cards[chart], 1)
+        top.addWidget(self._cards[self.table], 38)
+        top.addWidget(self._cards[self.distance], 62)
         self._body = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._body.setSpacing(GAP)
         self._body.addLayout(panels, 66)
@@ -236,6 +238,7 @@ class BrokenBoard(ModeBoard):
         outer.addWidget(bar)
         outer.addLayout(self._body, 1)
         keep(self, self._arrange)
+        keep(self.does, self.does.setMinimumWidth, SENTENCE)
 
     def _connect(self) -> None:
         self.faults.currentIndexChanged.connect(lambda index: self.pair.choose(FAULTS[index]))
@@ -314,11 +317,15 @@ class BrokenBoard(ModeBoard):
 
     def _arrange(self) -> None:
         """Put the lesson where there is room, and charts and controls away on a stage."""
-        wide = self.width() >= px(WIDE)
-        beside = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
-        self._body.setDirection(beside)
+        self._body.setDirection(_direction(beside=self.width() >= px(WIDE)))
+        for row in self._rows:
+            row.setDirection(_direction(beside=self.width() >= px(NARROW)))
         for part in (self.faults, self.first, *(self._cards[chart] for chart in self.charts)):
             part.setVisible(not self._staged)
+
+
+def _direction(*, beside: bool) -> QBoxLayout.Direction:
+    return QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
 
 
 def _stepped(story: SteppedTrace, view: StepView) -> StepView:

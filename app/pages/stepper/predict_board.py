@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
@@ -24,6 +25,7 @@ from flashscope.kernels.workload.trace import Trace
 GAP = 8  # pixels
 NARROWEST = 344  # pixels
 QUESTION_PX, CHOICE_PX = 20, 16  # pixels of the letters
+WIDE = 760  # pixels from which on the score stands beside the question
 WIDEST = 560  # pixels of a choice
 SIDE = 230  # pixels of the score's card
 ROLES: tuple[Role, ...] = ("m", "a", "l", "o")
@@ -168,6 +170,12 @@ class PredictBoard(ModeBoard):
         """As narrow as the panels of other modes."""
         return QSize(px(NARROWEST), super().minimumSizeHint().height())
 
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the score where there is room."""
+        super().resizeEvent(event)
+        self._arrange()
+
     @property
     def _step(self) -> int:
         """The step that belongs to the question on show: the answer's once it is given."""
@@ -249,22 +257,29 @@ class PredictBoard(ModeBoard):
         self.known.setProperty("role", "dim")
         body = self._card.body
         body.setSpacing(12)
-        body.addStretch(1)
+        body.addSpacing(GAP)
         for part in (self.known, self.asks, *self.choices, self.shows):
             body.addWidget(part)
         for button in self.choices:
             keep(button, button.setMaximumWidth, WIDEST)
         body.addWidget(self.onward, 0, Qt.AlignmentFlag.AlignLeft)
-        body.addStretch(2)
+        body.addStretch(1)
         self._side.body.addWidget(self.told)
         self._side.body.addWidget(self.reset)
         self._side.body.addStretch(1)
-        outer = QHBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(GAP)
-        outer.addWidget(self._card, 1)
-        outer.addWidget(self._side)
-        keep(self._side, self._side.setFixedWidth, SIDE)
+        self._outer = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._outer.setContentsMargins(0, 0, 0, 0)
+        self._outer.setSpacing(GAP)
+        self._outer.addWidget(self._card, 1)
+        self._outer.addWidget(self._side)
+        keep(self, self._arrange)
+
+    def _arrange(self) -> None:
+        """Put the score beside the question or under it."""
+        wide = self.width() >= px(WIDE)
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._outer.setDirection(across if wide else down)
+        self._side.setMaximumWidth(px(SIDE) if wide else self.maximumWidth())
 
     def _size(self) -> None:
         """Write the question in larger letters than the rest."""
