@@ -67,9 +67,9 @@ class FaultComparison:
     broken: SteppedTrace
 
     @classmethod
-    def of(cls, right: Trace, broken: Trace) -> "FaultComparison":
-        """Decode both."""
-        return cls(*(SteppedTrace.of(Recording.of(trace)) for trace in (right, broken)))
+    def of(cls, right: SteppedTrace, broken: Trace) -> "FaultComparison":
+        """A trace as it is stepped through, and the same one with a fault, which has the same steps."""
+        return cls(right, SteppedTrace(Recording.of(broken), right.timeline, right.traffic))
 
     @cached_property
     def truth(self) -> Truth:

@@ -46,6 +46,7 @@ class Truth:
         self._right = right
         self._q, self._k, self._v = (array.numpy() for array in (right.trace.q, right.trace.k, right.trace.v))
         self._of_rows = lru_cache(maxsize=4096)(self._of_row)
+        self._met = lru_cache(maxsize=512)(self._met_by)
 
     @np.errstate(all="ignore")  # what is not finite is judged as such
     def verdict(self, other: Recording) -> Verdict:
@@ -69,11 +70,14 @@ class Truth:
 
     def kept(self, row: int, tiles: int) -> NDArray[np.int64]:
         """The keys that a row keeps in the first of its tiles, in the order they are met."""
+        return np.asarray(np.concatenate([np.empty(0, np.int64), *self._met(row)[:tiles]]), np.int64)
+
+    def _met_by(self, row: int) -> list[NDArray[np.int64]]:
+        """The keys that a row keeps in each of its tiles."""
         right = self._right
         i, local = divmod(row, right.block_q)
-        ran = np.flatnonzero(right.tile[:, 0] == i)[:tiles]
-        found = [right.at(int(t))[1] * right.block_k + _seen(right, int(t), local) for t in ran]
-        return np.asarray(np.concatenate([np.empty(0, np.int64), *found]), np.int64)
+        ran = np.flatnonzero(right.tile[:, 0] == i).tolist()
+        return [right.at(t)[1] * right.block_k + _seen(right, t, local) for t in ran]
 
     @np.errstate(all="ignore")
     def judge(self, row: int, tiles: int, answer: RowAnswer) -> JudgedRow:

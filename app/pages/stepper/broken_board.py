@@ -115,7 +115,7 @@ class BrokenBoard(ModeBoard):
     def show_view(self, view: StepView) -> None:
         """Show a step of both traces."""
         self._view = view
-        self.pair.show_trace(view.recording.trace)
+        self.pair.show_story(view.story)
         self._show()
 
     def words(self) -> str:

@@ -4,6 +4,8 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.stepper.comparison import FaultComparison, on_cpu
+from flashscope.app.stepper.recording import Recording
+from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.kernels.workload.trace import FAULTS, Fault, Trace, TraceRequest
 
 KEPT = 16  # traces, so that going through the faults of an input records each once
@@ -30,12 +32,14 @@ class FaultPair(QObject):
         self.comparison: FaultComparison | None = None
         self._shown: Trace | None = None
         self._known: dict[TraceRequest, Trace] = {}
+        self._right: SteppedTrace | None = None
 
-    def show_trace(self, trace: Trace) -> None:
+    def show_story(self, story: SteppedTrace) -> None:
         """Compare this trace: as the right one, or as the broken one that it is."""
+        trace = story.recording.trace
         if trace is self._shown:
             return
-        self._shown = trace
+        self._shown, self._right = trace, story if trace.request == on_cpu(trace) else None
         if trace.request.fault:
             self.fault = trace.request.fault
         self._known = {request: kept for request, kept in self._known.items() if self._is_of_input(request)}
@@ -67,9 +71,10 @@ class FaultPair(QObject):
         right = on_cpu(self._shown) if self._shown is not None else None
         self.comparison = None
         if right is not None:
-            pair = [self._known.get(one) for one in (right, replace(right, fault=self.fault))]
-            if pair[0] is not None and pair[1] is not None:
-                self.comparison = FaultComparison.of(pair[0], pair[1])
+            plain, broken = (self._known.get(one) for one in (right, replace(right, fault=self.fault)))
+            if plain is not None and broken is not None:
+                self._right = self._right or SteppedTrace.of(Recording.of(plain))
+                self.comparison = FaultComparison.of(self._right, broken)
         self.changed.emit()
         self.ask()
 

@@ -12,6 +12,7 @@ from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.presets import PRESETS, SLIDE_SCORES, SLIDE_VALUES, Options, own, score_row
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.rescales import Rescales, rescales, rescales_of_row
+from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.stepper.truth import Truth, answer
 from flashscope.app.words.faults import WORDS
 from flashscope.kernels.cpu.trace import record
@@ -46,7 +47,8 @@ def requests(draw: st.DrawFn) -> TraceRequest:
 
 
 def compared(request: TraceRequest) -> FaultComparison:
-    return FaultComparison.of(record(replace(request, fault="")), record(request))
+    right = SteppedTrace.of(Recording.of(record(replace(request, fault=""))))
+    return FaultComparison.of(right, record(request))
 
 
 def preset(key: str, fault: Fault) -> FaultComparison:
