@@ -33,12 +33,14 @@ class FaultPair(QObject):
         self._shown: Trace | None = None
         self._known: dict[TraceRequest, Trace] = {}
         self._right: SteppedTrace | None = None
+        self._given = False  # whether the inputs of what is shown are handed on with it
 
     def show_story(self, story: SteppedTrace) -> None:
         """Compare this trace: as the right one, or as the broken one that it is."""
         trace = story.recording.trace
         if trace is self._shown:
             return
+        self._given = False
         self._shown, self._right = trace, story if trace.request == on_cpu(trace) else None
         if trace.request.fault:
             self.fault = trace.request.fault
@@ -62,21 +64,33 @@ class FaultPair(QObject):
         """Want what is missing: one trace at a time."""
         if self._shown is None or self.comparison is not None:
             return
-        right = on_cpu(self._shown)
-        missing = [one for one in (right, replace(right, fault=self.fault)) if one not in self._known]
+        missing = [one for one in self._requests(self._shown) if one not in self._known]
         if missing:
             self.wanted.emit(missing[0])
 
+    def _requests(self, shown: Trace) -> tuple[TraceRequest, TraceRequest]:
+        """The right trace and the broken one."""
+        right = on_cpu(shown)
+        if self._given:
+            right = replace(right, inputs=(shown.q, shown.k, shown.v))
+        return right, replace(right, fault=self.fault)
+
     def _compare(self) -> None:
-        right = on_cpu(self._shown) if self._shown is not None else None
         self.comparison = None
-        if right is not None:
-            plain, broken = (self._known.get(one) for one in (right, replace(right, fault=self.fault)))
+        if self._shown is not None:
+            plain, broken = map(self._known.get, self._requests(self._shown))
             if plain is not None and broken is not None:
-                self._right = self._right or SteppedTrace.of(Recording.of(plain))
-                self.comparison = FaultComparison.of(self._right, broken)
+                self._take_both(plain, broken)
         self.changed.emit()
         self.ask()
+
+    def _take_both(self, plain: Trace, broken: Trace) -> None:
+        """Compare them, if they are of the same inputs: a file's may be other than its seed draws here."""
+        if (plain.q, plain.k, plain.v) != (broken.q, broken.k, broken.v):
+            self._given, self._right = True, None
+            return
+        self._right = self._right or SteppedTrace.of(Recording.of(plain))
+        self.comparison = FaultComparison.of(self._right, broken)
 
     def _keep(self, trace: Trace) -> None:
         self._known[trace.request] = trace
@@ -84,4 +98,4 @@ class FaultPair(QObject):
             del self._known[next(iter(self._known))]
 
     def _is_of_input(self, request: TraceRequest) -> bool:
-        return self._shown is not None and replace(request, fault="") == on_cpu(self._shown)
+        return self._shown is not None and replace(request, fault="") == self._requests(self._shown)[0]

@@ -319,6 +319,20 @@ def test_a_broken_trace_of_a_file_is_compared_with_the_right_one(real: Bench) ->
     assert Recording.of(trace).fault == "softmax-per-tile"
 
 
+def test_a_trace_whose_inputs_are_not_those_of_its_seed_is_broken_on_its_own(real: Bench) -> None:
+    page = real.show("random")
+    request = own(Options(seqlen=16, head_dim=4, seed=1))
+    elsewhere = replace(record(replace(request, problem=replace(request.problem, seed=2))), request=request)
+    page.show_trace(elsewhere)
+    page.choose_mode("broken")
+    board = board_of(page)
+    real.qtbot.waitUntil(lambda: board.pair.comparison is not None)
+    pair = both(board)
+    for recording in (pair.right.recording, pair.broken.recording):
+        assert (recording.trace.q, recording.trace.v) == (elsewhere.q, elsewhere.v)
+    np.testing.assert_array_equal(pair.right.recording.output, elsewhere.output.numpy())
+
+
 def test_keys_step_in_the_mode_as_in_blocks(rig: Rig, qtbot: QtBot) -> None:
     window = rig.window()
     window.activateWindow()

@@ -77,3 +77,18 @@ def test_a_trace_of_which_the_mask_keeps_nothing_is_shown(bench: Bench) -> None:
         trace = with_array(trace, name, lambda array: array[:0])
     assert decoded(trace) == trace
     walk(bench.show(), trace)
+
+
+@pytest.mark.parametrize("mode", ["broken", "predict"])
+def test_a_drawn_trace_is_shown_in_every_mode(bench: Bench, mode: str) -> None:
+    bench.show("slide").choose_mode(mode)
+    shown = 0
+    for seed in range(TRACES):
+        trace = decoded(drawn(seed))
+        if trace is not None:
+            walk(bench.page, trace)
+            bench.qtbot.waitUntil(lambda: bench.page.modes.board.settled)
+            walk(bench.page, trace)
+            assert bench.page.words()
+            shown += 1
+    assert shown
