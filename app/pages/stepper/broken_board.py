@@ -59,7 +59,7 @@ class BrokenBoard(ModeBoard):
         self._refused = False  # one of the traces
         self._goes = False  # to the first wrong tile, once both traces are there
         self.pair = FaultPair(self)
-        self.faults = TermBox("Fault")
+        self.faults = TermBox("Fault", "What the broken trace gets wrong")
         for fault in FAULTS:
             self.faults.addItem(WORDS[fault].title, fault)
             self.faults.setItemData(
