@@ -31,6 +31,7 @@ class Question:
     Attributes:
         kind: What is asked for.
         row: The query row that it is about.
+        tile: The place of the tile that it is about among those of the row, counted from 0.
         at: The step that is on show while it is asked, counted from 0: its answer is not known there.
         shown_at: The step that shows the answer.
         known: What one has to go by, as HTML.
@@ -42,6 +43,7 @@ class Question:
 
     kind: QuestionKind
     row: int
+    tile: int
     at: int
     shown_at: int
     known: str
@@ -138,10 +140,10 @@ class _Asking:
                 yield self._rise(k, t, top, rises=rises)
             if rises or calm:
                 calm = calm and rises
-                yield from self._alpha(k, t, top)
+                yield from self._alpha(k, top)
                 yield from self._sum(k, t)
             if met in {3, 6}:
-                yield from self._share(k, t)
+                yield from self._share(k)
         if len(self.history.tiles):
             yield from self._bytes()
 
@@ -161,7 +163,7 @@ class _Asking:
         names = self._tile(k)
         return self._made(
             "rise",
-            (t, "scores", "maximum"),
+            (k, "scores", "maximum"),
             f"So far m = {number(m)}. The scores of the row in {names}: {listed}{more}",
             f"Does {names} raise the maximum m of row {self.row}?",
             ("Yes", "No"),
@@ -170,7 +172,7 @@ class _Asking:
             f"<m>m′</m> = {number(float(self.history.m[k]))}.",
         )
 
-    def _alpha(self, k: int, t: int, top: float) -> Iterator[Question]:
+    def _alpha(self, k: int, top: float) -> Iterator[Question]:
         m, new, alpha = self._before(k)[0], float(self.history.m[k]), float(self.history.alpha[k])
         wrong = (
             float(np.exp(new - m)),  # inverted
@@ -185,7 +187,7 @@ class _Asking:
         if drawn is not None:
             yield self._made(
                 "alpha",
-                (t, "maximum", "maximum"),
+                (k, "maximum", "maximum"),
                 f"m was {number(m)} and is {number(new)} after {self._tile(k)}.",
                 "What are the old ℓ and O multiplied by: what is α?",
                 *drawn,
@@ -207,14 +209,14 @@ class _Asking:
         if drawn is not None:
             yield self._made(
                 "sum",
-                (t, "maximum", "weights"),
+                (k, "maximum", "weights"),
                 f"ℓ was {number(l)}, α = {amount(alpha)}, and {self._tile(k)} adds Σ P = {amount(own)}.",
                 "What is the sum ℓ′ after this tile?",
                 *drawn,
                 f"<l>ℓ′</l> = αℓ + Σ P = {amount(alpha)} · {amount(l)} + {amount(own)} = {amount(new)}.",
             )
 
-    def _share(self, k: int, t: int) -> Iterator[Question]:
+    def _share(self, k: int) -> Iterator[Question]:
         shares = self.history.shares[k, : k + 1]
         places = [place for place in range(k + 1) if shares[place] > 0]
         first, second = sorted(self.random.sample(places, 2)) if len(places) > 1 else (0, 0)
@@ -225,7 +227,7 @@ class _Asking:
         names = self._tile(first), self._tile(second)
         yield self._made(
             "share",
-            (t, "output", "output"),
+            (k, "output", "output"),
             f"Largest score of {names[0]}: {tops[0]}. Of {names[1]}: {tops[1]}.",
             f"Which of the two holds the larger share of row {self.row}’s weights so far?",
             (names[0].capitalize(), names[1].capitalize()),
@@ -253,6 +255,7 @@ class _Asking:
             yield Question(
                 "bytes",
                 self.row,
+                len(self.history.tiles) - 1,
                 max(0, last - 1),
                 last,
                 f"{counted_noun(rows, 'row')}, {counted_noun(keys, 'key')}, d = {d}, {problem.dtype}, "
@@ -275,9 +278,10 @@ class _Asking:
         *,
         hidden: bool = False,
     ) -> Question:
-        t, before, after = where
+        k, before, after = where
+        t = int(self.history.tiles[k])
         at = self.steps[t, before] - hidden  # the step that shows m shows alpha, too
-        return Question(kind, self.row, at, self.steps[t, after], known, asks, choices, right, shows)
+        return Question(kind, self.row, k, at, self.steps[t, after], known, asks, choices, right, shows)
 
     def _tile(self, k: int) -> str:
         return f"tile j = {int(self.history.blocks[k])}"

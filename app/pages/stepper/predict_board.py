@@ -5,12 +5,13 @@ from functools import partial
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.stepper.mode_board import ModeBoard
+from flashscope.app.plots.stepper.guess_chart import ASKED_OF, GuessChart
 from flashscope.app.plots.stepper.ink import Role, role_ink
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.numbers import plain
@@ -25,9 +26,9 @@ from flashscope.kernels.workload.trace import Trace
 GAP = 8  # pixels
 NARROWEST = 344  # pixels
 QUESTION_PX, CHOICE_PX = 20, 16  # pixels of the letters
-WIDE = 760  # pixels from which on the score stands beside the question
+WIDE = 700  # pixels from which on the score stands beside the question
 WIDEST = 560  # pixels of a choice
-SIDE = 230  # pixels of the score's card
+SIDE = 300  # pixels of the score's card, and of what is known
 ROLES: tuple[Role, ...] = ("m", "a", "l", "o")
 FORWARD = frozenset({"forward", "next_tile", "next_event", "play"})
 BACK = frozenset({"back", "previous_tile", "previous_event"})
@@ -70,18 +71,21 @@ class PredictBoard(ModeBoard):
             control.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._card = Card("Predict", "…")
         self._side = Card("Score")
+        self.chart = GuessChart(theme)
+        self._so_far = Card("…")
+        self._staged = False
         self._lay_out()
         keep(self, self._size)
 
     @property
     def cards(self) -> Sequence[Card]:
-        """The question's and the score's."""
-        return self._card, self._side
+        """The question's, the score's, and that of what is known."""
+        return self._card, self._side, self._so_far
 
     @property
     def shown(self) -> Sequence[QWidget]:
-        """Both."""
-        return self.cards
+        """Those that are on show."""
+        return [card for card in self.cards if not card.isHidden()]
 
     def show_view(self, view: StepView) -> None:
         """Ask about the row watched; at another step than a question's, ask the last question up to there."""
@@ -109,6 +113,7 @@ class PredictBoard(ModeBoard):
     def apply_theme(self, theme: Theme) -> None:
         """Colour the answers anew."""
         self._theme = theme
+        self.chart.apply_theme(theme)
         self._show()
 
     def result(self, view: StepView) -> str:
@@ -154,16 +159,21 @@ class PredictBoard(ModeBoard):
     def take_stage(self, panels: Sequence[str]) -> None:
         """Have the question alone there; the stage's own line tells the score."""
         del panels
+        self._staged = True
         self._side.hide()
+        self._show_known()
 
     def leave_stage(self) -> None:
-        """Show the score again."""
+        """Show the score again, and what is known."""
+        self._staged = False
         self.fill_with(None)
 
     def fill_with(self, card: QWidget | None) -> None:
         """Let one of the cards have all the room; None: they share it."""
         for one in self.cards:
-            one.setVisible(card is None or one is card)
+            one.setVisible(one is card if card is not None else one is self._card or not self._staged)
+        if card is None:
+            self._show_known()
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
@@ -216,6 +226,7 @@ class PredictBoard(ModeBoard):
         self._card.set_unit(f"{self.quiz.at + 1} of {len(self.quiz.questions)}" if asked else "")
         for n, button in enumerate(self.choices):
             self._show_choice(n, button)
+        self._show_known()
         if asked is None:
             broken = self._view is not None and self._view.recording.fault
             self._write("", BROKEN_TRACE if broken else NO_ROW, "")
@@ -225,6 +236,19 @@ class PredictBoard(ModeBoard):
             verdict = RIGHT if taken == asked.right else WRONG.format(asked.choices[asked.right])
             shows = f"<b>{verdict}</b> {asked.shows}" + (f"<br>{ENDED}" if self.quiz.ended else "")
         self._write(asked.known, asked.asks, shows)
+
+    def _show_known(self) -> None:
+        """Draw what is known so far, where the question is about something that is drawn."""
+        asked, view = self.quiz.question, self._view
+        drawn = ASKED_OF.get(asked.kind, "") if asked is not None else ""
+        self._so_far.setVisible(bool(drawn) and not self._staged)
+        if asked is None or view is None or not drawn:
+            return
+        asks = self.quiz.answered is None and asked.kind != "alpha"  # which tells the maximum
+        self._so_far.set_title(f"{drawn} so far")
+        self._so_far.set_unit(f"row {asked.row}")
+        here = StepView(view.story, view.cursor.to(self._step), RowChoice(asked.row, follow=False))
+        self.chart.show_known(here, asked.kind, asked.tile + (not asks), asks=asks)
 
     def _show_choice(self, n: int, button: QPushButton) -> None:
         asked, taken = self.quiz.question, self.quiz.answered
@@ -266,12 +290,17 @@ class PredictBoard(ModeBoard):
         body.addStretch(1)
         self._side.body.addWidget(self.told)
         self._side.body.addWidget(self.reset)
-        self._side.body.addStretch(1)
         self._outer = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._outer.setContentsMargins(0, 0, 0, 0)
         self._outer.setSpacing(GAP)
         self._outer.addWidget(self._card, 1)
-        self._outer.addWidget(self._side)
+        aside = QVBoxLayout()
+        aside.setSpacing(GAP)
+        self._so_far.body.addWidget(self.chart, 1)
+        aside.addWidget(self._side)
+        aside.addWidget(self._so_far)
+        aside.addStretch(1)
+        self._outer.addLayout(aside)
         keep(self, self._arrange)
 
     def _arrange(self) -> None:
@@ -279,7 +308,10 @@ class PredictBoard(ModeBoard):
         wide = self.width() >= px(WIDE)
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._outer.setDirection(across if wide else down)
-        self._side.setMaximumWidth(px(SIDE) if wide else self.maximumWidth())
+        for card in (self._side, self._so_far):
+            card.setMaximumWidth(px(SIDE) if wide else self.maximumWidth())
+            card.setMinimumWidth(px(SIDE) if wide else 0)
+        self._so_far.setFixedHeight(px(SIDE))
 
     def _size(self) -> None:
         """Write the question in larger letters than the rest."""

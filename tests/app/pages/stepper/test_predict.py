@@ -119,6 +119,27 @@ def test_walking_to_the_end_answers_every_question_and_says_so(asking: Bench) ->
     assert "last question" in page.words()
 
 
+def test_what_is_drawn_beside_a_question_has_no_value_that_tells_its_answer(bench: Bench) -> None:
+    bench.engine.real = True
+    page = bench.show("rising")
+    page.choose_mode("predict")
+    board = board_of(page)
+    for _ in range(8):
+        question = asked(page)
+        assert page.view is not None
+        drawn = board.chart.series(page.view)
+        if question.kind in {"rise", "sum"}:
+            assert (drawn.known, drawn.final) == (question.tile, None)
+        if question.kind == "rise":
+            assert drawn.high < page.view.history.m[question.tile]
+        told = board.chart.accessibleDescription()
+        bench.press(KEYS[question.right])
+        if question.kind in {"rise", "sum"}:
+            assert board.chart.series(page.view).known == question.tile + 1
+            assert len(board.chart.accessibleDescription()) > len(told)
+        bench.press(Qt.Key.Key_Right)
+
+
 def test_the_scrubber_marks_no_rise_that_would_tell_an_answer(bench: Bench) -> None:
     bench.engine.real = True
     page = bench.show("random")
@@ -178,9 +199,9 @@ def test_a_digit_in_another_mode_says_where_questions_are(bench: Bench) -> None:
 def test_on_a_stage_the_question_stands_alone_and_a_key_reveals(asking: Bench) -> None:
     page, board = asking.page, board_of(asking.page)
     page.staging.show_stop(Stop("stepper", mode="predict"))
-    assert board._side.isHidden()
+    assert page.staging.exhibits == [board._card]
     assert page.staging.sentence == "Question 1 of 4: nothing answered yet."
     asking.press(KEYS[asked(page).right])
     assert page.staging.sentence == "Question 1 of 4: 1 of 1 right."
     page.staging.leave()
-    assert not board._side.isHidden()
+    assert page.staging.exhibits == [*board.cards]
