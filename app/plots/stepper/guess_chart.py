@@ -4,6 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from flashscope.app.look.theme import Theme
+from flashscope.app.plots.stepper.ink import Role
 from flashscope.app.plots.stepper.panel import put
 from flashscope.app.plots.stepper.row_chart import ChartAxes, RowChart, TileSeries, span
 from flashscope.app.stepper.numbers import number
@@ -17,7 +18,7 @@ ASKED_OF: dict[QuestionKind, str] = {"rise": "max m", "alpha": "max m", "sum": "
 class GuessChart(RowChart):
     """The maximum or the sum over the tiles so far, with a question mark at the one that is asked for."""
 
-    role = "m"
+    role: Role = "m"
     quantity = "Known so far"
 
     def __init__(self, theme: Theme) -> None:
