@@ -6,7 +6,7 @@ flash2 takes its six steps, standard takes as many in three tiles, of S, of P or
 matrix after another; each reads in one step and writes in the next.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -274,8 +274,3 @@ def _running(steps: int, *parts: tuple[Any, Any]) -> Bytes:
     for places, nbytes in parts:
         moved[places] += nbytes
     return np.cumsum(moved)
-
-
-def most(lanes: Iterable[Lane]) -> int:
-    """The most bytes that one of some lanes moves in all."""
-    return max((lane.total for lane in lanes), default=0)

@@ -20,6 +20,7 @@ from flashscope.app.stepper.walk import TileWalk
 from flashscope.app.words.units import ratio_text, traffic_text
 from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
 
+PAIR: tuple[LaneKey, LaneKey] = ("standard", "flash2")
 OTHER: Mapping[str, LoopOrder] = {"flash1": "flash2", "flash2": "flash1"}
 
 
@@ -74,6 +75,11 @@ class LockStep(SteppedTrace):
         """The most bytes that one step of any lane reads, or writes."""
         return max(lane.busiest for lane in self.lanes.values())
 
+    @cached_property
+    def most(self) -> int:
+        """The bytes of the lane that moves most in all."""
+        return max(lane.total for lane in self.lanes.values())
+
     def events(self, choice: RowChoice, alpha_below: float) -> tuple[StepEvent, ...]:
         """What is worth stopping at for the row watched, and when S and P pass through memory."""
         passing = (StepEvent(moment.at, "passes") for moment in self.moments)
@@ -97,10 +103,16 @@ class LockStep(SteppedTrace):
         told = f"standard has moved {standard}, flash1 {flash1} and flash2 {flash2}"
         return f"{self.done(at)} {told}: {self._ratio(moved)}."
 
+    def short_sentence(self, at: int) -> str:
+        """The same of standard and flash2 alone."""
+        moved = {key: lane.moved(at).total for key, lane in self.lanes.items()}
+        standard, flash2 = (traffic_text(moved[key]) for key in PAIR)
+        told = f"{self.done(at)} standard has moved {standard} and flash2 {flash2}, by the model"
+        return f"{told}: {self._ratio(moved)}."
+
     @staticmethod
     def _ratio(moved: Mapping[LaneKey, int]) -> str:
-        pair: tuple[LaneKey, LaneKey] = ("standard", "flash2")
-        more, less = sorted(pair, key=lambda key: -moved[key])
+        more, less = sorted(PAIR, key=lambda key: -moved[key])
         if not moved[less]:
             return f"{less} nothing yet"
         if moved[more] == moved[less]:
@@ -108,14 +120,14 @@ class LockStep(SteppedTrace):
         return f"{more} {ratio_text(moved[more] / moved[less])} as much as {less}"
 
     def remark(self, at: int, memory: str) -> str:
-        """Which matrix leaves for memory or comes back from there at a step; empty: none."""
-        found = [moment for moment in self.moments if moment.at == at]
-        if not found:
-            return ""
-        (moment,) = found
-        if moment.leaves:
-            return f"{moment.letter} leaves for {memory}."
-        return f"{moment.letter} comes back from {memory}."
+        """Which matrix has left for memory or come back from there in the tile of a step; empty: none."""
+        begun = at - (at - 1) % IN_A_TILE  # the first step of the tile
+        told = (
+            f"{letter} leaves for {memory}." if leaves else f"{letter} comes back from {memory}."
+            for when, letter, leaves in self.moments
+            if at and begun <= when <= at
+        )
+        return " ".join(told)
 
 
 def _in_order(recording: Recording, order: LoopOrder) -> TileWalk:

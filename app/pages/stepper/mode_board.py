@@ -10,6 +10,7 @@ from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stepper.numbers import power
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.card import Card
+from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.results.model.curves import counted_noun
 
 LETTERS = {"m": "m", "alpha": "α", "l": "ℓ", "o": "O"}
@@ -24,10 +25,13 @@ class ModeBoard(QWidget):
     Signals:
         tile_chosen: A tile was clicked (its index in running order).
         row_chosen: A row of the current tile was clicked (its number in the tile).
+        beside_wanted: Another trace is to be recorded beside the one on show (TraceRequest); it comes by
+            `take_beside`.
     """
 
     tile_chosen = Signal(int)
     row_chosen = Signal(int)
+    beside_wanted = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,6 +61,12 @@ class ModeBoard(QWidget):
 
     def take_limit(self, nbytes: int | None) -> None:
         """Learn how much shared memory a block of this machine's GPU has; None: there is no GPU."""
+
+    def take_beside(self, trace: Trace | None) -> None:
+        """Have the trace that was wanted; None: it could not be recorded."""
+
+    def offer_traces(self, traces: Sequence[Trace]) -> None:
+        """Learn which traces the session on show has, one of which may be what is wanted."""
 
     def result(self, view: StepView) -> str:
         """Equality with the exact result, measured, once the last step is done; in HTML."""
