@@ -60,8 +60,9 @@ class OptionsBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.modes = Segments("Mode", [(mode.key, mode.title, mode.idea) for mode in MODES])
-        self.modes.setVisible(len(MODES) > 1)
+        self.modes = Segments("Mode", [(one.key, one.title, with_line(one.title, one.idea)) for one in MODES])
+        if len(MODES) == 1:
+            self.modes.hide()
         self.preset = _combo("Preset", [(p.key, p.title, p.idea) for p in PRESETS])
         for key, title in MORE:
             self.preset.addItem(title, key)
