@@ -80,7 +80,7 @@ PROBLEM = (
     ),
     Meaning(
         "blocks",
-        "Parts of the matrix of scores: a block mask keeps or hides them, a tiled kernel takes one at a time.",
+        "Parts of the scores: a block mask keeps or hides whole ones, a tiled kernel takes one at a time.",
     ),
     Meaning("keys before", "How many keys before its own place a query sees through a window."),
     Meaning("keys after", "How many keys after its own place a query sees through a window."),
