@@ -54,6 +54,7 @@ class LanesBoard(ModeBoard):
         self._story: LockStep | None = None
         self._limit: int | None = None
         self._traces: Sequence[Trace] = ()
+        self.told = ""
         self._staged = False
         self._missing = False  # the trace beside could not be recorded
         self._lay_out()
@@ -229,7 +230,8 @@ class LanesBoard(ModeBoard):
         for panel in self.panels[1:]:
             if panel.story is not None:
                 shown = panel.story.recording.trace
-                told.append(f"{panel.key} from its trace ({shown.device})")
+                kernel = shown.request.kernel or f"{shown.request.order} order"
+                told.append(f"{panel.key} from the trace of {kernel} ({shown.device})")
         if self._missing:
             told.append(FAILED)
         self.sources.setText(f"{MODEL} Computed: {'; '.join(told)}.")

@@ -13,6 +13,7 @@ from flashscope.app.widgets.card import Card
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.results.model.curves import counted_noun
 
+SENTENCE = "Step {step} of {steps}."
 LETTERS = {"m": "m", "alpha": "α", "l": "ℓ", "o": "O"}
 
 
@@ -21,6 +22,7 @@ class ModeBoard(QWidget):
 
     Attributes:
         only: The panels that a stage shows, by their names in stories; empty: all.
+        told: What a stop that is made of it says, with blanks; empty: `sentence` as it is then.
 
     Signals:
         tile_chosen: A tile was clicked (its index in running order).
@@ -36,6 +38,7 @@ class ModeBoard(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.only: tuple[str, ...] = ()
+        self.told = SENTENCE
 
     @property
     def cards(self) -> Sequence[Card]:

@@ -23,8 +23,6 @@ from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.words.provenance import Provenance, of_machine
 
-SENTENCE = "Step {step} of {steps}."
-
 
 class Stepper(Protocol):
     """A mode that walks through a trace.
@@ -120,7 +118,9 @@ class StepperStaging(Staging):
         shown = self._page.modes.key
         mode = "" if shown == MODES[0].key else shown
         panels = self._board.only
-        return replace(super().stop, mode=mode, preset=key, step=step, panels=panels, sentence=SENTENCE)
+        return replace(
+            super().stop, mode=mode, preset=key, step=step, panels=panels, sentence=self._board.told
+        )
 
     def show_stop(self, stop: Stop) -> None:
         """Walk the preset to the step; what is on show already is not recorded anew."""
