@@ -38,7 +38,7 @@ DOES_TILED = {
     "output": "O += PV",
     "write": "writes back",
 }
-LINES = {"between": 4.3, "chip": 3.8, "row": 1.5, "counter": 3.3}  # of captions, that each band is high
+LINES = {"between": 4.3, "chip": 3.8, "row": 1.5, "counter": 3.7}  # of captions, that each band is high
 SHORT_LINES = {"between": 2.0, "chip": 3.2, "row": 0.0, "counter": 2.4}  # where there is little room
 LEAST_MEMORY = 8.0  # of captions, that the memory has where there is no lack of room
 EDGE = 10  # pixels from the edge of a box to what is in it

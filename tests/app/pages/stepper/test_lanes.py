@@ -1,16 +1,20 @@
 """The mode Lanes in the window: three lanes in step, chosen and moved as everything else on the page."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QApplication, QScrollBar
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look.theme import CONTRAST, DARK, LIGHT
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.stepper.lanes_board import FAILED, LanesBoard
+from flashscope.app.plots.stepper import held, lane_memory, lane_panel, panel
+from flashscope.app.plots.stepper.panel import SMALL, put
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.presenter import venue
 from flashscope.app.shell.shots import grab_whole
@@ -23,6 +27,7 @@ from flashscope.profiles.wire.events import TraceReady
 from tests.app.pages.stepper.conftest import Bench
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import answer
+from tests.app.shell.presenter.test_legible import clipped, letters
 from tests.app.stepper.builders import build_trace, random_trace
 
 
@@ -39,7 +44,7 @@ def story(page: StepperPage) -> LockStep:
 
 def told(page: StepperPage, key: str) -> str:
     """What a screen reader says of a lane."""
-    return next(panel.accessibleDescription() for panel in lanes(page).panels if panel.key == key)
+    return next(one.accessibleDescription() for one in lanes(page).panels if one.key == key)
 
 
 @pytest.fixture
@@ -143,7 +148,7 @@ def test_the_state_of_each_lane_is_that_of_its_trace_and_in_the_end_the_same(wal
     assert view is not None
     exact = float(view.recording.exact[63, 0])
     standard, flash1, flash2 = lanes(page).panels
-    ends = [panel._row_now(view) for panel in (standard, flash1, flash2)]
+    ends = [one._row_now(view) for one in (standard, flash1, flash2)]
     assert all(end is not None and end.o is not None and end.l for end in ends)
     first, second, third = ends
     assert first
@@ -218,6 +223,37 @@ def test_lanes_are_painted_in_every_theme_and_size(walked: Bench, theme: object)
             assert grabbed.pixelColor(grabbed.width() // 2, 2).isValid()
 
 
+def beyond(board: LanesBoard, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts of the lanes that do not stand in the room they have."""
+    found: list[str] = []
+
+    def noting(painter: QPainter, rect: QRectF, html: str, *rest: Any) -> float:
+        wide = put(painter, rect, html, *rest)
+        page = QRectF(painter.viewport()).adjusted(0, -1, 1, 1)
+        if wide > rect.width() + 1 or rect.top() < page.top() or rect.bottom() > page.bottom() + 3:
+            found.append(f"{html}: {wide:.0f} in {rect.width():.0f} x {rect.height():.0f}")
+        return wide
+
+    with monkeypatch.context() as patch:
+        for module in (panel, held, lane_panel, lane_memory):
+            patch.setattr(module, "put", noting)
+        for one in board.panels:
+            one.grab()
+    return found
+
+
+@pytest.mark.parametrize("size", [(300, 330), (380, 480), (640, 900)], ids=str)
+def test_every_text_of_a_lane_stands_in_the_room_it_has(
+    walked: Bench, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    board = lanes(walked.page)
+    for at in (0, 1, 2, 20, 129, 130, 257, 384):
+        walked.page.seek(at)
+        for one in board.panels:
+            one.resize(*size)
+        assert beyond(board, monkeypatch) == []
+
+
 @pytest.fixture
 def rig(qtbot: QtBot, qapp: object) -> Iterator[Rig]:
     made = Rig(qtbot)
@@ -248,10 +284,13 @@ def test_on_a_stage_the_lanes_fill_it_and_nothing_scrolls(
     qtbot.waitUntil(lambda: lanes(page).width() > 0.9 * window.width())
     grab_whole(window)
     assert [one for one in window.findChildren(QScrollBar) if one.isVisible()] == []
+    assert {text: px for text, px in letters(window) if px < {720: 24, 1080: 27}[height]} == {}
+    assert list(clipped(window)) == []
+    assert beyond(lanes(page), monkeypatch) == []
     assert window.stage.frame.sentence.text().startswith("In tile 22 of 64 standard has moved 82.4")
-    for panel in lanes(page).panels:
-        assert panel.visibleRegion().boundingRect() == panel.rect()
-        assert panel.sized(11 / 13).pixelSize() >= {720: 24, 1080: 27}[height]
+    for one in lanes(page).panels:
+        assert one.visibleRegion().boundingRect() == one.rect()
+        assert one.sized(SMALL).pixelSize() >= {720: 24, 1080: 27}[height]
     stop = page.staging.stop
     assert (stop.mode, stop.preset, stop.step) == ("lanes", "random", 130)
     window.trigger("stage")
