@@ -86,6 +86,14 @@ class LockStep(SteppedTrace):
         found = (*super().events(choice, alpha_below), *passing)
         return tuple(sorted(found, key=lambda event: event.at))
 
+    def numbers(self, at: int) -> Mapping[str, str]:
+        """What the lanes have moved up to a step, and how many times as much standard has as flash2."""
+        moved = {key: lane.moved(at).total for key, lane in self.lanes.items()}
+        known = {f"moved-{key}": traffic_text(nbytes) for key, nbytes in moved.items()}
+        if moved["flash2"]:
+            known["moved-ratio"] = ratio_text(moved["standard"] / moved["flash2"])
+        return known
+
     def done(self, at: int) -> str:
         """How far the work is at a step, in words."""
         tiles = self.recording.tiles

@@ -111,6 +111,8 @@ class LanesBoard(ModeBoard):
         self._missing = trace is None
         self._say_sources()
         for panel in self.panels:
+            if trace is None:
+                panel.give_up()
             if panel.view is not None:
                 panel.show_view(panel.view)
 

@@ -20,7 +20,8 @@ from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.words.units import bytes_text, traffic_text
 
 UNKNOWN = "–"
-NO_TRACE = "m, ℓ, O: the trace is being recorded", "trace is being recorded", UNKNOWN
+WAITING = "m, ℓ, O: the trace is being recorded", "trace is being recorded", UNKNOWN
+NO_TRACE = "m, ℓ, O: there is no trace", "no trace", UNKNOWN
 STAYS = "S and P never leave the chip", "S and P stay on the chip"
 DOES = {
     "start": "about to begin",
@@ -84,13 +85,18 @@ class LanePanel(Panel):
         self.key = key
         self.setting = Setting()
         self.story: SteppedTrace | None = None
+        self._missing = WAITING
         self.whole: WholeMatrices | None = None
         self.memory = LaneMemory(self)
 
     def take_story(self, story: SteppedTrace | None) -> None:
         """Show the state of another trace; None: there is none yet."""
-        self.story = story
+        self.story, self._missing = story, WAITING
         self.memory.recording = story.recording if story is not None else None
+
+    def give_up(self) -> None:
+        """Say that no trace will come."""
+        self._missing = NO_TRACE
 
     def words(self, view: StepView) -> str:
         """What it does, holds and has moved; what is a model says so."""
@@ -103,8 +109,9 @@ class LanePanel(Panel):
             for one in lane.stored(at)
             if one.filled
         )
+        doing = " ".join(filter(None, (f"{self.activity(view)}.", self.passing(view))))
         return (
-            f"{self.key}: {self.activity(view)}. On {self.setting.chip}: {names}, {used}{self._of_room}. "
+            f"{self.key}: {doing} On {self.setting.chip}: {names}, {used}{self._of_room}. "
             f"In {self.setting.memory}: {stored}. This step reads {traffic_text(moving.read)} and writes "
             f"{traffic_text(moving.written)}; so far {traffic_text(lane.moved(at).total)} of "
             f"{traffic_text(lane.total)} (model). {self._row_words(view)}."
@@ -237,7 +244,7 @@ class LanePanel(Panel):
         """The row watched as far as it is known, in full and shorter."""
         now = self._row_now(view)
         if now is None:
-            return NO_TRACE
+            return self._missing
         told = [
             f"<span style='color:{role_ink(self.theme, role)}'>{text}</span>"
             for role, text in self._told(now).items()
@@ -248,7 +255,11 @@ class LanePanel(Panel):
     def _row_words(self, view: StepView) -> str:
         """The same for a screen reader."""
         now = self._row_now(view)
-        return NO_TRACE[0] if now is None else f"row {now.row}: {plain(', '.join(self._told(now).values()))}"
+        return (
+            self._missing[0]
+            if now is None
+            else f"row {now.row}: {plain(', '.join(self._told(now).values()))}"
+        )
 
     def _told(self, now: RowNow) -> Mapping[Role, str]:
         """m, l and component 0 of O; that of flash2 is not divided by l before the end."""

@@ -18,6 +18,7 @@ from flashscope.app.plots.stepper.panel import SMALL, put
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.presenter import venue
 from flashscope.app.shell.shots import grab_whole
+from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.story import Stop
 from flashscope.app.stepper.lock_step import LockStep
 from flashscope.app.words.units import traffic_text
@@ -165,6 +166,8 @@ def test_a_trace_that_cannot_be_recorded_is_said_and_the_bytes_are_there_all_the
     bench.engine.refusal = "The worker has gone."
     page.choose_mode("lanes")
     bench.qtbot.waitUntil(lambda: FAILED in page.words())
+    assert told(page, "flash1").endswith("m, ℓ, O: there is no trace.")
+    assert "row " in told(page, "standard")
     page.seek(10_000)
     assert f"so far {traffic_text(story(page).lanes['flash1'].total)}" in told(page, "flash1")
 
@@ -205,6 +208,7 @@ def test_what_a_gpu_traced_is_said_in_its_own_words_and_against_its_shared_memor
     page.seek(2)
     assert "On SRAM: Q0, K0, S0,0, 512 B of 227 KiB (Hopper). In HBM: Q 256 B" in told(page, "standard")
     assert lanes(page).said.text().startswith("S leaves for HBM.")
+    assert "tile 0,0: writes. S leaves for HBM. On SRAM" in told(page, "standard")
     assert bench.engine.requests[-1].backend == "cpu"
     page.modes.take_limit(100 * 1024)
     page.seek(3)
@@ -309,6 +313,10 @@ def test_a_stop_of_a_story_shows_lanes_at_its_step_and_may_say_what_they_moved(
     rig.say([TraceReady(trace=build_trace(request)) for request in rig.engine.traces])
     qtbot.waitUntil(lambda: page.position is not None and page.position.at == 74)
     assert page.staging.sentence.startswith("In tile 13 of 36 standard has moved ")
+    said = fill("{moved-standard} and {moved-flash2}: {moved-ratio}", page.staging.scene)
+    moved = {key: lane.moved(74).total for key, lane in story(page).lanes.items()}
+    pair = traffic_text(moved["standard"]), traffic_text(moved["flash2"])
+    assert said == f"{pair[0]} and {pair[1]}: {moved['standard'] / moved['flash2']:.2f}×"
     page.staging.leave()
     QApplication.processEvents()
     assert page.modes.key == "blocks"
