@@ -232,8 +232,9 @@ class LanesBoard(ModeBoard):
         for panel in self.panels[1:]:
             if panel.story is not None:
                 shown = panel.story.recording.trace
-                kernel = shown.request.kernel or f"{shown.request.order} order"
-                told.append(f"{panel.key} from the trace of {kernel} ({shown.device})")
+                kernel = shown.request.kernel
+                of = f"the trace of {kernel}" if kernel not in {"", panel.key} else "its trace"
+                told.append(f"{panel.key} from {of} ({shown.device})")
         if self._missing:
             told.append(FAILED)
         self.sources.setText(f"{MODEL} Computed: {'; '.join(told)}.")

@@ -10,6 +10,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QApplication, QScrollBar
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.settings import Settings
 from flashscope.app.look.theme import CONTRAST, DARK, LIGHT
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.stepper.lanes_board import FAILED, LanesBoard
@@ -320,3 +321,19 @@ def test_a_stop_of_a_story_shows_lanes_at_its_step_and_may_say_what_they_moved(
     page.staging.leave()
     QApplication.processEvents()
     assert page.modes.key == "blocks"
+
+
+def test_a_window_comes_back_in_lanes_where_they_were_chosen_last(rig: Rig, qtbot: QtBot) -> None:
+    Settings().stepper_mode = "lanes"
+    window = rig.window()
+    window.show_page("stepper")
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    assert (page.modes.key, page.bar.modes.current) == ("lanes", "lanes")
+    assert page.bar.order.isHidden()
+    answer(rig)
+    assert "After tile 1 of 2 standard has moved " in lanes(page).said.text()
+    action = window.registry.find("stepper.mode.blocks")
+    assert action is not None
+    action.trigger()
+    assert (page.modes.key, Settings().stepper_mode) == ("blocks", "blocks")
