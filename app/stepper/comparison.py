@@ -9,10 +9,11 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from flashscope.app.stepper.recording import Ints, Recording
+from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.rescales import Rescales, rescales, rescales_of_row
 from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.stepper.truth import JudgedRow, Truth, answer
+from flashscope.app.stepper.walk import Ints
 from flashscope.kernels.oracle.verdict import Verdict
 from flashscope.kernels.workload.trace import Trace, TraceRequest
 

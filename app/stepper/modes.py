@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from flashscope.app.stepper.lock_step import LockStep
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace
 
@@ -31,6 +32,13 @@ class Mode:
 BROKEN, PREDICT = "broken", "predict"
 MODES: tuple[Mode, ...] = (
     Mode("blocks", "Blocks", "One trace, tile by tile: scores, weights, the state of a row, and the memory"),
+    Mode(
+        "lanes",
+        "Lanes",
+        "standard, flash1 and flash2 in lock-step: what each holds on the chip, and the bytes that it moves",
+        LockStep.of,
+        frozenset({"order", "notation"}),
+    ),
     Mode(
         BROKEN,
         "Broken",

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flashscope.app.stepper.recording import Ints, RecordedFloats, Recording
+from flashscope.app.stepper.recording import RecordedFloats, Recording
+from flashscope.app.stepper.walk import Ints
 
 FLOAT32_EXP_LIMIT = 88.72  # exp of more than this is inf in float32
 

@@ -1,9 +1,12 @@
 """What can be traced on a machine, in words."""
 
 from flashscope.app.words.faults import title_of
+from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Fault, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 
+MEMORIES: dict[Backend, tuple[str, str]] = {"cuda": ("HBM", "SRAM"), "cpu": ("memory", "core’s cache")}
+"""What the arrays of a problem are in, and what a tile is computed in."""
 DEVICES = {"cuda": "a GPU", "cpu": "a CPU"}
 LAST_GPU_IDEA = "One head of the problem that the session on show ran last, at most 256 rows of it"
 NO_GPU_SESSION = "No session on show ran on a GPU: run or open one"

@@ -116,6 +116,8 @@ class BrokenBoard(ModeBoard):
         """Show a step of both traces."""
         self._view = view
         self.pair.show_story(view.story)
+        if not self._refused:
+            self.pair.ask()  # what is asked for on show drops what was wanted beside it
         self._show()
 
     def words(self) -> str:
@@ -148,14 +150,13 @@ class BrokenBoard(ModeBoard):
         told = raised(of_row(both, view.row)) if both is not None else RECORDING
         return f"{broken(self.pair.fault)}. {told}"
 
-    def take_trace(self, trace: Trace) -> None:
-        """Take one of the two traces."""
-        self.pair.take(trace)
-
-    def take_no_trace(self) -> None:
-        """Say that there will be none."""
-        self._refused = True
-        self._write((NOT_RECORDED, "", "", ""))
+    def take_beside(self, trace: Trace | None) -> None:
+        """Take one of the two traces, or say that there will be none."""
+        if trace is not None:
+            self.pair.take(trace)
+        elif self.pair.comparison is None:
+            self._refused = True
+            self._write((NOT_RECORDED, "", "", ""))
 
     def take_fault(self, fault: Fault) -> None:
         """Break it in this way."""
@@ -249,7 +250,7 @@ class BrokenBoard(ModeBoard):
     def _want(self, request: object) -> None:
         """Have it recorded if somebody looks."""
         if self.isVisible():
-            self.trace_wanted.emit(request)
+            self.beside_wanted.emit(request)
 
     def _take_pair(self) -> None:
         self._refused = False
@@ -273,7 +274,7 @@ class BrokenBoard(ModeBoard):
         self.first.setEnabled(both is not None and bool(both.row(right.row).first_wrong or both.first_wrong))
         self._write_titles(right)
         if both is None:
-            self._write((RECORDING, "", "", ""))
+            self._write((NOT_RECORDED if self._refused else RECORDING, "", "", ""))
         else:
             counted = [
                 rescaled(both.rescales_of(right.row), f"Row {right.row}"),

@@ -14,6 +14,7 @@ from flashscope.app.widgets.card import Card
 from flashscope.kernels.workload.trace import Fault, Trace
 from flashscope.profiles.results.model.curves import counted_noun
 
+SENTENCE = "Step {step} of {steps}."
 LETTERS = {"m": "m", "alpha": "α", "l": "ℓ", "o": "O"}
 
 
@@ -22,13 +23,15 @@ class ModeBoard(QWidget):
 
     Attributes:
         only: The panels that a stage shows, by their names in stories; empty: all.
+        told: What a stop that is made of it says, with blanks; empty: `sentence` as it is then.
 
     Signals:
         tile_chosen: A tile was clicked (its index in running order).
         row_chosen: A row of the current tile was clicked (its number in the tile).
         row_sought: A row is to be watched (its number in the problem).
         step_sought: A step is to be shown (its index).
-        trace_wanted: A trace is needed beside the one on show (TraceRequest).
+        beside_wanted: Another trace is to be recorded beside the one on show (TraceRequest); it comes by
+            `take_beside`.
         changed: What it shows is other than it was at the same step.
     """
 
@@ -36,12 +39,13 @@ class ModeBoard(QWidget):
     row_chosen = Signal(int)
     row_sought = Signal(int)
     step_sought = Signal(int)
-    trace_wanted = Signal(object)
+    beside_wanted = Signal(object)
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.only: tuple[str, ...] = ()
+        self.told = SENTENCE
 
     @property
     def cards(self) -> Sequence[Card]:
@@ -84,13 +88,6 @@ class ModeBoard(QWidget):
         """Break what is on show in this way, where it breaks anything."""
         del fault
 
-    def take_trace(self, trace: Trace) -> None:
-        """Take a trace that was wanted beside the one on show."""
-        del trace
-
-    def take_no_trace(self) -> None:
-        """Learn that a trace that was wanted could not be recorded."""
-
     def take_motion(self, key: str) -> bool:
         """Do what a motion of the transport means in the mode; False: it moves through the steps."""
         del key
@@ -103,6 +100,12 @@ class ModeBoard(QWidget):
 
     def take_limit(self, nbytes: int | None) -> None:
         """Learn how much shared memory a block of this machine's GPU has; None: there is no GPU."""
+
+    def take_beside(self, trace: Trace | None) -> None:
+        """Have the trace that was wanted; None: it could not be recorded."""
+
+    def offer_traces(self, traces: Sequence[Trace]) -> None:
+        """Learn which traces the session on show has, one of which may be what is wanted."""
 
     def result(self, view: StepView) -> str:
         """Equality with the exact result, measured, once the last step is done; in HTML."""

@@ -8,14 +8,17 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.stepper.board import StepperBoard
 from flashscope.app.pages.stepper.broken_board import BrokenBoard
+from flashscope.app.pages.stepper.lanes_board import LanesBoard
 from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.pages.stepper.predict_board import PredictBoard
 from flashscope.app.stepper.modes import BROKEN, MODES, PREDICT, Mode, mode_named
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.kernels.workload.trace import Trace
 
 BOARDS: Mapping[str, Callable[[Theme], ModeBoard]] = {
     "blocks": StepperBoard,
+    "lanes": LanesBoard,
     BROKEN: BrokenBoard,
     PREDICT: PredictBoard,
 }
@@ -44,6 +47,7 @@ class Modes(QStackedWidget):
         super().__init__()
         self._theme, self._controls = theme, controls
         self._limit: int | None = None
+        self._traces: Sequence[Trace] = ()
         self._boards: dict[str, ModeBoard] = {}
         self._over: dict[str, Scrolling] = {}  # the bars above and below it stay in view
         self._mode = MODES[0]
@@ -109,8 +113,15 @@ class Modes(QStackedWidget):
         for over in self._over.values():
             over.let_scroll(scrolls)
 
+    def offer_traces(self, traces: Sequence[Trace]) -> None:
+        """Let all of them know the traces of the session on show."""
+        self._traces = traces
+        for board in self._boards.values():
+            board.offer_traces(traces)
+
     def _add(self, key: str, board: ModeBoard) -> None:
         self._boards[key] = board
+        board.offer_traces(self._traces)
         board.take_limit(self._limit)
         self._over[key] = Scrolling(board)
         self.addWidget(self._over[key])

@@ -61,10 +61,8 @@ class OptionsBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.modes = Segments(
-            "Mode", [(mode.key, mode.title, with_line(mode.title, mode.idea)) for mode in MODES]
-        )
-        if len(MODES) == 1:  # shown here, before it has a parent, it would be a window that takes the focus
+        self.modes = Segments("Mode", [(one.key, one.title, with_line(one.title, one.idea)) for one in MODES])
+        if len(MODES) == 1:
             self.modes.hide()
         self.preset = _combo("Preset", [(p.key, p.title, p.idea) for p in PRESETS])
         for key, title in MORE:

@@ -115,7 +115,9 @@ class StepperPage(Page):
     def show_session(self, session: Session | None) -> None:
         """Show a session's newest trace when it has one; offer its last problem when it ran on a GPU."""
         self.bar.offer_last_gpu(last_gpu_problem(session) is not None)
-        self.bar.offer_traces(session.traces if session is not None else ())
+        traces = session.traces if session is not None else ()
+        self.bar.offer_traces(traces)
+        self.modes.offer_traces(traces)
         if session is not None and session.traces:
             self.show_trace(session.traces[-1])
         else:
@@ -269,10 +271,9 @@ class StepperPage(Page):
         board.row_chosen.connect(self._choose_local_row)
         board.row_sought.connect(self.transport.row.setValue)
         board.step_sought.connect(self.seek)
-        board.trace_wanted.connect(self._tracing.ask_beside)
+        board.beside_wanted.connect(self._tracing.ask_beside)
         board.changed.connect(self._tell)
-        self._tracing.recorded_beside.connect(board.take_trace)
-        self._tracing.failed_beside.connect(board.take_no_trace)
+        self._tracing.recorded_beside.connect(board.take_beside)
 
     def _request(self) -> TraceRequest | None:
         backend, order, chosen = self.bar.chosen_backend, self.bar.chosen_order, self.bar.chosen_preset

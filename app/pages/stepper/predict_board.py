@@ -64,7 +64,7 @@ class PredictBoard(ModeBoard):
         self.onward = does(
             text_button("Next question", "Next question", self._go_on, "primary"), "stepper.forward"
         )
-        self.told = PlainLabel(wordWrap=True)
+        self.tally = PlainLabel(wordWrap=True)
         self.reset = text_button("Reset the score", "Reset the score", self._reset)
         set_tip(self.reset, "Begin to count anew, and hide every answer again")
         for control in (*self.choices, self.onward, self.reset):
@@ -105,10 +105,10 @@ class PredictBoard(ModeBoard):
         """The question and the choices, what was answered, and the score."""
         asked = self.quiz.question
         if asked is None:
-            return f"{plain(self.asks.text())}\n{self.told.text()}"
+            return f"{plain(self.asks.text())}\n{self.tally.text()}"
         choices = [f"{n}: {_bare(choice)}" for n, choice in enumerate(asked.choices, 1)]
         shows = _bare(self.shows.text())
-        return "\n".join([_bare(asked.known), _bare(asked.asks), *choices, shows, self.told.text()])
+        return "\n".join([_bare(asked.known), _bare(asked.asks), *choices, shows, self.tally.text()])
 
     def apply_theme(self, theme: Theme) -> None:
         """Colour the answers anew."""
@@ -221,7 +221,7 @@ class PredictBoard(ModeBoard):
 
     def _show(self) -> None:
         asked, taken = self.quiz.question, self.quiz.answered
-        self.told.setText(self.score.text)
+        self.tally.setText(self.score.text)
         self.onward.setEnabled(taken is not None and not self.quiz.ended)
         self._card.set_unit(f"{self.quiz.at + 1} of {len(self.quiz.questions)}" if asked else "")
         for n, button in enumerate(self.choices):
@@ -288,7 +288,7 @@ class PredictBoard(ModeBoard):
             keep(button, button.setMaximumWidth, WIDEST)
         body.addWidget(self.onward, 0, Qt.AlignmentFlag.AlignLeft)
         body.addStretch(1)
-        self._side.body.addWidget(self.told)
+        self._side.body.addWidget(self.tally)
         self._side.body.addWidget(self.reset)
         self._outer = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._outer.setContentsMargins(0, 0, 0, 0)

@@ -25,8 +25,6 @@ from flashscope.app.words.provenance import Provenance, of_machine
 from flashscope.app.words.tracing import broken
 from flashscope.kernels.workload.trace import Fault
 
-SENTENCE = "Step {step} of {steps}."
-
 
 class Stepper(Protocol):
     """A mode that walks through a trace.
@@ -125,7 +123,7 @@ class StepperStaging(Staging):
         shown = self._page.modes.key
         mode = "" if shown == MODES[0].key else shown
         board = self._board
-        told = replace(super().stop, mode=mode, fault=board.fault, panels=board.only, sentence=SENTENCE)
+        told = replace(super().stop, mode=mode, fault=board.fault, panels=board.only, sentence=board.told)
         return replace(told, preset=key, step=step)
 
     def show_stop(self, stop: Stop) -> None:

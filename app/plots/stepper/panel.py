@@ -1,5 +1,7 @@
 """The base of every panel: a widget that paints one step in the theme's colours and can say it in words."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QStaticText, QTextOption
 from PySide6.QtWidgets import QWidget
@@ -126,6 +128,18 @@ def put(
     painter.setPen(QColor(colour))
     painter.drawStaticText(QPointF(x, rect.center().y() - size.height() / 2), text)
     return size.width()
+
+
+def put_first(
+    painter: QPainter,
+    rect: QRectF,
+    texts: Sequence[str],
+    colour: str | QColor,
+    align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+) -> None:
+    """Write the first of some lines that has room in a rectangle; none where none has."""
+    fits = next((text for text in texts if width_of(text, painter.font()) <= rect.width()), "")
+    put(painter, rect, fits, colour, align)
 
 
 def width_of(html: str, font: QFont) -> float:

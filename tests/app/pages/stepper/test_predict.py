@@ -90,7 +90,7 @@ def test_the_score_counts_each_question_once(asking: Bench) -> None:
     asking.press(KEYS[asked(page).right])
     asking.click(board.onward)
     asking.press(KEYS[wrong(asked(page))])
-    assert board.told.text() == "1 of 2 right"
+    assert board.tally.text() == "1 of 2 right"
     assert page.bar.result.text() == "1 of 2 right"
 
 
@@ -102,9 +102,9 @@ def test_the_score_goes_on_over_another_preset_and_mode_and_is_reset_by_its_butt
     assert board.quiz.answers == {0: asked(page).right}
     asking.show("random")
     asking.press(KEYS[asked(page).right])
-    assert board.told.text() == "2 of 2 right"
+    assert board.tally.text() == "2 of 2 right"
     asking.click(board.reset)
-    assert board.told.text() == "nothing answered yet"
+    assert board.tally.text() == "nothing answered yet"
     assert board.quiz.answers == {}
 
 

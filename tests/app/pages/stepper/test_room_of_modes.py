@@ -42,7 +42,7 @@ def test_no_text_of_a_mode_is_cut_off_at_any_zoom(window: MainWindow, mode: str,
     page.show_trace(record(REQUEST))
     page.choose_mode(mode)
     board = page.modes.board
-    board.take_trace(record(_broken(REQUEST)))
+    board.take_beside(record(_broken(REQUEST)))
     window.appearance.zoom(percent)
     window.appearance.finish()
     wrong = []
