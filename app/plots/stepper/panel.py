@@ -139,6 +139,18 @@ def put(
     return size.width()
 
 
+def put_first(
+    painter: QPainter,
+    rect: QRectF,
+    texts: Sequence[str],
+    colour: str | QColor,
+    align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+) -> None:
+    """Write the first of some lines that has room in a rectangle; none where none has."""
+    fits = next((text for text in texts if width_of(text, painter.font()) <= rect.width()), "")
+    put(painter, rect, fits, colour, align)
+
+
 def width_of(html: str, font: QFont) -> float:
     """Width of one line of HTML in pixels."""
     return _static(html, font).size().width()
