@@ -125,11 +125,7 @@ class ProgressBar:
         width = BAR_WIDTH if console.width >= WIDE else SHORT_BAR_WIDTH
         self._progress = Progress(
             TextColumn("{task.completed} of {task.total}", markup=False),
-            BarColumn(
-                BAR_WIDTH if console.width >= WIDE else SHORT_BAR_WIDTH,
-                complete_style="cyan",
-                finished_style="green",
-            ),
+            BarColumn(width, complete_style="cyan", finished_style="green"),
             TimeElapsedColumn(),
             TickingColumn(_still_left, clock, "dim"),
             TickingColumn(_into_job, clock, column=Column(no_wrap=True, overflow="ellipsis", ratio=1)),
