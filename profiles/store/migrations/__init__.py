@@ -23,6 +23,7 @@ from flashscope.profiles.store.migrations.v013_passes import name_passes
 from flashscope.profiles.store.migrations.v014_lengths import name_lengths
 from flashscope.profiles.store.migrations.v015_deterministic import name_deterministic
 from flashscope.profiles.store.migrations.v016_runs import keep_run
+from flashscope.profiles.store.migrations.v017_timelines import keep_timelines
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -43,6 +44,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     name_lengths,
     name_deterministic,
     keep_run,
+    keep_timelines,
 )
 
 
