@@ -8,7 +8,7 @@ from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.trace import Array
 
-STAGES = ("load", "QK", "softmax", "PV", "store")
+STAGES = ("load", "QKᵀ", "softmax", "PV", "store")
 LOAD, QK, SOFTMAX, PV, STORE = range(len(STAGES))
 NO_PLACE = -1  # of a bar that belongs to no head, no query block or no key block
 MOST_BARS = 1_500_000  # 33 bytes each
@@ -26,7 +26,7 @@ class TimelineRequest(msgspec.Struct, frozen=True, kw_only=True):
         problem: The workload, all of its heads.
         backend: Where to compute it.
         kernel: The timed kernel whose source is built once more, with clocks between its stages.
-        rounds: How often that build and the timed one run, in turns; the timeline is of one of them.
+        rounds: How often that build and the timed one run, in turns; the timeline is of the quickest one.
     """
 
     problem: Problem
@@ -36,7 +36,7 @@ class TimelineRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StageTimeline(msgspec.Struct, frozen=True, kw_only=True):
-    """One run of a build with clocks. R rows of L lanes each, B bars, K blocks.
+    """The quickest run of a build with clocks. R rows of L lanes each, B bars, K blocks.
 
     All times are in ns since the run began. Bars are in the order of their lanes, and in a lane in the order
     in which they ran; no two bars of a lane overlap. Between them the lane waits.

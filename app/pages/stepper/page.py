@@ -81,6 +81,7 @@ class StepperPage(Page):
         self.view: StepView | None = None
         self._choice = RowChoice()
         self._tracing = Tracing(controller, self)
+        self._asked_tile: tuple[int, int] | None = None  # where to go in the trace that comes next
         self._next = ""  # names the trace that waits for the end of the sweep
         self._lay_out()
         self._connect()
@@ -141,11 +142,22 @@ class StepperPage(Page):
         self.transport.setEnabled(True)
         start = Cursor(self.story.timeline)
         self.position = start.next_tile() if first else start
+        self._go_asked()
         self._find_events()
         self.transport.show_rows(self.story.recording.seqlen_q)
         self._show()
         if first:  # the transport, disabled until now, could not have the focus
             self._take_keys()
+
+    def step_to(self, request: TraceRequest, tile: tuple[int, int]) -> None:
+        """Show a tile (i, j) of a trace: of the session's where it has one like it, else of a fresh one."""
+        session = self.controller.session
+        held = [one for one in session.traces if one.request == request] if session is not None else []
+        self._asked_tile = tile
+        if held:
+            self.show_trace(held[-1])
+        else:
+            self._tracing.ask(request)
 
     def seek(self, at: int) -> None:
         """Go to a step, counted from 0."""
@@ -228,6 +240,7 @@ class StepperPage(Page):
         self._tracing.held_back.connect(self._wait)
         self._tracing.recorded.connect(self.show_trace)
         self._tracing.failed.connect(self._show_as_before)
+        self.controller.timelines.tile_asked.connect(self.step_to)
         self.show_session(self.controller.session)
         if self.controller.machine is not None:
             self._take_machine(self.controller.machine)
@@ -292,6 +305,14 @@ class StepperPage(Page):
         if moved.at != self.position.at:
             self.position = moved
             self._show()
+
+    def _go_asked(self) -> None:
+        """Go to the tile that a timeline asked for, once its trace is there."""
+        wanted, self._asked_tile = self._asked_tile, None
+        if wanted is not None and self.story is not None and self.position is not None:
+            order = int(self.story.recording.order_of_tile[wanted])
+            if order >= 0:
+                self.position = self.position.to(self.position.timeline.tile_ends[order])
 
     def _go_tile(self, tile: int) -> None:
         self._go(lambda cursor: cursor.to(cursor.timeline.tile_ends[tile]))

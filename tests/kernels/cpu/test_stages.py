@@ -106,7 +106,7 @@ def test_stages_and_waits_make_up_the_life_of_the_thread(kernel: str) -> None:
 
 @pytest.mark.parametrize(
     ("function", "slow"),
-    [("exp", {"softmax"}), ("matmul", {"QK", "PV"}), ("log", {"store"}), ("max", {"softmax"})],
+    [("exp", {"softmax"}), ("matmul", {"QKᵀ", "PV"}), ("log", {"store"}), ("max", {"softmax"})],
 )
 @each_kernel
 def test_a_stage_that_has_more_to_do_takes_the_share_that_this_takes(
