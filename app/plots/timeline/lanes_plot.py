@@ -71,6 +71,7 @@ class LanesPlot(TimePlot):
     def __init__(self, theme: Theme) -> None:
         super().__init__({"left": UnitAxis("left"), "bottom": UnitAxis("bottom")}, theme, LanesBox)
         self.rows: TimelineRows | None = None
+        self._named: list[tuple[float, str]] = []
         self._item, self._top, self._part = BarsItem(theme), 0.0, (0.0, 1.0)
         self.addItem(self._item, ignoreBounds=True)
         self._moment = pg.InfiniteLine(angle=90, movable=False)
@@ -154,7 +155,9 @@ class LanesPlot(TimePlot):
         room = self.room
         top = min(self._top, max(0.0, self.units - room))
         self.box.setRange(xRange=self._part, yRange=(top, top + room), padding=0)
-        self.getAxis("left").setTicks([self._names()])
+        if (names := self._names()) != self._named:  # or the axis would be drawn anew with every move
+            self._named = names
+            self.getAxis("left").setTicks([names])
 
     def _names(self) -> list[tuple[float, str]]:
         """The rows' names where they have room."""
