@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from flashscope.app.words.units import digits, ms_text, share_text
+from flashscope.app.words.units import digits, ms_text, seqlen_text, share_text
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline
 from flashscope.profiles.results.findings.timelines import HELD_UP, TimelineFacts
@@ -38,7 +38,8 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }
 """What the lines of a stage hold in the CUDA source of a kernel."""
-MS = 1e6
+US, MS = 1e3, 1e6
+ALIKE = 0.01
 SMALL_TAIL, SMALL_IMBALANCE, SMALL_HELD_UP = 0.02, 1.5, 0.1
 
 
@@ -46,9 +47,9 @@ def problem_words(problem: Problem) -> str:
     """The problem, short."""
     heads = problem.batch * problem.heads
     masks = [word for word, there in (("causal", problem.causal), ("window", problem.window)) if there]
-    lengths = f"N = {problem.seqlen_q}"
+    lengths = f"N = {seqlen_text(problem.seqlen_q)}"
     if problem.seqlen_k != problem.seqlen_q:
-        lengths += f" × {problem.seqlen_k}"
+        lengths += f" × {seqlen_text(problem.seqlen_k)}"
     return ", ".join((lengths, f"d = {problem.head_dim}", f"{heads} head{'s' * (heads != 1)}", *masks))
 
 
@@ -100,6 +101,8 @@ def _beside_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFac
     """Where two differ most."""
     one, other = facts[:2]
     name = max(STAGES, key=lambda stage: abs(one.shares[stage] - other.shares[stage]))
+    if abs(one.shares[name] - other.shares[name]) < ALIKE:
+        return "Both spend their time alike."
     kernels: list[str] = [timeline.request.kernel for timeline in timelines[:2]]
     if kernels[0] == kernels[1]:
         kernels = ["the upper build", "the lower one"]
@@ -144,7 +147,7 @@ def bar_words(stage: int, tile: Sequence[int], times: tuple[int, int], span_ns: 
     took = end - begin
     return (
         f"{STAGES[stage]} of {tile_words(tile)}: {ms_text(took / MS)}, "
-        f"{share_text(took / max(1, span_ns))} of the run, from {ms_text(begin / MS)} on"
+        f"{share_text(took / max(1, span_ns))} of the run, from {begin / US:.2f} µs on"
     )
 
 

@@ -40,6 +40,9 @@ class DetailLine(QWidget):
         self.step = does(text_button(STEP_WORDS, STEP_WORDS, to_step, "link"), STEP)
         self.source = does(text_button(SOURCE_WORDS, SOURCE_WORDS, to_source, "link"), SOURCE)
         self.everything = show_all_button("the timelines", to_all, "timeline.all")
+        keeps = self.everything.sizePolicy()
+        keeps.setRetainSizeWhenHidden(True)  # or what stands above would move with the zoom
+        self.everything.setSizePolicy(keeps)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)

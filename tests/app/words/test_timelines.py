@@ -36,6 +36,10 @@ def test_two_kernels_are_told_apart_by_the_stage_in_which_they_differ_most() -> 
     assert named in said(made_timeline("flash1"), other)
 
 
+def test_two_that_differ_by_less_than_a_hundredth_spend_their_time_alike() -> None:
+    assert said(made_timeline("flash1"), made_timeline()).endswith("Both spend their time alike.")
+
+
 def test_rows_tell_their_tail_and_those_that_have_nothing_to_do() -> None:
     assert "The last blocks run alone for 4.25 µs, 33.3 % of it." in said(
         made_timeline(rows=3, row_kind="SM")

@@ -118,7 +118,7 @@ def test_both_kernels_are_recorded_one_after_the_other_and_stand_below_each_othe
     shown.page.bar.ask()
     request = shown.engine.asked[0]
     shown.controller.timelines.take(TimelineProgress(done=2, total=5))
-    assert "flash1, N = 1024, d = 64, 4 heads: round 3 of 5" in shown.page.bar.progress.text()
+    assert "flash1, N = 1k, d = 64, 4 heads: round 3 of 5" in shown.page.bar.progress.text()
     shown.say(made_timeline("flash1"))
     assert [one.kernel for one in shown.engine.asked] == ["flash1", "flash2"]
     assert shown.engine.asked[1].problem == request.problem
