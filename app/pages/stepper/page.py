@@ -81,7 +81,7 @@ class StepperPage(Page):
         self.view: StepView | None = None
         self._choice = RowChoice()
         self._tracing = Tracing(controller, self)
-        self._asked_tile: tuple[int, int] | None = None  # where to go in the trace that comes next
+        self._asked_tile: tuple[TraceRequest, tuple[int, int]] | None = None  # where to go in which trace
         self._next = ""  # names the trace that waits for the end of the sweep
         self._lay_out()
         self._connect()
@@ -153,7 +153,7 @@ class StepperPage(Page):
         """Show a tile (i, j) of a trace: of the session's where it has one like it, else of a fresh one."""
         session = self.controller.session
         held = [one for one in session.traces if one.request == request] if session is not None else []
-        self._asked_tile = tile
+        self._asked_tile = request, tile
         if held:
             self.show_trace(held[-1])
         else:
@@ -308,9 +308,12 @@ class StepperPage(Page):
 
     def _go_asked(self) -> None:
         """Go to the tile that a timeline asked for, once its trace is there."""
-        wanted, self._asked_tile = self._asked_tile, None
-        if wanted is not None and self.story is not None and self.position is not None:
-            order = int(self.story.recording.order_of_tile[wanted])
+        if self._asked_tile is None or self.story is None or self.position is None:
+            return
+        request, tile = self._asked_tile
+        if self.story.recording.trace.request == request:  # another trace may have been under way
+            self._asked_tile = None
+            order = int(self.story.recording.order_of_tile[tile])
             if order >= 0:
                 self.position = self.position.to(self.position.timeline.tile_ends[order])
 

@@ -12,6 +12,7 @@ from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.timelines import overhead_text, problem_words
+from flashscope.app.words.units import digits
 from flashscope.profiles.results.findings.timelines import TimelineFacts
 
 FINE = 100  # steps of the scroll bar in a lane
@@ -49,7 +50,8 @@ class LanesCard(Card):
         row.addWidget(self.scrolling)
         self.body.addLayout(row, 1)
         self.setContentsMargins(0, -4, -4, -6)
-        self.kernel = ""
+        self.kernel = self._brief = self._whole = ""
+        self._stays_brief = False
         self.apply_theme(theme)
 
     def show_rows(self, rows: TimelineRows, facts: TimelineFacts) -> None:
@@ -57,8 +59,9 @@ class LanesCard(Card):
         request = rows.timeline.request
         self.kernel = request.kernel
         self.set_title(request.kernel)
-        text = f"{problem_words(request.problem)} · {overhead_text(facts, request.rounds)}"
-        self.told.setText(text)
+        self._brief = f"with clocks {digits(facts.overhead)}× the time"
+        self._whole = text = f"{problem_words(request.problem)} · {overhead_text(facts, request.rounds)}"
+        self.be_brief(self._stays_brief)
         self.plot.setAccessibleName(
             f"Timeline of {request.kernel}: {len(rows.names)} rows of {len(rows.lanes)} lanes over time"
         )
@@ -66,6 +69,11 @@ class LanesCard(Card):
         self.plot.show_rows(rows)
         self.setMaximumHeight(self.plot.wanted_px + px(FRAME_PX))
         self._show_mark()
+
+    def be_brief(self, brief: bool) -> None:
+        """Say what the clocks cost alone, as on a stage; or all that there is to say."""
+        self._stays_brief = brief
+        self.told.setText(self._brief if brief else self._whole)
 
     def scroll_by(self, lanes: float) -> None:
         """Show rows so many lanes further down."""

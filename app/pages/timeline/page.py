@@ -64,7 +64,9 @@ class TimelinePage(Page):
         self.writer = PerfettoWriter(self, self.chores, self.noticed.emit)
         self._lay_out()
         self._connect()
-        self.staging = TimelineStaging(self, controller, (self.bar, self.headline, self.head, self.detail))
+        tools = (self.lineup.first, self.lineup.second, self.lineup.by)
+        aside = (self.bar, self.headline, self.detail, *tools, self.perfetto, self.export_button)
+        self.staging = TimelineStaging(self, controller, (*aside, self.keep_button))
         self.show_session(controller.session)
         self.apply_theme(theme)
 
@@ -82,8 +84,7 @@ class TimelinePage(Page):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addWidget(self.headline)
-        self.head = Lines(parts, (self.legend,), 8)
-        column.addWidget(self.head)
+        column.addWidget(Lines(parts, (self.legend,), 8))
         for card in self.cards:
             column.addWidget(card, 1)
         column.addWidget(self.detail)
@@ -131,6 +132,7 @@ class TimelinePage(Page):
         self.chores.failed.connect(self.controller.error_raised)
         told.progressed.connect(lambda done, total: self.bar.show_progress(told.asked, done, total))
         self.controller.running_changed.connect(lambda _running: self._block())
+        self.controller.occupied_changed.connect(lambda _reason: self._block())
         self.controller.events_arrived.connect(self._take_events)
         self.controller.jumped.connect(self._take_kept)
         self.lineup.changed.connect(self._draw)
@@ -283,7 +285,7 @@ class TimelinePage(Page):
         """Offer to keep what is in no session yet."""
         fresh = any(one.rows.timeline in self.lineup.recorded for one in self.lineup.drawn)
         why = self.controller.timelines.why_not_kept
-        self.keep_button.setVisible(fresh)
+        self.keep_button.setVisible(fresh and not self.staging.on)
         self.keep_button.setEnabled(not why)
         set_tip(self.keep_button, why or f"{KEEP_WORDS}: it is gone with the window otherwise (K)")
 
@@ -366,5 +368,5 @@ class TimelinePage(Page):
         self.record.setEnabled(asked is None and self.bar.record.isEnabled())
 
     def _block(self) -> None:
-        self.bar.block(BESIDE_A_SWEEP if self.controller.measuring else "")
+        self.bar.block(BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied)
         self._show_asked()

@@ -19,9 +19,11 @@ class TimelineBoard(Protocol):
 
     Attributes:
         lineup: Which of them are on show.
+        cards: The cards, whether or not they have a timeline.
     """
 
     lineup: Lineup
+    cards: list[LanesCard]
 
     @property
     def shown(self) -> list[LanesCard]:
@@ -87,9 +89,17 @@ class TimelineStaging(Staging):
     def show_stop(self, stop: Stop) -> None:
         """Show the timelines of its kernels."""
         super().show_stop(stop)
+        for card in self._page.cards:
+            card.be_brief(True)
         self._page.lineup.show_kernels(stop.kernels)
 
     def fill_with(self, exhibit: QWidget | None) -> None:
         """Show one card, or all of them."""
         for card in self._page.shown:
             card.setVisible(exhibit in {None, card})
+
+    def leave(self) -> None:
+        """Say again all there is to say."""
+        super().leave()
+        for card in self._page.cards:
+            card.be_brief(False)

@@ -18,7 +18,7 @@ from flashscope.app.words.units import plain_tick
 LOWEST_PX, HIGHEST_PX = 3, 30  # of a lane
 NAME_PX = 13  # of a row's name: lower rows have names every so often
 LEFT_PX = 74
-HEIGHT_PX = 70
+HEIGHT_PX, AXIS_PX = 70, 22
 US_IN_MS = 1e3
 LANES_A_NOTCH = 3.0
 
@@ -82,7 +82,9 @@ class LanesPlot(TimePlot):
         left = self.getAxis("left")
         keep(left, left.setWidth, LEFT_PX)
         left.setStyle(tickLength=0, tickTextOffset=6)
-        self.getAxis("bottom").setStyle(tickLength=0, tickTextOffset=4)
+        bottom = self.getAxis("bottom")
+        keep(bottom, bottom.setHeight, AXIS_PX)
+        bottom.setStyle(tickLength=0, tickTextOffset=4)
         keep(self, self.setMinimumHeight, HEIGHT_PX)
         # Or two of them would ask for as much room as they would like to have.
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
@@ -132,7 +134,8 @@ class LanesPlot(TimePlot):
     def room(self) -> float:
         """How many lanes have room."""
         high = max(1.0, float(self.box.height()))
-        lane = min(max(high / max(self.units, 1.0), px(LOWEST_PX)), px(HIGHEST_PX))
+        lowest = 1 if self.yields else px(LOWEST_PX)  # on a stage nothing scrolls
+        lane = min(max(high / max(self.units, 1.0), lowest), px(HIGHEST_PX))
         return high / lane
 
     @property

@@ -1,6 +1,7 @@
 """A timeline from a file is what was written, or is refused with what is wrong with it."""
 
-from contextlib import suppress
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import ReplacedFileError, SessionFileError, load
 from flashscope.profiles.store import keeping as kept
+from flashscope.profiles.store.schema import VERSION
 from flashscope.profiles.store.timelines import decode_timeline
 from tests.profiles.store import builders
 
@@ -106,6 +108,38 @@ def test_a_timeline_in_the_middle_leaves_the_others_whole_when_it_is_taken_out(t
     assert (found.timelines, found.altered) == ([KNOWN, two], "")
     with pytest.raises(SessionFileError, match="has no timeline 2 any more"):
         kept.drop_timeline(path, number, SESSION)
+
+
+def test_a_file_from_before_there_were_timelines_has_none_and_takes_one(tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DROP TABLE timelines")
+        connection.execute("DELETE FROM batches WHERE name = 'timelines'")
+        connection.execute("PRAGMA user_version = 16")
+    before = path.read_bytes()
+    assert load(path).timelines == []
+    assert path.read_bytes() == before
+    kept.keep_timeline(path, KNOWN, SESSION)
+    assert load(path).timelines == [KNOWN]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE timelines SET timeline = zeroblob(99)",
+        "DELETE FROM timelines",
+        "DELETE FROM batches WHERE name = 'timelines'",
+    ],
+)
+def test_a_timeline_that_was_altered_is_left_out_and_told(statement: str, tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(statement)
+    found = load(path)
+    assert (found.timelines, found.altered) == ([], "1 timeline")
+    assert len(found.traces) == 1
 
 
 def test_another_session_in_the_file_gets_nothing(tmp_path: Path) -> None:

@@ -99,20 +99,22 @@ def test_a_tile_is_shown_in_the_stepper_at_the_step_where_it_is_done(rig: Rig, q
     with qtbot.waitSignal(rig.controller.timelines.tile_asked):
         page.step_through()
     assert window.view == "stepper"
-    qtbot.waitUntil(lambda: bool(rig.engine.traces))
-    for request in rig.engine.traces[:]:  # the page's own first one may be on its way
-        rig.engine.say([TraceReady(trace=record(request))])
     stepper = window.pages["stepper"]
     assert isinstance(stepper, StepperPage)
+    answered = 0
 
     def at_the_tile() -> bool:
-        answered = len(rig.engine.traces)
-        if answered > 1 and stepper._tracing.wanted is not None:
-            rig.engine.say([TraceReady(trace=record(rig.engine.traces[-1]))])
+        """Answer what is asked, the page's own first trace among it, and look where the Stepper stands."""
+        nonlocal answered
+        if answered < len(rig.engine.traces):
+            answered += 1
+            rig.engine.say([TraceReady(trace=record(rig.engine.traces[answered - 1]))])
         snapshot = None if stepper.position is None else stepper.position.snapshot
         return snapshot is not None and (snapshot.i, snapshot.j) == (2, 3)
 
     qtbot.waitUntil(at_the_tile)
+    assert stepper.story is not None
+    assert stepper.story.recording.trace.request == trace_of_head(page.lineup.drawn[0].rows.timeline, 1)
 
 
 def test_a_trace_of_a_head_has_the_heads_own_inputs_and_computes_its_part_of_the_output() -> None:

@@ -275,6 +275,15 @@ def test_nothing_is_recorded_beside_a_sweep_and_the_button_says_why(shown: Shown
     assert shown.engine.asked == []
 
 
+def test_nothing_is_recorded_while_claims_are_tested_and_again_after_them(shown: Shown) -> None:
+    shown.controller.occupy("Claims are being tested.")
+    assert not shown.page.bar.record.isEnabled()
+    assert not shown.page.record.isEnabled()
+    shown.controller.occupy("")
+    assert shown.page.bar.record.isEnabled()
+    assert shown.page.record.isEnabled()
+
+
 def test_a_theme_recolours_legend_and_bars(shown: Shown) -> None:
     shown.say(made_timeline())
     before = shown.page.legend.text(), shown.page.cards[0].plot.grab().toImage()
