@@ -78,8 +78,10 @@ class ClockedLaunch:
 
     def run(self) -> Bars:
         """Compute O and LSE once; what ran when."""
-        marks, begun = self._marks, self._clock()
-        marks.begin_run()
+        marks = self._marks
+        marks.forget()
+        begun = self._clock()
+        marks.begin(LOAD)
         self.launch.run()
         return _bars(marks.taken, begun, self._clock())
 
@@ -108,13 +110,12 @@ class _Marks:
         self.taken: list[Mark] = []
         self._head = self._i = self._j = NO_PLACE
 
-    def begin_run(self) -> None:
+    def forget(self) -> None:
         """Forget what was marked."""
         self.taken = []
         self._head = self._i = self._j = NO_PLACE
-        self._begin(LOAD)
 
-    def _begin(self, stage: int) -> None:
+    def begin(self, stage: int) -> None:
         """Another stage begins now, and the one before it has ended."""
         self.taken.append((self._clock(), stage, self._head, self._i, self._j))
 
@@ -123,10 +124,10 @@ class _Marks:
 
         def marked(*arguments: Any) -> None:
             if before is not None:
-                self._begin(before)
+                self.begin(before)
             function(*arguments)
             if after is not None:
-                self._begin(after)
+                self.begin(after)
 
         return marked
 
@@ -135,9 +136,9 @@ class _Marks:
 
         def marked(q: Any, k: Any, s: Any, problem: Problem, area: tuple[slice, slice]) -> None:
             self._i, self._j = area[0].start // self.block_q, area[1].start // self.block_k
-            self._begin(QK)
+            self.begin(QK)
             scores(q, k, s, problem, area)
-            self._begin(after)
+            self.begin(after)
 
         return marked
 
@@ -147,7 +148,7 @@ class _Marks:
         def marked(launch: CpuLaunch, head: tuple[int, ...], *rows: slice) -> None:
             self._head = head[0] * launch.problem.heads + head[1]
             self._i, self._j = rows[0].start // self.block_q if rows else NO_PLACE, NO_PLACE
-            self._begin(LOAD)
+            self.begin(LOAD)
             function(launch, head, *rows)
 
         return marked
@@ -159,7 +160,7 @@ class _Marks:
             self._j = NO_PLACE
             if heads:
                 self._head = self._i = NO_PLACE
-            self._begin(STORE)
+            self.begin(STORE)
             function(*arguments)
 
         return marked
