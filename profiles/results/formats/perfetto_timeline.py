@@ -55,8 +55,9 @@ def _blocks(timeline: StageTimeline, process: int) -> Iterator[dict[str, Any]]:
     columns = (timeline.block_lane, timeline.block, timeline.block_begin, timeline.block_end)
     for lane, (head, block), begin, end in zip(*(one.numpy().tolist() for one in columns), strict=True):
         if NO_PLACE not in (head, block):
-            name = f"head {head}, block {letter} {block}"
-            yield {"ph": "X", "name": name, "cat": "block", **_when(process, lane, begin, end)}
+            name, known = f"head {head}, block {letter} {block}", {"head": head, letter: block}
+            place = _when(process, lane, begin, end)
+            yield {"ph": "X", "name": name, "cat": "block", **place, "args": known}
 
 
 def _bars(timeline: StageTimeline, process: int) -> Iterator[dict[str, Any]]:
