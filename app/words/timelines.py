@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from flashscope.app.words.units import digits, ms_text, seqlen_text, share_text
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline
-from flashscope.profiles.results.findings.timelines import HELD_UP, TimelineFacts
+from flashscope.profiles.results.model.timeline_facts import HELD_UP, TimelineFacts
 
 STAGE_WORDS = {
     "load": "finding a tile and taking what it needs; in flash1 also O, which comes back at every visit",

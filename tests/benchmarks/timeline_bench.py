@@ -18,12 +18,12 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.controller import Controller
 from flashscope.app.figures.timeline_rows import TimelineRows
 from flashscope.app.pages.timeline import TimelinePage
-from flashscope.app.pages.timeline.lineup import DrawnTimeline
+from flashscope.app.pages.timeline.shown_timelines import DrawnTimeline
 from flashscope.app.plots.timeline.bars_item import BarsItem
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import STAGES, StageTimeline, TimelineRequest
 from flashscope.kernels.workload.trace import Array
-from flashscope.profiles.results.findings.timelines import TimelineFacts
+from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from tests.app.fakes import FakeEngine
 from tests.app.timelines import made_timeline
 from tests.benchmarks.heart import now, shown

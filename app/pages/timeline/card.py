@@ -13,7 +13,7 @@ from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.timelines import overhead_text, problem_words
 from flashscope.app.words.units import digits
-from flashscope.profiles.results.findings.timelines import TimelineFacts
+from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 
 FINE = 100  # steps of the scroll bar in a lane
 STEP = 2  # lanes

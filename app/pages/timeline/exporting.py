@@ -10,7 +10,7 @@ from flashscope.app.control.chores import Chores
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.pages.timeline.card import LanesCard
-from flashscope.app.pages.timeline.lineup import DrawnTimeline
+from flashscope.app.pages.timeline.shown_timelines import DrawnTimeline
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.report.kinds import KINDS
 from flashscope.app.widgets.saving import write_chosen

@@ -17,8 +17,8 @@ from flashscope.app.pages.base import Page
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.detail import DetailLine
 from flashscope.app.pages.timeline.exporting import PerfettoWriter, timelines_export
-from flashscope.app.pages.timeline.lineup import Lineup
 from flashscope.app.pages.timeline.record_bar import RecordBar
+from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.pages.timeline.staging import TimelineStaging
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
@@ -49,7 +49,7 @@ class TimelinePage(Page):
 
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
-        self.bar, self.lineup, self.view = RecordBar(), Lineup(self), TimeView()
+        self.bar, self.lineup, self.view = RecordBar(), ShownTimelines(self), TimeView()
         self.headline = PlainLabel(wordWrap=True)
         self.legend = FormulaLabel()
         self.cards = [LanesCard(theme) for _ in range(CARDS)]

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.staging import Staging
 from flashscope.app.pages.timeline.card import LanesCard
-from flashscope.app.pages.timeline.lineup import Lineup
+from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.provenance import Provenance, of_machine
 
@@ -22,7 +22,7 @@ class TimelineBoard(Protocol):
         cards: The cards, whether or not they have a timeline.
     """
 
-    lineup: Lineup
+    lineup: ShownTimelines
     cards: list[LanesCard]
 
     @property

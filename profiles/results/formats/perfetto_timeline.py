@@ -10,7 +10,7 @@ import msgspec
 
 from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline
 from flashscope.profiles.plan.problem_words import place_words
-from flashscope.profiles.results.findings.timelines import TimelineFacts
+from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 
 NS_IN_US = 1e3
 _encode = msgspec.json.Encoder().encode  # of a million slices

@@ -9,7 +9,7 @@ from flashscope.app.look.theme import CONTRAST, DARK, LIGHT
 from flashscope.app.words.timelines import bar_words, overhead_text, sentence, timeline_names
 from flashscope.kernels.workload.timeline import STAGES, StageTimeline
 from flashscope.kernels.workload.trace import Array
-from flashscope.profiles.results.findings.timelines import TimelineFacts
+from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from tests.app.timelines import made_timeline
 
 LEAST = 3.0  # WCAG 2.1 of what is no text, to its ground

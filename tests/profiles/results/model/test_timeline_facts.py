@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.kernels.workload.trace import Array
-from flashscope.profiles.results.findings.timelines import TimelineFacts
+from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from tests.app.timelines import made_timeline
 
 

@@ -11,7 +11,7 @@ from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.timelines import timeline_names
 from flashscope.kernels.workload.timeline import StageTimeline
-from flashscope.profiles.results.findings.timelines import TimelineFacts
+from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 
 ALONE = "alone"
 ROWS_BY: Sequence[tuple[str, RowsBy]] = (("Rows: place", "place"), ("Rows: blocks", "block"))
@@ -24,7 +24,7 @@ class DrawnTimeline(NamedTuple):
     facts: TimelineFacts
 
 
-class Lineup(QObject):
+class ShownTimelines(QObject):
     """Chooses one timeline, and another one beside it.
 
     Attributes:
