@@ -49,7 +49,16 @@ PANELS = (
 )
 
 PageKey = Literal[
-    "profile", "telemetry", "results", "traffic", "roofline", "stepper", "ladder", "compare", "planner"
+    "profile",
+    "telemetry",
+    "results",
+    "traffic",
+    "roofline",
+    "stepper",
+    "timeline",
+    "ladder",
+    "compare",
+    "planner",
 ]
 StoryText = Annotated[str, msgspec.Meta(max_length=2000)]
 Name = Annotated[str, msgspec.Meta(max_length=100)]
@@ -119,7 +128,7 @@ SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for eve
     "run": GROWING,
     "fallback": GROWING,
     "quantity": ("profile", "results", "compare"),
-    "kernels": ("profile", "results", "traffic", "ladder"),
+    "kernels": ("profile", "results", "traffic", "timeline", "ladder"),
     "baseline": ("profile", "results"),
     "curve": ("profile", "results", "ladder"),
     "seqlen": ("profile", "results", "traffic", "ladder"),

@@ -87,6 +87,7 @@ class StepperPage(Page):
         self._choice = RowChoice()
         self._tracing = Tracing(controller, self)
         self._settings: Settings | None = None  # until there is a window around it
+        self._asked_tile: tuple[TraceRequest, tuple[int, int]] | None = None  # where to go in which trace
         self._next = ""  # names the trace that waits for the end of the sweep
         self._lay_out()
         self._connect()
@@ -152,6 +153,7 @@ class StepperPage(Page):
         self.transport.setEnabled(True)
         start = Cursor(self.story.timeline)
         self.position = start.next_tile() if first else start
+        self._go_asked()
         self._find_events()
         self.transport.show_rows(self.story.recording.seqlen_q)
         self._show()
@@ -174,6 +176,16 @@ class StepperPage(Page):
                 self._find_events()
                 self._show()
         self.bar.modes.choose_quietly(self.modes.key)
+
+    def step_to(self, request: TraceRequest, tile: tuple[int, int]) -> None:
+        """Show a tile (i, j) of a trace: of the session's where it has one like it, else of a fresh one."""
+        session = self.controller.session
+        held = [one for one in session.traces if one.request == request] if session is not None else []
+        self._asked_tile = request, tile
+        if held:
+            self.show_trace(held[-1])
+        else:
+            self._tracing.ask(request)
 
     def seek(self, at: int) -> None:
         """Go to a step, counted from 0."""
@@ -263,6 +275,7 @@ class StepperPage(Page):
         self._tracing.held_back.connect(self._wait)
         self._tracing.recorded.connect(self.show_trace)
         self._tracing.failed.connect(self._show_as_before)
+        self.controller.timelines.tile_asked.connect(self.step_to)
         self.show_session(self.controller.session)
         if self.controller.machine is not None:
             self._take_machine(self.controller.machine)
@@ -340,6 +353,17 @@ class StepperPage(Page):
         if moved.at != self.position.at:
             self.position = moved
             self._show()
+
+    def _go_asked(self) -> None:
+        """Go to the tile that a timeline asked for, once its trace is there."""
+        if self._asked_tile is None or self.story is None or self.position is None:
+            return
+        request, tile = self._asked_tile
+        if self.story.recording.trace.request == request:  # another trace may have been under way
+            self._asked_tile = None
+            order = int(self.story.recording.order_of_tile[tile])
+            if order >= 0:
+                self.position = self.position.to(self.position.timeline.tile_ends[order])
 
     def _go_tile(self, tile: int) -> None:
         self._go(lambda cursor: cursor.to(cursor.timeline.tile_ends[tile]))

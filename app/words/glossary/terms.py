@@ -144,6 +144,12 @@ ALGORITHM = (
         "What a run was seen to hold after every tile: m, ℓ, α and O, which the Stepper walks through.",
     ),
     Meaning("lanes", "Kernels side by side that do the same work at the same time, step by step."),
+    Meaning(
+        "timeline",
+        "When and where each stage of each tile ran, by clocks in a build of the kernel that is never timed.",
+        ("timelines",),
+    ),
+    Meaning("stage", "A part of what a kernel does to a tile: load, QKᵀ, softmax, PV or store."),
     Meaning("walkthrough", "A trace step by step, as the Stepper shows it.", ("stepper",)),
 )
 KERNELS = (

@@ -24,6 +24,7 @@ from flashscope.profiles.store.migrations.v014_lengths import name_lengths
 from flashscope.profiles.store.migrations.v015_deterministic import name_deterministic
 from flashscope.profiles.store.migrations.v016_runs import keep_run
 from flashscope.profiles.store.migrations.v017_faults import name_faults
+from flashscope.profiles.store.migrations.v018_timelines import keep_timelines
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -45,6 +46,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     name_deterministic,
     keep_run,
     name_faults,
+    keep_timelines,
 )
 
 

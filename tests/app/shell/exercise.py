@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QMenu, QTableView, QWidget
 
+from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.steps import Restored
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.compare.plot_cards import View
@@ -59,6 +60,7 @@ def exercise(window: MainWindow, file: Path) -> None:
         _compare(window, file, view)
         for key in VIEWS:
             window.show_page(key)
+            wait_for_all(window.page)
             _settle()
             grab_whole(window)
             for widget in window.page.findChildren(QWidget):
