@@ -1,7 +1,7 @@
 """Buttons keep their places: none comes to stand under the pointer where another one was."""
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -75,7 +75,7 @@ def test_in_the_trash_no_key_deletes_or_renames_what_is_deleted_and_the_menu_off
     assert asked == []
     assert window.errors.text == "Deleted one. Ctrl+Z undoes it."
     page._open_menu(page.mapToGlobal(page.rect().center()))
-    (menu,) = page.findChildren(QMenu)
+    (menu,) = page.findChildren(QMenu, options=Qt.FindChildOption.FindDirectChildrenOnly)
     offered = [action.text() for action in menu.actions()]
     menu.close()
     assert offered[-1] == "Restore the chosen sessions"
