@@ -74,8 +74,9 @@ class StepperStaging(Staging):
 
     @property
     def settled(self) -> bool:
-        """Whether the trace is there, or will not be."""
-        return self._tracing.wanted is None or self._tracing.waits_for_sweep
+        """Whether the trace is there and the one that the mode wants beside it, or will not be."""
+        tracing = self._tracing
+        return (tracing.wanted is None and tracing.beside is None) or tracing.waits_for_sweep
 
     @property
     def scene(self) -> Scene:
