@@ -123,7 +123,7 @@ class Timelines(QObject):
 
 
 @dataclass
-class TimelineKept(FileEdit):
+class TimelineKept:
     """A timeline in a session's file.
 
     Attributes:

@@ -122,8 +122,8 @@ def _rows_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
         told.append(f"The last blocks run alone for {ms_text(facts.tail_ns / MS)}, {share_text(tail)} of it.")
     if facts.held_up > SMALL_HELD_UP and timeline.row_kind == "thread":
         told.append(
-            f"Something else had the core: {share_text(facts.held_up)} is in bars of over {HELD_UP:g} times "
-            "their stage's median."
+            f"Something else had the core: {share_text(facts.held_up)} of the time is in bars over "
+            f"{HELD_UP:g} times as long as their stage's median."
         )
     elif facts.imbalance > SMALL_IMBALANCE and _masked(timeline.request.problem):
         told.append(f"The longest block takes {digits(facts.imbalance)} times as long as the shortest.")

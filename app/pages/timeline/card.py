@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollBar
 
 from flashscope.app.figures.timeline_rows import TimelineRows
 from flashscope.app.look.theme import Theme
-from flashscope.app.look.zoom import px
+from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.plots.marks import mark_pixmap
 from flashscope.app.plots.timeline.lanes_plot import LanesPlot
 from flashscope.app.widgets.card import Card
@@ -52,6 +52,7 @@ class LanesCard(Card):
         self.setContentsMargins(0, -4, -4, -6)
         self.kernel = self._brief = self._whole = ""
         self._stays_brief = False
+        ZOOM.changed.connect(self._fit)
         self.apply_theme(theme)
 
     def show_rows(self, rows: TimelineRows, facts: TimelineFacts) -> None:
@@ -67,8 +68,13 @@ class LanesCard(Card):
         )
         self.plot.setAccessibleDescription(f"{text}. {rows.timeline.device}, {rows.timeline.source}.")
         self.plot.show_rows(rows)
-        self.setMaximumHeight(self.plot.wanted_px + px(FRAME_PX))
+        self._fit()
         self._show_mark()
+
+    def _fit(self) -> None:
+        """Take no more room than all lanes at their full height need, at the zoom in use."""
+        if self.kernel:
+            self.setMaximumHeight(self.plot.wanted_px + px(FRAME_PX))
 
     def be_brief(self, brief: bool) -> None:
         """Say what the clocks cost alone, as on a stage; or all that there is to say."""
