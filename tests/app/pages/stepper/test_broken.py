@@ -14,6 +14,7 @@ from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.stepper.broken_board import RECORDING, BrokenBoard
 from flashscope.app.stage.story import Stop, StoryError, story_of
 from flashscope.app.stepper.comparison import FaultComparison
+from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import Options, own
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.words.faults import WORDS
@@ -300,8 +301,12 @@ def test_a_session_with_a_broken_trace_opens_with_the_fault_named(
     assert fault in page.bar.source.text()
     titles = [card._title.text() for card in page.board.cards]
     assert named in titles
-    page.seek(10**6)
-    assert page.bar.result.property("role") == "error"
+    for mode in MODES:
+        page.choose_mode(mode.key)
+        for at in (0, 10**6):
+            page.seek(at)
+            assert page.bar.result.text().startswith(named)
+            assert page.bar.result.property("role") == "error"
     rig.controller.close()
 
 
