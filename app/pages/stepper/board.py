@@ -208,10 +208,10 @@ class StepperBoard(ModeBoard):
         self._write(self.weights, f"Weights P{tile}", self.weights.readout() or f"exp(S − {top})")
         where = f", tile j = {step.j}" if view.local_row is not None else ""
         dims = "component 0 of O" if recording.value_dim > 1 else ""
-        wrong = broken(recording.fault)
-        self._write(self.formulas, " · ".join(filter(None, (f"Row {view.row}{where}", wrong))), dims)
+        self._write(self.formulas, f"Row {view.row}{where}", dims)
         self._write(self.memory, "Memory", "bytes by tile, model")
-        self._write(self.code, wrong or "Algorithm", f"step {view.cursor.at} of {view.cursor.last}")
+        step_of = f"step {view.cursor.at} of {view.cursor.last}"
+        self._write(self.code, broken(recording.fault) or "Algorithm", step_of)
         self._write(self.naive, "Naive against online", self.naive.verdict(view))
         for chart in self.charts:
             self._write(chart, self._chart_title(chart, view), chart.readout(view))
