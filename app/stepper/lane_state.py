@@ -53,8 +53,9 @@ class WholeMatrices:
 
     Attributes:
         recording: Whose scores.
-        s: What is drawn of S, -inf where the masks keep nothing: (Nq, Nk), or a cell a tile where S is large.
-        p: exp(S - LSE) of the same cells.
+        s: What is drawn of S, -inf where the masks keep nothing: (Nq, Nk); where S is large, (Tr, Tc), the
+            largest of each tile.
+        p: exp(S - LSE), likewise.
     """
 
     recording: Recording
@@ -66,10 +67,15 @@ class WholeMatrices:
     def of(cls, recording: Recording) -> "WholeMatrices":
         """Gather the tiles, and take the softmax of their rows."""
         lse = recording.trace.lse.numpy().astype(np.float32)
-        whole = recording.seqlen_q * recording.seqlen_k <= MOST_CELLS
-        s = _gathered(recording) if whole else _of_tiles(recording)
-        rows = lse if whole else lse[:: recording.block_q]
-        return cls(recording, s, np.exp(s - rows[:, None]))
+        if recording.seqlen_q * recording.seqlen_k <= MOST_CELLS:
+            s = _gathered(recording)
+            return cls(recording, s, np.exp(s - lse[:, None]))
+        top = recording.s.max(axis=2)  # of the rows of each tile
+        padded = np.full(recording.blocks_q * recording.block_q, np.inf, np.float32)
+        padded[: len(lse)] = lse
+        below = top - padded.reshape(recording.blocks_q, recording.block_q)[recording.tile[:, 0]]
+        s, p = (_of_tiles(recording, values.max(axis=1)) for values in (top, below))
+        return cls(recording, s, np.exp(p))
 
     def row(self, lane: StandardLane, at: int, choice: RowChoice) -> RowNow:
         """The row watched at a step: m and l once the softmax has taken it, then O as its products add up."""
@@ -128,8 +134,8 @@ def _gathered(recording: Recording) -> RecordedFloats:
     return found
 
 
-def _of_tiles(recording: Recording) -> RecordedFloats:
-    """The largest score of each tile (Tr, Tc), -inf where none ran."""
+def _of_tiles(recording: Recording, values: RecordedFloats) -> RecordedFloats:
+    """A value of each tile in its place (Tr, Tc), -inf where none ran."""
     found = np.full((recording.blocks_q, recording.blocks_k), -np.inf, np.float32)
-    found[recording.tile[:, 0], recording.tile[:, 1]] = recording.s.max(axis=(1, 2))
+    found[recording.tile[:, 0], recording.tile[:, 1]] = values
     return found

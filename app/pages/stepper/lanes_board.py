@@ -16,7 +16,7 @@ from flashscope.app.plots.stepper.matrix_picture import Pictures
 from flashscope.app.plots.stepper.memory_panel import HOPPER_SHARED_BYTES
 from flashscope.app.stepper.lane_state import WholeMatrices, stepped_alike
 from flashscope.app.stepper.lanes import LaneKey
-from flashscope.app.stepper.lock_step import LockStep, beside, is_beside, under
+from flashscope.app.stepper.lock_step import OTHER, LockStep, beside, is_beside, under
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel, escaped
@@ -50,7 +50,6 @@ class LanesBoard(ModeBoard):
         for label in (self.said, self.sources):
             label.setMinimumWidth(1)
         self._cards = [_card(panel) for panel in self.panels]
-        self._alone: QWidget | None = None
         self._story: LockStep | None = None
         self._limit: int | None = None
         self._traces: Sequence[Trace] = ()
@@ -132,7 +131,6 @@ class LanesBoard(ModeBoard):
 
     def fill_with(self, card: QWidget | None) -> None:
         """Let one lane have all the room; None: all share it."""
-        self._alone = card
         for one in self._cards:
             one.setVisible(card is None or one is card)
 
@@ -178,9 +176,17 @@ class LanesBoard(ModeBoard):
             self.show_view(view)
 
     def _begin(self, story: LockStep) -> None:
-        """Take up another trace: its own lane, whole S and P, and the trace beside it."""
+        """Take up another trace: its own lane, whole S and P, and the trace beside it.
+
+        The same one again, as after another mode, keeps what it has.
+        """
+        recording, before = story.recording, self._story
         self._story, self._missing = story, False
-        recording = story.recording
+        if before is not None and before.recording is recording:
+            self._panel(recording.order).take_story(story)
+            if self._panel(OTHER[recording.order]).story is None:
+                self._find_beside(story)
+            return
         whole = WholeMatrices.of(recording)
         standard = self._panel("standard")
         standard.whole, standard.memory.pictures = whole, Pictures.of(whole)

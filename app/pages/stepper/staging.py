@@ -76,8 +76,9 @@ class StepperStaging(Staging):
 
     @property
     def settled(self) -> bool:
-        """Whether the trace is there, or will not be."""
-        recorded = self._tracing.wanted is None or self._tracing.waits_for_sweep
+        """Whether the trace is there and what the mode wants beside it, or will not be."""
+        tracing = self._tracing
+        recorded = (tracing.wanted is None and tracing.beside is None) or tracing.waits_for_sweep
         return recorded and (self._page.story is None or self._board.settled)
 
     @property

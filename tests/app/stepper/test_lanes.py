@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flashscope.app.stepper import lane_state
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
-from flashscope.app.stepper.lanes import LaneKey
+from flashscope.app.stepper.lane_state import WholeMatrices
+from flashscope.app.stepper.lanes import LaneKey, StandardLane
 from flashscope.app.stepper.lock_step import LockStep, beside, is_beside, under
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace
@@ -197,3 +199,41 @@ def test_the_steps_of_a_tile_end_before_those_of_the_next_begin() -> None:
     of = LockStep.of(Recording.of(random_trace(24, block=8, causal=True, order="flash1")))
     places = [step.place for step in of.timeline.steps]
     assert all(a < b for a, b in pairwise(places))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_row_of_standard_is_known_after_its_softmax_and_ends_at_the_exact_output(
+    causal: bool, reverse: bool
+) -> None:
+    trace = random_trace(20, block=8, causal=causal, reverse=reverse)
+    recording = Recording.of(trace)
+    of, whole = LockStep.of(recording), WholeMatrices.of(recording)
+    lane, choice = of.lanes["standard"], RowChoice(9, follow=False)
+    assert isinstance(lane, StandardLane)
+    rows = [whole.row(lane, at, choice) for at in range(len(of.timeline.steps))]
+    known = [row.m is not None for row in rows]
+    outputs = [row.o is not None for row in rows]
+    assert known == sorted(known)
+    assert outputs == sorted(outputs)
+    first = lane.place(known.index(True))
+    assert (first.phase, first.i, first.writes) == ("softmax", 1, True)
+    assert lane.place(outputs.index(True))[1:4:2] == (1, "output")
+    assert rows[-1].o == pytest.approx(float(recording.exact[9, 0]), abs=1e-6)
+    top = recording.scores(int(recording.order_of_tile[1].max()))[1]
+    assert rows[-1].m is not None
+    assert rows[-1].m >= top.max() - 1e-6
+    lse = float(recording.trace.exact_lse.numpy()[9])
+    assert rows[-1].m + np.log(rows[-1].l or 0.0) == pytest.approx(lse, abs=1e-5)
+
+
+def test_of_a_large_matrix_a_cell_stands_for_the_largest_of_a_tile(monkeypatch: pytest.MonkeyPatch) -> None:
+    recording = Recording.of(random_trace(20, block=8, causal=True))
+    cells = WholeMatrices.of(recording)
+    monkeypatch.setattr(lane_state, "MOST_CELLS", 1)
+    tiles = WholeMatrices.of(recording)
+    assert tiles.s.shape == tiles.p.shape == (3, 3)
+    for i, j in np.ndindex(3, 3):
+        part = slice(8 * i, 8 * i + 8), slice(8 * j, 8 * j + 8)
+        assert tiles.s[i, j] == cells.s[part].max()
+        assert tiles.p[i, j] == pytest.approx(cells.p[part].max(), rel=1e-5)

@@ -188,6 +188,17 @@ def test_another_trace_has_another_one_beside_it_and_a_late_answer_is_passed_ove
     assert asked == [(True, "flash2"), (True, "flash1")]
 
 
+def test_who_comes_back_to_lanes_has_nothing_traced_anew(walked: Bench) -> None:
+    page, asked = walked.page, len(walked.engine.requests)
+    page.seek(100)
+    before = page.words()
+    for mode in ("blocks", "lanes"):
+        page.choose_mode(mode)
+    assert len(walked.engine.requests) == asked
+    page.seek(100)
+    assert page.words() == before
+
+
 def test_a_trace_of_the_session_on_show_is_taken_where_it_is_the_one_beside(bench: Bench) -> None:
     page = bench.show("random")
     asked = len(bench.engine.requests)
