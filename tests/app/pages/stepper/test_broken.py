@@ -14,6 +14,7 @@ from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.stepper.broken_board import RECORDING, BrokenBoard
 from flashscope.app.stage.story import Stop, StoryError, story_of
 from flashscope.app.stepper.comparison import FaultComparison
+from flashscope.app.stepper.lock_step import is_beside
 from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import Options, own
 from flashscope.app.stepper.recording import Recording
@@ -217,6 +218,13 @@ def test_what_was_asked_for_beside_a_trace_is_not_shown_in_its_place(real: Bench
     real.engine.answer(real.engine.requests[-1])
     real.qtbot.waitUntil(lambda: bool(real.engine.requests[-1].fault))
     assert page.story is before
+
+
+def test_the_lanes_take_no_broken_trace_for_the_right_one_of_the_other_loop_order() -> None:
+    right = record(own(Options(seqlen=8, head_dim=4, order="flash2")))
+    other = replace(right.request, order="flash1")
+    assert is_beside(right, record(other))
+    assert not is_beside(right, record(replace(other, fault="no-rescale")))
 
 
 def test_a_theme_and_a_narrow_window_change_nothing_in_words(real: Bench) -> None:
