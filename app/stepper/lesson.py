@@ -20,8 +20,8 @@ def at_the_end(pair: FaultComparison) -> str:
     if pair.verdict.passed:
         return f"{error}: the check of kernels passes it."
     worst = told(pair.verdict)
-    passes = f"{worst.output} is off by {amount(worst.error)} where {amount(worst.bound)} passes"
-    return f"{error}: the check of kernels refuses it ({passes})."
+    off = _much(worst.output, worst.error, worst.bound)
+    return f"{error}: the check of kernels refuses it ({off})."
 
 
 def of_row(pair: FaultComparison, row: int) -> str:
@@ -118,10 +118,15 @@ def _why_right(pair: FaultComparison, row: int) -> str:
 def _off(pair: FaultComparison, wrong: WrongTile) -> str:
     i, j = pair.right.recording.at(wrong.t)
     judged = wrong.judged
-    error = amount(judged.error) if judged.error > judged.bound or np.isnan(judged.error) else ""
-    if not error:
+    if judged.error <= judged.bound:
         return f"(i = {i}, j = {j}): its LSE is beyond the bound"
-    return f"(i = {i}, j = {j}): O is off by {error} where {amount(judged.bound)} passes"
+    return f"(i = {i}, j = {j}): {_much('O', judged.error, judged.bound)}"
+
+
+def _much(what: str, error: float, bound: float) -> str:
+    if np.isnan(error):
+        return f"{what} holds NaN"
+    return f"{what} is off by {amount(error)} where {amount(bound)} passes"
 
 
 def _rows(count: int) -> str:

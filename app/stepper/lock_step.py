@@ -162,13 +162,14 @@ def beside(trace: Trace) -> TraceRequest:
 
 
 def is_beside(trace: Trace, other: Trace) -> bool:
-    """Whether a trace is that of the other loop order: the same tiles of the same inputs."""
+    """Whether a trace is that of the other loop order: the same tiles of the same inputs, as right."""
     asked, told = trace.request, other.request
     alike = (told.block_q, told.block_k, told.reverse) == (asked.block_q, asked.block_k, asked.reverse)
     problem = msgspec.structs.replace(told.problem, dtype=asked.problem.dtype)
     return (
         alike
         and told.order == OTHER[asked.order]
+        and told.fault == asked.fault
         and problem == asked.problem
         and (other.q, other.k, other.v) == (trace.q, trace.k, trace.v)
     )

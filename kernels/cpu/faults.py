@@ -70,21 +70,19 @@ class StaleKeyBlocks(KeyBlocks):
 
     def __init__(self, request: TraceRequest, k: Floats, v: Floats) -> None:
         super().__init__(k, v)
-        self._once = request.order == "flash1"  # every block of keys is loaded for all query blocks
+        self._shared = request.order == "flash1"  # the buffer goes on from one query block to the next
         self._buffers = tuple(np.zeros((request.block_k, array.shape[1]), np.float32) for array in (k, v))
-        self._held: tuple[int, int] | None = None  # the query block that loaded, and its first key
+        self._loaded: int | None = None  # the query block that a block was loaded for last
 
     def load(self, i: int, columns: slice) -> tuple[Floats, Floats]:
-        """What the buffer has while the block arrives."""
-        whole, before = super().load(i, columns), self._held
-        there = self._once and before is not None and before[1] == columns.start
-        empty = before is None or (not self._once and before[0] != i)
-        if there or empty:
+        """What the buffer has while the block arrives; one that it has already is read whole."""
+        whole, before = super().load(i, columns), self._loaded
+        if before is None or (not self._shared and before != i):
             read = whole
         else:
             k, v = (self._half(*pair) for pair in zip(whole, self._buffers, strict=True))
             read = k, v
-        self._held = i, columns.start
+        self._loaded = i
         for buffer, block in zip(self._buffers, whole, strict=True):
             buffer.fill(0)
             buffer[: len(block)] = block

@@ -207,11 +207,10 @@ class StepperBoard(ModeBoard):
         self._cards[self.weights].write(f"Weights P{tile}", self.weights.readout() or f"exp(S − {top})")
         where = f", tile j = {step.j}" if view.local_row is not None else ""
         dims = "component 0 of O" if recording.value_dim > 1 else ""
-        wrong = broken(recording.fault)
-        row = " · ".join(filter(None, (f"Row {view.row}{where}", wrong)))
-        self._cards[self.formulas].write(row, dims)
+        self._cards[self.formulas].write(f"Row {view.row}{where}", dims)
         self._cards[self.memory].write("Memory", "bytes by tile, model")
-        self._cards[self.code].write(wrong or "Algorithm", f"step {view.cursor.at} of {view.cursor.last}")
+        step_of = f"step {view.cursor.at} of {view.cursor.last}"
+        self._cards[self.code].write(broken(recording.fault) or "Algorithm", step_of)
         self._cards[self.naive].write("Naive against online", self.naive.verdict(view))
         for chart in self.charts:
             self._cards[chart].write(self._chart_title(chart, view), chart.readout(view))

@@ -154,7 +154,7 @@ class BrokenBoard(ModeBoard):
         """Take one of the two traces, or say that there will be none."""
         if trace is not None:
             self.pair.take(trace)
-        elif self.pair.comparison is None:
+        elif self.pair.comparison is None and self.isVisible():  # else another mode had wanted it
             self._refused = True
             self._write((NOT_RECORDED, "", "", ""))
 
@@ -199,6 +199,7 @@ class BrokenBoard(ModeBoard):
     def showEvent(self, event: QShowEvent) -> None:
         """Ask for what is missing now that somebody looks."""
         super().showEvent(event)
+        self._refused = False
         self.pair.ask()
 
     @guarded()

@@ -32,7 +32,7 @@ from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.widgets.plain import PlainLabel, escaped
-from flashscope.app.words.tracing import NO_GPU_SESSION
+from flashscope.app.words.tracing import NO_GPU_SESSION, broken
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
@@ -403,6 +403,9 @@ class StepperPage(Page):
         if view is None:
             return
         result, role = self.modes.board.result(view), self.modes.board.role(view)
+        fault = broken(view.recording.fault)
+        if fault:  # in every mode and at every step
+            result, role = " · ".join(filter(None, (fault, result))), "error"
         if not result and self._tracing.waits_for_sweep:
             result, role = self._next, "dim"
         self.bar.show_result(result, role)

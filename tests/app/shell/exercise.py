@@ -41,6 +41,7 @@ from flashscope.app.shell.presenter.check_dialog import CheckDialog
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.story import Stop
 from flashscope.app.stage.writing import add_stop
+from flashscope.app.stepper.modes import MODES
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.app.widgets.palette import CommandPalette
@@ -65,6 +66,7 @@ def exercise(window: MainWindow, file: Path) -> None:
             grab_whole(window)
             for widget in window.page.findChildren(QWidget):
                 _touch(widget)
+        _turn_modes(window)
     sessions = window.pages["sessions"]
     assert isinstance(sessions, SessionsPage)
     window.show_page("sessions")
@@ -84,6 +86,17 @@ def exercise(window: MainWindow, file: Path) -> None:
     window.controller._shown._opener._chores.wait()
     window.close_unasked()
     _settle()
+
+
+def _turn_modes(window: MainWindow) -> None:
+    """Look at each mode of the Stepper, and come back to the first."""
+    stepper = window.pages["stepper"]
+    assert isinstance(stepper, StepperPage)
+    window.show_page("stepper")
+    for mode in (*MODES[1:], MODES[0]):
+        stepper.show_mode(mode.key)
+        _settle()
+        grab_whole(window)
 
 
 def _queue(window: MainWindow) -> None:

@@ -143,6 +143,15 @@ def test_a_row_that_is_refused_in_the_end_has_a_wrong_tile(request: TraceRequest
         assert tiles.first_wrong is not None or not len(tiles.tiles)
 
 
+@pytest.mark.parametrize("key", ["random", "causal", "rising", "one-hot", "masked-rows"])
+@pytest.mark.parametrize("fault", ["no-rescale", "softmax-per-tile", "stale-keys", "float16-accumulators"])
+def test_the_rows_that_are_refused_are_those_that_end_beyond_their_bound(key: str, fault: Fault) -> None:
+    pair = preset(key, fault)
+    rows = [pair.row(row) for row in range(pair.right.recording.seqlen_q)]
+    ended_wrong = [row.row for row in rows if row.broken and not row.broken[-1].passed]
+    assert pair.refused.tolist() == ended_wrong
+
+
 def brute_rescales(scores: list[list[float]]) -> Rescales:
     always = raised = lazy = 0
     m = held = -np.inf

@@ -14,6 +14,8 @@ from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.stepper.broken_board import RECORDING, BrokenBoard
 from flashscope.app.stage.story import Stop, StoryError, story_of
 from flashscope.app.stepper.comparison import FaultComparison
+from flashscope.app.stepper.lock_step import is_beside
+from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import Options, own
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.words.faults import WORDS
@@ -218,6 +220,13 @@ def test_what_was_asked_for_beside_a_trace_is_not_shown_in_its_place(real: Bench
     assert page.story is before
 
 
+def test_the_lanes_take_no_broken_trace_for_the_right_one_of_the_other_loop_order() -> None:
+    right = record(own(Options(seqlen=8, head_dim=4, order="flash2")))
+    other = replace(right.request, order="flash1")
+    assert is_beside(right, record(other))
+    assert not is_beside(right, record(replace(other, fault="no-rescale")))
+
+
 def test_a_theme_and_a_narrow_window_change_nothing_in_words(real: Bench) -> None:
     page, _ = broken_page(real, "random", "no-rescale")
     before = page.words()
@@ -300,8 +309,12 @@ def test_a_session_with_a_broken_trace_opens_with_the_fault_named(
     assert fault in page.bar.source.text()
     titles = [card._title.text() for card in page.board.cards]
     assert named in titles
-    page.seek(10**6)
-    assert page.bar.result.property("role") == "error"
+    for mode in MODES:
+        page.choose_mode(mode.key)
+        for at in (0, 10**6):
+            page.seek(at)
+            assert page.bar.result.text().startswith(named)
+            assert page.bar.result.property("role") == "error"
     rig.controller.close()
 
 
