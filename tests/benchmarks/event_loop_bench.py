@@ -193,12 +193,15 @@ def test_scrubbing_through_a_long_trace(window: MainWindow, qapp: QApplication, 
     print(f"scrubbing {mode}, {last + 1} steps: {wall:.0f} frames/s, {processor:.0f} a processor second")  # noqa: T201 - the table
 
 
-def test_a_trace_and_the_one_beside_it_arrive_in_lanes(qtbot: QtBot, qapp: QApplication, home: Path) -> None:
+@pytest.mark.parametrize("mode", ["blocks", "lanes"])
+def test_a_trace_arrives_and_in_lanes_the_one_beside_it(
+    qtbot: QtBot, qapp: QApplication, home: Path, mode: str
+) -> None:
     window = shown(qtbot, Controller(LocalEngine, home))
     page = window.pages["stepper"]
     assert isinstance(page, StepperPage)
     window.show_page("stepper")
-    page.show_mode("lanes")
+    page.show_mode(mode)
     page.bar.form.seqlen.setValue(512)
     page.bar.form.block_q.setValue(16)
     page.bar.form.block_k.setValue(16)
@@ -212,7 +215,7 @@ def test_a_trace_and_the_one_beside_it_arrive_in_lanes(qtbot: QtBot, qapp: QAppl
             qtbot.waitUntil(lambda n=seed: traced(page) == (n, True), timeout=PATIENCE_MS)  # type: ignore[misc]  # a default binds it
             settle(qtbot, window)
         blocks.append(heart.longest)
-    line("two traces of N = 512 arrive in lanes", *blocks)
+    line(f"traces of N = 512 arrive in {mode}", *blocks)
     window.close_unasked()
 
 
