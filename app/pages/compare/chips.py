@@ -5,9 +5,11 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
-from flashscope.app.look.theme import Theme
+from flashscope.app.look.fonts import ui_font
+from flashscope.app.look.theme import TEXT_PX, Theme
 from flashscope.app.look.zoom import ZOOM, keep, px
 from flashscope.app.pages.compare.lineup import Chosen
 from flashscope.app.plots.compare.dashes import SAMPLE, dash_icon
@@ -19,7 +21,7 @@ from flashscope.app.words.plain import cut_short
 from flashscope.app.words.sessions import device_of, minute_of, short_device, side_called
 
 WIDTH = 290  # pixels of a chip
-LONGEST, DEVICE = 24, 16  # characters of a name, and of a device
+BESIDE = 74  # of it, beside its words: the dash before them, the cross behind
 READING = "reading …"
 
 
@@ -79,14 +81,10 @@ class Chip(QWidget):
     def _fill(self, chosen: Chosen, name: str) -> None:
         session = chosen.session
         circumstances = READING if session is None else f"{device_of(session)} · {minute_of(session)}"
-        short = (
-            READING
-            if session is None
-            else f"{cut_short(short_device(session), DEVICE)} · {minute_of(session)}"
-        )
         role = "baseline" if self.number == 0 else f"session {self.number}"
-        text = f"{cut_short(' '.join(name.split()), LONGEST)}\n{short}"
-        self.button.setText(text.replace("&", "&&"))
+        when = "" if session is None else f" · {minute_of(session)}"
+        short = READING if session is None else f"{_fitting(short_device(session), when)}{when}"
+        self.button.setText(f"{_fitting(name)}\n{short}".replace("&", "&&"))
         self.button.setAccessibleName(f"{role}: {cut_short(name)}, {cut_short(circumstances)}")
         hint = "The baseline" if self.number == 0 else "B makes it the baseline, Del removes it"
         files = "\n".join(map(str, chosen.files))
@@ -164,6 +162,13 @@ class Chips(Flowing):
 
     def _pick(self, number: int, _path: Path) -> None:
         self.picked.emit(number)
+
+
+def _fitting(text: str, beside: str = "") -> str:
+    """What of a text has room in a chip, in a line with some more beside it."""
+    metrics = QFontMetrics(ui_font(TEXT_PX - 1))  # as the style sheet has it, at the zoom in use
+    room = px(WIDTH - BESIDE) - metrics.horizontalAdvance(beside)
+    return metrics.elidedText(" ".join(cut_short(text).split()), Qt.TextElideMode.ElideRight, room)
 
 
 def _name(chosen: Chosen) -> str:

@@ -55,6 +55,15 @@ EMPTY_TRASH = "The trash is empty. What is deleted goes there."
 NOTHING_FOUND = "No session matches the search."
 
 
+class Views(QStackedWidget):
+    """The table, the curves, or words in their place."""
+
+    @guarded(bool)
+    def hasHeightForWidth(self) -> bool:
+        """No: the words would make the page as high as all beside them would like to be."""
+        return False
+
+
 class SessionsPage(Page):
     """The table of saved sessions, with those that come with the program; of deleted ones; or their trend.
 
@@ -97,7 +106,7 @@ class SessionsPage(Page):
             "Reading the sessions …", alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True
         )
         self.words.setProperty("role", "dim")
-        self._stack = QStackedWidget()
+        self._stack = Views()
         self._stack.addWidget(self.words)
         self._stack.addWidget(self.table)
         self.trend = SessionsTrend(theme)

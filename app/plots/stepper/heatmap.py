@@ -154,12 +154,16 @@ class Heatmap(Panel):
     def leaveEvent(self, event: QEvent) -> None:
         """Nothing is under the pointer any more."""
         del event
-        self.cell_hovered.emit(None)
+        self.let_go()
 
     @guarded()
     def hideEvent(self, event: QHideEvent) -> None:
         """The same where another page comes."""
         super().hideEvent(event)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Light no cell any more, in no panel."""
         self.cell_hovered.emit(None)
 
     @guarded()

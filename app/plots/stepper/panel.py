@@ -79,6 +79,9 @@ class Panel(QWidget):
         del view
         return ()
 
+    def let_go(self) -> None:
+        """Point at nothing any more, as for a picture; this class points at nothing."""
+
     def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint a step; this class paints nothing."""
         del painter, view
