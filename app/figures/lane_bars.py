@@ -65,6 +65,10 @@ class LaneBars:
                 level[wins] = value
         return [finest, *best]
 
+    def make_ready(self) -> None:
+        """Make now what is made when it is asked for first, as on a thread that nobody waits for."""
+        _ = self.levels, self._begins, self._ends
+
     def pixels(self, part: TimePart, columns: int, first: int, last: int) -> Pixels:
         """What each pixel of the lanes from `first` up to `last` shows of a part, (lanes, columns)."""
         cell, pixel = max(self.span, 1) / self.finest, (part[1] - part[0]) / columns

@@ -84,8 +84,10 @@ def sentence(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts])
     """What the timelines on show say, the first one first."""
     if not facts:
         return ""
-    told = [_shares_text(timelines[0], facts[0])]
-    if len(facts) > 1:
+    told, held_up = [_shares_text(timelines[0], facts[0])], _held_up_text(timelines, facts)
+    if held_up:
+        told.append(held_up)
+    elif len(facts) > 1:
         told.append(_beside_text(timelines, facts))
     told.append(_rows_text(timelines[0], facts[0]))
     return " ".join(filter(None, told)).replace(" %", "\N{NO-BREAK SPACE}%")
@@ -112,6 +114,23 @@ def _beside_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFac
     )
 
 
+def _is_held_up(timeline: StageTimeline, facts: TimelineFacts) -> bool:
+    """Whether other programs had so much of a thread's time that its stages cannot be compared."""
+    return timeline.row_kind == "thread" and facts.held_up > SMALL_HELD_UP
+
+
+def _held_up_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts]) -> str:
+    """How much of it is in bars that took far too long; empty where that is little."""
+    pairs = [pair for pair in zip(timelines, facts, strict=True) if _is_held_up(*pair)]
+    if not pairs:
+        return ""
+    shares = " and ".join(f"{share_text(fact.held_up)} of {one.request.kernel}'s time" for one, fact in pairs)
+    return (
+        f"Something else had the core: {shares} is in bars over {HELD_UP:g} times as long as their stage's "
+        "median; record again when less runs beside it."
+    )
+
+
 def _rows_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
     """The tail, idle rows and the imbalance, those that there are."""
     rows, kind, told = len(timeline.rows.numpy()), timeline.row_kind, []
@@ -120,12 +139,11 @@ def _rows_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
     tail = facts.tail_ns / max(1, timeline.span_ns)
     if rows - facts.idle_rows > 1 and tail > SMALL_TAIL:
         told.append(f"The last blocks run alone for {ms_text(facts.tail_ns / MS)}, {share_text(tail)} of it.")
-    if facts.held_up > SMALL_HELD_UP and timeline.row_kind == "thread":
-        told.append(
-            f"Something else had the core: {share_text(facts.held_up)} of the time is in bars over "
-            f"{HELD_UP:g} times as long as their stage's median."
-        )
-    elif facts.imbalance > SMALL_IMBALANCE and _masked(timeline.request.problem):
+    if (
+        not _is_held_up(timeline, facts)
+        and facts.imbalance > SMALL_IMBALANCE
+        and _masked(timeline.request.problem)
+    ):
         told.append(f"The longest block takes {digits(facts.imbalance)} times as long as the shortest.")
     return " ".join(told)
 

@@ -6,6 +6,7 @@ Gates on nothing. The bars are made up; no GPU is needed.
 """
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,10 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import STAGES, StageTimeline, TimelineRequest
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
+from flashscope.profiles.wire.events import TimelineReady
 from tests.app.fakes import FakeEngine
 from tests.app.timelines import made_timeline
-from tests.benchmarks.heart import now, shown
+from tests.benchmarks.heart import Heart, line, now, shown
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(600)]
 
@@ -84,7 +86,7 @@ def test_moving_through_a_million_bars(
     timeline = large_timeline()
     begun = now()
     rows = TimelineRows.of(timeline)
-    _ = rows.bars.levels
+    rows.bars.make_ready()
     facts = TimelineFacts.of(timeline)
     ready = (now()[0] - begun[0]) / 1e3
     print(f"\n{len(rows.bars.lane)} bars at {size[0]} x {size[1]}, ready after {ready:.1f} s")  # noqa: T201 - the table
@@ -111,3 +113,29 @@ def told(what: str, move: Callable[[int], object], page: TimelinePage, part: flo
             QApplication.processEvents()
     wall, processor = (FRAMES / (b - a) * 1e3 for a, b in zip(begun, now(), strict=True))
     print(f"{what:<40} {wall:.0f} frames/s, {processor:.0f} a processor second")  # noqa: T201 - the table
+
+
+def test_the_longest_block_while_a_large_timeline_arrives(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLASHSCOPE_HOME", str(tmp_path / "home"))
+    window = shown(qtbot, Controller(FakeEngine, tmp_path))
+    window.show_page("timeline")
+    page = window.page
+    assert isinstance(page, TimelinePage)
+    page.lineup.chores.wait()
+    for what, timeline in (
+        ("68 bars, the first there is", made_timeline()),
+        (f"{BARS} bars", large_timeline()),
+    ):
+        heart = Heart()
+        qtbot.wait(300)
+        with heart.beating():
+            window.controller._bridge.push(TimelineReady(timeline=timeline))
+            qtbot.waitUntil(partial(is_drawn, page, timeline), timeout=60_000)
+            qtbot.wait(300)
+        line(f"a timeline of {what}", heart.longest)
+
+
+def is_drawn(page: TimelinePage, timeline: StageTimeline) -> bool:
+    return any(one.rows.timeline is timeline for one in page.lineup.drawn)

@@ -22,7 +22,8 @@ KERNELS: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
     ("flash2", ("flash2",)),
     ("flash1", ("flash1",)),
 )
-SEQLENS, HEAD_DIMS, HEADS = (512, 1024, 2048, 4096), (64, 128), (1, 4, 8)
+ROUNDS = {512: 25, 1024: 15, 2048: 7, 4096: 5}  # by N: of short runs more, that one may be undisturbed
+HEAD_DIMS, HEADS = (64, 128), (1, 4, 8)
 MASKS = (("no mask", False), ("causal", True))
 FIRST = 1024, 64, 4
 BAR_PX = 120
@@ -43,7 +44,7 @@ class RecordBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.kernels = _choice("Kernels to record", [(text, names) for text, names in KERNELS])
-        self.seqlens = _choice("Sequence length to record", [(f"N = {seqlen_text(n)}", n) for n in SEQLENS])
+        self.seqlens = _choice("Sequence length to record", [(f"N = {seqlen_text(n)}", n) for n in ROUNDS])
         self.dims = _choice("Head dim to record", [(f"d = {d}", d) for d in HEAD_DIMS])
         self.heads = _choice("Heads to record", [(f"{h} head{'s' * (h != 1)}", h) for h in HEADS])
         self.masks = _choice("Mask to record with", list(MASKS))
@@ -72,7 +73,11 @@ class RecordBar(QWidget):
             head_dim=self.dims.currentData(),
             causal=self.masks.currentData(),
         )
-        return [TimelineRequest(problem=problem, kernel=kernel) for kernel in self.kernels.currentData()]
+        rounds = ROUNDS[self.seqlens.currentData()]
+        return [
+            TimelineRequest(problem=problem, kernel=kernel, rounds=rounds)
+            for kernel in self.kernels.currentData()
+        ]
 
     @property
     def actions_offered(self) -> list[Action]:

@@ -154,5 +154,5 @@ class ShownTimelines(QObject):
 
 def _made(timeline: StageTimeline, by: RowsBy) -> DrawnTimeline:
     rows = TimelineRows.of(timeline, by)
-    _ = rows.bars.levels  # made here, off the window's thread
+    rows.bars.make_ready()  # here, off the window's thread
     return DrawnTimeline(rows, TimelineFacts.of(timeline))

@@ -60,8 +60,20 @@ def test_what_held_up_a_thread_is_told_in_place_of_an_imbalance() -> None:
     end[-1] += 20_000
     late = replace(timeline, end=Array.of(end), span_ns=int(end[-1]))
     assert "Something else had the core: 48." in said(late)
+    assert "of flash2's time is in bars over 5 times as long as their stage's median" in said(late)
     assert "longest block" not in said(late)
     assert "Something else" not in said(replace(late, row_kind="SM"))
+
+
+def test_stages_are_not_compared_where_one_of_two_was_held_up() -> None:
+    timeline = made_timeline()
+    end = timeline.end.numpy().copy()
+    end[-1] += 20_000
+    late = replace(timeline, end=Array.of(end), span_ns=int(end[-1]))
+    told = said(made_timeline("flash1"), late)
+    assert "of flash2's time" in told
+    assert "differ" not in told
+    assert "alike" not in told
 
 
 def test_the_overhead_names_both_runtimes_and_the_spread_of_the_rounds() -> None:

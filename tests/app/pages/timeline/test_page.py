@@ -100,8 +100,9 @@ def shown(qtbot: QtBot, tmp_path: Path, qapp: QApplication) -> Iterator[Shown]:
         return made[0]
 
     controller = Controller(make, tmp_path, NoRecorder)
-    yield Shown(controller, made[0], qtbot)
-    wait_for_all(controller)
+    front = Shown(controller, made[0], qtbot)
+    yield front
+    wait_for_all(front.page)
     controller.close()
 
 
