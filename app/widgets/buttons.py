@@ -25,7 +25,7 @@ ICON_PX = 16
 
 def themed_icon(name: str, theme: Theme, colour: str = "") -> QIcon:
     """A qtawesome icon in a theme's colours; the text's colour unless another is given."""
-    icon: QIcon = qtawesome.icon(name, color=colour or theme.text, color_disabled=theme.dim)
+    icon: QIcon = qtawesome.icon(name, color=colour or theme.text, color_disabled=theme.off)
     return icon
 
 
