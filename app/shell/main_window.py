@@ -98,6 +98,12 @@ class MainWindow(FocusHome, PagedWindow):
         """The page in front."""
         return self.page
 
+    @property
+    def aside(self) -> tuple[QWidget, QWidget] | None:
+        """The tour, after the control that it is at."""
+        callout = self.tour.callout
+        return None if callout.target is None else (callout, callout.target)
+
     def open_path(self, path: Path) -> None:
         """Show a session file as soon as it is read; what is wrong with it is told in the error line.
 

@@ -124,10 +124,6 @@ class Callout(_Framed):
         if target is not self.target or self.isHidden():
             self.target = target
             self._watch(target)
-            if target is not None:
-                QWidget.setTabOrder(target, self.skip)
-                QWidget.setTabOrder(self.skip, self.back)
-                QWidget.setTabOrder(self.back, self.next)
         taken = visible_part(target, self._ground) if target is not None else QRect()
         edge = px(2 * LINE_PX)
         self.ring.setGeometry(taken.adjusted(-edge, -edge, edge, edge))

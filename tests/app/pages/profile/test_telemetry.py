@@ -62,7 +62,7 @@ def test_a_display_that_was_frozen_moves_again_for_the_next_session(saved: Bench
     bottom.freeze.click()
     last = float(bottom.strip.lanes["memory_used"].curve.getData()[0][-1])
     longer = session_of(script(make_plan(("standard", "flash2"), (*LENGTHS, 4096))))
-    saved.controller._shown._show(longer, "another", None)
+    saved.controller._shown._show(longer, "saved", None)
     saved.drawn()
     assert not bottom.freeze.isChecked()
     assert float(bottom.strip.lanes["memory_used"].curve.getData()[0][-1]) > last
