@@ -13,7 +13,14 @@ from flashscope.app.control.resuming import resumable
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.widgets.badge import Badge
-from flashscope.app.widgets.buttons import ICON_PX, icon_button, recolour, size_icon, text_button
+from flashscope.app.widgets.buttons import (
+    ICON_PX,
+    SteadyButton,
+    icon_button,
+    recolour,
+    size_icon,
+    text_button,
+)
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import set_tip
@@ -57,10 +64,14 @@ class TopBar(QFrame):
         self.sweep = text_button(
             "Show the sweep", "Show the sweep that runs", lambda: self._trigger("show_sweep")
         )
-        self.new = text_button(NEW, "New sweep", lambda: self._trigger("profile.new"), "primary")
+        self.new = text_button(
+            NEW, "New sweep", lambda: self._trigger("profile.new"), "primary", SteadyButton
+        )
         self.cancel = text_button("Cancel", "Cancel the sweep", lambda: self._trigger("cancel"))
         self.resume = text_button("Resume", RESUME_TIP, lambda: self._trigger("resume"))
-        self.run = text_button(RUN_ROOMY, "Run the sweep", lambda: self._trigger("run"), "primary")
+        self.run = text_button(
+            RUN_ROOMY, "Run the sweep", lambda: self._trigger("run"), "primary", SteadyButton
+        )
         buttons = {"cancel": self.cancel, "resume": self.resume, "run": self.run}
         buttons |= {"replay": self.replay, "profile.new": self.new, "show_sweep": self.sweep}
         for key, button in buttons.items():
