@@ -119,8 +119,13 @@ class Callout(_Framed):
             self.next.setFocus()
         self.back.setVisible(back)
 
-    def point_at(self, target: QWidget | None) -> None:
-        """Stand beside this, and follow it; None: stand in the middle."""
+    def point_at(self, target: QWidget | None, *, apart: bool = False) -> None:
+        """Stand beside this, and follow it; None: stand in the middle.
+
+        Args:
+            target: What the ring is around.
+            apart: Whether to stand in the lower right corner, where least of a view lies.
+        """
         if target is not self.target or self.isHidden():
             self.target = target
             self._watch(target)
@@ -130,7 +135,8 @@ class Callout(_Framed):
         self.ring.setVisible(not taken.isEmpty())
         room = self._ground.rect().adjusted(edge, edge, -edge, -edge)
         self.resize(self._fitting(min(px(WIDTH_PX), room.width())))
-        self.move(place_beside(taken, self.size(), room))
+        corner = room.bottomRight() - self.rect().bottomRight()
+        self.move(corner if apart else place_beside(taken, self.size(), room))
         self.show()
         self.ring.raise_()
         self.raise_()
