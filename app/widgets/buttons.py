@@ -92,7 +92,7 @@ class DialogButtons(QDialogButtonBox):
 
 
 class SteadyButton(QPushButton):
-    """One that comes under the pointer where another was: the second press of a double click on that is none."""
+    """One that comes under the pointer where another was; a double click on that does not press it."""
 
     _pressed = False
 

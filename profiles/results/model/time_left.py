@@ -1,8 +1,8 @@
 """How long a sweep still takes: points to come by their work, from what earlier ones of their kernel took.
 
 What a point kept the worker busy for has two parts. Its launches grow with the work, as floating-point
-operations do; all else (inputs, the check, emptying the cache) is taken to stay as it is. A point that is being
-sampled takes what its own samples say.
+operations do; all else (inputs, the check, emptying the cache) is taken to stay as it is. What is left of a
+point that is being sampled is by its own samples.
 """
 
 from typing import NamedTuple
