@@ -216,3 +216,9 @@ def test_a_double_click_on_new_sweep_opens_the_form_and_starts_nothing(window: M
     assert not rig.controller.running
     QTest.mouseClick(bar.run, Qt.MouseButton.LeftButton)
     assert rig.controller.running
+
+
+def test_a_place_with_one_view_goes_by_one_word_wherever_it_is_told_of() -> None:
+    alone = [place for place in PLACES if len(place.views) == 1]
+    assert alone
+    assert [place.title for place in alone] == [place.views[0].title for place in alone]
