@@ -338,6 +338,7 @@ class MainWindow(FocusHome, PagedWindow):
         self.rail.chosen.connect(self.show_place)
         self.tabs.chosen.connect(self.show_page)
         self.page_comes.connect(self._mark)
+        self.page_comes.connect(lambda _view: self.errors.leave_view())
         self.page_refused.connect(self.errors.show_error)
         self.top_bar.home_requested.connect(lambda: self.show_page(START))
         self.appearance.changed.connect(self.apply_theme)
