@@ -1,6 +1,5 @@
 """Many problems as a heat map."""
 
-import pytest
 from msgspec.structs import replace
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem
