@@ -53,7 +53,7 @@ def _labels(t: Theme) -> str:
         border-radius: {CONTROL_RADIUS}px; padding: 5px 9px; }}
     QLabel[role="warn"] {{ color: {t.warn}; }}
     QLabel[role="ok"] {{ color: {t.ok}; }}
-    QLabel:disabled {{ color: {t.dim}; }}
+    QLabel:disabled {{ color: {t.off}; }}
     """
 
 
@@ -65,14 +65,15 @@ def _buttons(t: Theme) -> str:
     QPushButton:hover, QToolButton:hover {{ border-color: {t.dim}; }}
     QPushButton:pressed, QToolButton:pressed {{ background: {t.line}; }}
     QPushButton:checked, QToolButton:checked {{ border-color: {t.accent}; color: {t.accent}; }}
-    QPushButton:disabled, QToolButton:disabled {{ color: {t.dim}; background: {t.panel}; }}
+    QPushButton:disabled, QToolButton:disabled {{ color: {t.off}; background: {t.panel};
+        border-color: {t.grid}; }}
     QPushButton:focus {{ border: 2px solid {t.accent}; padding: 4px 10px; }}
     QToolButton:focus {{ border: 2px solid {t.accent}; padding: 4px 6px; }}
     QPushButton[role="primary"] {{ background: {t.accent}; color: {t.on_accent}; border-color: {t.accent};
         font-weight: 600; }}
     QPushButton[role="primary"]:focus {{ border: 2px solid {t.text}; }}
-    QPushButton[role="primary"]:disabled {{ background: {t.raised}; color: {t.dim};
-        border-color: {t.line}; }}
+    QPushButton[role="primary"]:disabled {{ background: {t.raised}; color: {t.off};
+        border-color: {t.grid}; }}
     QPushButton[role="quiet"], QToolButton[role="quiet"] {{ background: transparent;
         border-color: transparent; }}
     QPushButton[role="quiet"]:hover, QToolButton[role="quiet"]:hover {{ background: {t.raised}; }}
@@ -145,7 +146,7 @@ def _inputs(t: Theme) -> str:
         border-radius: {CONTROL_RADIUS}px; padding: 4px 8px; selection-background-color: {t.accent};
         selection-color: {t.on_accent}; }}
     {focused} {{ border: 2px solid {t.accent}; padding: 3px 7px; }}
-    {disabled} {{ color: {t.dim}; background: {t.panel}; }}
+    {disabled} {{ color: {t.off}; background: {t.panel}; border-color: {t.grid}; }}
     QPlainTextEdit[stage="true"] {{ background: {t.panel}; border: none; }}
     QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ subcontrol-origin: border; width: 18px;
         border: none; background: transparent; }}
@@ -158,7 +159,7 @@ def _inputs(t: Theme) -> str:
     QComboBox::down-arrow {{ image: url("{MARKS}:down-{t.name}.svg"); width: 12px; height: 12px; }}
     QComboBox QAbstractItemView {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};
         selection-background-color: {t.accent}; selection-color: {t.on_accent}; outline: none; }}
-    QComboBox QAbstractItemView::item:disabled {{ color: {t.dim}; }}
+    QComboBox QAbstractItemView::item:disabled {{ color: {t.off}; }}
     QCheckBox, QRadioButton {{ background: transparent; color: {t.text}; spacing: 8px; padding: 2px;
         border: 1px solid transparent; border-radius: 4px; }}
     QCheckBox:focus, QRadioButton:focus {{ border-color: {t.accent}; }}
@@ -167,7 +168,7 @@ def _inputs(t: Theme) -> str:
     QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent};
         image: url("{MARKS}:check-{t.name}.svg"); }}
     QCheckBox::indicator:disabled {{ background: {t.panel}; border-color: {t.line}; }}
-    QCheckBox:disabled, QRadioButton:disabled {{ color: {t.dim}; }}
+    QCheckBox:disabled, QRadioButton:disabled {{ color: {t.off}; }}
     """
 
 
@@ -180,7 +181,7 @@ def _views(t: Theme) -> str:
     QTableView:focus, QListView:focus, QTreeView:focus {{ border: 1px solid {t.accent}; }}
     QTableView::item, QListView::item {{ padding: 4px 8px; border: none; }}
     QTableView::item:selected, QListView::item:selected {{ background: {t.accent}; color: {t.on_accent}; }}
-    QListView::item:disabled {{ color: {t.dim}; }}
+    QListView::item:disabled {{ color: {t.off}; }}
     QHeaderView {{ background: {t.panel}; border: none; }}
     QHeaderView::section {{ background: {t.panel}; color: {t.dim}; border: none;
         border-bottom: 1px solid {t.line}; padding: 6px 11px; font-size: {CAPTION_PX}px; font-weight: 600; }}
@@ -190,7 +191,7 @@ def _views(t: Theme) -> str:
     QMenu {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line}; padding: 4px; }}
     QMenu::item {{ padding: 5px 24px 5px 12px; border-radius: 4px; }}
     QMenu::item:selected {{ background: {t.accent}; color: {t.on_accent}; }}
-    QMenu::item:disabled {{ color: {t.dim}; background: transparent; }}
+    QMenu::item:disabled {{ color: {t.off}; background: transparent; }}
     QMenu::separator {{ height: 1px; background: {t.line}; margin: 4px 8px; }}
     """
 

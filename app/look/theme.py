@@ -14,6 +14,7 @@ class Theme:
     line: str
     text: str
     dim: str
+    off: str  # of what cannot be used now
     grid: str
     accent: str
     ok: str
@@ -30,6 +31,7 @@ DARK = Theme(
     line="#2A313B",
     text="#E6EAF0",
     dim="#8C96A5",
+    off="#8C96A5",
     grid="#232A33",
     accent="#56B4E9",
     ok="#3FB68B",
@@ -45,6 +47,7 @@ LIGHT = Theme(
     line="#D5DBE2",
     text="#1B2430",
     dim="#5C6875",
+    off="#5C6875",
     grid="#E6EAEE",
     accent="#0072B2",
     ok="#1A7553",
@@ -60,6 +63,7 @@ CONTRAST = Theme(
     line="#8C96A5",
     text="#FFFFFF",
     dim="#C6CEDA",
+    off="#7F8998",
     grid="#3A424E",
     accent="#6FC7FF",
     ok="#5BE0AE",

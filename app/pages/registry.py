@@ -51,7 +51,7 @@ class PlaceEntry(RailEntry):
 
 
 PLACES = (
-    PlaceEntry("home", "Home", "mdi6.home-outline", (ViewEntry(START, "Start", keys="Ctrl+0"),)),
+    PlaceEntry("home", "Home", "mdi6.home-outline", (ViewEntry(START, "Home", keys="Ctrl+0"),)),
     PlaceEntry(
         "measure",
         "Measure",

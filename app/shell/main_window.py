@@ -98,6 +98,12 @@ class MainWindow(FocusHome, PagedWindow):
         """The page in front."""
         return self.page
 
+    @property
+    def aside(self) -> tuple[QWidget, QWidget] | None:
+        """The tour, after the control that it is at."""
+        callout = self.tour.callout
+        return None if callout.target is None else (callout, callout.target)
+
     def open_path(self, path: Path) -> None:
         """Show a session file as soon as it is read; what is wrong with it is told in the error line.
 
@@ -332,6 +338,7 @@ class MainWindow(FocusHome, PagedWindow):
         self.rail.chosen.connect(self.show_place)
         self.tabs.chosen.connect(self.show_page)
         self.page_comes.connect(self._mark)
+        self.page_comes.connect(lambda _view: self.errors.leave_view())
         self.page_refused.connect(self.errors.show_error)
         self.top_bar.home_requested.connect(lambda: self.show_page(START))
         self.appearance.changed.connect(self.apply_theme)

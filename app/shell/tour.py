@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from flashscope.app.look.theme import Theme
-from flashscope.app.pages.registry import START, place_of
+from flashscope.app.pages.registry import START, place_of, title_of
 from flashscope.app.pages.start.page import StartPage
 from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.presenter.presenter import Stage
@@ -32,7 +32,7 @@ class TourStep(NamedTuple):
     """One step.
 
     Attributes:
-        page: The page that has the control; empty: it stands beside every page.
+        page: The view that has the control; empty: it stands beside every view.
         says: What to do, and what that shows.
         target: The control, None where there is none.
         signals: One of them is heard when it is used.
@@ -40,6 +40,7 @@ class TourStep(NamedTuple):
         done: Whether it has been used when one is heard.
         shows: The page that shows what comes of it; empty: the one in front.
         forth: What the button is called that does it.
+        anywhere: Whether every other view of that place has the control, too.
     """
 
     page: str
@@ -50,6 +51,7 @@ class TourStep(NamedTuple):
     done: Callable[[], bool] = lambda: True
     shows: str = ""
     forth: str = "Next"
+    anywhere: bool = False
 
 
 def tour_steps(
@@ -80,6 +82,7 @@ def tour_steps(
             lambda: [window.page_shown],
             lambda: _show_results(window),
             lambda: window.view == "results",
+            anywhere=True,
         ),
         _pressed(
             "",
@@ -178,7 +181,7 @@ class Tour(QObject):
     ) -> None:
         super().__init__(window)
         self.at: int | None = None
-        self._window, self._stage, self._rail, self._top_bar = window, stage, rail, top_bar
+        self._window, self._stage, self._rail, self._tabs = window, stage, rail, tabs
         self._errors, self._steps = errors, tour_steps(window, rail, tabs, lambda: top_bar.begins)
         self._heard: list[QMetaObject.Connection] = []
         self._views: dict[int, str] = {}  # the view in front when each step began
@@ -276,13 +279,13 @@ class Tour(QObject):
             return
         step = self._steps[self.at]
         here = self._here(step)
-        says = step.says if here else f"Go to {place_of(step.page).title}: this step is there."
+        says = step.says if here else f"Go to {self._lacking(step)}: this step is there."
         place = f"{self.at + 1} of {len(self._steps)}"
         self.callout.say(place, says, step.forth if here else "Go there", back=self.at > 0)
         target = self._target(step)
         if target is not self.callout.target:
             self._new.start()
-        self.callout.point_at(target)
+        self.callout.point_at(target, apart=not here)
 
     def _reveal(self) -> None:
         """Scroll to what is pointed at from now on; its page is laid out by now."""
@@ -290,12 +293,19 @@ class Tour(QObject):
             reveal(self.callout.target)
 
     def _here(self, step: TourStep) -> bool:
-        return step.page in {"", self._window.page.key}
+        return step.page in {"", self._window.view} or (step.anywhere and self._in_place(step))
+
+    def _in_place(self, step: TourStep) -> bool:
+        return place_of(step.page) is place_of(self._window.view)
+
+    def _lacking(self, step: TourStep) -> str:
+        """What leads to the view of a step is called so: its place, or its tab where that is in front."""
+        return title_of(step.page) if self._in_place(step) else place_of(step.page).title
 
     def _target(self, step: TourStep) -> QWidget | None:
         if self._here(step):
             return step.target()
-        return self._rail.button(place_of(step.page).key)
+        return self._tabs if self._in_place(step) else self._rail.button(place_of(step.page).key)
 
     def _make_way(self) -> None:
         if self._stage.on:

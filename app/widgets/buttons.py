@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import qtawesome
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QIcon, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QIcon, QMouseEvent, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QDialogButtonBox,
@@ -25,13 +25,15 @@ ICON_PX = 16
 
 def themed_icon(name: str, theme: Theme, colour: str = "") -> QIcon:
     """A qtawesome icon in a theme's colours; the text's colour unless another is given."""
-    icon: QIcon = qtawesome.icon(name, color=colour or theme.text, color_disabled=theme.dim)
+    icon: QIcon = qtawesome.icon(name, color=colour or theme.text, color_disabled=theme.off)
     return icon
 
 
-def text_button(text: str, name: str, clicked: Callable[[], object], role: str = "") -> QPushButton:
+def text_button(
+    text: str, name: str, clicked: Callable[[], object], role: str = "", kind: type[QPushButton] = QPushButton
+) -> QPushButton:
     """A push button; `name` is what a screen reader says, `role` is one of the stylesheet's."""
-    button = QPushButton(button_text(text))
+    button = kind(button_text(text))
     button.setAccessibleName(name)
     if role:
         button.setProperty("role", role)
@@ -87,6 +89,30 @@ class DialogButtons(QDialogButtonBox):
         super().__init__(standard)
         for button in self.buttons():
             button.setIcon(QIcon())
+
+
+class SteadyButton(QPushButton):
+    """One that comes under the pointer where another was; a double click on that does not press it."""
+
+    _pressed = False
+
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        """Nobody has pressed it since."""
+        super().showEvent(event)
+        self._pressed = False
+
+    @guarded()
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Be pressed."""
+        self._pressed = True
+        super().mousePressEvent(event)
+
+    @guarded()
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Be pressed once more, if the first press was its own."""
+        if self._pressed:
+            super().mouseDoubleClickEvent(event)
 
 
 class IconButton(QToolButton):

@@ -119,22 +119,24 @@ class Callout(_Framed):
             self.next.setFocus()
         self.back.setVisible(back)
 
-    def point_at(self, target: QWidget | None) -> None:
-        """Stand beside this, and follow it; None: stand in the middle."""
+    def point_at(self, target: QWidget | None, *, apart: bool = False) -> None:
+        """Stand beside this, and follow it; None: stand in the middle.
+
+        Args:
+            target: What the ring is around.
+            apart: Whether to stand in the lower right corner, where least of a view lies.
+        """
         if target is not self.target or self.isHidden():
             self.target = target
             self._watch(target)
-            if target is not None:
-                QWidget.setTabOrder(target, self.skip)
-                QWidget.setTabOrder(self.skip, self.back)
-                QWidget.setTabOrder(self.back, self.next)
         taken = visible_part(target, self._ground) if target is not None else QRect()
         edge = px(2 * LINE_PX)
         self.ring.setGeometry(taken.adjusted(-edge, -edge, edge, edge))
         self.ring.setVisible(not taken.isEmpty())
         room = self._ground.rect().adjusted(edge, edge, -edge, -edge)
         self.resize(self._fitting(min(px(WIDTH_PX), room.width())))
-        self.move(place_beside(taken, self.size(), room))
+        corner = room.bottomRight() - self.rect().bottomRight()
+        self.move(corner if apart else place_beside(taken, self.size(), room))
         self.show()
         self.ring.raise_()
         self.raise_()

@@ -41,6 +41,7 @@ class ErrorLine(QFrame):
         self.setObjectName("errorLine")
         self._details = ""
         self._act: Callable[[], None] | None = None
+        self._here = False  # whether the message is about the view in front alone
         self._label = ElidedLabel()
         self._act_button = text_button("Undo", "Undo", self._do)
         self._details_button = text_button("Details", "Show the details of the message", self._show_details)
@@ -86,6 +87,16 @@ class ErrorLine(QFrame):
         self._fill("error", _in_one_line(text), details)
         self._timer.stop()
 
+    def show_here(self, text: str) -> None:
+        """Show what cannot be done in the view in front."""
+        self.show_error(text)
+        self._here = True
+
+    def leave_view(self) -> None:
+        """Another view is in front: say no more what was about the one before."""
+        if self._here:
+            self.hide()
+
     def offer(self, label: str, act: Callable[[], None]) -> None:
         """Add a button to the message on show."""
         self._act = act
@@ -121,7 +132,7 @@ class ErrorLine(QFrame):
         self._timer.start()
 
     def _fill(self, role: str, text: str, details: str = "") -> None:
-        self._details, self._act = cut_short(details, MOST_DETAILS), None
+        self._details, self._act, self._here = cut_short(details, MOST_DETAILS), None, False
         self._label.setProperty("role", role)
         self._label.style().polish(self._label)
         self._label.setText(text)

@@ -25,7 +25,7 @@ from flashscope.app.widgets.buttons import DialogButtons, text_button
 from flashscope.app.widgets.focus_home import FocusHome
 from flashscope.app.widgets.pick_list import ASIDE_ROLE, AsideDelegate
 from flashscope.app.widgets.plain import PlainLabel, plain_tip, set_tip
-from flashscope.app.words.progress import count_text, elapsed_text
+from flashscope.app.words.progress import count_text, left_text
 from flashscope.app.words.queueing import estimate_words, sweep_words, total_words
 from flashscope.profiles.results.model.time_left import seconds_left
 
@@ -217,7 +217,7 @@ class QueueSheet(FocusHome, QDialog):
             left = seconds_left(session, self._controller.sweep_now_ns)
             self.bar.setMaximum(session.plan.cells)
             self.bar.setValue(session.ended_points)
-            more = "" if left is None else f" · about {elapsed_text(left)} left"
+            more = "" if left is None else f" · {left_text(left)} left"
             self.progress.setText(f"{count_text(session)}{more}")
 
     def _enable(self) -> None:

@@ -20,6 +20,7 @@ from flashscope.app.words.progress import (
     device_state_text,
     elapsed_text,
     job_text,
+    left_text,
     memory_text,
     outcome_text,
 )
@@ -149,7 +150,7 @@ class StatusBar(QFrame):
         self.elapsed.setText(f"elapsed {elapsed_text(self._elapsed(session))}")
         measured = running and not self._controller.replaying
         left = seconds_left(session, self._controller.sweep_now_ns) if measured else None
-        self.left.setText("" if left is None else f"about {elapsed_text(left)} left")
+        self.left.setText("" if left is None else f"{left_text(left)} left")
 
     def _elapsed(self, session: Session) -> float:
         ends = [s.ended_ns for s in session.points if s.ended_ns is not None]

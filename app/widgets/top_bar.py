@@ -13,7 +13,14 @@ from flashscope.app.control.resuming import resumable
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.widgets.badge import Badge
-from flashscope.app.widgets.buttons import ICON_PX, icon_button, recolour, size_icon, text_button
+from flashscope.app.widgets.buttons import (
+    ICON_PX,
+    SteadyButton,
+    icon_button,
+    recolour,
+    size_icon,
+    text_button,
+)
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import set_tip
@@ -48,7 +55,7 @@ class TopBar(QFrame):
         self.setObjectName("topBar")
         self._controller, self._registry = controller, registry
         self._menu_button = icon_button("mdi6.menu", "Menu", self._open_menu)
-        self.home = text_button("Flashscope", "Start page", self.home_requested.emit, "brand")
+        self.home = text_button("Flashscope", "Go to Home", self.home_requested.emit, "brand")
         does(self.home, "place.home")
         self.badge = Badge()
         self._blocked, self._form_open, self._form_in_front = "", True, False
@@ -57,10 +64,14 @@ class TopBar(QFrame):
         self.sweep = text_button(
             "Show the sweep", "Show the sweep that runs", lambda: self._trigger("show_sweep")
         )
-        self.new = text_button(NEW, "New sweep", lambda: self._trigger("profile.new"), "primary")
+        self.new = text_button(
+            NEW, "New sweep", lambda: self._trigger("profile.new"), "primary", SteadyButton
+        )
         self.cancel = text_button("Cancel", "Cancel the sweep", lambda: self._trigger("cancel"))
         self.resume = text_button("Resume", RESUME_TIP, lambda: self._trigger("resume"))
-        self.run = text_button(RUN_ROOMY, "Run the sweep", lambda: self._trigger("run"), "primary")
+        self.run = text_button(
+            RUN_ROOMY, "Run the sweep", lambda: self._trigger("run"), "primary", SteadyButton
+        )
         buttons = {"cancel": self.cancel, "resume": self.resume, "run": self.run}
         buttons |= {"replay": self.replay, "profile.new": self.new, "show_sweep": self.sweep}
         for key, button in buttons.items():

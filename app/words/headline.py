@@ -140,7 +140,7 @@ def _beside(clause: Clause) -> str:
     if clause.quantity is FOOTPRINT:
         return f"takes {factor} {'less' if better else 'more'} memory"
     lower = better == (clause.quantity.better == "lower")
-    return f"has {factor} {'lower' if lower else 'higher'} {_title(clause.quantity)}"
+    return f"has {factor} {'lower' if lower else 'higher'} {clause.quantity.inside}"
 
 
 def _as(clause: Clause, baseline: str) -> str:
@@ -151,7 +151,7 @@ def _as(clause: Clause, baseline: str) -> str:
     if quantity is FOOTPRINT:
         about = "" if _equal(clause) else "about "
         return f"takes {about}as much memory{f' as {baseline}' if baseline else ''}"
-    return f"has the same {_title(quantity)}{f' as {baseline}' if baseline else ''}"
+    return f"has the same {quantity.inside}{f' as {baseline}' if baseline else ''}"
 
 
 def _alone(quantity: Quantity, value: float) -> str:
@@ -159,13 +159,7 @@ def _alone(quantity: Quantity, value: float) -> str:
     text = words_of(quantity).text(value)
     if quantity is RUNTIME:
         return f"runs in {text}"
-    return f"takes {text} of memory" if quantity is FOOTPRINT else f"has {_title(quantity)} {text}"
-
-
-def _title(quantity: Quantity) -> str:
-    """Its title inside a sentence; what is an abbreviation stays one."""
-    first, second = quantity.title[0], quantity.title[1:2]
-    return quantity.title if second.isupper() or second.isdigit() else f"{first.lower()}{quantity.title[1:]}"
+    return f"takes {text} of memory" if quantity is FOOTPRINT else f"has {quantity.inside} {text}"
 
 
 def _lost(headline: Headline) -> str:

@@ -11,6 +11,7 @@ from flashscope.profiles.wire.events import PointStatus, Reading
 
 NS = 1_000_000_000
 MOST_NAMED = 2
+SURE_S = 5.0  # seconds below which an estimate tells no more than that little is left
 SPELLED: dict[PointStatus, str] = {"will-not-fit": "will not fit", "oom": "out of memory"}
 
 
@@ -67,6 +68,11 @@ def elapsed_text(seconds: float) -> str:
     whole = max(0, round(seconds))
     hours, minutes = divmod(whole // 60, 60)
     return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+
+
+def left_text(seconds: float) -> str:
+    """How long it still takes, as far as that is known; while something is left it is never nothing."""
+    return f"about {elapsed_text(seconds)}" if seconds >= SURE_S else "a few seconds"
 
 
 def device_state_text(reading: Reading) -> str:

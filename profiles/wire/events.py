@@ -201,13 +201,18 @@ class SamplingStarted(EventBase, frozen=True, kw_only=True, tag="sampling-starte
 
 
 class PointProgress(EventBase, frozen=True, kw_only=True, tag="point-progress"):
-    """Where a point in flight is: `done` of `total` steps of its phase; `last_ms` is the newest sample."""
+    """Where a point in flight is: `done` of `total` steps of its phase; `last_ms` is the newest sample.
+
+    Attributes:
+        t_ns: When it was there; None: it was not told.
+    """
 
     index: int
     phase: Phase
     done: int = 0
     total: int = 0
     last_ms: float | None = None
+    t_ns: int | None = None
 
 
 class PointMeasured(EventBase, frozen=True, kw_only=True, tag="point-measured"):

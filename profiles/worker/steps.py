@@ -7,7 +7,7 @@ from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.wire.events import Phase, PointProgress
 from flashscope.profiles.worker.child import Link
 
-PROGRESS_S = 1 / 30
+PROGRESS_NS = 1_000_000_000 // 30
 
 
 class Steps:
@@ -20,7 +20,7 @@ class Steps:
     def __init__(self, point: Point, link: Link) -> None:
         self.phase: Phase = "prepare"
         self._point, self._link = point, link
-        self._told_at = -math.inf
+        self._told_ns: float = -math.inf
 
     def enter(self, phase: Phase, done: int = 0, total: int = 0, last_ms: float | None = None) -> None:
         """Begin a step: stop here if the engine has cancelled, else tell it, at most 30 times a second.
@@ -36,11 +36,13 @@ class Steps:
         """
         self.check()
         self.phase = phase
-        now = time.monotonic()
-        if now - self._told_at >= PROGRESS_S:
-            self._told_at = now
-            index = self._point.index
-            self._link.send(PointProgress(index=index, phase=phase, done=done, total=total, last_ms=last_ms))
+        now = time.monotonic_ns()
+        if now - self._told_ns >= PROGRESS_NS:
+            self._told_ns = now
+            told = PointProgress(
+                index=self._point.index, phase=phase, done=done, total=total, last_ms=last_ms, t_ns=now
+            )
+            self._link.send(told)
 
     def check(self) -> None:
         """Stop here if the engine has cancelled.

@@ -12,7 +12,7 @@ from rich.table import Column
 from rich.text import Text
 
 from flashscope.app.commands.messages import tell
-from flashscope.app.words.progress import elapsed_text, job_text, repeat_text
+from flashscope.app.words.progress import elapsed_text, job_text, left_text, repeat_text
 from flashscope.app.words.units import ms_text
 from flashscope.profiles.plan.problem_words import place_words
 from flashscope.profiles.results.model.session import Session
@@ -102,7 +102,7 @@ class TickingColumn(ProgressColumn):
 
 def _still_left(_task: Task, noted: Noted, now: float) -> str:
     left = noted.left_s
-    return "" if left is None else f"about {elapsed_text(left - (now - noted.left_at))} left"
+    return "" if left is None else f"{left_text(left - (now - noted.left_at))} left"
 
 
 def _into_job(task: Task, noted: Noted, now: float) -> str:
@@ -122,7 +122,6 @@ class ProgressBar:
 
     def __init__(self, console: Console, clock: Callable[[], float] = monotonic) -> None:
         self._clock, self._noted = clock, Noted()
-        width = BAR_WIDTH if console.width >= WIDE else SHORT_BAR_WIDTH
         self._progress = Progress(
             TextColumn("{task.completed} of {task.total}", markup=False),
             BarColumn(width, complete_style="cyan", finished_style="green"),
@@ -172,7 +171,7 @@ def _tell_trouble(session: Session, event: Event) -> None:
 def _left(session: Session) -> str:
     """The time left; empty when it is not known."""
     left = seconds_left(session)
-    return "" if left is None else f", about {elapsed_text(left)} left"
+    return "" if left is None else f", {left_text(left)} left"
 
 
 def _place(session: Session, index: int) -> str:

@@ -6,10 +6,11 @@ from typing import NamedTuple
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.compare.list_model import ListColumn
 from flashscope.app.words.claims import verdict_text
-from flashscope.profiles.claims import CLAIM_VERDICTS, Claim, ClaimResult
+from flashscope.profiles.claims import CLAIM_VERDICTS, DOCUMENTS, Claim, ClaimResult
 
 NOT_YET = "not tested yet"
-WIDTHS = (142, 102, 350, 300)
+MEASURED = 3  # the column of what was measured
+WIDTHS = (142, 176, 350, 300)
 
 
 class ClaimRow(NamedTuple):
@@ -37,7 +38,7 @@ def claim_columns(theme: Callable[[], Theme]) -> Sequence[ClaimColumn]:
             colour=lambda row: colour(row, theme()),
         ),
         ClaimColumn(
-            "stands in", _order, lambda row: f"{row.claim.document} : {row.claim.lines[0]}", tip=_place
+            "stands in", _order, lambda row: f"document {row.claim.document}, {_line(row)}", tip=_place
         ),
         ClaimColumn("claim", lambda row: row.claim.says, tip=lambda row: row.claim.says),
         ClaimColumn("measured", _measured, tip=_measured),
@@ -54,8 +55,13 @@ def _order(row: ClaimRow) -> float:
     return 10_000 * int(row.claim.document) + row.claim.lines[0]
 
 
+def _line(row: ClaimRow) -> str:
+    return f"line {row.claim.lines[0]}"
+
+
 def _place(row: ClaimRow) -> str:
-    return f"Document {row.claim.place}"
+    title = next(one.title for one in DOCUMENTS if one.number == row.claim.document)
+    return f"{title}\nDocument {row.claim.place}"
 
 
 def _measured(row: ClaimRow) -> str:

@@ -6,7 +6,7 @@ from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
-from flashscope.app.pages.claims.columns import NOT_YET, WIDTHS, ClaimRow, claim_columns
+from flashscope.app.pages.claims.columns import MEASURED, NOT_YET, WIDTHS, ClaimRow, claim_columns
 from flashscope.app.pages.claims.detail import ClaimDetail
 from flashscope.app.pages.claims.staging import ClaimsStaging
 from flashscope.app.pages.claims.testing import Testing
@@ -143,6 +143,7 @@ class ClaimsPage(Page):
     def _tell(self) -> None:
         """Say how it stands, and what the button does."""
         found = [(row.claim, row.finding) for row in self.rows if row.finding]
+        self.table.setColumnHidden(MEASURED, not found)  # its room is the claims' until then
         self.sentence.setText(claims_summary(found))
         waits = A_SWEEP_MEASURES if self.controller.measuring else ""
         self.source.setText(waits or where_text(self._device()))

@@ -90,7 +90,9 @@ class CompareBoard(QWidget):
             part.picked.connect(self.choose)
         self.head.picked.connect(self.show_current)
         self.ratios.view_chosen.connect(self.turn_view)
-        self.ratios.toggled.connect(self._toggle)
+        for card in (self.ratios, self.curves):
+            card.toggled.connect(self._toggle)
+        self.ratios.turned.connect(lambda lines: self.curves.legend.setVisible(not lines))
         self.curves.curve_chosen.connect(self._choose_curve)
 
     @guarded(bool)

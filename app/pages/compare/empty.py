@@ -42,7 +42,7 @@ class EmptyState(QWidget):
         column.addStretch(2)
         for part in (heading, self.words):
             column.addWidget(part)
-        bundled = "Compare the bundled recordings"
+        bundled = "Compare two bundled recordings"
         for text, name, signal, role, key in (
             (
                 "Open sessions …",

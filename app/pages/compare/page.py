@@ -9,7 +9,7 @@ from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout
 
 from flashscope.app.control.actions import Action
-from flashscope.app.control.bundled import alike_recordings
+from flashscope.app.control.bundled import told_sessions
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
@@ -21,6 +21,7 @@ from flashscope.app.pages.compare.empty import EmptyState
 from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.pages.compare.last import last_like
 from flashscope.app.pages.compare.lineup import MOST, Lineup
+from flashscope.app.pages.compare.partners import partners
 from flashscope.app.pages.compare.report import FILTERS, HTML, JSON, proposed, write_report
 from flashscope.app.pages.compare.staging import CompareStaging
 from flashscope.app.pages.host import Host
@@ -111,7 +112,7 @@ class ComparePage(Page):
         self.chooser.chosen.connect(self._choose_quantity)
         self.empty.opening_wanted.connect(self.open_files)
         self.empty.sessions_wanted.connect(lambda: self.page_requested.emit("sessions"))
-        self.empty.bundled_wanted.connect(lambda: lineup.choose(alike_recordings()))
+        self.empty.bundled_wanted.connect(self.compare_bundled)
         self.controller.running_changed.connect(self._offer_after)
         self.let_export(card.export_button.exporter for card in (self.board.ratios, self.board.curves))
 
@@ -177,6 +178,10 @@ class ComparePage(Page):
         if len(self.lineup.paths) >= TWO:
             copy_text(compare_line(self.lineup.sides, self.lineup.quantity.key))
             self.noticed.emit("The comparison is on the clipboard as a command line.")
+
+    def compare_bundled(self) -> None:
+        """Compare the two recordings that come with the program and share most points."""
+        self._chores.do(partial(partners, told_sessions()), self.choose)
 
     def compare_like(self) -> None:
         """Compare the session on show with the newest other one that did the same."""

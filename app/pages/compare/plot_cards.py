@@ -47,11 +47,13 @@ class RatioCard(Card):
     Signals:
         picked: A pair was clicked: its place (int).
         view_chosen: Show the other view.
+        turned: Lines over N came to the front (True), or the heat map (bool).
         toggled: A kernel is to be shown or hidden (str, bool).
     """
 
     picked = Signal(int)
     view_chosen = Signal()
+    turned = Signal(bool)
     toggled = Signal(str, bool)
 
     def __init__(self, theme: Theme) -> None:
@@ -96,6 +98,7 @@ class RatioCard(Card):
         self.switch.setText("Over N" if maps else "Heat map")
         self.switch.setAccessibleName("Show lines over N" if maps else "Show the heat map")
         set_tip(self.switch, f"{self.switch.accessibleName()}, kernels by problems")
+        self.turned.emit(not maps)
 
     def _offer_all(self) -> None:
         """Offer the way back while some of the columns are out of sight."""
@@ -108,7 +111,8 @@ class RatioCard(Card):
         self.legend.show_kernels(self._named(sheet), hidden)
         more = change_word(quantity, more=True)
         if self.view == "map":
-            self._words.setText(f"{findings.members[current].name} beside {findings.members[0].name}")
+            names = [findings.members[place].name for place in (current, 0)]
+            self._words.setText(" over the baseline, ".join(names))
             yield
             self._draw_map(findings, current)
             return
@@ -157,9 +161,11 @@ class CurvesCard(Card):
     Signals:
         picked: A pair was clicked: its place (int).
         curve_chosen: Show the points of another curve (Curve).
+        toggled: A kernel is to be shown or hidden (str, bool).
     """
 
     picked = Signal(int)
+    toggled = Signal(str, bool)
     curve_chosen = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
@@ -183,6 +189,10 @@ class CurvesCard(Card):
         for widget in (self._words, self.problems, self.export_button):
             self.header.addWidget(widget)
         keep(self.problems, self.problems.setMaximumWidth, 190)
+        self.legend = KernelLegend(theme)
+        self.legend.toggled.connect(self.toggled)
+        self.legend.hide()  # unless there is none beside it
+        self.body.addWidget(self.legend)
         self.body.addWidget(self.plot, 1)
         self.setContentsMargins(0, -4, -6, -6)
 
@@ -194,6 +204,8 @@ class CurvesCard(Card):
             self.plot.set_words(words_of(quantity))
             self._fill(list(findings.sheets))
         self.problems.setCurrentIndex(self._curves.index(curve))
+        drawn = {strand.kernel for strand in sheet.curves if strand.value.size}
+        self.legend.show_kernels([kernel for kernel in sheet.kernels if kernel in drawn], hidden)
         self._kernels = tuple(kernel for kernel in sheet.kernels if kernel not in hidden)
         self.set_title(quantity.title)
         several = any(one.faint for one in sheet.curves)
@@ -204,8 +216,8 @@ class CurvesCard(Card):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         self._theme = theme
-        self.plot.apply_theme(theme)
-        self.export_button.apply_theme(theme)
+        for part in (self.plot, self.legend, self.export_button):
+            part.apply_theme(theme)
 
     def make_export(self) -> Export | None:
         """What the export menu writes."""

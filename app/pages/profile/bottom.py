@@ -77,9 +77,10 @@ class BottomCard(Card):
         self.header.addWidget(self.export_button)
 
     def show_session(self, session: Session | None) -> None:
-        """Another session."""
+        """Another session, whose telemetry moves: what stands still is another's."""
         self._session = session
         self.strip.show_session(session)
+        self.freeze.setChecked(False)
         self.legend.show_kernels(session.plan.kernels if session else ())
         self.notes.show_session()
 

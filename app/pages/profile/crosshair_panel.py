@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication, QHideEvent
-from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QPushButton
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
@@ -218,15 +218,11 @@ class CrosshairPanel(Card):
         for row in self._rows.values():
             row.remove()
         self._rows = {}
-        before: QWidget | None = None
         height = ROW_PX if len(kernels) <= ROOMY else DENSE_ROW_PX
         for place, kernel in enumerate(kernels):
             row = self._rows[kernel] = self._make(kernel, height)
             self._put(row, place, len(kernels))
             row.show_figures(self._quantities, [None] * len(row.values), "")
-            if before is not None:
-                self.setTabOrder(before, row.button)
-            before = row.button
             yield
 
     def show_hidden(self, hidden: Collection[str]) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
@@ -117,10 +116,6 @@ class ProfilePage(FormPage):
         self._row.addWidget(self.form)
         self._row.addWidget(right, 1)
         self._right, self._bottom = right, bottom
-        firsts = {self.form: self.device, right: self.plots.cells[0].chooser}
-        for whole, first in firsts.items():
-            whole.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # by these Qt knows that parts follow a whole
-            whole.setFocusProxy(first)
         keep(self, self._place_form)
         self.large = (self.form, self.plots, bottom)
 
@@ -137,7 +132,6 @@ class ProfilePage(FormPage):
         direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.BottomToTop
         if direction != self._row.direction():
             self._row.setDirection(direction)
-            self.setTabOrder(*((self.form, self._right) if beside else (self._right, self.form)))
 
     def staging_of(self, view: str) -> Staging:
         """What the curves, the telemetry or the results do on a stage."""

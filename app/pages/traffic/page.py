@@ -10,7 +10,7 @@ from flashscope.app.control.bundled import counted_recording
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
-from flashscope.app.look.zoom import keep, px
+from flashscope.app.look.zoom import px
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.traffic.card import TrafficCard, totals_text
 from flashscope.app.pages.traffic.shown import (
@@ -37,11 +37,9 @@ from flashscope.app.plots.timeline.traffic_plot import (
     written_colour,
 )
 from flashscope.app.widgets.buttons import text_button
-from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
-from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
-from flashscope.app.widgets.term_label import TermLabel
+from flashscope.app.widgets.plain import FormulaLabel, PlainLabel
 from flashscope.app.words.provenance_header import session_header
 from flashscope.app.words.units import seqlen_full, seqlen_text
 from flashscope.profiles.results.model.curves import Curve
@@ -52,7 +50,7 @@ from flashscope.profiles.wire.events import Event, PlanStarted, PointMeasured
 HEAD_PX, CARD_PX = 110, 62  # what the head of the page takes, and of a card all but the plot itself
 PICTURE = (900, 170)  # pixels at 100 % of a plot in an exported picture, at least
 MARGIN = 12
-CHOICE_PX = 84
+HEADING = "DRAM traffic of one run"
 OPEN, COUNT = "Open the recording with counters", "New sweep with counters …"
 BESIDE = 2  # kernels that a stage shows side by side
 MOST_STAGED = 3  # that it shows at all
@@ -75,12 +73,7 @@ class TrafficPage(Page):
         self._made: dict[str, TrafficCard] = {}  # of all that was
         self.only: Collection[str] = ()
         self._side_by_side = False
-        self.seqlens = DropDown()
-        self.seqlens.setAccessibleName("Sequence length on show")
-        set_tip(self.seqlens, "N; it goes with the crosshair of the curves")
-        self.seqlens.activated.connect(self._choose_seqlen)
-        keep(self.seqlens, self.seqlens.setMinimumWidth, CHOICE_PX)
-        self.heading, self.choice_words = PlainLabel("DRAM traffic of one run"), TermLabel("N")
+        self.heading = PlainLabel(HEADING)
         self.legend, self.kernels = FormulaLabel(), Legend(theme)
         self.kernels.changed.connect(self._hide)
         controller.kernels_hidden.connect(lambda _hidden: self._changed())
@@ -92,7 +85,7 @@ class TrafficPage(Page):
         self.staging = TrafficStaging(
             self,
             controller,
-            (self.heading, self.seqlens, self.choice_words, self.kernels, self.export_button),
+            (self.heading, self.kernels, self.export_button),
         )
         controller.events_arrived.connect(self._take_events)
         controller.jumped.connect(self._changed)
@@ -105,7 +98,7 @@ class TrafficPage(Page):
         title.setProperty("role", "heading")
         self.legend.setProperty("role", "unit")
         self.legend.setWordWrap(True)
-        parts = (title, self.legend, self.choice_words, self.seqlens, self.export_button)
+        parts = (title, self.legend, self.export_button)
         head = Lines(parts, (title, self.legend), 8)
         self._cards = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._cards.setSpacing(8)
@@ -256,16 +249,11 @@ class TrafficPage(Page):
             return first
         return self._groups.get(chosen, {})
 
-    def _choose_seqlen(self, place: int) -> None:
-        self.controller.seqlen_chosen.emit(self.seqlens.itemData(place))
-
     def _draw(self) -> None:
         there = self._of_curve()
         self.seqlen = nearest(sorted(there), self._wanted) if there else None
-        self.seqlens.clear()
-        for seqlen in sorted(there):
-            self.seqlens.addItem(seqlen_text(seqlen), seqlen)
-        self.seqlens.setCurrentIndex(self.seqlens.findData(self.seqlen))
+        at = "" if self.seqlen is None else f" at N = {seqlen_text(self.seqlen)}"
+        self.heading.setText(f"{HEADING}{at}")
         offered = self._offered()
         kernels = [one.row.kernel for one in offered]
         self._make_cards(kernels)

@@ -109,7 +109,7 @@ class StageActions:
             self._stage.enter()
         else:
             others = ", ".join(title_of(key) for key in STAGED)
-            self._errors.show_error(f"{title_of(view)} has no form for a stage; these have one: {others}.")
+            self._errors.show_here(f"{title_of(view)} has no form for a stage; these have one: {others}.")
 
     def _open(self) -> None:
         path, _filter = QFileDialog.getOpenFileName(self._stage.window, "Present a story", "", FILTER)

@@ -15,7 +15,7 @@ def _entries() -> Iterator[Meaning]:
     """What quantities and kernels say of themselves is said once, where they are declared."""
     yield from TERMS
     for quantity in QUANTITIES.values():
-        also = (quantity.short,) if quantity.short != quantity.title.lower() else ()
+        also = (quantity.short,) if quantity.short.lower() != quantity.title.lower() else ()
         yield Meaning(quantity.title, quantity.about, also)
     for spec in KERNELS:
         yield Meaning(spec.name, f"{spec.idea[:1].upper()}{spec.idea[1:]}.")

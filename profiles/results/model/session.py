@@ -67,6 +67,7 @@ class PointState:
         measurement: What it yielded, without samples until it has ended; None before its check.
         phase: What it is doing while it runs, with `done` of `total` steps; not in a file.
         last_ms: Its newest sample while it is sampled; not in a file.
+        told_ns: When it was so far, None where that was not told; not in a file.
         altered: Whether its rows in the file are other than those written; None: the file does not tell.
         part: In which part of the session it was started, from 1; None before.
         judged: By what it was last found possible or not, and why not (see profiles.results.model.rows).
@@ -86,6 +87,7 @@ class PointState:
     done: int = 0
     total: int = 0
     last_ms: float | None = None
+    told_ns: int | None = field(default=None, compare=False)
     altered: bool | None = False
     part: int | None = None
     judged: tuple[Measurement, Ceilings | None, str] | None = field(default=None, compare=False, repr=False)
@@ -102,7 +104,7 @@ class PointState:
 
     def clear_progress(self) -> None:
         """Forget how far it got, which counts only while it runs."""
-        self.phase, self.done, self.total, self.last_ms = None, 0, 0, None
+        self.phase, self.done, self.total, self.last_ms, self.told_ns = None, 0, 0, None, None
 
 
 @dataclass
@@ -244,7 +246,7 @@ class Session:
             case PointProgress():
                 state = self.points[event.index]
                 state.phase, state.done, state.total = event.phase, event.done, event.total
-                state.last_ms = event.last_ms
+                state.last_ms, state.told_ns = event.last_ms, event.t_ns
             case PointChecked():
                 self.points[event.index].measurement = event.measurement
             case SamplingStarted():

@@ -1,7 +1,8 @@
 """How long a sweep still takes: points to come by their work, from what earlier ones of their kernel took.
 
 What a point kept the worker busy for has two parts. Its launches grow with the work, as floating-point
-operations do; all else (inputs, the check, emptying the cache) is taken to stay as it is.
+operations do; all else (inputs, the check, emptying the cache) is taken to stay as it is. What is left of a
+point that is being sampled is by its own samples.
 """
 
 from typing import NamedTuple
@@ -39,20 +40,26 @@ def seconds_left(session: Session, now_ns: int | None = None) -> float | None:
     """Estimated seconds to the end, at least 0; None until a point has run.
 
     A kernel that has none yet is taken to be as slow as the slowest of the others. What points in flight have
-    taken is no longer to come, so that between two events the estimate falls with the clock.
+    taken is no longer to come, so that between two events the estimate falls with the clock. Of one that has
+    samples the rest is to come, however long it was checked before.
 
     Args:
         session: A sweep that runs.
         now_ns: The moment, by its clock; None: that of its last event.
     """
-    spent = seconds_by_point(session)
+    spent, protocol = seconds_by_point(session), session.plan.protocol
     paces = _paces(session, spent)
+    sampled = [state for state in session.in_flight if state.phase == "measure" and state.last_ms is not None]
     if not paces:
         return None
-    whole = sum(_expected(state.point, paces, session.plan.protocol) for state in session.to_come)
-    gone = sum(spent[s.point.index] for s in session.points if s.status == "running")
-    since_ns = 0 if now_ns is None else max(0, now_ns - last_event_ns(session))
-    return max(0.0, whole - gone - since_ns / 1e9)
+    rest = sum(_rest_s(state, protocol) for state in sampled)
+    for state in session.to_come:
+        if state not in sampled:
+            gone = spent[state.point.index] if state.status == "running" else 0.0
+            rest += _expected(state.point, paces, protocol) - gone
+    told = max([last_event_ns(session), *(state.told_ns or 0 for state in sampled)])
+    since_ns = 0 if now_ns is None else max(0, now_ns - told)
+    return max(0.0, rest - since_ns / 1e9)
 
 
 class Experience:
@@ -109,6 +116,13 @@ def _expected(point: Point, paces: dict[str, Pace], protocol: Protocol) -> float
     own = paces.get(point.kernel)
     known = [own] if own else list(paces.values())
     return max(pace.seconds(point.problem, protocol) for pace in known)
+
+
+def _rest_s(state: PointState, protocol: Protocol) -> float:
+    """Seconds of a point's samples that are still to be taken, each as long as its newest."""
+    each = (state.last_ms or 0.0) / 1e3
+    capped = max(protocol.time_cap_s - state.done * each, (LEAST_SAMPLES - state.done) * each, 0.0)
+    return min((state.total - state.done) * each, capped)
 
 
 def _pace(state: PointState, seconds: float, protocol: Protocol) -> Pace:

@@ -90,7 +90,13 @@ class Quantity:
     @property
     def short(self) -> str:
         """The quantity's name over a narrow column."""
-        return self.heading or self.title.lower()
+        return self.heading or self.inside
+
+    @property
+    def inside(self) -> str:
+        """Its title inside a sentence; what is an abbreviation stays one."""
+        first, second = self.title[0], self.title[1:2]
+        return self.title if second.isupper() or second.isdigit() else f"{first.lower()}{self.title[1:]}"
 
     def figure(self, row: PointRow, baseline: PointRow | None = None) -> Figure | None:
         """The quantity's figure of a point, whatever became of that; None where there is none.

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QFile
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look import stylesheet
 from flashscope.app.look.assets import ASSETS
-from flashscope.app.look.theme import LIGHT
+from flashscope.app.look.contrast import contrast
+from flashscope.app.look.theme import LIGHT, THEMES, Theme
 
 
 @pytest.mark.parametrize("name", ["new\nline", "back\\slash", 'a "quoted" one', "paren)thesis;{}"])
@@ -29,3 +30,20 @@ def test_a_folder_of_any_name_keeps_the_style(
         assert f'url("{stylesheet.MARKS}:down-{LIGHT.name}.svg")' in sheet
         assert Path(QFile(f"{stylesheet.MARKS}:down-{LIGHT.name}.svg").fileName()).parent == assets / "marks"
     stylesheet.stylesheet(LIGHT)
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_a_button_that_cannot_be_pressed_is_told_from_one_that_can(qtbot: QtBot, theme: Theme) -> None:
+    button = QPushButton("Restore")
+    qtbot.addWidget(button)
+    button.setStyleSheet(stylesheet.stylesheet(theme))
+    able = strongest(button, theme)
+    button.setEnabled(False)
+    assert able > 2 * strongest(button, theme)
+
+
+def strongest(button: QPushButton, theme: Theme) -> float:
+    """How far what stands out most in a button stands out from what it lies on."""
+    image = button.grab().toImage()
+    places = ((x, y) for x in range(image.width()) for y in range(image.height()))
+    return max(contrast(image.pixelColor(*place).name(), theme.panel) for place in places)

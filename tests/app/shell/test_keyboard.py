@@ -246,8 +246,9 @@ def test_tab_reaches_the_form_before_the_plots_beside_it_and_after_those_above_i
         inside = [page.form.isAncestorOf(widget) for widget in chain]
         assert set(inside) == {True, False}
         assert inside == sorted(inside, reverse=beside)
-        found.append(sorted(chain, key=lambda widget: not page.form.isAncestorOf(widget)))
-    assert found[0] == found[1] == found[2]
+        found.append(chain)
+    assert found[0] == found[2]
+    assert set(found[0]) == set(found[1])
 
 
 def tabbed(page: QWidget) -> list[QWidget]:

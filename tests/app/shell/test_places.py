@@ -2,10 +2,13 @@
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.bundled import counted_recording
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.registry import PLACES, VIEWS
 from flashscope.app.pages.roofline import RooflinePage
@@ -187,3 +190,35 @@ def test_a_view_without_data_opens_a_recording_that_has_it_or_leads_to_a_sweep_t
     rig.opening(traffic.open_counted.click)
     assert window.view == "traffic"
     qtbot.waitUntil(lambda: bool(traffic.cards))
+
+
+def press_again(window: MainWindow, at: QPointF) -> None:
+    """The second press of a double click there, on whatever is there by then, and its release."""
+    hit = window.childAt(at.toPoint())
+    assert hit is not None
+    left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    for kind, held in ((QEvent.Type.MouseButtonDblClick, left), (QEvent.Type.MouseButtonRelease, none)):
+        place = QPointF(hit.mapFrom(window, at.toPoint()))
+        event = QMouseEvent(kind, place, window.mapToGlobal(at), left, held, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(hit, event)
+
+
+def test_a_double_click_on_new_sweep_opens_the_form_and_starts_nothing(window: MainWindow, rig: Rig) -> None:
+    recording = counted_recording()
+    assert recording is not None
+    rig.open(recording)
+    bar = window.top_bar
+    at = QPointF(bar.new.mapTo(window, bar.new.rect().center()))
+    QTest.mouseClick(bar.new, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert window.childAt(at.toPoint()) is bar.run
+    press_again(window, at)
+    assert not rig.controller.running
+    QTest.mouseClick(bar.run, Qt.MouseButton.LeftButton)
+    assert rig.controller.running
+
+
+def test_a_place_with_one_view_goes_by_one_word_wherever_it_is_told_of() -> None:
+    alone = [place for place in PLACES if len(place.views) == 1]
+    assert alone
+    assert [place.title for place in alone] == [place.views[0].title for place in alone]

@@ -1,6 +1,8 @@
 """The keyboard alone: Tab leads to every control of every view, and each has a name."""
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -13,7 +15,7 @@ from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.paint_turns import PaintTurns
 from tests.app.mouse import wheel
 from tests.app.rig import Rig
-from tests.app.shell.test_keyboard import INTERACTIVE, by_tab, made_by_qt, tabbed
+from tests.app.shell.test_keyboard import INTERACTIVE, by_tab, made_by_qt, shows_focus, tabbed
 from tests.app.stepper.builders import random_trace
 
 
@@ -39,6 +41,35 @@ def settle(window: MainWindow) -> None:
     for turns in window.page.findChildren(PaintTurns):
         turns.finish()
     QApplication.processEvents()
+
+
+def round_trip(window: MainWindow, key: Qt.Key) -> list[QWidget]:
+    """What has the focus from one press to the next, from the tabs on until something has it again."""
+    window.tabs.setFocus()
+    chain: list[QWidget] = []
+    while (focused := window.focusWidget()) is not None and focused not in chain:
+        chain.append(focused)
+        QTest.keyClick(focused, key)
+    return chain if focused is window.tabs else [*chain, *filter(None, [focused])]
+
+
+def test_tab_goes_once_around_the_window_from_every_view_of_a_session(full: MainWindow) -> None:
+    for key in ("profile", "telemetry", "results", "notes", "roofline"):
+        full.show_page(key)
+        settle(full)
+        forth, back = (round_trip(full, key) for key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab))
+        assert set(forth) == {one for one in full.findChildren(QWidget) if by_tab(one) and not one.isWindow()}
+        assert back == [forth[0], *reversed(forth[1:])], f"{key}: the way back is another"
+        assert full.top_bar.present in forth
+        assert not [one.accessibleName() for one in forth if not shows_focus(one)], key
+
+
+def test_tab_leads_from_the_top_of_the_first_page_to_its_bottom(window: MainWindow) -> None:
+    window.activateWindow()
+    window.rail.button("learn").setFocus()
+    heights = [one.mapTo(window, one.rect().topLeft()).y() for one in tabbed(window.page)]
+    assert len(heights) > 10
+    assert heights == sorted(heights)
 
 
 @pytest.mark.matrix

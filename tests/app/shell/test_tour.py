@@ -205,6 +205,22 @@ def test_it_leads_back_to_the_page_of_its_step(touring: MainWindow, rig: Rig, qt
     qtbot.waitUntil(lambda: pointed_at(touring) is touring.rail.button("home"))
 
 
+@pytest.mark.parametrize("view", ["traffic", "telemetry"])
+def test_in_another_view_of_its_place_a_step_leads_to_the_tab_and_hides_no_legend(
+    touring: MainWindow, rig: Rig, view: str
+) -> None:
+    go_on(touring, rig)
+    callout = touring.tour.callout
+    touring.show_page(view)
+    assert step(touring) == 1
+    assert callout.sentence.text() == "Go to Curves: this step is there."
+    assert pointed_at(touring) is touring.tabs
+    assert callout.y() > touring.centralWidget().height() // 2
+    callout.next.click()
+    assert touring.view == "profile"
+    assert pointed_at(touring) is profile(touring).plots.cells[0]
+
+
 @pytest.fixture
 def zoomed(touring: MainWindow) -> Iterator[MainWindow]:
     yield touring

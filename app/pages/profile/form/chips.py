@@ -75,11 +75,8 @@ class SeqlenChips(QWidget):
             chip.hide()
             chip.deleteLater()
         self._chips = [self._chip(seqlen) for seqlen in self.seqlens[:SHOWN]]
-        before: QWidget = self.field
         for chip in self._chips:
             self._flow.addWidget(chip)
-            QWidget.setTabOrder(before, chip)
-            before = chip
 
     def _chip(self, seqlen: int) -> QPushButton:
         chip = QPushButton(f"{seqlen_text(seqlen)} ×")

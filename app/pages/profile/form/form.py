@@ -267,8 +267,6 @@ class SweepForm(QFrame):
         self._section(above, "Device", devices, beside=presets)
         above.addWidget(self.changes)
         self._device_place.insertLayout(0, above)
-        self.setTabOrder(devices, presets)
-        self.setTabOrder(presets, self.kernels)
 
     def tell_changes(self, sentences: Sequence[str]) -> None:
         """Say on top what of a sweep from elsewhere is other here, until the form is filled again."""

@@ -44,6 +44,27 @@ def test_before_any_test_every_claim_is_listed_without_a_verdict(page: ClaimsPag
     assert page.button.text() == "Test all"
 
 
+def test_the_claims_have_the_room_of_what_is_measured_until_something_is(
+    qtbot: QtBot, page: ClaimsPage
+) -> None:
+    qtbot.waitUntil(lambda: room_left(page) <= 0)
+    assert page.table.isColumnHidden(3)
+    width = page.table.columnWidth(2)
+    run_all(qtbot, page)
+    qtbot.waitUntil(lambda: room_left(page) <= 0)
+    assert not page.table.isColumnHidden(3)
+    assert page.table.columnWidth(2) <= width
+
+
+def room_left(page: ClaimsPage) -> int:
+    """Pixels of the table beside its columns."""
+    return page.table.viewport().width() - page.table.horizontalHeader().length()
+
+
+def test_where_a_claim_stands_is_told_by_document_and_line(page: ClaimsPage) -> None:
+    assert "document 000, line 9" in cells(page, 1)
+
+
 def test_a_test_gives_every_claim_its_verdict_never_by_colour_alone(qtbot: QtBot, page: ClaimsPage) -> None:
     run_all(qtbot, page)
     assert cells(page, 0) == [
@@ -104,7 +125,7 @@ def test_documents_and_verdicts_are_filtered(qtbot: QtBot, page: ClaimsPage) -> 
     page.verdicts.setCurrentText("holds")
     assert cells(page, 0) == ["✓ holds", "✓ holds"]
     page.documents.setCurrentIndex(5)
-    assert cells(page, 1) == ["004 : 44"]
+    assert cells(page, 1) == ["document 004, line 44"]
     page.verdicts.setCurrentIndex(0)
     assert len(cells(page, 1)) == 4
 

@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 
 from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.pages.compare.last import last_like
+from flashscope.app.pages.compare.partners import partners
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.profiles.store import change, load, sessions_dir
 from flashscope.profiles.wire.events import PlanFinished
@@ -29,6 +30,20 @@ def test_rows_chosen_on_the_sessions_page_are_compared(desk: Desk) -> None:
     desk.after(lambda: QTest.keyClick(page.table, Qt.Key.Key_C))
     assert desk.window.page is desk.page
     assert set(desk.page.lineup.paths) == files
+
+
+def test_the_bundled_recordings_that_are_compared_have_points_in_common(desk: Desk) -> None:
+    desk.after(desk.page.empty.bundled_wanted.emit)
+    found = desk.board.findings
+    assert found is not None
+    assert len(found.members) == 2
+    assert len(found.pairs) > 100
+
+
+def test_two_sessions_without_a_common_point_are_no_partners() -> None:
+    one, other = recorded("one"), recorded("two", replace(GPU_PLAN, kernels=("flash3",)))
+    assert partners([one, other]) == ()
+    assert partners([other, one, recorded("three")]) == (one, sessions_dir() / "three.flashscope")
 
 
 def test_the_last_run_like_one_did_the_same_on_the_same_device() -> None:

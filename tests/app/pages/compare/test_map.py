@@ -1,6 +1,5 @@
 """Many problems as a heat map."""
 
-import pytest
 from msgspec.structs import replace
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem
@@ -15,7 +14,6 @@ from tests.app.pages.compare.conftest import GPU_PLAN, Desk, press, recorded
 from tests.profiles.results.compare.built import rounds, session, with_workspace
 
 
-@pytest.mark.matrix
 def test_many_problems_are_a_heat_map_and_a_key_turns_it_into_lines(desk: Desk) -> None:
     problems = tuple(
         Problem(seqlen_q=n, seqlen_k=n, heads=2, head_dim=d, dtype="float16")
@@ -27,9 +25,12 @@ def test_many_problems_are_a_heat_map_and_a_key_turns_it_into_lines(desk: Desk) 
     board = desk.board
     assert board.ratios.map.isVisible()
     assert [label for _, _, label in board.findings.grids[0].groups] == ["d 32, no mask", "d 64, no mask"]  # type: ignore[union-attr]
+    assert board.curves.legend.isVisible(), "beside the map nothing says which curve is whose"
+    assert board.curves.legend.shown == ("standard", "flash2")
     press(desk, "compare.view")
     desk.drawn()
     assert board.ratios.lines.isVisible()
+    assert not board.curves.legend.isVisible()
 
 
 def test_a_cell_of_which_nothing_is_sure_is_faint_and_one_from_nothing_is_not(desk: Desk) -> None:

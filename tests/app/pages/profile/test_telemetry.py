@@ -57,6 +57,17 @@ def test_lanes_of_shares_are_there_once_a_reading_has_one(saved: Bench) -> None:
     assert np.nanmax(strip.lanes["sm_share"].curve.getData()[1]) == pytest.approx(90)
 
 
+def test_a_display_that_was_frozen_moves_again_for_the_next_session(saved: Bench) -> None:
+    bottom = saved.page.bottom
+    bottom.freeze.click()
+    last = float(bottom.strip.lanes["memory_used"].curve.getData()[0][-1])
+    longer = session_of(script(make_plan(("standard", "flash2"), (*LENGTHS, 4096))))
+    saved.controller._shown._show(longer, "saved", None)
+    saved.drawn()
+    assert not bottom.freeze.isChecked()
+    assert float(bottom.strip.lanes["memory_used"].curve.getData()[0][-1]) > last
+
+
 def test_the_pointer_reads_all_lanes_at_its_moment_and_names_what_ran_then(saved: Bench) -> None:
     strip = saved.page.bottom.strip
     span = strip._moment.spans[1]

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.controller import Controller
@@ -121,17 +122,23 @@ def test_a_kernel_without_a_curve_is_named_with_its_reason(told: Told) -> None:
     assert told.page.left_out.text() == "Without a curve here: flash2: the counters' buffer overflowed."
 
 
-def test_the_page_goes_with_the_crosshair_and_the_crosshair_with_the_page(told: Told) -> None:
+def test_the_page_goes_with_the_crosshair_and_says_where_it_has_a_curve(told: Told) -> None:
     profile = ProfilePage(told.controller, DARK)
     told.qtbot.addWidget(profile)
     told.tell(counted(BOTH))
     profile.plots.move_cursor(512)
     assert told.page.seqlen == 512
-    told.page.seqlens.activated.emit(told.page.seqlens.findData(1024))
+    told.controller.seqlen_chosen.emit(1024)
     assert profile.plots.seqlen == told.page.seqlen == 1024
     profile.plots.move_cursor(256)  # has no curve: the nearest that has one
     assert told.page.seqlen == 512
+    assert told.page.heading.text().endswith(" at N = 512")
     profile.close()
+
+
+def test_n_is_chosen_in_one_place_the_line_that_all_views_share(told: Told) -> None:
+    told.tell(counted(BOTH))
+    assert not told.page.findChildren(QComboBox)
 
 
 def test_the_pointer_reads_both_rates(told: Told) -> None:

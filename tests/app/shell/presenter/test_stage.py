@@ -99,6 +99,11 @@ def test_f11_in_a_view_without_a_form_for_a_stage_says_so(window: MainWindow, vi
     window.trigger("stage")
     assert not window.stage.on
     assert window.errors.text.startswith(f"{title_of(view)} has no form for a stage")
+    window.show_page("profile")
+    assert not window.errors.isVisible(), "it is still told of a view that is no longer in front"
+    window.errors.show_error("something else")
+    window.show_page(view)
+    assert window.errors.isVisible()
 
 
 @pytest.mark.matrix

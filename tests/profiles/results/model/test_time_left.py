@@ -103,3 +103,25 @@ def test_a_point_that_was_not_launched_says_nothing_of_another_plan() -> None:
     known = Experience()
     known.take(session)
     assert known.seconds(session.plan) is None
+
+
+def sampled(session: Session, done: int, each_s: float, told_ns: int) -> None:
+    """What is in flight has so many samples of ten, each so long."""
+    for state in session.in_flight:
+        state.phase, state.done, state.total = "measure", done, 10
+        state.last_ms, state.told_ns = 1e3 * each_s, told_ns
+
+
+@given(st.integers(1, 9), st.floats(0.01, 0.9), st.floats(0, 60))
+def test_points_that_are_sampled_take_what_their_own_samples_say_however_long_their_check_was(
+    done: int, each_s: float, check_s: float
+) -> None:
+    session, _ = at(15)
+    begun = in_flight(session, 15, 16, 17)
+    told = begun + round((check_s + 3 * done * each_s) * 1e9)
+    for state in session.in_flight:
+        state.sampling_ns = begun + round(check_s * 1e9)
+    sampled(session, done, each_s, told)
+    left = 3 * (10 - done) * each_s
+    assert seconds_left(session, told) == pytest.approx(left)
+    assert seconds_left(session, told + round(left * 5e8)) == pytest.approx(left / 2, abs=1e-6)

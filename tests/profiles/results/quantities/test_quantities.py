@@ -219,3 +219,10 @@ def test_without_a_formula_or_the_size_of_the_cache_the_model_is_missing_with_it
 def test_each_quantity_is_in_one_of_five_groups_and_each_group_has_some() -> None:
     assert {one.group for one in QUANTITIES.values()} == {"Time", "Memory", "Accuracy", "Traffic", "Device"}
     assert all(one.group == "Memory" for one in QUANTITIES.values() if one.title.endswith("footprint"))
+
+
+def test_a_heading_keeps_the_capitals_of_abbreviations() -> None:
+    assert QUANTITIES["lse-error"].short == "largest error of LSE"
+    titles = {one.title: one.short for one in QUANTITIES.values() if not one.heading}
+    assert {title[1:] for title in titles} == {short[1:] for short in titles.values()}
+    assert titles["SM clock"] == "SM clock"
