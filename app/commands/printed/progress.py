@@ -122,6 +122,7 @@ class ProgressBar:
 
     def __init__(self, console: Console, clock: Callable[[], float] = monotonic) -> None:
         self._clock, self._noted = clock, Noted()
+        width = BAR_WIDTH if console.width >= WIDE else SHORT_BAR_WIDTH
         self._progress = Progress(
             TextColumn("{task.completed} of {task.total}", markup=False),
             BarColumn(width, complete_style="cyan", finished_style="green"),

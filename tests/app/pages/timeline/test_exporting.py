@@ -50,8 +50,8 @@ def test_the_numbers_are_a_line_for_each_bar_under_what_recorded_them(rig: Rig, 
 
 def test_a_picture_has_both_timelines_under_their_sentence(rig: Rig, qtbot: QtBot, tmp_path: Path) -> None:
     page = two(rig, qtbot)
-    with qtbot.waitSignal(page.export_button.done):
-        page.export_button.save("png", tmp_path / "both.png")
+    with qtbot.waitSignal(page.export_button.exporter.done):
+        page.export_button.exporter.save("png", tmp_path / "both.png")
     assert not QImage(str(tmp_path / "both.png")).isNull()
     export = page.make_export()
     assert export is not None
