@@ -9,6 +9,10 @@ MEMORIES: dict[Backend, tuple[str, str]] = {"cuda": ("HBM", "SRAM"), "cpu": ("me
 """What the arrays of a problem are in, and what a tile is computed in."""
 DEVICES = {"cuda": "a GPU", "cpu": "a CPU"}
 LAST_GPU_IDEA = "One head of the problem that the session on show ran last, at most 256 rows of it"
+NO_TRACE_YET = (
+    "No trace yet. Choose a preset above: one head is computed in tiles, every tile is recorded, "
+    "and you step through the result here."
+)
 NO_GPU_SESSION = "No session on show ran on a GPU: run or open one"
 MACHINE_UNKNOWN = "The devices of this machine are still being looked for"
 

@@ -10,7 +10,7 @@ from flashscope.app.pages.stepper.own_problem import OwnProblem
 from flashscope.app.pages.stepper.score_field import ScoreField
 from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.own_scores import EXAMPLE
-from flashscope.app.stepper.presets import PRESETS, preset_of
+from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own, preset_of
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
@@ -28,6 +28,7 @@ from flashscope.app.words.tracing import (
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.results.model.session import Session
 
 LAST_GPU, OWN, SCORES = "last-gpu", "own", "scores"
 MOST_RECORDED = 8  # traces of a session that the list shows without scrolling
@@ -109,6 +110,17 @@ class OptionsBar(QWidget):
         """Key of the preset."""
         return str(self.preset.currentData())
 
+    def request(self, session: Session | None) -> TraceRequest | None:
+        """The trace that is chosen; None where it is the last GPU problem of a session that has none."""
+        backend, order, chosen = self.chosen_backend, self.chosen_order, self.chosen_preset
+        if chosen == LAST_GPU:
+            return last_gpu_problem(session, backend, order)
+        if chosen == OWN or chosen.startswith(RECORDED):  # whose problem the form has
+            return own(self.form.options(backend, order))
+        if chosen == SCORES:
+            return self.field.scores.request(backend, order)
+        return next(preset for preset in PRESETS if preset.key == chosen).make(backend, order)
+
     def choose_preset(self, key: str) -> None:
         """Choose a preset and the loop order it is meant for, without asking for it."""
         self.preset.choose_quietly(self.preset.findData(key))
@@ -151,8 +163,8 @@ class OptionsBar(QWidget):
         request = trace.request
         self.source.setText(f"{trace.device} · {trace.source}")
         self.form.show_request(request)
-        own = SCORES if self.chosen_preset == SCORES and self._typed(request) else ""
-        preset = self._recorded(trace) or own or preset_of(request) or self._unnamed(request, last_gpu)
+        typed = SCORES if self.chosen_preset == SCORES and self._typed(request) else ""
+        preset = self._recorded(trace) or typed or preset_of(request) or self._unnamed(request, last_gpu)
         chosen = {self.preset: preset, self.backend: request.backend, self.order: request.order}
         for combo, key in chosen.items():
             combo.choose_quietly(combo.findData(key))

@@ -19,7 +19,7 @@ from flashscope.app.pages.stepper.commands import mode_actions, motion_actions, 
 from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.pages.stepper.mode_commands import ModeCommands
 from flashscope.app.pages.stepper.modes import Modes
-from flashscope.app.pages.stepper.options_bar import LAST_GPU, OWN, RECORDED, SCORES, OptionsBar
+from flashscope.app.pages.stepper.options_bar import OptionsBar
 from flashscope.app.pages.stepper.player import Player
 from flashscope.app.pages.stepper.staging import StepperStaging
 from flashscope.app.pages.stepper.tracing import Tracing
@@ -28,20 +28,15 @@ from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.events import StepEvent
 from flashscope.app.stepper.modes import mode_named
-from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own
+from flashscope.app.stepper.presets import last_gpu_problem
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.widgets.plain import PlainLabel, escaped
-from flashscope.app.words.tracing import NO_GPU_SESSION, broken
+from flashscope.app.words.tracing import NO_GPU_SESSION, NO_TRACE_YET, broken
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.session import Session
-
-WELCOME = (
-    "No trace yet. Choose a preset above: one head is computed in tiles, every tile is recorded, "
-    "and you step through the result here."
-)
 
 
 class StepperPage(Page):
@@ -79,7 +74,7 @@ class StepperPage(Page):
         self.transport = Transport(theme, self._actions)
         self.modes = Modes(theme, self.bar.by_name | self.transport.by_name)
         self.commands = ModeCommands(self.modes, self.choose_mode, self.noticed.emit)
-        self.message = PlainLabel(WELCOME)
+        self.message = PlainLabel(NO_TRACE_YET)
         self.story: SteppedTrace | None = None
         self.position: Cursor | None = None
         self.events: tuple[StepEvent, ...] = ()
@@ -137,7 +132,7 @@ class StepperPage(Page):
 
     def ask(self) -> None:
         """Ask for the trace that the bar describes."""
-        request = self._request()
+        request = self.bar.request(self.controller.session)
         if request is None:
             self._say(f"{NO_GPU_SESSION}, then choose its last problem again.", "error")
             self._show_choice()
@@ -289,16 +284,6 @@ class StepperPage(Page):
         board.changed.connect(self._tell)
         self._tracing.recorded_beside.connect(board.take_beside)
 
-    def _request(self) -> TraceRequest | None:
-        backend, order, chosen = self.bar.chosen_backend, self.bar.chosen_order, self.bar.chosen_preset
-        if chosen == LAST_GPU:
-            return last_gpu_problem(self.controller.session, backend, order)
-        if chosen == OWN or chosen.startswith(RECORDED):  # whose problem the form has
-            return own(self.bar.form.options(backend, order))
-        if chosen == SCORES:
-            return self.bar.field.scores.request(backend, order)
-        return next(preset for preset in PRESETS if preset.key == chosen).make(backend, order)
-
     def _follow_backend(self, backend: Backend) -> None:
         """Trace where the top bar says; what is on show stays described as it is."""
         if self.story is None:
@@ -319,7 +304,7 @@ class StepperPage(Page):
 
     def _show_as_before(self) -> None:
         """Show again what was there: the message line says why nothing else is."""
-        self.message.setText(WELCOME)
+        self.message.setText(NO_TRACE_YET)
         self._show()
         self._show_choice()
 
