@@ -20,7 +20,7 @@ from flashscope.app.stepper.walk import Tiled
 from flashscope.kernels.workload.problem import LSE_ITEMSIZE
 
 LaneKey = Literal["standard", "flash1", "flash2"]
-Bytes = NDArray[np.int64]
+Ints64 = NDArray[np.int64]
 IN_A_TILE = len(IN_EVERY_TILE) + 1  # steps of a tile of flash1 and flash2: the last one writes
 PASSES = ("scores", "softmax", "output")  # of standard over all tiles
 IN_A_PASS = IN_A_TILE // len(PASSES)  # steps of a tile of standard
@@ -40,7 +40,7 @@ class Stored(NamedTuple):
     filled: int
 
 
-class Place(NamedTuple):
+class LaneSpot(NamedTuple):
     """Where a lane is.
 
     Attributes:
@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Lane:
+class KernelLane:
     """One kernel on the way through the tiles; a step is counted from 0, the state before the first tile.
 
     Attributes:
@@ -70,16 +70,16 @@ class Lane:
     """
 
     walk: Tiled
-    read: Bytes
-    written: Bytes
-    filling: Mapping[str, Bytes]
+    read: Ints64
+    written: Ints64
+    filling: Mapping[str, Ints64]
 
     @property
     def key(self) -> LaneKey:
         """Whose it is."""
         raise NotImplementedError
 
-    def place(self, at: int) -> Place:
+    def place(self, at: int) -> LaneSpot:
         """Where it is at a step."""
         raise NotImplementedError
 
@@ -125,7 +125,7 @@ class Lane:
         )
 
 
-class TiledLane(Lane):
+class TiledLane(KernelLane):
     """flash1 or flash2."""
 
     @property
@@ -157,12 +157,12 @@ class TiledLane(Lane):
         ):
             moved[-1] += more
 
-    def place(self, at: int) -> Place:
+    def place(self, at: int) -> LaneSpot:
         """The tile and the phase of a step."""
         if not at:
-            return Place(-1, 0, 0, "start")
+            return LaneSpot(-1, 0, 0, "start")
         t, phase = divmod(at - 1, IN_A_TILE)
-        return Place(t, *self.walk.at(t), STEP_PHASES[1 + phase])
+        return LaneSpot(t, *self.walk.at(t), STEP_PHASES[1 + phase])
 
     def snapshot(self, at: int) -> Snapshot:
         """A step as the other modes have it."""
@@ -177,7 +177,7 @@ class TiledLane(Lane):
         return on_chip(self.walk, self.snapshot(at))
 
 
-class StandardLane(Lane):
+class StandardLane(KernelLane):
     """standard: S of all tiles, then P of all, then O; of each tile the masks keep a pair."""
 
     @property
@@ -209,13 +209,13 @@ class StandardLane(Lane):
         lane.filling["O"][-1] += blank * dv * e
         return lane
 
-    def place(self, at: int) -> Place:
+    def place(self, at: int) -> LaneSpot:
         """The tile of a pass, and whether it reads or writes."""
         if not at:
-            return Place(-1, 0, 0, "start")
+            return LaneSpot(-1, 0, 0, "start")
         work, half = divmod(at - 1, IN_A_PASS)
         done, t = divmod(work, self.walk.tiles)
-        return Place(t, *self.walk.at(t), PASSES[done], writes=bool(half))
+        return LaneSpot(t, *self.walk.at(t), PASSES[done], writes=bool(half))
 
     def on_chip(self, at: int) -> tuple[Resident, ...]:
         """A tile of a product; in the softmax a row of the query block, as every row is taken on its own."""
@@ -234,26 +234,26 @@ class StandardLane(Lane):
         return (*held, Resident(f"O<sub>{i}</sub>", rows * dv * FLOAT32))
 
     @cached_property
-    def _keys_of(self) -> Bytes:
+    def _keys_of(self) -> Ints64:
         """Keys of the key blocks that each query block has."""
         there = (self.walk.order_of_tile >= 0).astype(np.int64)
-        found: Bytes = there @ np.array([self.walk.columns(j) for j in range(self.walk.blocks_k)])
+        found: Ints64 = there @ np.array([self.walk.columns(j) for j in range(self.walk.blocks_k)])
         return found
 
 
-def _rows(walk: Tiled) -> Bytes:
+def _rows(walk: Tiled) -> Ints64:
     """Rows of each tile."""
-    found: Bytes = np.minimum(walk.block_q, walk.seqlen_q - walk.tile[:, 0].astype(np.int64) * walk.block_q)
+    found: Ints64 = np.minimum(walk.block_q, walk.seqlen_q - walk.tile[:, 0].astype(np.int64) * walk.block_q)
     return found
 
 
-def _keys(walk: Tiled) -> Bytes:
+def _keys(walk: Tiled) -> Ints64:
     """Keys of each tile."""
-    found: Bytes = np.minimum(walk.block_k, walk.seqlen_k - walk.tile[:, 1].astype(np.int64) * walk.block_k)
+    found: Ints64 = np.minimum(walk.block_k, walk.seqlen_k - walk.tile[:, 1].astype(np.int64) * walk.block_k)
     return found
 
 
-def _pairs(walk: Tiled) -> Bytes:
+def _pairs(walk: Tiled) -> Ints64:
     """Pairs that the masks keep of each tile."""
     mask, (bq, bk) = walk.problem.mask, (walk.block_q, walk.block_k)
     ends = (walk.seqlen_q, walk.seqlen_k)
@@ -268,7 +268,7 @@ def _pairs(walk: Tiled) -> Bytes:
     )
 
 
-def _running(steps: int, *parts: tuple[Any, Any]) -> Bytes:
+def _running(steps: int, *parts: tuple[Any, Any]) -> Ints64:
     """The sum up to each step of what happens at some of them."""
     moved = np.zeros(steps, dtype=np.int64)
     for places, nbytes in parts:

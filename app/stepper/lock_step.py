@@ -11,7 +11,7 @@ import numpy as np
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Timeline
 from flashscope.app.stepper.events import StepEvent
-from flashscope.app.stepper.lanes import IN_A_PASS, IN_A_TILE, Lane, LaneKey, StandardLane, TiledLane
+from flashscope.app.stepper.lanes import IN_A_PASS, IN_A_TILE, KernelLane, LaneKey, StandardLane, TiledLane
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.snapshots import snapshots
 from flashscope.app.stepper.step_view import SteppedTrace
@@ -24,7 +24,7 @@ PAIR: tuple[LaneKey, LaneKey] = ("standard", "flash2")
 OTHER: Mapping[str, LoopOrder] = {"flash1": "flash2", "flash2": "flash1"}
 
 
-class Moment(NamedTuple):
+class Passage(NamedTuple):
     """A step at which a matrix of standard leaves the chip or comes back, for the first time.
 
     Attributes:
@@ -46,7 +46,7 @@ class LockStep(SteppedTrace):
         lanes: standard, flash1 and flash2.
     """
 
-    lanes: Mapping[LaneKey, Lane]
+    lanes: Mapping[LaneKey, KernelLane]
 
     @classmethod
     def of(cls, recording: Recording) -> "LockStep":
@@ -55,19 +55,19 @@ class LockStep(SteppedTrace):
         own = TiledLane.of(recording)
         other = TiledLane.of(_in_order(recording, OTHER[recording.order]))
         by_rows = next(lane.walk for lane in (own, other) if lane.key == "flash2")
-        found: dict[LaneKey, Lane] = {"standard": StandardLane.of(by_rows)}
+        found: dict[LaneKey, KernelLane] = {"standard": StandardLane.of(by_rows)}
         found |= {lane.key: lane for lane in sorted((own, other), key=lambda lane: lane.key)}
         return cls(recording, timeline, running_traffic(recording, timeline.steps), found)
 
     @cached_property
-    def moments(self) -> tuple[Moment, ...]:
+    def moments(self) -> tuple[Passage, ...]:
         """When S leaves, comes back, P leaves and comes back; none where no tile runs."""
         tiles = self.recording.tiles
         begin = [1 + IN_A_PASS * tiles * done for done in range(3)]
         if not tiles:
             return ()
-        leaving = Moment(begin[0] + 1, "S", True), Moment(begin[1] + 1, "P", True)
-        back = Moment(begin[1], "S", False), Moment(begin[2], "P", False)
+        leaving = Passage(begin[0] + 1, "S", True), Passage(begin[1] + 1, "P", True)
+        back = Passage(begin[1], "S", False), Passage(begin[2], "P", False)
         return tuple(sorted((*leaving, *back)))
 
     @cached_property

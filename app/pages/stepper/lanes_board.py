@@ -11,7 +11,7 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.stepper.mode_board import ModeBoard
-from flashscope.app.plots.stepper.lane_panel import LanePanel, Setting
+from flashscope.app.plots.stepper.lane_panel import LanePanel, Surroundings
 from flashscope.app.plots.stepper.matrix_picture import Pictures
 from flashscope.app.plots.stepper.memory_panel import HOPPER_SHARED_BYTES
 from flashscope.app.stepper.lane_state import WholeMatrices, stepped_alike
@@ -222,7 +222,7 @@ class LanesBoard(ModeBoard):
         known, hopper = self._limit, f"{bytes_text(HOPPER_SHARED_BYTES)} (Hopper)"
         room = "" if backend == "cpu" else hopper if known is None else bytes_text(known)
         for panel in self.panels:
-            panel.setting = Setting(memory, chip, room)
+            panel.setting = Surroundings(memory, chip, room)
             panel.update()
 
     def _told(self, story: LockStep, at: int) -> str:

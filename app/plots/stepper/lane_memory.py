@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from flashscope.app.plots.stepper.held import array_colour
 from flashscope.app.plots.stepper.matrix_picture import MatrixArea, MatrixPainter, Pictures, coloured
 from flashscope.app.plots.stepper.panel import SMALL, Panel, put, put_first, width_of
-from flashscope.app.stepper.lanes import Lane, Place, StandardLane, Stored
+from flashscope.app.stepper.lanes import KernelLane, LaneSpot, StandardLane, Stored
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.words.units import bytes_text
 
@@ -40,7 +40,7 @@ class LaneMemory:
         self.pictures: Pictures | None = None
         self.recording: Recording | None = None
 
-    def draw(self, painter: QPainter, lane: Lane, at: int, room: QRectF, largest: int) -> None:
+    def draw(self, painter: QPainter, lane: KernelLane, at: int, room: QRectF, largest: int) -> None:
         """Paint it as it is at a step; the bar of as many bytes as `largest` has all the length there is."""
         unit = self._panel.unit()
         picture, bars, stored = QRectF(room), QRectF(room), lane.stored(at)
@@ -53,7 +53,7 @@ class LaneMemory:
         self._draw_matrix(painter, lane, at, picture)
         self._draw_arrays(painter, stored, bars, largest)
 
-    def _draw_matrix(self, painter: QPainter, lane: Lane, at: int, room: QRectF) -> None:
+    def _draw_matrix(self, painter: QPainter, lane: KernelLane, at: int, room: QRectF) -> None:
         place, theme, unit = lane.place(at), self._panel.theme, self._panel.unit()
         area = MatrixArea(lane.walk, room.adjusted(2, 2, -2, -1.3 * unit))
         caption = QRectF(room.left(), area.rect.bottom() + 0.2 * unit, room.width(), unit)
@@ -78,7 +78,7 @@ class LaneMemory:
             painter.setPen(QPen(QColor(colour), width))
             painter.drawRect(box)
 
-    def _draw_tile(self, painter: QPainter, area: MatrixArea, place: Place) -> None:
+    def _draw_tile(self, painter: QPainter, area: MatrixArea, place: LaneSpot) -> None:
         """Paint the scores or the weights of the one tile that there is, while it is on the chip."""
         recording = self.recording
         if place.tile < 0 or recording is None:

@@ -13,7 +13,7 @@ from flashscope.app.plots.stepper.ink import Role, mix, on_fill, role_ink
 from flashscope.app.plots.stepper.lane_memory import LaneMemory
 from flashscope.app.plots.stepper.panel import SMALL, Panel, put, put_first, width_of
 from flashscope.app.stepper.lane_state import RowNow, WholeMatrices, tiled_row
-from flashscope.app.stepper.lanes import Lane, LaneKey, StandardLane
+from flashscope.app.stepper.lanes import KernelLane, LaneKey, StandardLane
 from flashscope.app.stepper.lock_step import LockStep
 from flashscope.app.stepper.numbers import number, plain
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
@@ -45,7 +45,7 @@ LEAST_MEMORY = 8.0  # of captions, that the memory has where there is no lack of
 EDGE = 10  # pixels from the edge of a box to what is in it
 
 
-class Setting(NamedTuple):
+class Surroundings(NamedTuple):
     """What is around a lane.
 
     Attributes:
@@ -83,7 +83,7 @@ class LanePanel(Panel):
     def __init__(self, theme: Theme, key: LaneKey) -> None:
         super().__init__(theme, f"Lane of {key}")
         self.key = key
-        self.setting = Setting()
+        self.setting = Surroundings()
         self.story: SteppedTrace | None = None
         self._missing = WAITING
         self.whole: WholeMatrices | None = None
@@ -149,7 +149,7 @@ class LanePanel(Panel):
             put_first(painter, bands.row, self._row_texts(view), self.theme.dim)
         self._draw_counter(painter, view, lane, bands.counter)
 
-    def _lane(self, view: StepView) -> Lane:
+    def _lane(self, view: StepView) -> KernelLane:
         return _story(view).lanes[self.key]
 
     @property
@@ -170,14 +170,14 @@ class LanePanel(Panel):
             rects.append(QRectF(0, rects[-1].bottom(), width, lines * unit))
         return Bands(*rects)
 
-    def _draw_memory(self, painter: QPainter, view: StepView, lane: Lane, rect: QRectF) -> None:
+    def _draw_memory(self, painter: QPainter, view: StepView, lane: KernelLane, rect: QRectF) -> None:
         at = view.cursor.at
         held = bytes_text(sum(one.filled for one in lane.stored(at)))
         body = self._draw_box(painter, rect, self.theme.line, self.setting.memory, (f"{held} held", held))
         largest = max(one.nbytes for other in _story(view).lanes.values() for one in other.stored(0))
         self.memory.draw(painter, lane, at, body, largest)
 
-    def _draw_chip(self, painter: QPainter, view: StepView, lane: Lane, rect: QRectF) -> None:
+    def _draw_chip(self, painter: QPainter, view: StepView, lane: KernelLane, rect: QRectF) -> None:
         held, room = lane.on_chip(view.cursor.at), self.setting.room
         used = bytes_text(sum(array.nbytes for array in held))
         told = [f"{used} / {limit}" for limit in (room, room.partition(" (")[0])] if room else [used]
@@ -197,7 +197,7 @@ class LanePanel(Panel):
         put_first(painter, room, told, self.theme.dim, Qt.AlignmentFlag.AlignRight)
         return QRectF(head.left(), head.bottom() + 2, head.width(), rect.bottom() - head.bottom() - 9)
 
-    def _draw_between(self, painter: QPainter, view: StepView, lane: Lane, rect: QRectF) -> None:
+    def _draw_between(self, painter: QPainter, view: StepView, lane: KernelLane, rect: QRectF) -> None:
         """Paint what this step reads and writes, and say where S or P leaves or comes back."""
         moving, unit = lane.moving(view.cursor.at), self.unit()
         mark = QRectF(rect.left(), rect.top() + 3, rect.width(), 1.45 * unit)
@@ -280,7 +280,7 @@ class LanePanel(Panel):
             return self.whole.row(lane, at, view.choice) if self.whole is not None else None
         return tiled_row(self.story, at, view.choice) if self.story is not None else None
 
-    def _draw_counter(self, painter: QPainter, view: StepView, lane: Lane, rect: QRectF) -> None:
+    def _draw_counter(self, painter: QPainter, view: StepView, lane: KernelLane, rect: QRectF) -> None:
         """Paint what was moved so far against what the lane that moves most moves in all."""
         unit, moved = self.unit(), lane.moved(view.cursor.at).total
         painter.setFont(self.sized(1.25, bold=True))

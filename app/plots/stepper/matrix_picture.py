@@ -12,7 +12,7 @@ from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPainterPath, QPen
 from flashscope.app.look.theme import Theme
 from flashscope.app.plots.stepper.ink import mix
 from flashscope.app.stepper.lane_state import WholeMatrices
-from flashscope.app.stepper.lanes import PASSES, Place
+from flashscope.app.stepper.lanes import PASSES, LaneSpot
 from flashscope.app.stepper.recording import RecordedFloats
 from flashscope.app.stepper.walk import Tiled
 
@@ -83,7 +83,7 @@ class MatrixArea:
         x, y = self.rect.left() + left * self.across, self.rect.top() + top * self.down
         return QRectF(x, y, (right - left) * self.across, (bottom - top) * self.down)
 
-    def passed(self, place: Place, order: str, *, with_it: bool) -> QPainterPath:
+    def passed(self, place: LaneSpot, order: str, *, with_it: bool) -> QPainterPath:
         """The tiles that a walk has behind it; `with_it`: and the one that it is at."""
         path = QPainterPath()
         if place.tile < 0:
@@ -122,7 +122,7 @@ class MatrixPainter:
         painter.fillRect(area.rect, QBrush(QColor(theme.dim), Qt.BrushStyle.BDiagPattern))
         painter.fillPath(self._ran, QColor(theme.raised))
 
-    def draw_matrices(self, painter: QPainter, area: MatrixArea, pictures: Pictures, place: Place) -> None:
+    def draw_matrices(self, painter: QPainter, area: MatrixArea, pictures: Pictures, place: LaneSpot) -> None:
         """Paint S as far as it was written, and P over it, as standard has them in memory."""
         if place.tile < 0:
             return
@@ -137,7 +137,9 @@ class MatrixPainter:
             painter.drawImage(area.rect, image)
             painter.restore()
 
-    def draw_walk(self, painter: QPainter, area: MatrixArea, theme: Theme, place: Place, order: str) -> None:
+    def draw_walk(
+        self, painter: QPainter, area: MatrixArea, theme: Theme, place: LaneSpot, order: str
+    ) -> None:
         """Paint the tiles that a tiled lane is done with: nothing of their scores is left."""
         painter.save()
         painter.setClipPath(area.passed(place, order, with_it=False))
