@@ -5,9 +5,11 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
-from flashscope.app.look.theme import Theme
+from flashscope.app.look.fonts import ui_font
+from flashscope.app.look.theme import TEXT_PX, Theme
 from flashscope.app.look.zoom import ZOOM, keep, px
 from flashscope.app.pages.compare.lineup import Chosen
 from flashscope.app.plots.compare.dashes import SAMPLE, dash_icon
@@ -19,7 +21,8 @@ from flashscope.app.words.plain import cut_short
 from flashscope.app.words.sessions import device_of, minute_of, short_device, side_called
 
 WIDTH = 290  # pixels of a chip
-LONGEST, DEVICE = 24, 16  # characters of a name, and of a device
+AROUND = 76  # pixels of it that are not its text: dashes, cross and what is between
+LONGEST = 24  # characters of a name
 READING = "reading …"
 
 
@@ -79,11 +82,7 @@ class Chip(QWidget):
     def _fill(self, chosen: Chosen, name: str) -> None:
         session = chosen.session
         circumstances = READING if session is None else f"{device_of(session)} · {minute_of(session)}"
-        short = (
-            READING
-            if session is None
-            else f"{cut_short(short_device(session), DEVICE)} · {minute_of(session)}"
-        )
+        short = READING if session is None else self._fitted(short_device(session), minute_of(session))
         role = "baseline" if self.number == 0 else f"session {self.number}"
         text = f"{cut_short(' '.join(name.split()), LONGEST)}\n{short}"
         self.button.setText(text.replace("&", "&&"))
@@ -91,6 +90,12 @@ class Chip(QWidget):
         hint = "The baseline" if self.number == 0 else "B makes it the baseline, Del removes it"
         files = "\n".join(map(str, chosen.files))
         set_tip(self.button, f"{name}\n{circumstances}\n{files}\n{hint}")
+
+    def _fitted(self, device: str, minute: str) -> str:
+        """A device and when it measured, in the room left of the cross."""
+        font = QFontMetrics(ui_font(TEXT_PX - 1))
+        room = px(WIDTH - AROUND) - font.horizontalAdvance(f" · {minute}")
+        return f"{font.elidedText(device, Qt.TextElideMode.ElideRight, room)} · {minute}"
 
     def _ask_removal(self) -> None:
         self.removal_wanted.emit(self.path)

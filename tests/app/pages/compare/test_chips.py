@@ -13,11 +13,16 @@ from tests.app.shell.test_fits import is_cut, texts
 from tests.matrix import chosen
 
 
-def test_a_chip_shows_the_whole_date_however_long_the_device_is_called(desk: Desk) -> None:
-    device = replace(GPU_MACHINE.devices[0], name="Intel(R) Xeon(R) Platinum 8480+ Processor")
+@pytest.mark.parametrize("name", ["Intel(R) Xeon(R) Platinum 8480+ Processor", "NVIDIA H100 80GB HBM3"])
+def test_a_chip_shows_the_whole_date_left_of_its_cross_however_long_the_device_is_called(
+    desk: Desk, name: str
+) -> None:
+    device = replace(GPU_MACHINE.devices[0], name=name)
     desk.choose(recorded("base"), recorded("other", devices=(device, *GPU_MACHINE.devices[1:])))
     told = [chip.button.text().splitlines()[1] for chip in desk.page.chips.chips]
-    assert told[1] == "Intel Xeon Plat… · 2026-11-21 10:00"
+    assert told[1].endswith("… · 2026-11-21 10:00")
+    button, cross = (getattr(desk.page.chips.chips[1], part) for part in ("button", "cross"))
+    assert button.fontMetrics().horizontalAdvance(told[1]) <= cross.x() - 9 - button.iconSize().width()
     assert told[0] == f"{GPU_MACHINE.devices[0].name} · 2026-11-21 10:00"
     assert not any(is_cut(chip.button) for chip in desk.page.chips.chips)
 
