@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
-from flashscope.app.plots.stepper.cell_image import Colours, bounds_of, cell_image, runs
+from flashscope.app.plots.stepper.cell_image import CellColours, bounds_of, cell_image, runs
 from flashscope.app.plots.stepper.ink import on_fill, role_colour
 from flashscope.app.plots.stepper.panel import SMALL, Panel, put
 from flashscope.app.stepper.numbers import number
@@ -256,7 +256,7 @@ class Heatmap(Panel):
                 whole = area.rect(row, first).united(area.rect(row, end - 1))
                 painter.fillRect(whole.adjusted(0, 0, -gap, -gap), brush)
 
-    def _fills_of(self, values: RecordedFloats, levels: tuple[float, float]) -> Colours:
+    def _fills_of(self, values: RecordedFloats, levels: tuple[float, float]) -> CellColours:
         """The colour of every value, as `colour_of` has it; of one that is not finite the ground's."""
         low, high = levels
         known = np.isfinite(values)
