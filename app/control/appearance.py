@@ -194,7 +194,8 @@ class Appearance(QObject):
 
     def _lay_out_around(self) -> None:
         outer, self._outer = self._outer, []
-        _lay_out(sorted(filter(isValid, outer), key=_depth, reverse=True))
+        due = (one for one in outer if isValid(one) and not (self._shown and one.isVisible()))
+        _lay_out(sorted(due, key=_depth, reverse=True))  # what is on show Qt lays out itself
 
     def _valid(self, parts: Iterable[QWidget] | None = None) -> list[QWidget]:
         return [*filter(isValid, self._parts if parts is None else parts)]
