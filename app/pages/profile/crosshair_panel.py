@@ -18,6 +18,7 @@ from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import heading, unit_text
 from flashscope.app.words.progress import flight_text
+from flashscope.app.words.trust import DOUBTED
 from flashscope.app.words.units import seqlen_full
 from flashscope.profiles.results.model.session import PointState
 from flashscope.profiles.results.quantities.quantity import Quantity
@@ -142,6 +143,7 @@ class CrosshairPanel(Card):
         super().__init__("N", MODEL)
         self._theme, self._quantities = theme, tuple(quantities)
         self._rows: dict[str, LegendRow] = {}
+        self._doubted = False
         keep(self, self.setMinimumWidth, WIDTH)
         self.flight = ElidedLabel()
         self.flight.setProperty("role", "unit")
@@ -200,13 +202,23 @@ class CrosshairPanel(Card):
     def set_quantities(self, quantities: Sequence[Quantity]) -> None:
         """Head the columns of figures; as many quantities as before."""
         self._quantities = tuple(quantities)
-        besides = dict.fromkeys(one.beside_source for one in quantities if one.beside)
-        self.set_unit(" · ".join((MODEL, *(f"ringed: {source}" for source in besides))))
+        self._tell_marks()
         words = [heading(quantity) for quantity in quantities]
         for label, quantity, word in zip(self._headings, quantities, words, strict=True):
             label.setText(word if words.count(word) == 1 else quantity.short)
             told = f"{quantity.title}: {unit_text(quantity) or quantity.about}"
             set_tip(label, with_line(label.text(), told))
+
+    def show_doubts(self, doubted: bool) -> None:
+        """Say what the mark of points means that are not trusted, while there are any."""
+        if doubted != self._doubted:
+            self._doubted = doubted
+            self._tell_marks()
+
+    def _tell_marks(self) -> None:
+        besides = dict.fromkeys(one.beside_source for one in self._quantities if one.beside)
+        ringed = (f"ringed: {source}" for source in besides)
+        self.set_unit(" · ".join((MODEL, *ringed, *([DOUBTED] if self._doubted else []))))
 
     @property
     def kernels(self) -> tuple[str, ...]:
