@@ -1,7 +1,7 @@
 """From rows to what a plot draws: one series a kernel, with gaps where there is no value."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,7 @@ class Series:
         beside: The figure by another instrument.
         failures: What stands on the top rail.
         running: The sequence length in flight, None when there is none.
+        doubted: Whether the value is one of samples that are not trusted (bool); empty: none is.
     """
 
     kernel: str
@@ -59,6 +60,11 @@ class Series:
     beside: Values
     failures: tuple[Failure, ...]
     running: int | None
+    doubted: NDArray[np.bool_] = field(default_factory=lambda: np.array([], dtype=np.bool_))
+
+    def is_doubted(self, seqlen: int) -> bool:
+        """Whether its value at a sequence length is not to be trusted."""
+        return bool(self.doubted.size and self.doubted[self.seqlen == seqlen].any())
 
     def at(self, seqlen: int, column: Values | None = None) -> float | None:
         """The value, or another column's entry, at one sequence length; None when there is none."""
@@ -110,7 +116,12 @@ def _series(kernel: str, rows: Sequence[PointRow], quantity: Quantity, base: dic
             if row.status not in UNFINISHED and not row.done
         ),
         running=next((row.seqlen for row in rows if row.status == "running"), None),
+        doubted=np.array([not quantity.exact and _is_doubtful(row) for row in rows], dtype=np.bool_),
     )
+
+
+def _is_doubtful(row: PointRow) -> bool:
+    return row.done and row.trust is not None and row.trust.word == "doubtful"
 
 
 def _figure(quantity: Quantity, row: PointRow, base: dict[int, PointRow]) -> Figure:

@@ -3,11 +3,12 @@
 from functools import cache
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap, QTransform
 
 from flashscope.app.figures.statuses import STATUS_MARKS, TRUST_MARKS
 
 ICON_PX = 12
+ASIDE = -0.24, -0.3  # from the middle of a point to that of the glyph: names of curves stand at the right
 _MARKS = STATUS_MARKS | TRUST_MARKS
 
 
@@ -20,6 +21,12 @@ def status_path(status: str) -> QPainterPath:
         for point in stroke[1:]:
             path.lineTo(QPointF(*point))
     return path
+
+
+@cache
+def doubt_path() -> QPainterPath:
+    """The glyph of a doubtful point, a third of a unit box, to the upper left of where the point stands."""
+    return QTransform.fromTranslate(*ASIDE).scale(1 / 3, 1 / 3).map(status_path("doubtful"))
 
 
 @cache

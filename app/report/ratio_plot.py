@@ -100,7 +100,15 @@ def _series(kernel: str, pairs: Sequence[Pair], columns: Mapping[str, Values]) -
     others = [pair.other for pair in pairs if not pair.other.done and pair.other.status not in UNFINISHED]
     failures = tuple(Failure(kernel, row.seqlen, row.status, row.reason) for row in others)
     beside = _column([None] * len(pairs))
-    return Series(kernel=kernel, seqlen=seqlens, beside=beside, failures=failures, running=None, **columns)
+    return Series(
+        kernel=kernel,
+        seqlen=seqlens,
+        beside=beside,
+        failures=failures,
+        running=None,
+        doubted=np.zeros(len(pairs), dtype=np.bool_),
+        **columns,
+    )
 
 
 def _column(values: Sequence[Number | None]) -> Values:

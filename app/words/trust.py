@@ -2,6 +2,8 @@
 
 from flashscope.profiles.results.model.trust import Trust
 
+DOUBT = "! "  # before a figure that is not trusted
+DOUBTED = "!: doubtful"
 NOTHING_AGAINST = "nothing that was looked at speaks against it"
 
 

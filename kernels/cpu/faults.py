@@ -109,7 +109,7 @@ def _absorb(request: TraceRequest) -> Absorb:
     one = {"no-rescale": _absorb_without_alpha, "no-maximum": _absorb_without_maximum}.get(
         request.fault, absorb
     )
-    whole: Absorb = partial(absorb_normalised, absorb=one) if request.order == "flash1" else one
+    whole: Absorb = partial(absorb_normalised, instead=one) if request.order == "flash1" else one
     return partial(_absorb_in_float16, whole) if request.fault == "float16-accumulators" else whole
 
 

@@ -19,6 +19,7 @@ from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.efficiency import ABOUT, efficiency_lines, efficiency_short
+from flashscope.app.words.glossary import with_line
 from flashscope.app.words.provenance_header import session_header
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.rows import PointRow
@@ -61,7 +62,7 @@ class BottomCard(Card):
         self.freeze = does(QPushButton("Freeze"), "profile.freeze")
         self.freeze.setCheckable(True)
         self.freeze.setProperty("role", "quiet")
-        set_tip(self.freeze, "Stop the display; readings are recorded all the same")
+        set_tip(self.freeze, with_line("freeze", "Readings are recorded all the same"))
         self.freeze.toggled.connect(self._freeze)
         self.legend = SpanLegend(self._theme)
         self.summary = PlainLabel()

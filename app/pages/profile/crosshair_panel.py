@@ -18,6 +18,7 @@ from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import heading, unit_text
 from flashscope.app.words.progress import flight_text
+from flashscope.app.words.trust import DOUBTED
 from flashscope.app.words.units import seqlen_full
 from flashscope.profiles.results.model.session import PointState
 from flashscope.profiles.results.quantities.quantity import Quantity
@@ -142,6 +143,8 @@ class CrosshairPanel(Card):
         super().__init__("N", MODEL)
         self._theme, self._quantities = theme, tuple(quantities)
         self._rows: dict[str, LegendRow] = {}
+        self._doubted = False
+        self._seqlen: int | None = None
         keep(self, self.setMinimumWidth, WIDTH)
         self.flight = ElidedLabel()
         self.flight.setProperty("role", "unit")
@@ -171,7 +174,7 @@ class CrosshairPanel(Card):
         """Have the kernels in so many columns, each with its first so many figures.
 
         Where there are several columns there is room for neither headings nor what takes the memory: figures
-        have their units.
+        have their units, and the title names them.
         """
         if (columns, figures) == (self._columns, self._figures):
             return
@@ -179,6 +182,7 @@ class CrosshairPanel(Card):
         for label in self._headings:
             label.setVisible(columns == 1)
         self.memory.setVisible(columns == 1)
+        self._show_title()
         for column in range(self._grid.columnCount()):
             self._grid.setColumnStretch(column, 0)
         for place, row in enumerate(self._rows.values()):
@@ -188,25 +192,36 @@ class CrosshairPanel(Card):
         """Stand a row in its column, under the headings."""
         lines = -(-count // self._columns)
         block, line = divmod(place, lines)
-        first = block * (len(row.values) + 1)
+        first = block * (len(row.values) + 2)  # with an empty one, which keeps figures beside their names
         widgets = [(row.button, first, 1), (row.reason, first + 1, len(row.values))]
         widgets += [(value, first + 1 + n, 1) for n, value in enumerate(row.values)]
         for widget, column, span in widgets:
             self._grid.removeWidget(widget)
             self._grid.addWidget(widget, line + 1, column, 1, span)
-        self._grid.setColumnStretch(first, 1)
+        self._grid.setColumnStretch(first if self._columns == 1 else first + len(row.values) + 1, 1)
         row.limit(self._figures)
 
     def set_quantities(self, quantities: Sequence[Quantity]) -> None:
         """Head the columns of figures; as many quantities as before."""
         self._quantities = tuple(quantities)
-        besides = dict.fromkeys(one.beside_source for one in quantities if one.beside)
-        self.set_unit(" · ".join((MODEL, *(f"ringed: {source}" for source in besides))))
+        self._tell_marks()
+        self._show_title()
         words = [heading(quantity) for quantity in quantities]
         for label, quantity, word in zip(self._headings, quantities, words, strict=True):
             label.setText(word if words.count(word) == 1 else quantity.short)
             told = f"{quantity.title}: {unit_text(quantity) or quantity.about}"
             set_tip(label, with_line(label.text(), told))
+
+    def show_doubts(self, doubted: bool) -> None:
+        """Say what the mark of points means that are not trusted, while there are any."""
+        if doubted != self._doubted:
+            self._doubted = doubted
+            self._tell_marks()
+
+    def _tell_marks(self) -> None:
+        besides = dict.fromkeys(one.beside_source for one in self._quantities if one.beside)
+        ringed = (f"ringed: {source}" for source in besides)
+        self.set_unit(" · ".join((MODEL, *ringed, *([DOUBTED] if self._doubted else []))))
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -247,7 +262,14 @@ class CrosshairPanel(Card):
 
     def show_cursor(self, seqlen: int | None) -> None:
         """Say where the crosshair stands."""
-        self.set_title("N" if seqlen is None else f"N = {seqlen_full(seqlen)}")
+        self._seqlen = seqlen
+        self._show_title()
+
+    def _show_title(self) -> None:
+        """N, and what the figures are where no headings stand over them."""
+        at = "N" if self._seqlen is None else f"N = {seqlen_full(self._seqlen)}"
+        named = [] if self._columns == 1 else [one.short for one in self._quantities[: self._figures]]
+        self.set_title(": ".join(filter(None, (at, ", ".join(named)))))
 
     def show_flight(self, states: Sequence[PointState]) -> None:
         """Say what the points in flight are doing."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from flashscope.app.words.trust import trust_text
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import PointState
@@ -37,6 +38,10 @@ def running(rows: Sequence[PointRow]) -> bool:
     return any(row.status == "running" for row in rows)
 
 
-def point_part_text(row: PointRow | None) -> str:
-    """Which part of its session a point was measured in; empty for the first."""
-    return f"Measured in part {row.part} of the session" if row is not None and (row.part or 1) > 1 else ""
+def point_text(row: PointRow | None) -> str:
+    """Why a point is not trusted, and which part of its session it was measured in, but for the first."""
+    if row is None:
+        return ""
+    doubts = trust_text(row.trust) if row.done and row.trust and row.trust.word == "doubtful" else ""
+    part = f"Measured in part {row.part} of the session" if (row.part or 1) > 1 else ""
+    return "\n".join(filter(None, (doubts, part)))

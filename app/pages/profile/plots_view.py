@@ -10,7 +10,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.pages.profile.context_line import ContextLine
 from flashscope.app.pages.profile.crosshair_panel import CrosshairPanel
 from flashscope.app.pages.profile.four_plots import CELLS, FourPlots
-from flashscope.app.pages.profile.in_flight import point_part_text, running
+from flashscope.app.pages.profile.in_flight import point_text, running
 from flashscope.app.pages.profile.plots_and_panel import PlotsAndPanel
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.widgets.paint_turns import draw_unless_waiting
@@ -189,7 +189,8 @@ class PlotsView(PlotsAndPanel):
             texts = self.four.texts_at(kernel, self.seqlen)
             row = ended.get(kernel)
             reason = "" if row is None or row.status in MEASURABLE else STATUS_MARKS[row.status].word
-            self.panel.show_figures(kernel, texts, reason, point_part_text(row))
+            self.panel.show_figures(kernel, texts, reason, point_text(row))
+        self.panel.show_doubts(any(card.has_doubted for card in self.cells))
         self.panel.memory.show_rows([ended[kernel] for kernel in self.kernels if kernel in ended])
 
     def _draw_panel_unless_waiting(self) -> None:

@@ -21,6 +21,7 @@ from flashscope.app.pages.roofline.staging import RooflineStaging
 from flashscope.app.pages.roofline.why_panel import WIDTH, WhyPanel
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.plain import set_tip
+from flashscope.app.words.glossary import line_of
 from flashscope.profiles.results.model.curves import Curve, by_curve, curve_with
 from flashscope.profiles.results.model.rows import LiveRows, PointRow
 from flashscope.profiles.results.model.session import Session
@@ -31,7 +32,7 @@ BESIDE_PX = 460  # the plot needs so much for the panel to stand beside it
 OUTCOMES = (CeilingsMeasured, PlanResumed, PointMeasured, PointFailed)
 NOTHING = Roofline((), ())
 TIPS = {
-    "Memories": "Shared memory, L2 and the device's memory: what each holds, and how fast it was read here.",
+    "Memories": line_of("Memories"),
     "Roofline": "What the points reach under these rates.",
 }
 

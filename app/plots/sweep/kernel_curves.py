@@ -1,5 +1,6 @@
 """What one kernel draws in one plot: curve, whiskers, model, another instrument's rings; created once."""
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,10 +13,11 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.plots.dots import brush, line_pen, pen
 from flashscope.app.plots.marks import LINE_ONLY
+from flashscope.app.plots.status_marks import doubt_path
 from flashscope.app.plots.symbols import FILLED, symbol
 from flashscope.app.words.kinds import Scale
 
-SYMBOL_PX, RING_PX = 8, 13
+SYMBOL_PX, RING_PX, DOUBT_PX = 8, 13, 33
 HERO_PX = 3.2
 HERO_DEPTH = 5
 FAINT = 0.2  # opacity of what stands back
@@ -58,6 +60,7 @@ class KernelCurves:
         self._model: pg.PlotCurveItem | None = None
         self._whiskers: pg.PlotCurveItem | None = None
         self._rings: pg.ScatterPlotItem | None = None
+        self._doubts: pg.ScatterPlotItem | None = None
         # The places are computed here, so the items never transform themselves: log mode stays off.
         self.curve = pg.PlotDataItem(
             connect="finite",
@@ -86,6 +89,19 @@ class KernelCurves:
         if self._whiskers is not None:
             self._whiskers.setData(np.repeat(x[known], 2), ends[known].ravel())
         self._draw_rings(x, to_axis(series.beside, scale))
+        self._draw_doubts(x, to_axis(series.value, scale), series)
+
+    def _draw_doubts(self, x: Values, y: Values, series: Series) -> None:
+        """Mark the points that are not trusted, as tables do."""
+        known = np.isfinite(y) & series.doubted if series.doubted.size else np.zeros(len(x), dtype=np.bool_)
+        if self._doubts is None and known.any():
+            self._doubts = pg.ScatterPlotItem(symbol=doubt_path(), size=px(DOUBT_PX), pen=self._doubt_pen())
+            self._doubts.setZValue(HERO_DEPTH + 1)
+            self._doubts.setVisible(self._visible)
+            self._doubts.setOpacity(self._opacity())
+            self._plot.addItem(self._doubts, ignoreBounds=True)
+        if self._doubts is not None:
+            self._doubts.setData(x[known], y[known])
 
     def _draw_rings(self, x: Values, beside: Values) -> None:
         known = np.isfinite(beside)
@@ -110,10 +126,14 @@ class KernelCurves:
             model = _known(np.column_stack((self._model.xData, self._model.yData)))
         return Ending(self._kernel, known, model) if len(known) else None
 
+    @property
+    def _items(self) -> Sequence[Any]:
+        return self.curve, self._model, self._whiskers, self._rings, self._doubts
+
     def set_visible(self, visible: bool) -> None:
         """Show or hide all of them."""
         self._visible = visible
-        for item in (self.curve, self._model, self._whiskers, self._rings):
+        for item in self._items:
             if item is not None:
                 item.setVisible(visible)
 
@@ -123,7 +143,7 @@ class KernelCurves:
             return
         self._stress = stress
         self.curve.setZValue(HERO_DEPTH if stress == "hero" else 0)
-        for item in (self.curve, self._model, self._whiskers, self._rings):
+        for item in self._items:
             if item is not None:
                 item.setOpacity(self._opacity())
         self.apply_theme(self._theme)
@@ -138,6 +158,9 @@ class KernelCurves:
         if self._rings is not None:
             self._rings.setPen(self._ring_pen())
             self._rings.setSize(px(RING_PX))
+        if self._doubts is not None:
+            self._doubts.setPen(self._doubt_pen())
+            self._doubts.setSize(px(DOUBT_PX))
         if self._model is not None:
             self._model.setPen(self._model_pen())
 
@@ -171,6 +194,9 @@ class KernelCurves:
     def _ring_pen(self) -> Any:
         return pg.mkPen(self._colour(), width=ZOOM.factor)
 
+    def _doubt_pen(self) -> Any:
+        return pg.mkPen(self._theme.error, width=1.8 * ZOOM.factor)
+
     def _model_pen(self) -> Any:
         faint = pg.mkColor(self._mark.on(self._theme))
         faint.setAlpha(200)
@@ -199,5 +225,5 @@ def _known(places: Values) -> Values:
 
 def _same(one: Series, other: Series) -> bool:
     """Whether two series look the same."""
-    columns = ("seqlen", "value", "low", "high", "model", "beside")
-    return all(np.array_equal(getattr(one, c), getattr(other, c), equal_nan=True) for c in columns)
+    columns = ("seqlen", "value", "low", "high", "model", "beside", "doubted")
+    return all(np.array_equal(getattr(one, c), getattr(other, c), equal_nan=c != "doubted") for c in columns)

@@ -23,6 +23,7 @@ from flashscope.app.widgets.typing_guard import COMMAND
 from flashscope.app.words.headline import headline_text
 from flashscope.app.words.kinds import column_name, narrow_text, unit_short, unit_text
 from flashscope.app.words.provenance_header import session_header
+from flashscope.app.words.trust import DOUBT, DOUBTED
 from flashscope.profiles.results.compare.noise import wanders
 from flashscope.profiles.results.findings.headline import headline
 from flashscope.profiles.results.model.curves import telling_labels, telling_seqlen
@@ -167,6 +168,7 @@ class SweepCard(Card):
             self._recolours = False
             yield
         yield from self.extract_in_steps()
+        self._name()
         shown = [one for one in self._series if one.kernel not in self._hidden]
         self.plot.first_named = self._baseline or ""
         seqlens = sorted({row.seqlen for row in self._rows})
@@ -188,13 +190,25 @@ class SweepCard(Card):
         """Say what it shows."""
         self.chooser.show_quantity(self.quantity)
         over = self._baseline if self.quantity.relative else None
-        self._unit_label.set_texts(unit_text(self.quantity, over), unit_short(self.quantity, over))
+        marks = [DOUBTED] if self._known is not None and self.has_doubted else []
+        texts = unit_text(self.quantity, over), unit_short(self.quantity, over)
+        self._unit_label.set_texts(*(" · ".join((text, *marks)) for text in texts))
 
     def text_at(self, kernel: str, seqlen: int | None) -> str | None:
-        """A kernel's figure at a sequence length as the readout shows it, None when there is none."""
+        """A kernel's figure at a sequence length as the readout shows it, None when there is none.
+
+        One that is not trusted has the mark of that.
+        """
         one = next(series for series in self._series if series.kernel == kernel)
         value = None if seqlen is None else one.at(seqlen)
-        return None if value is None else narrow_text(self.quantity, value)
+        if seqlen is None or value is None:
+            return None
+        return f"{DOUBT if one.is_doubted(seqlen) else ''}{narrow_text(self.quantity, value)}"
+
+    @property
+    def has_doubted(self) -> bool:
+        """Whether one of its points is marked as not trusted."""
+        return any(one.doubted.any() for one in self._series if one.kernel not in self._hidden)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours; the plot has them when it is drawn next."""

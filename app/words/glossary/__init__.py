@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from flashscope.app.words.glossary.terms import TERMS, Meaning
+from flashscope.app.words.glossary.window import WINDOW
 from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 
@@ -14,6 +15,7 @@ __all__ = ["GLOSSARY", "Meaning", "found", "line_of", "lines_in", "with_line"]
 def _entries() -> Iterator[Meaning]:
     """What quantities and kernels say of themselves is said once, where they are declared."""
     yield from TERMS
+    yield from WINDOW
     for quantity in QUANTITIES.values():
         also = (quantity.short,) if quantity.short.lower() != quantity.title.lower() else ()
         yield Meaning(quantity.title, quantity.about, also)

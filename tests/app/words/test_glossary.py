@@ -20,7 +20,10 @@ verdict; ratio; 95% interval; telemetry; reading; session; sweep; point; m; ℓ;
 softmax; tile; trace; TFLOP/s; GiB; power cap; throttled; busy; model; ringed; context; weights; longest
 context; bound by; deterministic; pass; dtype; batch; query rows; lengths; pages; cap / point; verify
 against float64; speed-up; efficiency; layers; latent; parameters; bytes / weight; memory; held at once;
-in all; fits; protocol; mask; keys before; block; tile rows Br; tile columns Bc
+in all; fits; protocol; mask; keys before; block; tile rows Br; tile columns Bc;
+stop; story; claim; geometric mean; changed by the clock alone; card; kernel source; core's cache; last cache;
+tile counter; running O; PV tile; exact ledger; by model; memories; KV cache; warm-up; Break; Freeze;
+autosaved; NVML; exponentials
 """
 
 

@@ -1,11 +1,11 @@
 """The panel beside the plots: its legend, its figures, its room."""
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication
 
 from flashscope.app.look.fonts import load_fonts, ui_font
 from flashscope.app.look.kernel_marks import KERNEL_MARKS
+from flashscope.app.widgets.reading_order import reading_order
 from flashscope.kernels.catalogue.registry import KERNELS as KNOWN
 from tests.app.bench import Bench
 from tests.app.pages.profile.failing import EVENTS, KERNELS
@@ -63,12 +63,9 @@ def test_without_room_beside_the_plots_the_panel_goes_under_them_and_the_form_ca
 def test_tab_goes_from_the_plots_through_the_legend_in_its_order(bench: Bench) -> None:
     bench.sweep(EVENTS)
     panel = bench.page.plots.panel
-    reached: list[QWidget] = [panel.button("standard")]
-    while reached[-1] is not panel.button(KERNELS[-1]) and len(reached) < 20:
-        following = reached[-1].nextInFocusChain()
-        assert following is not None
-        reached.append(following)
-    stops = [widget for widget in reached if widget.focusPolicy() & Qt.FocusPolicy.TabFocus]
+    bench.drawn()
+    QApplication.processEvents()
+    stops = [one for one in reading_order(bench.page) if panel.isAncestorOf(one)]
     assert stops == [panel.button(kernel) for kernel in KERNELS]
 
 
@@ -90,3 +87,21 @@ def test_every_figure_and_name_beside_the_plots_is_whole(bench: Bench, names: tu
             assert label.width() >= label.fontMetrics().horizontalAdvance(label.text()), (name, label.text())
         room = row.button.width() - row.button.iconSize().width() - 12
         assert room >= row.button.fontMetrics().horizontalAdvance(name), name
+
+
+def test_where_kernels_stand_beside_each_other_figures_are_named_and_stand_by_their_own_kernel(
+    bench: Bench,
+) -> None:
+    panel = bench.page.plots.panel
+    bench.page.resize(1200, 640)
+    bench.sweep(EVENTS)
+    bench.drawn()
+    panel.stand(2, 2)
+    QApplication.processEvents()
+    first = panel._rows["standard"]
+    left, right = panel.button("standard").geometry(), panel.button("flash2").geometry()
+    value = first.values[1].geometry()
+    assert value.left() - left.right() < right.left() - value.right()
+    assert panel._title.text().endswith(": footprint, runtime")
+    panel.stand(1, 4)
+    assert ":" not in panel._title.text()

@@ -12,7 +12,7 @@ from flashscope.app.look.contrast import contrast
 from flashscope.app.look.kernel_marks import LEGIBLE
 from flashscope.app.look.theme import DARK, THEMES, Theme
 from flashscope.app.pages.profile.results_model import TRUST, ResultsModel
-from flashscope.app.plots.status_marks import status_path
+from flashscope.app.plots.status_marks import doubt_path, status_path
 from flashscope.app.words.glossary import line_of
 from flashscope.app.words.trust import trust_line
 from flashscope.profiles.results.model.curves import curve_by_problem
@@ -20,6 +20,7 @@ from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.trust import WORDS
 from flashscope.profiles.wire.events import PointStatus
 from flashscope.profiles.wire.measurement import Sample
+from tests.app.bench import Bench
 from tests.app.pixels import ink_in_a_selected_row
 from tests.profiles.sessions import make_plan, script, session_of
 
@@ -81,3 +82,29 @@ def test_every_word_has_a_glyph_of_its_own_and_a_line() -> None:
     trust = judged((1.0,)).trust
     assert trust is not None
     assert trust_line(trust) == "doubtful: only 1 sample; its output was not compared with float64"
+
+
+def test_a_point_that_is_not_trusted_has_its_mark_in_plot_readout_and_legend(bench: Bench) -> None:
+    recorded = session_of(script(make_plan(("standard", "flash2"), (512, 1024))))
+    doubted = next(state for state in recorded.points if state.point.kernel == "flash2")
+    assert doubted.measurement is not None
+    doubted.measurement = replace(doubted.measurement, samples=(Sample(1.0), Sample(9.0)))
+    bench.controller._shown._show(recorded, "saved", None)
+    bench.drawn()
+    plots = bench.page.plots
+    plots.show_seqlen(512)
+    bench.drawn()
+    runtime, footprint = plots.cards["runtime"], plots.cards["footprint"]
+    assert runtime.has_doubted
+    assert not footprint.has_doubted, "what is exact is marked, too"
+    curves = runtime.plot._curves
+    mark = curves["flash2"]._doubts
+    assert curves["standard"]._doubts is None
+    assert mark is not None
+    assert mark.getData()[0].tolist() == [9.0]
+    assert abs(doubt_path().boundingRect().center().x()) + doubt_path().boundingRect().width() / 2 <= 0.5
+    assert doubt_path().boundingRect().top() >= -0.5, "what leaves the box of a symbol is not drawn"
+    assert plots.panel.figure("flash2", "runtime").startswith("! ")
+    assert not plots.panel.figure("standard", "runtime").startswith("!")
+    assert "!: doubtful" in runtime._unit_label.text()
+    assert "!" not in footprint._unit_label.text()
