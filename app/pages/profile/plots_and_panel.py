@@ -1,12 +1,14 @@
 """Plots with the panel of their figures beside them, or under them."""
 
 from collections.abc import Sequence
+from textwrap import fill
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
 from flashscope.app.control.guard import guarded
+from flashscope.app.figures.in_view import Ends
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.profile.crosshair_panel import COLUMN, WIDTH, CrosshairPanel
 from flashscope.app.pages.profile.full import Full
@@ -16,6 +18,8 @@ from flashscope.app.widgets.laid_out import laid_out_once
 PLOTS_PX = 400  # two plots side by side need this much
 LOW_PX = 600  # pixels of height: with less, two plots have the room, and the panel is under them
 FEW = 2
+HINT_COLUMNS = 22  # characters of a line that fit into the narrowest plot
+HOW_TO_BEGIN = "Press Run (Ctrl+Return)\nto measure, or open\na saved session."
 
 
 class PlotsAndPanel(QWidget):
@@ -38,6 +42,38 @@ class PlotsAndPanel(QWidget):
         self._row.addLayout(grid, 1)
         self._row.addWidget(panel)
         keep(self, self._place_panel)
+
+    def show_hints(self, *, empty: bool, blocked: str = "") -> None:
+        """Say in the empty plots what to do, or why Run cannot; one with a model shows that already."""
+        hints = iter([fill(blocked, HINT_COLUMNS) if blocked else HOW_TO_BEGIN])
+        for card in self._cards:
+            waiting = empty and card.quantity.model is None
+            card.plot.show_hint(next(hints, "Not measured yet.") if waiting else "")
+
+    def autorange(self) -> None:
+        """Follow the data in every plot."""
+        for card in self._cards:
+            card.plot.autorange()
+
+    def hold_still(self, still: bool) -> None:
+        """Show all of the data in every plot, whatever wheel and drag do; or let them move it again."""
+        for card in self._cards:
+            card.plot.hold_still(still)
+
+    def show_part(self, ends: Ends | None) -> None:
+        """Show the same part of N (its ends in log2 N) in every plot; None: all of it."""
+        for card in self._cards:
+            card.plot.show_seqlens(ends)
+
+    def toggle_log(self) -> None:
+        """Switch the y axes between logarithmic and linear, those of ratios and rates left out."""
+        for card in self._cards:
+            card.plot.toggle_log()
+
+    def toggle_grid(self) -> None:
+        """Show or hide every grid."""
+        for card in self._cards:
+            card.plot.toggle_grid()
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:

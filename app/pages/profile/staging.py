@@ -124,12 +124,11 @@ class ProfileStaging(Staging):
             card.chooser.take_stage(on=on_stage)
 
     def leave(self) -> None:
-        """Show the four plots as they were, and every kernel."""
+        """Show the four plots as they were."""
         super().leave()
         self._plots.hold_still(False)
         if self._before:
             self._plots.show_quantities(self._before)
-            self._plots.show_kernels((), "")
             self._plots.full.restore()
         self.legend.hide()
         self._title(on_stage=False)
