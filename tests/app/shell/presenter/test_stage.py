@@ -248,3 +248,10 @@ def test_without_a_story_the_stage_says_the_headline(window: MainWindow, rig: Ri
     assert said.startswith(unbroken(headline_text(profile(window).plots.headline())))
     assert "flash2" in said
     assert not profile(window).headline.isVisible()
+
+
+def test_what_leads_to_a_stage_stands_before_what_only_a_stage_has(shared_window: MainWindow) -> None:
+    keys = [action.key for action in shared_window.registry.groups()["Present"]]
+    able = [key for key in keys if (found := shared_window.registry.find(key)) and found.isEnabled()]
+    assert {"stage", "story.new", "stage.add"} <= set(able)
+    assert keys[: len(able)] == able
