@@ -104,6 +104,8 @@ class StageActions:
         view = self._stage.window.view
         if self._stage.on:
             self._stage.leave()
+        elif view in STAGED and (lack := self._stage.window.staging.lack):
+            self._errors.show_error(f"There is nothing to present: {lack}")
         elif view in STAGED:
             self._stage.enter()
         else:

@@ -22,6 +22,7 @@ from tests.app.fakes import PLAN, sweep
 from tests.app.rig import Rig, Save
 from tests.app.shell.presenter.conftest import Key, press, profile, settle, shown_plots
 
+EMPTY = "compare", "traffic"  # which show nothing without sessions
 READABLE_PX = 24  # 18 pt at 96 dots an inch
 
 LINE_PX = 3
@@ -78,7 +79,7 @@ def test_the_pointer_moves_nothing_before_c_lets_it(staged: MainWindow) -> None:
     assert plots.seqlen == 512
 
 
-@pytest.mark.parametrize("view", STAGED)
+@pytest.mark.parametrize("view", sorted(set(STAGED) - set(EMPTY)))
 def test_f11_presents_the_view_in_front(shared_window: MainWindow, qtbot: QtBot, view: str) -> None:
     window = shared_window
     window.show_page(view)
@@ -88,6 +89,14 @@ def test_f11_presents_the_view_in_front(shared_window: MainWindow, qtbot: QtBot,
     assert (window.stage.stop.page, window.view) == (view, view)
     window.trigger("stage")
     assert (window.stage.on, window.view) == (False, view)
+
+
+@pytest.mark.parametrize("view", EMPTY)
+def test_f11_in_a_view_that_shows_nothing_says_so(window: MainWindow, view: str) -> None:
+    window.show_page(view)
+    window.trigger("stage")
+    assert not window.stage.on
+    assert window.errors.text.startswith("There is nothing to present: ")
 
 
 @pytest.mark.parametrize("view", sorted(set(VIEWS) - set(STAGED)))
