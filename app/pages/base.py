@@ -1,6 +1,6 @@
 """What every page of the window is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -99,6 +99,10 @@ class Page(QWidget):
 
     def show_session(self, session: Session | None) -> None:
         """Show another session; None: show the empty state."""
+
+    def kept(self) -> Callable[[], None]:
+        """What gives back what the user sees now, after a stage has shown what its stops name."""
+        return lambda: None
 
     def show_files(self, paths: Sequence[Path]) -> None:
         """Show these sessions beside each other, on a page that can."""

@@ -66,6 +66,11 @@ class Staging(QObject):
         return ()
 
     @property
+    def lack(self) -> str:
+        """Why there is nothing to present of what is on show, in a sentence; empty: there is something."""
+        return ""
+
+    @property
     def settled(self) -> bool:
         """Whether all that was asked for is there, beside what the page draws and reads in the background."""
         return True

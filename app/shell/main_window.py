@@ -254,10 +254,10 @@ class MainWindow(FocusHome, PagedWindow):
         self._edit = EditActions(self.controller, self.errors)
         groups = (
             *(self._files, self._edit, self._sweep, self._queue),
-            *(self._view, self.presenting, self.writing, self._help),
+            *(self._view, self.presenting, self.writing),
         )
         actions = [action for group in groups for action in group.offered()]
-        for action in actions:
+        for action in (*actions, *self.presenting.walking(), *self._help.offered()):
             self.addAction(self.registry.add(action))
 
     def _lay_out(self) -> None:

@@ -126,7 +126,8 @@ class CommandPalette(QDialog):
         qaction = self._registry.find(action.key)
         run = qaction.trigger if qaction is not None else lambda: None
         usable = qaction is not None and qaction.isEnabled()
-        return Offer(action.key, f"{action.group}: {action.title}{keys}", COMMAND, run, usable)
+        title = action.title.removeprefix(f"{action.group}: ")
+        return Offer(action.key, f"{action.group}: {title}{keys}", COMMAND, run, usable)
 
     def _run(self) -> None:
         place = self._list.currentRow()

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from flashscope.kernels.workload.timeline import (
     MOST_BARS,
@@ -102,5 +101,5 @@ def _check_blocks(timeline: StageTimeline, arrays: Mapping[str, Any]) -> None:
 
 
 def _within(name: str, numbers: Any, least: int, most: int) -> None:
-    if numbers.size and not (least <= int(np.min(numbers)) and int(np.max(numbers)) <= most):
+    if numbers.size and not (least <= int(numbers.min()) and int(numbers.max()) <= most):
         raise ValueError(f"{name} of a timeline beyond {least} to {most}")

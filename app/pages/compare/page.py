@@ -148,6 +148,18 @@ class ComparePage(Page):
         """Compare these sessions, as another page asks for."""
         self.choose(paths)
 
+    def kept(self) -> Callable[[], None]:
+        """Give back what is compared, and by which quantity."""
+        quantity, files = self.lineup.quantity, [file for side in self.lineup.sides for file in side]
+
+        def give_back() -> None:
+            if self.lineup.quantity is not quantity:
+                self.lineup.compare_by(quantity)
+            if files != [file for side in self.lineup.sides for file in side]:
+                self.choose(files)
+
+        return give_back
+
     def choose(self, paths: Sequence[Path]) -> None:
         """Compare these sessions, the first of them the baseline."""
         self.lineup.choose(paths)

@@ -52,6 +52,11 @@ class CompareStaging(Staging):
         board.current_changed.connect(lambda _current: self.changed.emit())
 
     @property
+    def lack(self) -> str:
+        """That nothing is compared."""
+        return NOTHING if self._page.board.findings is None else ""
+
+    @property
     def sentence(self) -> str:
         """The summary of the session chosen."""
         board = self._page.board

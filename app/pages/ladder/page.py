@@ -1,6 +1,6 @@
 """The Ladder page: the source of each kernel beside its predecessor's, its idea, and what it gained."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker
@@ -155,6 +155,16 @@ class LadderPage(Page):
         if before != (self.kernels.currentText(), self.label):
             self._chosen()
         self._show()
+
+    def kept(self) -> Callable[[], None]:
+        """Give back the step and its problem, and whether all lines are on show."""
+        kernel, label, whole = self.kernel, self.label, self.whole.isChecked()
+
+        def give_back() -> None:
+            self.whole.setChecked(whole)
+            self.show_step(kernel, label)
+
+        return give_back
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""

@@ -1,6 +1,6 @@
 """The page of one sweep: its form, plots over N, telemetry, results and notes, each a view of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from PySide6.QtGui import QCloseEvent, QResizeEvent, QShowEvent
@@ -291,6 +291,10 @@ class ProfilePage(FormPage):
         self.bottom.apply_theme(theme)
         self.replay.apply_theme(theme)
         self._turns.start_covered()
+
+    def kept(self) -> Callable[[], None]:
+        """Give back baseline, kernels, problems and crosshair."""
+        return partial(self.plots.give_back, self.plots.kept)
 
     def back(self) -> bool:
         """Show the whole page again."""

@@ -11,6 +11,7 @@ from flashscope.app.pages.profile.context_line import ContextLine
 from flashscope.app.pages.profile.crosshair_panel import CrosshairPanel
 from flashscope.app.pages.profile.four_plots import CELLS, FourPlots
 from flashscope.app.pages.profile.in_flight import point_text, running
+from flashscope.app.pages.profile.kept_view import KeptView
 from flashscope.app.pages.profile.plots_and_panel import PlotsAndPanel
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.widgets.paint_turns import draw_unless_waiting
@@ -64,6 +65,8 @@ class PlotsView(PlotsAndPanel):
         self._curve_chosen = False
         self._session: Session | None = None
         self._placed_by_user = False
+        self._wanted = ""  # the baseline that was chosen; empty: the usual one
+        self._kept: KeptView | None = None  # for the session that is shown next
         self._rows: Sequence[PointRow] = ()  # of the curve on show
         self._kernels: tuple[str, ...] = ()  # of these rows
         self._hidden: set[str] = set()  # of these kernels
@@ -109,13 +112,49 @@ class PlotsView(PlotsAndPanel):
 
     def show_rows(self, session: Session | None, rows: Sequence[PointRow]) -> None:
         """Draw one curve of these; without a session they are a preview of what would be run."""
+        kept = self._kept if session is not self._session else None
         if session is not self._session:
             self._placed_by_user = self._curve_chosen = False
             self.curve = None
             self.four.autorange()
         self._session, self._curves = session, by_curve(rows)
+        if kept is not None:
+            self._take_up(kept)
+            self._kept = None
         self._pick_curve()
         self._draw()
+
+    @property
+    def kept(self) -> KeptView:
+        """What the user has chosen to see of the session on show."""
+        return KeptView(
+            session=KeptView.mark_of(self._session),
+            baseline=self._wanted,
+            kernels=self._kernels,
+            hidden=frozenset(self._hidden),
+            curve=self.curve if self._curve_chosen else None,
+            seqlen=self.seqlen if self._placed_by_user else None,
+        )
+
+    def give_back(self, kept: KeptView) -> None:
+        """Show what was chosen before; of a session that is shown only after this one, as soon as it is."""
+        self._kept = None if kept.is_of(self._session) else kept
+        self._take_up(kept)
+        self._pick_curve()
+        self._draw_in_turns()
+        self.baseline_changed.emit()
+        if self.seqlen is not None:
+            self.cursor_moved.emit(self.seqlen)
+
+    def _take_up(self, kept: KeptView) -> None:
+        """Take what was chosen before, as far as it is for what is on show."""
+        self._wanted = kept.baseline
+        self._kernels, self._hidden = kept.kernels, set(kept.hidden)  # drawing shows all of other kernels
+        if kept.is_of(self._session):
+            self._curve_chosen = kept.curve is not None
+            self.curve = kept.curve or self.curve
+            self._placed_by_user = kept.seqlen is not None
+            self._place_cursor(kept.seqlen)
 
     def _pick_curve(self) -> None:
         """Stay with the problems on show; until the user chooses some, follow the point begun last."""
@@ -139,8 +178,7 @@ class PlotsView(PlotsAndPanel):
         session = self._session
         self._rows = rows = () if self.curve is None else self._curves[self.curve]
         kernels = kernels_of(rows)
-        if self.baseline not in kernels:
-            self.baseline = favoured_baseline(kernels)
+        self.baseline = self._wanted if self._wanted in kernels else favoured_baseline(kernels)
         if kernels != self._kernels:
             self._kernels = kernels
             self._hidden.clear()
@@ -216,16 +254,15 @@ class PlotsView(PlotsAndPanel):
 
     def show_alone(self, kernel: str) -> None:
         """Show the curves of this kernel and of no other."""
-        self.show_kernels([kernel], self.baseline or "")
+        self.show_kernels([kernel], self._wanted)
 
     def show_kernels(self, kernels: Collection[str], baseline: str) -> None:
-        """Show the curves of these, or of all where there is none of them, over another baseline."""
+        """Show the curves of these, or of all where there is none of them, over a baseline, or the usual."""
         known = set(kernels) & set(self._kernels)
         self._hidden = set(self._kernels) - known if known else set()
-        if baseline in self._kernels:
-            self.baseline = baseline
-            self.baseline_changed.emit()
+        self._wanted = baseline
         self._draw_in_turns()
+        self.baseline_changed.emit()
 
     def follow_curve(self, curve: Curve) -> None:
         """Show the problems that were chosen in another view, if they are among these."""
@@ -320,7 +357,7 @@ class PlotsView(PlotsAndPanel):
     def _choose_baseline(self, kernel: str) -> None:
         if kernel not in self._kernels:
             return  # chosen from a list that waits to be drawn anew
-        self.baseline = kernel
+        self._wanted = kernel
         self._draw_in_turns()
         self.baseline_changed.emit()
 

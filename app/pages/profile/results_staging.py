@@ -81,10 +81,9 @@ class ResultsStaging(Staging):
         self.table.apply_theme(theme)
 
     def leave(self) -> None:
-        """Show every kernel in the table to work with."""
+        """Show the table to work with."""
         super().leave()
         self.table.hide()
-        self._plots.show_kernels((), "")
 
     def _write(self) -> None:
         if not self.on:

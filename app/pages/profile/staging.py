@@ -68,8 +68,8 @@ class ProfileStaging(Staging):
         shown = self._shown or plots.cells[:UPPER_ROW]
         told = plots.headline()
         kernel = (told.kernel if told is not None else "") or scene.kernel
-        against = f" against {scene.baseline}" if scene.baseline not in {"", kernel} else ""
-        compared = f": {{runtime of {kernel}{against}}}" if against else ""
+        base = scene.baseline if scene.baseline != kernel else ""
+        compared = f" Beside {base}: {{runtime of {kernel} against {base}}}." if base else ""
         return replace(
             super().stop,
             quantity=tuple(card.quantity.key for card in shown),
@@ -77,7 +77,7 @@ class ProfileStaging(Staging):
             baseline=scene.baseline,
             curve=plots.curve.label if plots.curve else "",
             seqlen=scene.seqlen,
-            sentence=f"At N = {{n}} {kernel} {{fate of {kernel}}}{compared}." if kernel else "",
+            sentence=f"At N = {{n}} {kernel} {{fate of {kernel}}}.{compared}" if kernel else "",
         )
 
     def show_stop(self, stop: Stop) -> None:
@@ -124,12 +124,11 @@ class ProfileStaging(Staging):
             card.chooser.take_stage(on=on_stage)
 
     def leave(self) -> None:
-        """Show the four plots as they were, and every kernel."""
+        """Show the four plots as they were."""
         super().leave()
         self._plots.four.hold_still(False)
         if self._before:
             self._plots.show_quantities(self._before)
-            self._plots.show_kernels((), "")
             self._plots.full.restore()
         self.legend.hide()
         self._title(on_stage=False)

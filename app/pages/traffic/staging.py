@@ -12,10 +12,17 @@ from flashscope.app.pages.traffic.shown import CountedPoint
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
+from flashscope.app.widgets.plain import PlainLabel
 
 
 class TrafficCurves(Protocol):
-    """The curves of several kernels at one N."""
+    """The curves of several kernels at one N.
+
+    Attributes:
+        words: Why there is none.
+    """
+
+    words: PlainLabel
 
     @property
     def seqlen(self) -> int | None:
@@ -48,6 +55,11 @@ class TrafficStaging(Staging):
     def __init__(self, page: TrafficCurves, controller: Controller, aside: Sequence[QWidget]) -> None:
         super().__init__("traffic", controller, aside)
         self._page = page
+
+    @property
+    def lack(self) -> str:
+        """Why there is no curve."""
+        return "" if self._page.counted else self._page.words.text()
 
     @property
     def scene(self) -> Scene:

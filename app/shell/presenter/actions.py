@@ -44,7 +44,7 @@ class StageActions:
         stage.changed.connect(self._follow)
 
     def offered(self) -> list[Action]:
-        """All actions, in the order of the menu."""
+        """What leads to a stage, in the order of the menu."""
         bundled = (
             Action(f"stage.story.{name}", f"Present: {title}", partial(self.present, name), GROUP)
             for name, title in BUNDLED_STORIES.items()
@@ -54,11 +54,10 @@ class StageActions:
             *bundled,
             Action("stage.open", "Present a story …", self._open, GROUP),
             Action("stage.check", "Check a story before the talk …", self._check, GROUP),
-            *self._walking(),
         ]
 
-    def _walking(self) -> list[Action]:
-        """What only a stage has."""
+    def walking(self) -> list[Action]:
+        """What only a stage has; in the menu it stands behind all that can be done off one."""
         stage, walks = self._stage, self._walks
         on = partial(getattr, stage, "on")
         numbered = [
@@ -105,6 +104,8 @@ class StageActions:
         view = self._stage.window.view
         if self._stage.on:
             self._stage.leave()
+        elif view in STAGED and (lack := self._stage.window.staging.lack):
+            self._errors.show_error(f"There is nothing to present: {lack}")
         elif view in STAGED:
             self._stage.enter()
         else:

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QCursor, QPalette
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QWidget
 
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.staging import Staging
 from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.presenter.clicks import Clicks
+from flashscope.app.shell.presenter.exhibits import pointed_at
 from flashscope.app.shell.presenter.fallback import Fallback
 from flashscope.app.shell.presenter.frame import Curtain, StageFrame
 from flashscope.app.shell.presenter.live import LiveRuns
@@ -19,6 +20,7 @@ from flashscope.app.shell.presenter.loading import Loading
 from flashscope.app.shell.presenter.venue import Venue
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.story import GROWING, PageKey, Stop, Story
+from flashscope.profiles.results.model.session import Session
 
 DIGITS_MS = 800  # in which a second digit belongs to the first
 TENTH = 10  # the stop of the digit 0
@@ -79,7 +81,8 @@ class Stage(QObject):
         self._away: list[QWidget] = []
         self._view = window.view  # in front before the stage was taken, and of which session
         self._path: Path | None = None
-        self._live = False
+        self._live: Session | None = None  # the sweep, where that was on show
+        self._kept: dict[str, Callable[[], None]] = {}  # what gives back what each page showed
         self._alone = False
         self._clicks = Clicks(window, self.step)
         self._digits = ""
@@ -128,7 +131,8 @@ class Stage(QObject):
             for part in self._away:
                 part.hide()
             self._view, self._path = self.window.view, self._controller.path
-            self._live = self._controller.sweep_on_show
+            self._live = self._controller.sweep if self._controller.sweep_on_show else None
+            self._kept = {page.key: page.kept() for page in self.window.pages.made}
             self.on = True
             self.venue.take()
             self._lay_ground()
@@ -166,6 +170,9 @@ class Stage(QObject):
         self.venue.give_back()
         self._lay_ground()
         self._registry.take_stage(on=False)
+        for give_back in self._kept.values():
+            give_back()
+        self._kept.clear()
         if self.story is not None:
             self._give_back()
         self.loading.watch(self.window.page)
@@ -174,7 +181,8 @@ class Stage(QObject):
     def _give_back(self) -> None:
         """Show what a story found: the sweep that runs, or the session; and the view of it."""
         controller = self._controller
-        if self._live and controller.measuring:
+        sweep = controller.sweep  # None: one that has still to say that it began
+        if self._live is not None and sweep is not None and (controller.measuring or sweep is self._live):
             controller.show_sweep()
         elif self._path is not None and self._path != controller.path:
             self._opening = True
@@ -264,7 +272,7 @@ class Stage(QObject):
         if self._staging is None:
             return
         staging, self._alone = self._staging, not self._alone
-        staging.fill_with(_pointed_at(staging.exhibits) if self._alone else None)
+        staging.fill_with(pointed_at(staging.exhibits) if self._alone else None)
         self._refresh()
 
     def fall_back(self) -> None:
@@ -322,6 +330,7 @@ class Stage(QObject):
             return
         self._stop = self._shown_next
         page = self.window.pages[VIEWS[self._stop.page].page_key]
+        self._kept.setdefault(page.key, page.kept())  # of one that was made for this stop
         staging = page.staging_of(self._stop.page)
         if staging is not self._staging:
             if self._staging is not None and self.window.page is not page:
@@ -373,14 +382,3 @@ class Stage(QObject):
 
     def _forget_digits(self) -> None:
         self._digits = ""
-
-
-def _pointed_at(exhibits: Sequence[QWidget]) -> QWidget | None:
-    """The one with the focus, else under the pointer, else the first."""
-    focused, here = QApplication.focusWidget(), QCursor.pos()
-    marks: tuple[Callable[[QWidget], bool], ...] = (
-        lambda one: focused is not None and one.isAncestorOf(focused),
-        lambda one: one.rect().contains(one.mapFromGlobal(here)),
-        lambda _one: True,
-    )
-    return next((one for mark in marks for one in exhibits if one.isVisible() and mark(one)), None)

@@ -174,3 +174,9 @@ def test_a_click_shows_what_was_clicked_and_tells_it(bare: Bare, qtbot: QtBot) -
         bare.palette._list.itemClicked.emit(bare.palette._list.item(1))
     assert ran.args == ["session: flash2 on\nTuesday"]
     assert bare.shown == ["session"]
+
+
+def test_no_command_has_the_name_of_its_menu_twice(window: MainWindow) -> None:
+    told = [text for text, _kind in found(opened(window), "")]
+    assert told
+    assert not [text for text in told if text.startswith(2 * f"{text.partition(': ')[0]}: ")]

@@ -93,6 +93,7 @@ def test_the_stop_speaks_of_the_kernel_that_the_headline_speaks_of(
     window.trigger("stage.add")
     (stop,) = read_story(tmp_path / "mine.toml").stops
     assert f"{{fate of {told.kernel}}}" in stop.sentence
+    assert f"Beside standard: {{runtime of {told.kernel} against standard}}." in stop.sentence
 
 
 def test_a_story_of_two_own_stops_is_made_saved_opened_again_and_presented(

@@ -25,6 +25,7 @@ from tests.app.fakes import PLAN, sweep
 from tests.app.rig import Rig, Save
 from tests.app.shell.presenter.conftest import Key, press, profile, settle, shown_plots
 
+EMPTY = "compare", "traffic"  # which show nothing without sessions
 READABLE_PX = 24  # 18 pt at 96 dots an inch
 
 LINE_PX = 3
@@ -81,7 +82,7 @@ def test_the_pointer_moves_nothing_before_c_lets_it(staged: MainWindow) -> None:
     assert plots.seqlen == 512
 
 
-@pytest.mark.parametrize("view", STAGED)
+@pytest.mark.parametrize("view", sorted(set(STAGED) - set(EMPTY)))
 def test_f11_presents_the_view_in_front(shared_window: MainWindow, qtbot: QtBot, view: str) -> None:
     window = shared_window
     window.show_page(view)
@@ -91,6 +92,14 @@ def test_f11_presents_the_view_in_front(shared_window: MainWindow, qtbot: QtBot,
     assert (window.stage.stop.page, window.view) == (view, view)
     window.trigger("stage")
     assert (window.stage.on, window.view) == (False, view)
+
+
+@pytest.mark.parametrize("view", EMPTY)
+def test_f11_in_a_view_that_shows_nothing_says_so(window: MainWindow, view: str) -> None:
+    window.show_page(view)
+    window.trigger("stage")
+    assert not window.stage.on
+    assert window.errors.text.startswith("There is nothing to present: ")
 
 
 @pytest.mark.parametrize("view", sorted(set(VIEWS) - set(STAGED)))
@@ -272,3 +281,10 @@ def test_a_stop_shows_the_problems_that_it_names_whatever_the_view_before_it_sho
     settle(window, rig, qtbot)
     assert isinstance(window.page, LadderPage)
     assert window.page.label == "d 64, causal"
+
+
+def test_what_leads_to_a_stage_stands_before_what_only_a_stage_has(shared_window: MainWindow) -> None:
+    keys = [action.key for action in shared_window.registry.groups()["Present"]]
+    able = [key for key in keys if (found := shared_window.registry.find(key)) and found.isEnabled()]
+    assert {"stage", "story.new", "stage.add"} <= set(able)
+    assert keys[: len(able)] == able
