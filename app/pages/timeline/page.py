@@ -17,7 +17,7 @@ from flashscope.app.pages.base import Page
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.detail import DetailLine
 from flashscope.app.pages.timeline.exporting import PerfettoWriter, timelines_export
-from flashscope.app.pages.timeline.record_bar import RecordBar
+from flashscope.app.pages.timeline.record_bar import RECORD, RecordBar
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.pages.timeline.staging import TimelineStaging
 from flashscope.app.plots.export.button import ExportButton
@@ -109,7 +109,8 @@ class TimelinePage(Page):
         line.addStretch(1)
         line.addWidget(words, MOST)
         line.addStretch(1)
-        self.record = text_button("Record a timeline", "Record a timeline", self.bar.ask, "primary")
+        record = text_button("Record a timeline", "Record a timeline", self.bar.ask, "primary")
+        self.record = does(record, RECORD)
         box = QWidget()
         column = QVBoxLayout(box)
         column.setContentsMargins(48, 24, 48, 24)

@@ -70,7 +70,7 @@ def to_csv(session: Session, provenance: str = "") -> str:
     """
     text = io.StringIO()
     told = {"provenance": provenance} if provenance else {}
-    for name, value in (told | metadata(session)).items():
+    for name, value in (metadata(session) | told).items():
         text.write(comment(name, value))
     notes = on_points(session.bookmarks)
     points = [export_columns(row, baseline, notes) for row, baseline in rows_with_baselines(session)]

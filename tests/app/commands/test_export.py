@@ -22,7 +22,7 @@ from tests.app.test_escapes import CONTROLS, HARMFUL
 
 FILE = str(bundled_sessions()[0])
 BEGINNINGS = {
-    "csv": b"# provenance: SAVED \xc2\xb7 GPU NVIDIA H200",
+    "csv": b"# session: ",
     "json": b'{"session":',
     "parquet": b"PAR1",
     "html": b"<!DOCTYPE html>",
