@@ -4,14 +4,23 @@ import math
 import sys
 from typing import Any
 
+from msgspec.structs import replace
+
 from flashscope.app.commands.exit_codes import USAGE_ERROR
 from flashscope.app.commands.messages import complain, say, say_json
 from flashscope.app.commands.printed.printing import print_table
+from flashscope.app.stepper.comparison import FaultComparison
+from flashscope.app.stepper.lesson import at_the_end, hidden, of_row
+from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.own_scores import LARGEST
 from flashscope.app.stepper.presets import score_row
+from flashscope.app.stepper.recording import Recording
+from flashscope.app.stepper.step_view import SteppedTrace
+from flashscope.app.words.faults import WORDS
 from flashscope.app.words.symbols import spelled
+from flashscope.app.words.tracing import broken
 from flashscope.kernels.cpu.trace import record
-from flashscope.kernels.workload.trace import LoopOrder, Trace
+from flashscope.kernels.workload.trace import Fault, LoopOrder, Trace
 
 
 def run(
@@ -21,6 +30,7 @@ def run(
     block: int,
     reverse: bool,
     order: LoopOrder,
+    fault: Fault | None,
     as_json: bool,
 ) -> int:
     """Trace the row on the CPU backend and print it."""
@@ -33,12 +43,17 @@ def run(
         complain("trace", f"the kernel computes in float32: give numbers of at most {LARGEST:g}")
         return USAGE_ERROR
     block = min(block, len(scores))
-    document = trace_document(record(score_row(scores, values, block, reverse=reverse, order=order)))
+    request = score_row(scores, values, block, reverse=reverse, order=order)
+    trace = record(replace(request, fault=fault or ""))
+    pair = FaultComparison.of(SteppedTrace.of(Recording.of(record(request))), trace) if fault else None
+    document = trace_document(trace) | _judged(pair)
     document |= {"scores": list(scores), "values": list(values), "block_size": block}
     if as_json:
         say_json(document)
     else:
         _print(document, values_given=values_given)
+        if pair is not None:
+            _print_fault(pair)
     return 0
 
 
@@ -46,11 +61,10 @@ def trace_document(trace: Trace) -> dict[str, Any]:
     """The trace of one row with one value column as a JSON document; blocks count from 1 as they ran.
 
     A block's `output` is O normalised by l; `accumulator` is O as the kernel holds it, which is the same for
-    flash1 and not yet normalised for flash2.
+    flash1 and not yet normalised for flash2. A number that is none, as a fault may leave it, is null.
     """
     m, l, alpha, o = (array.numpy() for array in (trace.m, trace.l, trace.alpha, trace.o))
     size, keys = trace.request.block_k, trace.request.problem.seqlen_k
-    normalised = trace.request.order == "flash1"
     blocks = [
         {
             "block": t + 1,
@@ -59,7 +73,7 @@ def trace_document(trace: Trace) -> dict[str, Any]:
             "l": float(l[t, 0]),
             "alpha": float(alpha[t, 0]),
             "accumulator": float(o[t, 0, 0]),
-            "output": float(o[t, 0, 0]) if normalised else float(o[t, 0, 0] / l[t, 0]),
+            "output": float(o[t, 0, 0] if trace.normalised or not l[t, 0] else o[t, 0, 0] / l[t, 0]),
         }
         for t, (_, j) in enumerate(trace.tile.numpy().tolist())
     ]
@@ -67,10 +81,35 @@ def trace_document(trace: Trace) -> dict[str, Any]:
     return {
         "order": trace.request.order,
         "reverse": trace.request.reverse,
+        "fault": trace.request.fault,
         "blocks": blocks,
         "softmax": [math.exp(score - lse) for score in trace.k.numpy()[:, 0].tolist()],
         "output": float(trace.exact_output.numpy()[0, 0]),
     }
+
+
+def _judged(pair: FaultComparison | None) -> dict[str, Any]:
+    """Of a fault: whether the check of kernels passes the answer, and the block that makes it wrong first."""
+    if pair is None:
+        return {}
+    wrong = pair.row(0).first_wrong
+    return {"passes": pair.verdict.passed, "first_wrong_block": None if wrong is None else wrong.t + 1}
+
+
+def _print_fault(pair: FaultComparison) -> None:
+    encoding = getattr(sys.stdout, "encoding", None)
+    words = WORDS[pair.broken.recording.fault]
+    why = hidden(pair) if pair.verdict.passed else ""
+    told = (
+        broken(pair.broken.recording.fault),
+        words.does,
+        words.note,
+        of_row(pair, 0),
+        at_the_end(pair),
+        why,
+    )
+    for line in filter(None, told):
+        say(spelled(plain(line), encoding))
 
 
 def _print(document: dict[str, Any], *, values_given: bool) -> None:

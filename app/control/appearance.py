@@ -50,7 +50,7 @@ class Appearance(QObject):
         self._switch: Iterator[None] | None = None  # what is left of one
         self._due: list[QWidget] = []  # parts that still have the stylesheet before it
         self._outer: list[QWidget] = []  # what is around parts, and is to be laid out anew
-        self._zooms = False
+        self._zooms = self._shown = False  # of that switch: whether it zooms, and whether it is on show
         self._frozen: list[QWidget] = []
         self._timer = QTimer(self, interval=PAUSE_MS)
         self._timer.timeout.connect(self._turn)

@@ -15,6 +15,7 @@ from flashscope.app.control.playback import Clock
 from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.control.showing import Showing
 from flashscope.app.control.shown_words import ShownWords
+from flashscope.app.control.timelines import Timelines
 from flashscope.app.words.progress import NS
 from flashscope.app.words.provenance import Provenance, of_machine, of_session
 from flashscope.kernels.workload.problem import Backend
@@ -70,6 +71,7 @@ class Controller(Showing):
         edits: What the user changes in sessions.
         queue: The sweeps that wait for their turn.
         unasked: Whether the sweep that runs, or the last one, began by itself: its turn had come.
+        timelines: What is recorded of when a kernel does what.
         words: What the user says of the session on show.
         machine: What the probe found, None before it answered.
         running: Whether a sweep or a replay runs.
@@ -128,6 +130,8 @@ class Controller(Showing):
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
         self._driver = Driver(make_engine, self._bridge.push)
+        self.timelines = Timelines(lambda: self._driver.engine, self._shown, self.edits)
+        self.timelines.failed.connect(self.error_raised)
 
     @property
     def running(self) -> bool:
@@ -301,6 +305,8 @@ class Controller(Showing):
         for one in told:
             if isinstance(one, TraceReady):
                 self.trace_ready.emit(one.trace)  # it belongs to no session
+                continue
+            if not isinstance(one, FileMade | FileTrouble) and self.timelines.take(one):
                 continue
             self._driver.take(one)
             if isinstance(one, FileMade | FileTrouble):

@@ -141,6 +141,15 @@ class Settings:
         self._store.setValue("scores", text)
 
     @property
+    def stepper_mode(self) -> str:
+        """The key of the mode that the Stepper was in last; empty: nobody has chosen."""
+        return str(self._store.value("stepperMode", ""))
+
+    @stepper_mode.setter
+    def stepper_mode(self, key: str) -> None:
+        self._store.setValue("stepperMode", key)
+
+    @property
     def geometry(self) -> QByteArray | None:
         """Where the window was when it was closed."""
         stored = self._store.value("geometry")

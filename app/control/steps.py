@@ -1,12 +1,22 @@
 """The changes that a user makes in session files, each with what takes it back."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.edits import FixedFileError
-from flashscope.profiles.store import SessionFileError, change, duplicate, restore, trash
+from flashscope.profiles.plan.run_mark import RunMark
+from flashscope.profiles.store import (
+    SessionFileError,
+    change,
+    check_one_plan,
+    duplicate,
+    mark_run,
+    restore,
+    trash,
+)
 from flashscope.profiles.store.library import TRASH
 from flashscope.profiles.store.words import Field, UserWords
 
@@ -51,6 +61,47 @@ class WordsChanged:
         else:
             new = [str(getattr(one, "text", one)) for one in self.after if one not in self.before]
         return f"Not written: {'; '.join(new)}" if any(new) else ""
+
+
+@dataclass
+class RunsJoined:
+    """Sessions told to be runs of one plan: all of them are, or none is.
+
+    Attributes:
+        path: The file of the first.
+        runs: The file and the id of each, in the order of the runs.
+        marks: What each is to say.
+    """
+
+    path: Path
+    runs: tuple[tuple[Path, str], ...]
+    marks: tuple[RunMark, ...]
+
+    def forth(self) -> None:
+        """Mark them, if they are runs of one plan."""
+        for path, _id in self.runs:
+            check_changeable(path)
+        check_one_plan([path for path, _id in self.runs])
+        self._turn(self.marks, self._none)
+
+    def back(self) -> None:
+        """Let each be alone again."""
+        self._turn(self._none, self.marks)
+
+    @property
+    def _none(self) -> tuple[RunMark | None, ...]:
+        return (None,) * len(self.runs)
+
+    def _turn(self, after: Sequence[RunMark | None], before: Sequence[RunMark | None]) -> None:
+        done: list[tuple[Path, RunMark | None, RunMark | None, str]] = []
+        try:
+            for (path, meant), new, old in zip(self.runs, after, before, strict=True):
+                mark_run(path, new, old, meant)
+                done.append((path, old, new, meant))
+        except SessionFileError:
+            for turned in done:
+                mark_run(*turned)
+            raise
 
 
 @dataclass

@@ -69,7 +69,11 @@ PLACES = (
         "inside",
         "Inside",
         "fa6s.table-cells",
-        (ViewEntry("stepper", "Stepper"), ViewEntry("ladder", "Source", keys="Ctrl+9")),
+        (
+            ViewEntry("stepper", "Stepper"),
+            ViewEntry("timeline", "Timeline"),
+            ViewEntry("ladder", "Source", keys="Ctrl+9"),
+        ),
     ),
     PlaceEntry(
         "sessions",

@@ -39,6 +39,11 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         self._yields = yields
         super().setMinimumSize(*((1, 1) if yields else self._least))
 
+    @property
+    def yields(self) -> bool:
+        """Whether it takes the room there is, as on a stage."""
+        return self._yields
+
     @guarded()
     def setMinimumSize(self, width: int, height: int) -> None:
         """Ask for so many pixels, unless it is to take the room there is."""

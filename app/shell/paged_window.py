@@ -85,6 +85,10 @@ class PagedWindow(QMainWindow):
         self.registry.show_page(page)
         self.page.come_to_front()
 
+    def put_away(self) -> None:
+        """Have the page in front out of sight, in the turn that brings another one."""
+        self.stack.currentWidget().hide()
+
     def let_scroll(self, scrolls: bool) -> None:
         """Let what has no room scroll, or have every page take the room there is, as on a stage."""
         for frame in self._frames.values():

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
-from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtCore import QEvent, QEventLoop, QTimer
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -77,6 +77,7 @@ def grab_whole(window: QWidget) -> QPixmap:
     """A window or page as it is, whole also in the middle of a sweep, when its parts are painted in turns."""
     for turns in window.findChildren(PaintTurns):
         turns.finish()
+    QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)  # of texts that were written just now
     return window.grab()
 
 

@@ -12,8 +12,12 @@ if TYPE_CHECKING:
 OF_STEP = ("step", "steps", "tile", "tiles", "exact", "error")
 OF_ROW = ("m", "m-before", "m-tile", "l", "l-before", "alpha", "o")
 EXPONENTS = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-NUMBERS = (*OF_STEP, *OF_ROW)
-"""Before the first tile there are `step`, `steps` and `tiles` alone; `error` is that of the whole output."""
+OF_LANES = ("moved-standard", "moved-flash1", "moved-flash2", "moved-ratio")
+NUMBERS = (*OF_STEP, *OF_ROW, *OF_LANES)
+"""Before the first tile there are `step`, `steps` and `tiles` alone; `error` is that of the whole output.
+
+What has moved is known in the mode Lanes, from the formulas; `moved-ratio` is standard's over flash2's.
+"""
 
 
 def step_numbers(view: "StepView") -> Mapping[str, str]:
@@ -24,10 +28,11 @@ def step_numbers(view: "StepView") -> Mapping[str, str]:
         known["tile"] = str(view.step.tile + 1)
     if view.local_row is not None:
         known |= _of_row(view, view.local_row)
+    known |= view.story.numbers(cursor.at)
     if cursor.ended:
         known |= {
             "exact": number(float(view.history.exact[0])),
-            "error": _raised(power(recording.max_error)),
+            "error": raised(power(recording.max_error)),
         }
     return known
 
@@ -49,6 +54,6 @@ def _of_row(view: "StepView", local: int) -> dict[str, str]:
     return known
 
 
-def _raised(text: str) -> str:
+def raised(text: str) -> str:
     """Exponents in characters of their own instead of HTML."""
     return re.sub("<sup>(.*?)</sup>", lambda found: found[1].translate(EXPONENTS), text)

@@ -16,6 +16,7 @@ from flashscope.app.stage.lines import line_of
 from flashscope.app.stage.live import check_run
 from flashscope.app.words.plain import cut_short
 from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.trace import FAULTS
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.store import SUFFIX
 
@@ -48,7 +49,16 @@ PANELS = (
 )
 
 PageKey = Literal[
-    "profile", "telemetry", "results", "traffic", "roofline", "stepper", "ladder", "compare", "planner"
+    "profile",
+    "telemetry",
+    "results",
+    "traffic",
+    "roofline",
+    "stepper",
+    "timeline",
+    "ladder",
+    "compare",
+    "planner",
 ]
 StoryText = Annotated[str, msgspec.Meta(max_length=2000)]
 Name = Annotated[str, msgspec.Meta(max_length=100)]
@@ -77,7 +87,9 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         seqlen: Where the crosshair stands; None: where it tells most.
         preset: What the Stepper walks through.
         step: Which step of it, from 0.
-        panels: Which of the Stepper's panels are shown; empty: formulas and scores.
+        mode: In which mode the Stepper walks; empty: Blocks.
+        fault: What the mode Broken breaks; empty: what it broke last.
+        panels: Which panels of Blocks are shown; empty: formulas and scores.
         lines: What the lines of source hold that stand on top, of the one before and of the kernel, or of
             both; empty: the first change.
         marked: What the lines of the kernel's source hold that are marked, or their numbers, as `12` or
@@ -99,6 +111,8 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     seqlen: Annotated[int, msgspec.Meta(gt=0, le=1 << 30)] | None = None
     preset: Name = ""
     step: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] | None = None
+    mode: Name = ""
+    fault: Name = ""
     panels: Annotated[tuple[Name, ...], msgspec.Meta(max_length=4)] = ()
     lines: Annotated[tuple[Name, ...], msgspec.Meta(max_length=2)] = ()
     marked: Annotated[tuple[Name, ...], msgspec.Meta(max_length=8)] = ()
@@ -114,12 +128,14 @@ SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for eve
     "run": GROWING,
     "fallback": GROWING,
     "quantity": ("profile", "results", "compare"),
-    "kernels": ("profile", "results", "traffic", "ladder"),
+    "kernels": ("profile", "results", "traffic", "timeline", "ladder"),
     "baseline": ("profile", "results"),
     "curve": ("profile", "results", "ladder"),
     "seqlen": ("profile", "results", "traffic", "ladder"),
     "preset": ("stepper",),
     "step": ("stepper",),
+    "mode": ("stepper",),
+    "fault": ("stepper",),
     "panels": ("stepper",),
     "lines": ("ladder",),
     "marked": ("ladder",),
@@ -302,6 +318,12 @@ def _stop(place: _Place, data: dict[str, Any]) -> Stop:
     with place.told("preset"):
         if stop.preset:
             _among(stop.preset, _presets(), "preset")
+    with place.told("mode"):
+        if stop.mode:
+            _among(stop.mode, _modes(), "mode")
+    with place.told("fault"):
+        if stop.fault:
+            _among(stop.fault, FAULTS, "fault")
     for field, names in {
         "session": (stop.session,),
         "beside": stop.beside,
@@ -365,6 +387,12 @@ def _presets() -> Sequence[str]:
     from flashscope.app.stepper.presets import PRESETS  # noqa: PLC0415 - NumPy takes a while to load, and every page is here
 
     return [preset.key for preset in PRESETS]
+
+
+def _modes() -> Sequence[str]:
+    from flashscope.app.stepper.modes import MODES  # noqa: PLC0415 - as above
+
+    return [mode.key for mode in MODES]
 
 
 def _among(name: str, names: Sequence[str], what: str) -> None:

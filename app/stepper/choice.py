@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from flashscope.app.stepper.recording import Recording
+from flashscope.app.stepper.walk import Tiled
 
 
 @dataclass(frozen=True)
@@ -17,18 +17,18 @@ class RowChoice:
     row: int = 0
     follow: bool = True
 
-    def row_in(self, recording: Recording, i: int) -> int | None:
+    def row_in(self, walk: Tiled, i: int) -> int | None:
         """The row watched while query block i is computed; None when it is in another block."""
         if self.follow:
-            return i * recording.block_q + min(self.row % recording.block_q, recording.rows(i) - 1)
-        row = self._nearest(recording)
-        return row if row // recording.block_q == i else None
+            return i * walk.block_q + min(self.row % walk.block_q, walk.rows(i) - 1)
+        row = self._nearest(walk)
+        return row if row // walk.block_q == i else None
 
-    def watched(self, recording: Recording, i: int) -> int:
+    def watched(self, walk: Tiled, i: int) -> int:
         """The row whose state is shown while query block i is computed."""
-        row = self.row_in(recording, i)
-        return self._nearest(recording) if row is None else row
+        row = self.row_in(walk, i)
+        return self._nearest(walk) if row is None else row
 
-    def _nearest(self, recording: Recording) -> int:
+    def _nearest(self, walk: Tiled) -> int:
         """The row asked for, or the last one of a recording that has fewer."""
-        return min(self.row, recording.seqlen_q - 1)
+        return min(self.row, walk.seqlen_q - 1)

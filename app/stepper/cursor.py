@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 
 from flashscope.app.stepper.snapshots import Snapshot
 
@@ -55,6 +56,11 @@ class Cursor:
     def to(self, at: int) -> "Cursor":
         """The cursor at a step; beyond either end it stays at the end."""
         return replace(self, at=max(0, min(at, self.last)))
+
+    def on(self, timeline: Timeline) -> "Cursor":
+        """The cursor among other steps of the same tiles: at the same tile and phase, or the last before."""
+        passed = bisect_right(timeline.steps, self.snapshot.place, key=attrgetter("place"))
+        return Cursor(timeline, max(0, passed - 1))
 
     def moved(self, steps: int) -> "Cursor":
         """The cursor some steps onward, or back when negative."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flashscope.app.stepper.faulty_formulas import CHANGED, faulty_rows
 from flashscope.app.stepper.numbers import number
 from flashscope.app.stepper.pseudocode import LAZY_MAXIMUM
 from flashscope.app.stepper.recording import RecordedFloats
@@ -71,7 +72,7 @@ def terms(view: StepView, local: int) -> RowTerms:
         l_tile=float(weights.sum()),
         l_new=float(after.l[local]),
         o=float(before.o[local, 0]),
-        pv=_product(view, weights),
+        pv=_product(view, weights, local),
         o_new=float(after.o[local, 0]),
     )
 
@@ -81,11 +82,23 @@ def _beta(shared: RecordedFloats, own: RecordedFloats) -> float:
     return float(shared.sum() / own.sum()) if own.sum() else 0.0
 
 
-def _product(view: StepView, weights: RecordedFloats) -> float:
+def _product(view: StepView, weights: RecordedFloats, local: int) -> float:
     recording = view.recording
+    if recording.fault == "stale-keys":  # the V that was read is not that of the tile
+        return _added(view, local)
     first = view.step.j * recording.block_k
     values = recording.trace.v.numpy()[first : first + len(weights), 0]
     return float(weights @ values)
+
+
+def _added(view: StepView, local: int) -> float:
+    """What the tile has added to O before any division, by the states around it."""
+    recording, step, before = view.recording, view.step, view.before
+    after, alpha = recording.state(step.tile, step.i), float(recording.alpha[step.tile, local])
+    old, new = float(before.o[local, 0]), float(after.o[local, 0])
+    if recording.normalised:
+        old, new = old * float(before.l[local]), new * float(after.l[local])
+    return new - alpha * old
 
 
 def formulas(view: StepView) -> tuple[Formula, ...]:
@@ -94,17 +107,22 @@ def formulas(view: StepView) -> tuple[Formula, ...]:
     if local is None:
         return ()
     x = terms(view, local)
-    rows = [
-        _maximum(x, view.local_max, headroom=view.recording.headroom),
-        *_factors(x, view.local_max),
-        _sum(x, view.local_max),
-    ]
-    rows += _output(x, view.recording.order, view.local_max)
+    order, fault = view.recording.order, view.recording.fault
+    rows = faulty_rows(x, order, fault) if fault in CHANGED else _right_rows(view, x)
     step = view.step
     return tuple(
         Formula(phase, symbols, numbers if step.reached(phase) else "", step.phase == phase)
         for phase, symbols, numbers in rows
     )
+
+
+def _right_rows(view: StepView, x: RowTerms) -> list[tuple[StepPhase, str, str]]:
+    return [
+        _maximum(x, view.local_max, headroom=view.recording.headroom),
+        *_factors(x, view.local_max),
+        _sum(x, view.local_max),
+        *_output(x, view.recording.order, view.local_max),
+    ]
 
 
 def _maximum(x: RowTerms, local_max: bool, *, headroom: float) -> tuple[StepPhase, str, str]:

@@ -23,6 +23,13 @@ def power(value: float) -> str:
     return f"{mantissa}·10<sup>{int(exponent)}</sup>".replace("-", "−")
 
 
+def amount(value: float) -> str:
+    """A value with as many decimals as it needs; small and large ones in powers of ten."""
+    if not value:
+        return "0"
+    return number(value) if abs(value) >= 1e-3 else power(value)  # noqa: PLR2004 - three decimals
+
+
 def plain(text: str) -> str:
     """The text without HTML, for screen readers and for text that Qt draws as it is."""
     for old, new in (("<sup>", "^"), ("</sup>", ""), ("<sub>", ""), ("</sub>", ""), ("&nbsp;", " ")):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flashscope.app.stepper.shaped_inputs import falling, one_hot, rising, sink
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.trace import Array, LoopOrder, TimedKernel, TraceRequest
 from flashscope.profiles.results.model.session import Session
@@ -152,6 +153,16 @@ def _overflow(backend: Backend, order: LoopOrder) -> TraceRequest:
     return TraceRequest(problem=problem, backend=backend, order=order, block_q=8, block_k=8)
 
 
+def _huge(backend: Backend, order: LoopOrder) -> TraceRequest:
+    problem = Problem(seqlen_q=32, seqlen_k=32, head_dim=16, scale=800.0, seed=4)
+    return TraceRequest(problem=problem, backend=backend, order=order, block_q=8, block_k=8)
+
+
+def _masked_rows(backend: Backend, order: LoopOrder) -> TraceRequest:
+    problem = Problem(seqlen_q=36, seqlen_k=24, head_dim=16, causal=True, seed=5)
+    return TraceRequest(problem=problem, backend=backend, order=order, block_q=8, block_k=8)
+
+
 PRESETS: tuple[StepperPreset, ...] = (
     StepperPreset(
         "slide",
@@ -174,5 +185,23 @@ PRESETS: tuple[StepperPreset, ...] = (
     StepperPreset("window", "Window, N = 64", "Only tiles near the diagonal are loaded", "flash2", _window),
     StepperPreset(
         "overflow", "Large scores", "Scores near 200: e^S alone overflows float32", "flash2", _overflow
+    ),
+    StepperPreset(
+        "huge", "Logits of 10⁴", "Scores near ten thousand: one key of a row wins", "flash2", _huge
+    ),
+    StepperPreset("rising", "Rising maxima", "Every tile raises the maximum of every row", "flash2", rising),
+    StepperPreset("falling", "Falling maxima", "The first tile has the maximum: α is 1", "flash2", falling),
+    StepperPreset(
+        "masked-rows",
+        "Rows without keys",
+        "Causal with more queries than keys: the first 12 rows keep no key",
+        "flash2",
+        _masked_rows,
+    ),
+    StepperPreset(
+        "one-hot", "One-hot", "One key takes all the weight, another in each row", "flash2", one_hot
+    ),
+    StepperPreset(
+        "sink", "Attention sink", "The first key takes most of the weight of all rows", "flash2", sink
     ),
 )

@@ -1,9 +1,12 @@
 """Pseudocode of the two loop orders, as HTML, and which of its lines a step executes."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from flashscope.app.stepper.snapshots import Snapshot, StepPhase
+from flashscope.kernels.workload.trace import Fault
 
+WRONG = "✗ "  # before a line that a fault has changed
 LAZY_MAXIMUM = "rowmax S if that is above m + 8 ln 2, else m"
 
 
@@ -28,7 +31,9 @@ class CodeLine:
         return step.phase in self.phases and (step.first or not self.first_only)
 
 
-def lines(order: str, *, local_max: bool, reverse: bool, lazy: bool = False) -> tuple[CodeLine, ...]:
+def lines(
+    order: str, *, local_max: bool, reverse: bool, lazy: bool = False, fault: Fault = ""
+) -> tuple[CodeLine, ...]:
     """The algorithm of a loop order.
 
     Args:
@@ -36,7 +41,47 @@ def lines(order: str, *, local_max: bool, reverse: bool, lazy: bool = False) -> 
         local_max: Write it with the tile's own maximum and the factor beta.
         reverse: Key blocks run from the last to the first.
         lazy: m follows the maximum only where that is more than 2⁸ times as large, as an exponent.
+        fault: What it gets wrong on purpose: the lines that do are marked.
     """
+    right = _lines(order, local_max=local_max and not fault, reverse=reverse, lazy=lazy)
+    wrong = {} if not fault else _wrong_lines(order)[fault]
+    return tuple(_changed(line, wrong) for line in right)
+
+
+def _changed(line: CodeLine, wrong: Mapping[StepPhase, str]) -> CodeLine:
+    """A line as the fault has it; what is loaded once is loaded rightly."""
+    if line.first_only or not line.phases or line.phases[0] not in wrong:
+        return line
+    if line.phases == ("load",) and "K<sub>" not in line.text:
+        return line
+    return replace(line, text=WRONG + wrong[line.phases[0]])
+
+
+def _wrong_lines(order: str) -> Mapping[Fault, Mapping[StepPhase, str]]:
+    """What stands in the lines that a fault changes."""
+    end, first = ";  m = m′;  ℓ = ℓ′", order == "flash1"
+    without = f"O = (ℓ O + PV<sub>j</sub>) / ℓ′{end}" if first else f"Ō = Ō + PV<sub>j</sub>{end}"
+    half = f"O = fp16((αℓ O + PV<sub>j</sub>) / ℓ′){end}" if first else f"Ō = fp16(αŌ + PV<sub>j</sub>){end}"
+    alone: dict[StepPhase, str] = {
+        "maximum": "m′ = rowmax S",
+        "weights": "P = exp(S − m′);  ℓ′ = Σ P",
+        "output": f"O = O + PV<sub>j</sub> / ℓ′{end}",
+    }
+    edge = (
+        "S = Q<sub>i</sub>K<sub>j</sub><sup>T</sup> · scale, −∞ where k {} q + N<sub>k</sub> − N<sub>q</sub>"
+    )
+    return {
+        "no-rescale": {"weights": "P = exp(S − m′);  ℓ′ = ℓ + Σ P", "output": without},
+        "no-maximum": {"maximum": "m′ = 0", "weights": "P = exp(S);  ℓ′ = ℓ + Σ P", "output": without},
+        "softmax-per-tile": alone if first else {**alone, "write": "write O<sub>i</sub>"},
+        "float16-accumulators": {"weights": "P = exp(S − m′);  ℓ′ = fp16(αℓ + Σ P)", "output": half},
+        "diagonal-masked": {"scores": edge.format("≥")},
+        "key-beyond-diagonal": {"scores": edge.format("> 1 +")},
+        "stale-keys": {"load": "load K<sub>j</sub>, V<sub>j</sub>, and do not wait for all of it"},
+    }
+
+
+def _lines(order: str, *, local_max: bool, reverse: bool, lazy: bool) -> tuple[CodeLine, ...]:
     inner = _softmax(order, local_max=local_max, lazy=lazy)
     keys = "reversed(K, V blocks)" if reverse else "K, V blocks"
     if order == "flash1":

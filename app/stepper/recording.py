@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flashscope.kernels.workload.trace import Trace
+from flashscope.app.stepper.walk import Ints, Tiled
+from flashscope.kernels.workload.trace import Fault, Trace, TraceRequest
 
 MOST_HEADROOM = 88.0  # beyond it the exponential of a float32 is infinite
 RecordedFloats = NDArray[np.floating[Any]]
-Ints = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class RowState:
 
 
 @dataclass(frozen=True, eq=False)
-class Recording:
+class Recording(Tiled):
     """A trace's arrays; see `kernels.workload.trace.Trace` for their shapes."""
 
     trace: Trace
@@ -59,9 +59,19 @@ class Recording:
         return cls(trace, *(array.numpy() for array in arrays))
 
     @property
-    def order(self) -> str:
-        """The loop order, `flash1` or `flash2`."""
-        return self.trace.request.order
+    def request(self) -> TraceRequest:  # type: ignore[override]  # read alone, like what it comes from
+        """What was traced."""
+        return self.trace.request
+
+    @property
+    def fault(self) -> Fault:
+        """What it gets wrong on purpose; empty: nothing."""
+        return self.trace.request.fault
+
+    @property
+    def normalised(self) -> bool:
+        """Whether O is held divided by l."""
+        return self.trace.normalised
 
     @property
     def headroom(self) -> float:
@@ -72,65 +82,9 @@ class Recording:
         return self.trace.headroom if 0 < self.trace.headroom < MOST_HEADROOM else 0.0
 
     @property
-    def block_q(self) -> int:
-        """Br, rows of a tile."""
-        return self.trace.request.block_q
-
-    @property
-    def block_k(self) -> int:
-        """Bc, columns of a tile."""
-        return self.trace.request.block_k
-
-    @property
-    def seqlen_q(self) -> int:
-        """Nq, the number of query rows."""
-        return self.trace.request.problem.seqlen_q
-
-    @property
-    def seqlen_k(self) -> int:
-        """Nk, the number of key rows."""
-        return self.trace.request.problem.seqlen_k
-
-    @property
-    def blocks_q(self) -> int:
-        """Tr, the number of query blocks."""
-        return self.trace.request.grid[0]
-
-    @property
-    def blocks_k(self) -> int:
-        """Tc, the number of key blocks."""
-        return self.trace.request.grid[1]
-
-    @property
-    def tiles(self) -> int:
-        """T, the number of tiles that ran."""
-        return len(self.tile)
-
-    @property
-    def value_dim(self) -> int:
+    def value_dim(self) -> int:  # type: ignore[override]  # as above
         """dv, the width of V and O."""
         return int(self.o.shape[2])
-
-    def rows(self, i: int) -> int:
-        """Rows of query block i that exist."""
-        return min(self.block_q, self.seqlen_q - i * self.block_q)
-
-    def columns(self, j: int) -> int:
-        """Columns of key block j that exist."""
-        return min(self.block_k, self.seqlen_k - j * self.block_k)
-
-    def at(self, t: int) -> tuple[int, int]:
-        """The (i, j) of tile t."""
-        return int(self.tile[t, 0]), int(self.tile[t, 1])
-
-    @cached_property
-    def previous(self) -> Ints:
-        """For each tile, the tile before it of the same query block; -1 for the first (int, (T,))."""
-        last = np.full(self.blocks_q, -1)
-        result = np.empty(self.tiles, dtype=np.int64)
-        for t, i in enumerate(self.tile[:, 0]):
-            result[t], last[i] = last[i], t
-        return result
 
     @cached_property
     def m_before(self) -> RecordedFloats:
@@ -138,13 +92,6 @@ class Recording:
         before = self.m[self.previous]
         before[self.previous < 0] = -np.inf
         return before
-
-    @cached_property
-    def order_of_tile(self) -> Ints:
-        """When the tile (i, j) ran, -1 when it was skipped because every score is masked (int, (Tr, Tc))."""
-        grid = np.full((self.blocks_q, self.blocks_k), -1)
-        grid[self.tile[:, 0], self.tile[:, 1]] = np.arange(self.tiles)
-        return grid
 
     @cached_property
     def score_limit(self) -> float:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flashscope.app.stepper.recording import Ints, RecordedFloats, Recording
+from flashscope.app.stepper.recording import RecordedFloats, Recording
+from flashscope.app.stepper.walk import Ints
 
 FLOAT32_EXP_LIMIT = 88.72  # exp of more than this is inf in float32
 
@@ -61,7 +62,7 @@ def row_history(recording: Recording, row: int) -> RowHistory:
     tiles = np.flatnonzero(recording.tile[:, 0] == i)
     m, l = recording.m[tiles, local], recording.l[tiles, local]
     o = recording.o[tiles, local]
-    if recording.order == "flash2":
+    if not recording.normalised:
         o = o / np.where(l > 0, l, 1)[:, None]
     before = recording.m_before[tiles, local]
     scores = recording.s[tiles, local].astype(np.float64)

@@ -1,6 +1,6 @@
 """Everything the panels draw at one step: immutable, computed once, shared by all of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
@@ -43,6 +43,11 @@ class SteppedTrace:
     def history(self) -> Callable[[int], RowHistory]:
         """Gives the history of a row, by its number; those gathered go with the story."""
         return lru_cache(maxsize=512)(partial(row_history, self.recording))
+
+    def numbers(self, at: int) -> Mapping[str, str]:
+        """What a story may say of a step beside its numbers; of one trace nothing."""
+        del at
+        return {}
 
     def events(self, choice: RowChoice, alpha_below: float) -> tuple[StepEvent, ...]:
         """What is worth stopping at for the row watched."""

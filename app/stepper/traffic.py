@@ -7,8 +7,10 @@ are ignored.
 
 from dataclasses import dataclass
 
-from flashscope.app.stepper.recording import Recording
+import numpy as np
+
 from flashscope.app.stepper.snapshots import Snapshot
+from flashscope.app.stepper.walk import Ints, Tiled
 from flashscope.kernels.catalogue.traffic import Tiles, standard_io
 from flashscope.kernels.workload.problem import LSE_ITEMSIZE
 
@@ -31,43 +33,48 @@ class HbmBytes:
         return HbmBytes(self.read + other.read, self.written + other.written)
 
 
-def moved_by(recording: Recording, step: Snapshot, previous_j: int | None) -> HbmBytes:
-    """Bytes that one step moves.
+def tile_bytes(walk: Tiled) -> tuple[Ints, Ints]:
+    """Bytes that each tile reads when it is loaded, and writes when it is done; int64 (T,) each.
 
-    Args:
-        recording: The trace.
-        step: The step.
-        previous_j: Key block of the tile before, None for the first: flash1 keeps K and V while j stays.
+    flash1 keeps K and V while the key block stays, and O, m and l in HBM between tiles; flash2 keeps Q, O, m
+    and l while the query block stays.
     """
-    problem = recording.trace.request.problem
-    e, d, dv = problem.itemsize, problem.head_dim, recording.value_dim
-    rows, columns = recording.rows(step.i), recording.columns(step.j)
-    state = rows * (dv + 2) * FLOAT32  # O, m and l, which flash1 keeps in HBM between tiles
-    if step.phase == "load" and recording.order == "flash1":
-        new_keys = columns * (d + dv) * e if previous_j != step.j else 0
-        return HbmBytes(read=new_keys + rows * d * e + state)
-    if step.phase == "load":
-        return HbmBytes(read=columns * (d + dv) * e + (rows * d * e if step.first else 0))
-    if step.phase != "write":
-        return HbmBytes()
-    result = rows * (dv * e + LSE_ITEMSIZE) if step.last else 0
-    return HbmBytes(written=result + (state if recording.order == "flash1" else 0))
+    e, d, dv = walk.problem.itemsize, walk.problem.head_dim, walk.value_dim
+    i, j = walk.tile.T.astype(np.int64)
+    rows = np.minimum(walk.block_q, walk.seqlen_q - i * walk.block_q)
+    keys = np.minimum(walk.block_k, walk.seqlen_k - j * walk.block_k) * (d + dv) * e
+    queries, result = rows * d * e, rows * (dv * e + LSE_ITEMSIZE) * walk.last
+    if walk.order == "flash1":
+        state = rows * (dv + 2) * FLOAT32
+        return keys * np.append(True, j[1:] != j[:-1])[: len(j)] + queries + state, result + state
+    return keys + queries * (walk.previous < 0), result
 
 
-def running_traffic(recording: Recording, steps: tuple[Snapshot, ...]) -> tuple[HbmBytes, ...]:
+def running_traffic(walk: Tiled, steps: tuple[Snapshot, ...]) -> tuple[HbmBytes, ...]:
     """Bytes moved from the start up to each step."""
     totals: list[HbmBytes] = []
-    total, j = HbmBytes(), None
+    read, written = 0, 0
+    loads, writes = (moved.tolist() for moved in tile_bytes(walk))
     for step in steps:
-        total += moved_by(recording, step, j)
-        totals.append(total)
-        j = step.j if step.tile >= 0 else None
+        if step.phase == "load":
+            read += loads[step.tile]
+        elif step.phase == "write":
+            written += writes[step.tile]
+        totals.append(HbmBytes(read, written))
+    totals[-1] += blank_bytes(walk)
     return tuple(totals)
 
 
-def standard_bytes(recording: Recording) -> int:
+def blank_bytes(walk: Tiled) -> HbmBytes:
+    """Rows that see no key have O = 0 and LSE written when all else is done; flash2 has their Q read, too."""
+    problem, rows = walk.problem, walk.blank_rows
+    asked = rows * problem.head_dim * problem.itemsize if walk.order == "flash2" else 0
+    return HbmBytes(asked, rows * (walk.value_dim * problem.itemsize + LSE_ITEMSIZE))
+
+
+def standard_bytes(walk: Tiled) -> int:
     """Bytes that standard attention moves for the whole problem, with GEMM tiles of the same size."""
-    return standard_io(recording.trace.request.problem, Tiles(recording.block_q, recording.block_k))
+    return standard_io(walk.problem, Tiles(walk.block_q, walk.block_k))
 
 
 @dataclass(frozen=True)
@@ -78,13 +85,13 @@ class Resident:
     nbytes: int
 
 
-def on_chip(recording: Recording, step: Snapshot) -> tuple[Resident, ...]:
+def on_chip(walk: Tiled, step: Snapshot) -> tuple[Resident, ...]:
     """The arrays that a tile holds on the chip at a step, in the order of loading; P takes the place of S."""
     if step.tile < 0:
         return ()
-    problem = recording.trace.request.problem
-    e, d, dv = problem.itemsize, problem.head_dim, recording.value_dim
-    rows, columns = recording.rows(step.i), recording.columns(step.j)
+    problem = walk.problem
+    e, d, dv = problem.itemsize, problem.head_dim, walk.value_dim
+    rows, columns = walk.rows(step.i), walk.columns(step.j)
     held = [
         Resident(f"Q<sub>{step.i}</sub>", rows * d * e),
         Resident(f"K<sub>{step.j}</sub>", columns * d * e),

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
 
 from flashscope.app.control.actions import Action
+from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.widgets.buttons import icon_button, recolour
 from flashscope.app.widgets.card import Card
@@ -51,7 +52,7 @@ class TransportBar(Card):
         super().__init__()
         self.scrubber, self._icons, self._speeds = scrubber, icons, speeds
         self.buttons = {key: _button(icon, actions[key]) for key, icon in icons.items()}
-        self.where = PlainLabel("–")
+        self.where = _Place("–")
         self.where.setProperty("role", "dim")
         self.speed = _speeds(speeds)
         self._playing = False
@@ -71,7 +72,8 @@ class TransportBar(Card):
 
     def leave_room(self, longest: str) -> None:
         """Let the place in words need no more room later on."""
-        self.where.setMinimumWidth(self.where.fontMetrics().horizontalAdvance(longest) + 4)
+        self.where.longest = longest
+        self.where.measure()
 
     def show_playing(self, playing: bool) -> None:
         """Turn the play button into a pause button or back."""
@@ -89,6 +91,23 @@ class TransportBar(Card):
             icon = self._icons[key]
             button.setProperty("iconName", PAUSE if icon == PLAY and self._playing else icon)
             recolour(button, self.scrubber.theme)
+
+
+class _Place(PlainLabel):
+    """Words that need no more room later on than the longest of them, in whichever font."""
+
+    longest = ""
+
+    def measure(self) -> None:
+        """Keep the room that they need."""
+        self.setMinimumWidth(self.fontMetrics().horizontalAdvance(self.longest) + 4)
+
+    @guarded()
+    def changeEvent(self, event: QEvent) -> None:
+        """Measure again when the font has changed."""
+        super().changeEvent(event)
+        if self.longest and event.type() in {QEvent.Type.FontChange, QEvent.Type.StyleChange}:
+            self.measure()
 
 
 def side_by_side(*widgets: QWidget) -> QWidget:

@@ -18,11 +18,8 @@ TYPED_INTO = (QLineEdit, QPlainTextEdit, QTextEdit)
 OF_NUMBERS = "0123456789+-.,"  # what a number is typed with: no other key means anything to its field
 MOVED_IN = (QComboBox, QAbstractSlider, QAbstractItemView)
 PRESSED = (QAbstractButton, QComboBox)
-MOVES = {
-    Qt.Key.Key_Up,
-    Qt.Key.Key_Down,
-    Qt.Key.Key_Left,
-    Qt.Key.Key_Right,
+ARROWS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Right}
+MOVES = ARROWS | {
     Qt.Key.Key_PageUp,
     Qt.Key.Key_PageDown,
     Qt.Key.Key_Home,
@@ -48,4 +45,11 @@ def belongs_to_input(event: QEvent, focused: QWidget | None) -> bool:
         return not focused.isReadOnly() or key in MOVES
     if isinstance(focused, MOVED_IN) and key in MOVES:
         return not focused.property(MOVED_BY_SHORTCUTS)
+    return _pressed_by(key, focused)
+
+
+def _pressed_by(key: int, focused: QWidget) -> bool:
+    """Whether a key presses a button, or goes from one to the next where they are one choice of a few."""
+    if isinstance(focused, QAbstractButton) and key in ARROWS:
+        return focused.group() is not None
     return isinstance(focused, PRESSED) and key == Qt.Key.Key_Space

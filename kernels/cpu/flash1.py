@@ -12,6 +12,7 @@ import numpy as np
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cpu.launch import CpuLaunch, Floats, bind
 from flashscope.kernels.cpu.tiles import (
+    Absorb,
     ForwardTile,
     TileSlices,
     TileState,
@@ -57,7 +58,15 @@ def _head(launch: CpuLaunch, head: tuple[int, ...]) -> None:
                 absorb_normalised((m[rows], l[rows], o[rows]), part, v[columns], mask, area)
 
 
-def absorb_normalised(state: TileState, tile: ForwardTile, v: Floats, mask: Mask, area: TileSlices) -> None:
+def absorb_normalised(
+    state: TileState,
+    tile: ForwardTile,
+    v: Floats,
+    mask: Mask,
+    area: TileSlices,
+    *,
+    absorb: Absorb = absorb,
+) -> None:
     """Take one tile into m, l and a normalised O: O = (l alpha O + P V) / l_new (Algorithm 1, line 12)."""
     _m, l, o = state
     o *= l[:, None]

@@ -5,6 +5,7 @@ pieces. It keeps the maximum m and the sum l of exp(s - m) seen so far; a new pi
 summed under the old one is multiplied by alpha = exp(m_before - m_after).
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -68,11 +69,16 @@ def _within(part: slice, whole: slice) -> slice:
     return slice(part.start - whole.start, part.stop - whole.start)
 
 
-def scores(q: Floats, k: Floats, s: Floats, problem: Problem, area: TileSlices) -> None:
-    """S = scale Q K^T of one tile (the rows of Q and K that `area` names), masked, into `s`."""
+def scores(
+    q: Floats, k: Floats, s: Floats, problem: Problem, area: TileSlices, *, mask: Mask | None = None
+) -> None:
+    """S = scale Q K^T of one tile (the rows of Q and K that `area` names), masked, into `s`.
+
+    `mask` stands in for the problem's own where a trace is wrong on purpose.
+    """
     np.matmul(q, k.T, out=s)
     s *= np.float32(problem.softmax_scale)
-    hide(s, problem.mask, area)
+    hide(s, problem.mask if mask is None else mask, area)
 
 
 def online_softmax(tile: ForwardTile, m: Floats, l: Floats) -> None:
@@ -114,6 +120,9 @@ def absorb(state: TileState, tile: ForwardTile, v: Floats, mask: Mask, area: Til
     online_softmax(tile, m, l)
     o *= tile.alpha[:, None]
     o += weighted(tile.s, v, tile.pv, mask, area)
+
+
+Absorb = Callable[[TileState, ForwardTile, Floats, Mask, TileSlices], None]  # as `absorb`
 
 
 def normalise(o: Floats, l: Floats, row: Floats) -> None:

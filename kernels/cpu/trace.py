@@ -1,18 +1,20 @@
 """One head computed tile by tile, with a snapshot after every tile: the kernels' own steps, watched."""
 
+from contextlib import nullcontext
+
 import numpy as np
 
 from flashscope.kernels.cpu.device import describe
-from flashscope.kernels.cpu.flash1 import absorb_normalised
+from flashscope.kernels.cpu.faults import steps_of
 from flashscope.kernels.cpu.launch import Floats
-from flashscope.kernels.cpu.tiles import ForwardTile, absorb, log_sum_exp, normalise, scores
+from flashscope.kernels.cpu.tiles import ForwardTile, log_sum_exp, normalise, scores
 from flashscope.kernels.launching import tracing
 from flashscope.kernels.launching.tracing import Snapshots
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.trace import Trace, TraceRequest
 
 SOURCE = "recorded while the NumPy kernel's own tile steps ran"
-STEPS = {"flash1": absorb_normalised, "flash2": absorb}
+WITH_FAULT = "with the fault {} on purpose"
 
 
 def record(request: TraceRequest) -> Trace:
@@ -34,13 +36,15 @@ def record(request: TraceRequest) -> Trace:
     snapshots = Snapshots.empty(tiles, request.block_q, request.block_k, value_dim)
     o = np.zeros((len(q), value_dim), np.float32)
     m, l = np.full(len(q), -np.inf, np.float32), np.zeros(len(q), np.float32)
-    _run(request, (q, k, v), (m, l, o), snapshots)
-    if request.order == "flash2":
-        normalise(o, l, np.empty_like(l))
     lse = np.empty_like(l)
-    log_sum_exp(m, l, lse)
+    with np.errstate(all="ignore") if request.fault else nullcontext():  # a fault may leave the numbers
+        _run(request, (q, k, v), (m, l, o), snapshots)
+        if request.order == "flash2" and request.fault != "softmax-per-tile":
+            normalise(o, l, np.empty_like(l))
+        log_sum_exp(m, l, lse)
+    source = f"{SOURCE}, {WITH_FAULT.format(request.fault)}" if request.fault else SOURCE
     return tracing.assemble(
-        request, device=describe().name, source=SOURCE, qkv=(q, k, v), snapshots=snapshots, result=(o, lse)
+        request, device=describe().name, source=source, qkv=(q, k, v), snapshots=snapshots, result=(o, lse)
     )
 
 
@@ -52,14 +56,16 @@ def _run(
 ) -> None:
     """Visit the tiles in order; after each, copy what the kernel holds."""
     q, k, v = qkv
+    mask, absorb, keys = steps_of(request, k, v)
     tile = _tile(request.block_q, request.block_k, v.shape[1])
     for t, (i, j) in enumerate(tracing.visits(request)):
         rows, columns = tracing.area(request, i, j)
         m, l, o = (array[rows] for array in state)
         part = tile.cut(len(m), columns.stop - columns.start)
-        scores(q[rows], k[columns], part.s, request.problem, (rows, columns))
+        block_k, block_v = keys.load(i, columns)
+        scores(q[rows], block_k, part.s, request.problem, (rows, columns), mask=mask)
         snapshots.s[t, : len(m), : part.s.shape[1]] = part.s
-        STEPS[request.order]((m, l, o), part, v[columns], request.problem.mask, (rows, columns))
+        absorb((m, l, o), part, block_v, mask, (rows, columns))
         for recorded, held in zip(snapshots[1:], (m, l, part.alpha, o), strict=True):
             recorded[t, : len(m)] = held
 

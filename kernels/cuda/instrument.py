@@ -1,7 +1,6 @@
 """Kernels with their recording switched on: those on the FMA units in any tiles, others as they are timed."""
 
 from dataclasses import replace
-from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -11,11 +10,10 @@ from flashscope.kernels.cuda import flash2, flash3, simt, simt_flash1
 from flashscope.kernels.cuda.program import Program, Struct, Target, TileSize, round_up
 from flashscope.kernels.cuda.simt_layout import TILE_STEP
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.trace import TimedKernel, TraceRequest
+from flashscope.kernels.workload.trace import HEADROOM, TimedKernel, TraceRequest
 
 RECORDED = ("trace_s", "trace_m", "trace_l", "trace_alpha", "trace_o", "trace_t_ns", "trace_sm")
 """Buffers of the recording, in the order of Recording in trace.cuh and the two headers beside it."""
-HEADROOM = 8 * log(2)  # LAZINESS in flash2.cu, HEADROOM in flash3_softmax.cuh: powers of two
 
 
 def instrumented(request: TraceRequest, problem: Problem) -> Program:

@@ -57,11 +57,13 @@ def check_traceable(request: TraceRequest) -> None:
 
     Raises:
         UnsupportedError: The kernel of this loop order does not take the problem's masks on this backend, or
-            it has lengths or pages.
+            it has lengths or pages, or a fault is asked of a GPU.
         InputError: More than one head, a block below 1, inputs of other shapes than the problem's, or a trace
             of more than `MAX_TRACE_BYTES` or `MOST_TILES`.
     """
     problem = request.problem
+    if request.fault and request.backend != "cpu":
+        raise UnsupportedError("A fault is traced on the CPU alone; choose the CPU.")
     if problem.batch != 1 or problem.heads != 1:
         raise InputError(
             f"A trace follows one head of one sequence: set batch and heads to 1, not {problem.batch} and "

@@ -1,6 +1,7 @@
 """The block-by-block state of the online softmax, recorded while one head was computed."""
 
-from typing import Any, Literal
+from math import log
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -12,6 +13,18 @@ MOST_PLACES = 1 << 22  # that there are, those included of which the mask keeps 
 
 LoopOrder = Literal["flash1", "flash2"]
 TimedKernel = Literal["", "flash2", "flash3"]
+Fault = Literal[
+    "",
+    "no-rescale",
+    "no-maximum",
+    "softmax-per-tile",
+    "float16-accumulators",
+    "diagonal-masked",
+    "key-beyond-diagonal",
+    "stale-keys",
+]
+FAULTS: tuple[Fault, ...] = get_args(Fault)[1:]
+HEADROOM = 8 * log(2)  # LAZINESS in flash2.cu, HEADROOM in flash3_softmax.cuh: powers of two
 
 
 class Array(msgspec.Struct, frozen=True):
@@ -49,6 +62,8 @@ class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
         block_k: Columns of a tile, Bc.
         reverse: Walk the key blocks from the last to the first.
         inputs: Q (Nq, d), K (Nk, d) and V (Nk, dv) in place of random ones; None draws from the seed.
+        fault: What the kernel gets wrong on purpose, on the CPU alone; empty: nothing. `kernels.cpu.faults`
+            says what each of them computes.
     """
 
     problem: Problem
@@ -59,6 +74,7 @@ class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
     block_k: int = 16
     reverse: bool = False
     inputs: tuple[Array, Array, Array] | None = None
+    fault: Fault = ""
 
     @property
     def subject(self) -> "TraceRequest":
@@ -104,9 +120,10 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
         m: float32 (T, Br): running maximum after the tile, in units of the scaled scores; with
             headroom the reference point of the exponents, which follows it only once it is so far above.
         l: float32 (T, Br): running sum after the tile.
-        alpha: float32 (T, Br): exp(m_before - m_after), the factor on old l and old O.
+        alpha: float32 (T, Br): exp(m_before - m_after), the factor on old l and old O, also where a fault has
+            the kernel forget it; 1 where a fault leaves nothing to rescale.
         o: float32 (T, Br, dv): the accumulator after the tile, as the kernel holds it: unnormalised for
-            flash2, normalised for flash1.
+            flash2, normalised for flash1 and where every tile has a softmax of its own.
         q: float32 (Nq, d); k: float32 (Nk, d); v: float32 (Nk, dv): the inputs as computed with.
         output: float32 (Nq, dv): what the traced kernel returned.
         lse: float32 (Nq,): its log-sum-exp, natural log.
@@ -137,3 +154,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     t_ns: Array | None = None
     sm: Array | None = None
     headroom: float = 0.0
+
+    @property
+    def normalised(self) -> bool:
+        """Whether O is held divided by l."""
+        return self.request.order == "flash1" or self.request.fault == "softmax-per-tile"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
@@ -41,8 +42,17 @@ class Engine(Protocol):
         One on the CPU is recorded beside a sweep; one on the GPU waits for its end.
         """
 
+    def timeline(self, request: TimelineRequest) -> None:
+        """Record one timeline, after what runs.
+
+        Answers with TimelineProgress, and then with TimelineReady or RequestFailed.
+        """
+
+    def give_up_timeline(self) -> None:
+        """Stop a timeline after the round in flight, or while it waits; a sweep goes on."""
+
     def cancel(self) -> None:
-        """Stop the sweep within one repeat; the points measured so far are kept."""
+        """Stop the sweep, or a timeline, within one repeat; the points measured so far are kept."""
 
     def close(self) -> None:
         """Ask every child to end, then terminate, then kill (2 s each), and wait for all of them."""

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.group_run import GroupRun
 from flashscope.profiles.engine.tasks import Fail, Task
@@ -31,13 +32,21 @@ from flashscope.profiles.wire.events import (
     PlanStarted,
     RequestFailed,
     TelemetryStarted,
+    TimelineReady,
     TraceReady,
 )
-from flashscope.profiles.wire.messages import MeasureCeilings, Message, ProbeMachine, RecordTrace
+from flashscope.profiles.wire.messages import (
+    MeasureCeilings,
+    Message,
+    ProbeMachine,
+    RecordTimeline,
+    RecordTrace,
+)
 from flashscope.profiles.worker.probing.host import probe_host
 
 REQUEST_DEADLINE_S = 120.0
 CEILINGS_DEADLINE_S = 60.0
+TIMELINE_DEADLINE_S = 600.0
 
 
 class Job(Protocol):
@@ -65,7 +74,7 @@ class Job(Protocol):
 
 
 class RequestJob:
-    """A probe or a trace: one task, answered by its own closing event.
+    """A probe, a trace or a timeline: one task, answered by its own closing event.
 
     Args:
         task: The task.
@@ -97,6 +106,10 @@ class RequestJob:
         if self._task is not None and self.cancellable:
             return self._fail("cancelled", "It was cancelled before it began.", "")
         return []
+
+
+class TimelineJob(RequestJob):
+    """A timeline, which can be given up while what stands before it goes on."""
 
 
 class SweepJob:
@@ -209,3 +222,14 @@ def trace_job(request: TraceRequest) -> Job:
     closed_by = (TraceReady, RequestFailed)
     task = Task(RecordTrace(request=request), closed_by, REQUEST_DEADLINE_S, "recorded a trace", None, fail)
     return RequestJob(task, cancellable=True)
+
+
+def timeline_job(request: TimelineRequest) -> Job:
+    """A timeline."""
+
+    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
+        return [RequestFailed(request="timeline", reason=reason, detail=detail)]
+
+    closed_by = (TimelineReady, RequestFailed)
+    command, what = RecordTimeline(request=request), "recorded a timeline"
+    return TimelineJob(Task(command, closed_by, TIMELINE_DEADLINE_S, what, None, fail), cancellable=True)

@@ -11,10 +11,11 @@ from queue import SimpleQueue
 from threading import Semaphore, Thread
 
 from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.children import SpawnedChild
 from flashscope.profiles.engine.contract import EngineBusyError, Sink
-from flashscope.profiles.engine.jobs import Job, SweepJob, probe_job, trace_job
+from flashscope.profiles.engine.jobs import Job, SweepJob, TimelineJob, probe_job, timeline_job, trace_job
 from flashscope.profiles.engine.supervisor import Supervisor
 from flashscope.profiles.engine.watcher import Watcher
 from flashscope.profiles.plan.plan import Plan
@@ -109,8 +110,22 @@ class LocalEngine:
         else:
             self._post(lambda: self._supervisor.submit(job))
 
+    def timeline(self, request: TimelineRequest) -> None:
+        """Record one timeline, after what runs, as nothing else is to be measured beside it.
+
+        Answers with TimelineProgress and then TimelineReady or RequestFailed.
+        """
+        self._post(lambda: self._supervisor.submit(timeline_job(request)))
+
+    def give_up_timeline(self) -> None:
+        """Stop a timeline after the round in flight, or while it waits; a sweep goes on."""
+        self._post(lambda: self._supervisor.cancel(TimelineJob))
+
     def cancel(self) -> None:
-        """Stop the sweep and traces on the GPU within one repeat; a kernel that hangs is killed after 2 s."""
+        """Stop the sweep, timelines and traces on the GPU within one repeat.
+
+        A kernel that hangs is killed after 2 s.
+        """
         self._post(self._supervisor.cancel)
 
     def close(self) -> None:

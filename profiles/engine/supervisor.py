@@ -76,9 +76,14 @@ class Supervisor:
     def _probing(self) -> bool:
         return any(job is not None and not job.cancellable for job in (self._job, *self._jobs))
 
-    def cancel(self) -> None:
-        """Drop what is left of every sweep and trace, and give up the task in flight within one repeat."""
-        jobs = [job for job in (self._job, *self._jobs) if job and job.cancellable and not job.cancelled]
+    def cancel(self, kind: type[object] = object) -> None:
+        """Drop what is left of sweeps, traces and timelines, and give up what is in flight within one repeat.
+
+        Args:
+            kind: What is dropped; left out: all that can be.
+        """
+        open_jobs = (job for job in (self._job, *self._jobs) if job and not job.cancelled)
+        jobs = [job for job in open_jobs if job.cancellable and isinstance(job, kind)]
         if not jobs:
             return
         self._emit(LogLine(source="engine", text="Cancelling after the repeat in flight."))

@@ -16,6 +16,7 @@ from flashscope.profiles.store.errors import (
 )
 from flashscope.profiles.store.headers import Headers
 from flashscope.profiles.store.info import SessionInfo
+from flashscope.profiles.store.joining import check_one_plan, mark_run
 from flashscope.profiles.store.latest import latest
 from flashscope.profiles.store.library import duplicate, new_session_path, restore, sessions_dir, trash
 from flashscope.profiles.store.listing import list_sessions, listing
@@ -44,6 +45,7 @@ __all__ = [
     "SessionMark",
     "TakenFileError",
     "change",
+    "check_one_plan",
     "check_place",
     "check_resumable",
     "copy_session",
@@ -53,6 +55,7 @@ __all__ = [
     "listing",
     "load",
     "loading",
+    "mark_run",
     "new_session_path",
     "restore",
     "sessions_dir",

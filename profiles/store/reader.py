@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
@@ -20,9 +21,10 @@ from flashscope.profiles.store.opening import being_written, opened
 from flashscope.profiles.store.parts import read_parts
 from flashscope.profiles.store.points import read_points
 from flashscope.profiles.store.records import ReadingRecord, SessionRecord
-from flashscope.profiles.store.schema import MAX_PARTS, MAX_POINTS, MAX_ROWS, MAX_TRACES
+from flashscope.profiles.store.schema import MAX_PARTS, MAX_POINTS, MAX_ROWS, MAX_TIMELINES, MAX_TRACES
 from flashscope.profiles.store.sealed_rows import Row, read_batches
 from flashscope.profiles.store.statements import records
+from flashscope.profiles.store.timelines import decode_timeline
 from flashscope.profiles.store.traces import decode_trace
 from flashscope.profiles.store.words import Field, UserWords, read_bookmarks, read_tags
 from flashscope.profiles.wire.ceilings import Ceilings
@@ -59,11 +61,13 @@ def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
     with validating(path), opened(path) as connection:
         session = read_session(connection)
         session.traces, traces = _traces(connection)
+        session.timelines, timelines = _timelines(connection)
         session.ceilings, ceilings = _ceilings(connection)
         if session.in_flight and not being_written(path):
             session.interrupt()
         with validating(path, "its telemetry cannot be read whole"):
-            yield session, _readings(connection, _Altered(path, session, traces=traces, ceilings=ceilings))
+            altered = _Altered(path, session, traces=traces, timelines=timelines, ceilings=ceilings)
+            yield session, _readings(connection, altered)
 
 
 WRONG_VALUES = (msgspec.MsgspecError, InputError, ValueError, OverflowError, TypeError, RecursionError)
@@ -130,7 +134,7 @@ def read_mark(path: Path) -> tuple[SessionMark, dict[Field, UserWords]]:
 
 
 def read_session(connection: sqlite3.Connection) -> Session:
-    """Everything in the file but the readings and the traces, as it stands there."""
+    """Everything in the file but the readings, the traces and the timelines, as it stands there."""
     head, plan, machine = read_head(connection)
     parts = read_parts(connection, plan)
     points = read_points(connection, plan, parts)
@@ -157,13 +161,18 @@ def read_session(connection: sqlite3.Connection) -> Session:
 class _Altered:
     """How much of a file is other than what was recorded, and was left out."""
 
-    def __init__(self, path: Path, session: Session, *, traces: int, ceilings: int) -> None:
+    def __init__(self, path: Path, session: Session, *, traces: int, timelines: int, ceilings: int) -> None:
         self._path, self._session = path, session
-        self.readings, self.traces, self.ceilings = 0, traces, ceilings
+        self.readings, self.traces, self.timelines, self.ceilings = 0, traces, timelines, ceilings
 
     def tell(self) -> None:
         """Note it in the session, and raise it, if there is any."""
-        lost = {"reading": self.readings, "trace": self.traces, "ceiling": self.ceilings}
+        lost = {
+            "reading": self.readings,
+            "trace": self.traces,
+            "timeline": self.timelines,
+            "ceiling": self.ceilings,
+        }
         told = " and ".join(f"{number} {what}{'s' * (number > 1)}" for what, number in lost.items() if number)
         if told:
             self._session.altered = told
@@ -205,6 +214,20 @@ def _traces(connection: sqlite3.Connection) -> tuple[list[Trace], int]:
         else:
             altered += 1
     return traces, altered
+
+
+def _timelines(connection: sqlite3.Connection) -> tuple[list[StageTimeline], int]:
+    """The timelines that are those recorded, and the number of others."""
+    timelines: list[StageTimeline] = []
+    altered = 0
+    for number, (rows, whole) in enumerate(read_batches(connection, "timelines")):
+        if number >= MAX_TIMELINES:
+            raise ValueError(f"more than {MAX_TIMELINES} timelines")
+        if whole:
+            timelines += [decode_timeline(blob) for _n, blob in rows]
+        else:
+            altered += 1
+    return timelines, altered
 
 
 def _ceilings(connection: sqlite3.Connection) -> tuple[dict[int, Ceilings], int]:

@@ -19,7 +19,7 @@ from flashscope.profiles.store.records import (
     TrafficRecord,
     flag,
 )
-from flashscope.profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRACES, MAX_TRAFFIC
+from flashscope.profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TIMELINES, MAX_TRACES, MAX_TRAFFIC
 from flashscope.profiles.store.statements import TooLargeError, cut_text, insert, parameters
 from flashscope.profiles.wire.events import (
     CeilingsMeasured,
@@ -33,6 +33,7 @@ from flashscope.profiles.wire.events import (
     Readings,
     SamplingStarted,
     TelemetryStarted,
+    TimelineReady,
     TraceReady,
 )
 from flashscope.profiles.wire.measurement import Correctness, Figure, Measurement, Sample, joined_notes
@@ -122,9 +123,8 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             connection.execute(_CEILINGS, (as_json(ceilings),))
         case TelemetryStarted():
             connection.execute("UPDATE session SET telemetry = ?", (as_json(event),))
-        case TraceReady(trace=trace):
-            _check_room(connection, "traces", MAX_TRACES - 1)
-            connection.execute("INSERT INTO traces (trace) VALUES (?)", (msgspec.msgpack.encode(trace),))
+        case TraceReady() | TimelineReady():
+            _write_recorded(connection, event)
         case PlanFinished(t_ns=t_ns, outcome=outcome):
             connection.execute("UPDATE session SET outcome = ?, ended_ns = ?", (outcome, t_ns))
         case _:
@@ -168,6 +168,17 @@ def _add_remark(connection: sqlite3.Connection, point: int, remark: str) -> None
     if found is not None:
         note = cut_text(joined_notes(*found, remark))
         connection.execute("UPDATE measurements SET note = ? WHERE point = ?", (note, point))
+
+
+def _write_recorded(connection: sqlite3.Connection, event: TraceReady | TimelineReady) -> None:
+    """Write a trace or a timeline as one value."""
+    if isinstance(event, TraceReady):
+        table, most, blob = "traces", MAX_TRACES, msgspec.msgpack.encode(event.trace)
+    else:
+        table, most, blob = "timelines", MAX_TIMELINES, msgspec.msgpack.encode(event.timeline)
+    _check_room(connection, table, most - 1)
+    column = table.removesuffix("s")
+    connection.execute(f"INSERT INTO {table} ({column}) VALUES (?)", (blob,))  # noqa: S608 - our names
 
 
 def _check_room(connection: sqlite3.Connection, table: str, most: int) -> None:

@@ -1,13 +1,9 @@
 """Traces from a file: every relation between their parts that the program relies on is checked."""
 
-import math
-
 import msgspec
 
-from flashscope.kernels.workload.trace import MOST_TILES, Array, Trace, check_tiling
-
-INTEGERS = frozenset({"<i4", "<i8"})
-FLOATS = frozenset({"<f4", "<f8"})
+from flashscope.kernels.workload.trace import MOST_TILES, Trace, check_tiling
+from flashscope.profiles.store.arrays import FLOATS, INTEGERS, check_array
 
 
 def decode_trace(blob: bytes) -> Trace:
@@ -23,9 +19,10 @@ def decode_trace(blob: bytes) -> Trace:
     for name, shape in _shapes(trace).items():
         array = getattr(trace, name)
         if array is not None:
-            _check_array(name, array, shape, INTEGERS if name in {"tile", "t_ns", "sm"} else FLOATS)
+            kinds = INTEGERS if name in {"tile", "t_ns", "sm"} else FLOATS
+            check_array(f"{name} of a trace", array, shape, kinds)
     for name, given in zip("qkv", trace.request.inputs or (), strict=False):
-        _check_array(f"given {name}", given, getattr(trace, name).shape, FLOATS)
+        check_array(f"given {name} of a trace", given, getattr(trace, name).shape, FLOATS)
     _check_tiles(trace)
     return trace
 
@@ -50,16 +47,6 @@ def _shapes(trace: Trace) -> dict[str, tuple[int, ...]]:
         **dict.fromkeys(("lse", "exact_lse"), (rows,)),
         **dict.fromkeys(("t_ns", "sm"), (tiles,)),
     }
-
-
-def _check_array(name: str, array: Array, shape: tuple[int, ...], dtypes: frozenset[str]) -> None:
-    """Refuse an array of another shape or kind, or one whose bytes are more or fewer than these say."""
-    held = math.prod(array.shape) * int(array.dtype[2:]) if array.dtype in dtypes else -1
-    if array.shape != shape or held != len(array.data):
-        raise ValueError(
-            f"{name} of a trace has shape {array.shape} and {len(array.data)} bytes of {array.dtype!r} "
-            f"where its shape must be {shape}"
-        )
 
 
 def _check_tiles(trace: Trace) -> None:

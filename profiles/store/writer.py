@@ -36,6 +36,7 @@ from flashscope.profiles.wire.events import (
     Readings,
     SamplingStarted,
     TelemetryStarted,
+    TimelineReady,
     TraceReady,
 )
 
@@ -49,6 +50,7 @@ Recorded = (
     | PointMeasured
     | PointFailed
     | TelemetryStarted
+    | TimelineReady
     | TraceReady
     | PlanFinished
 )

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
@@ -262,10 +263,23 @@ class TraceReady(EventBase, frozen=True, kw_only=True, tag="trace"):
     trace: Trace
 
 
-class RequestFailed(EventBase, frozen=True, kw_only=True, tag="request-failed"):
-    """A probe, watch or trace request could not be answered; same fields as a failed point's."""
+class TimelineProgress(EventBase, frozen=True, kw_only=True, tag="timeline-progress"):
+    """A timeline is being recorded: `done` of `total` rounds."""
 
-    request: Literal["probe", "watch", "trace"]
+    done: int
+    total: int
+
+
+class TimelineReady(EventBase, frozen=True, kw_only=True, tag="timeline"):
+    """The answer to a timeline request."""
+
+    timeline: StageTimeline
+
+
+class RequestFailed(EventBase, frozen=True, kw_only=True, tag="request-failed"):
+    """A probe, watch, trace or timeline could not be had; same fields as a failed point's."""
+
+    request: Literal["probe", "watch", "trace", "timeline"]
     reason: str
     detail: str = ""
 
@@ -293,6 +307,8 @@ Event = (
     | PointFailed
     | PlanFinished
     | TraceReady
+    | TimelineProgress
+    | TimelineReady
     | RequestFailed
     | LogLine
 )

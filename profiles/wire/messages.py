@@ -6,6 +6,7 @@ import msgspec
 
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.plan.plan import Point, Protocol
 from flashscope.profiles.wire.events import Event
@@ -54,6 +55,12 @@ class RecordTrace(MessageBase, frozen=True, kw_only=True, tag="record-trace"):
     request: TraceRequest
 
 
+class RecordTimeline(MessageBase, frozen=True, kw_only=True, tag="record-timeline"):
+    """To the worker: record one timeline, telling how far it is. Answer: TimelineReady or RequestFailed."""
+
+    request: TimelineRequest
+
+
 class WatchDevice(MessageBase, frozen=True, kw_only=True, tag="watch"):
     """To telemetry: watch this device from now on; `uuid` None: the first GPU."""
 
@@ -84,7 +91,15 @@ class SamplingEnded(MessageBase, frozen=True, kw_only=True, tag="sampling-ended"
 
 
 Command = (
-    ProbeMachine | MeasureCeilings | TryPoint | SamplePoints | RecordTrace | WatchDevice | Cancel | StopChild
+    ProbeMachine
+    | MeasureCeilings
+    | TryPoint
+    | SamplePoints
+    | RecordTrace
+    | RecordTimeline
+    | WatchDevice
+    | Cancel
+    | StopChild
 )
 Message = Event | Ready | Retiring | SamplingEnded
 

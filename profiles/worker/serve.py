@@ -1,4 +1,4 @@
-"""The worker child: measures points, records traces, probes the machine. The only process with CUDA in it."""
+"""The worker child: measures points, records traces and timelines, probes. The only process with CUDA."""
 
 import gc
 import time
@@ -21,6 +21,8 @@ from flashscope.profiles.wire.events import (
     PointChecked,
     PointFailed,
     RequestFailed,
+    TimelineProgress,
+    TimelineReady,
     TraceReady,
 )
 from flashscope.profiles.wire.measurement import Measurement
@@ -28,6 +30,7 @@ from flashscope.profiles.wire.messages import (
     MeasureCeilings,
     ProbeMachine,
     Ready,
+    RecordTimeline,
     RecordTrace,
     Retiring,
     SamplePoints,
@@ -41,6 +44,7 @@ from flashscope.profiles.worker.judging import Criteria
 from flashscope.profiles.worker.precheck import Precheck
 from flashscope.profiles.worker.probing.probe import probe_machine
 from flashscope.profiles.worker.sample import Sampling
+from flashscope.profiles.worker.timelines import record_timeline
 
 
 def serve(link: Link, kernels: str) -> None:
@@ -68,6 +72,8 @@ def serve(link: Link, kernels: str) -> None:
                 worker.sample(command)
             case RecordTrace() as command:
                 worker.trace(command)
+            case RecordTimeline() as command:
+                worker.record_timeline(command)
             case _:  # a Cancel that came too late
                 pass
 
@@ -134,6 +140,22 @@ class Worker:
             reason = refusal.reason if named else f"{refusal.reason} {ELSEWHERE}"
             answer = RequestFailed(request="trace", reason=reason, detail=refusal.detail)
         self._link.send(answer)
+
+    def record_timeline(self, command: RecordTimeline) -> None:
+        """Record a timeline and answer with it, unless it is given up."""
+        try:
+            answer: TimelineReady | RequestFailed = TimelineReady(
+                timeline=record_timeline(command.request, self._tell_round)
+            )
+        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the answer
+            refusal = explain(error, "timeline")
+            answer = RequestFailed(request="timeline", reason=refusal.reason, detail=refusal.detail)
+        gc.collect()
+        self._link.send(answer)
+
+    def _tell_round(self, done: int, total: int) -> None:
+        self._link.check()
+        self._link.send(TimelineProgress(done=done, total=total))
 
     def _tried(self, command: TryPoint) -> Measurement | PointFailed:
         try:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import EngineBusyError, Sink
 from flashscope.profiles.plan.machine import Machine, ProbeFinding
@@ -68,6 +69,10 @@ class SilentEngine:
 
     def trace(self, request: TraceRequest) -> None: ...
 
+    def timeline(self, request: TimelineRequest) -> None: ...
+
+    def give_up_timeline(self) -> None: ...
+
     def cancel(self) -> None: ...
 
     def close(self) -> None: ...
@@ -83,16 +88,18 @@ class FakeEngine:
         plans: What it was asked to run.
         rests: What was left of each of these, None: all.
         renewed: How often a fresh process was asked for.
+        given_up: How often it was asked to give up a timeline.
     """
 
     def __init__(self, sink: Sink, machine: Machine = CPU_MACHINE) -> None:
         self._sink = sink
         self.machine = machine
-        self.closed = self.cancelled = self.renewed = 0
+        self.closed = self.cancelled = self.renewed = self.given_up = 0
         self.plans: list[Plan] = []
         self.rests: list[Remaining | None] = []
         self.watched: list[Backend] = []
         self.traces: list[TraceRequest] = []
+        self.timelines: list[TimelineRequest] = []
         self.busy = False
 
     def say(self, events: Iterable[Event]) -> None:
@@ -119,6 +126,12 @@ class FakeEngine:
 
     def trace(self, request: TraceRequest) -> None:
         self.traces.append(request)
+
+    def timeline(self, request: TimelineRequest) -> None:
+        self.timelines.append(request)
+
+    def give_up_timeline(self) -> None:
+        self.given_up += 1
 
     def cancel(self) -> None:
         self.cancelled += 1

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.plan.machine import Machine, ProbeFinding
 from flashscope.profiles.plan.plan import Plan
@@ -22,11 +23,13 @@ from flashscope.profiles.wire.events import (
     Reading,
     Readings,
     TelemetryStarted,
+    TimelineReady,
     TraceReady,
 )
 from flashscope.profiles.wire.measurement import Figure
 from tests.app.fakes import CPU, SECOND, measurement, plan_started
 from tests.app.stepper.builders import random_trace
+from tests.app.timelines import made_timeline
 from tests.profiles.sessions import ends_well
 
 
@@ -76,7 +79,14 @@ def hostile_events(text: str) -> list[Event]:
         else:
             hostile = replace(measured, figures=dict(figures), timer=text, note=text)
             told += ends_well(point.index, t_ns, hostile)
-    return [*told, TraceReady(trace=hostile_trace(text)), PlanFinished(t_ns=20 * SECOND, outcome="finished")]
+    recorded = TraceReady(trace=hostile_trace(text)), TimelineReady(timeline=hostile_timeline(text))
+    return [*told, *recorded, PlanFinished(t_ns=20 * SECOND, outcome="finished")]
+
+
+def hostile_timeline(text: str) -> StageTimeline:
+    """A small timeline of so many rows that they scroll, whose device and lanes have hostile names."""
+    timeline = made_timeline(seqlen=256, rows=200, row_kind="SM")
+    return replace(timeline, device=text, source=text, build=text, lanes=(text,))
 
 
 def hostile_trace(text: str) -> Trace:

@@ -172,12 +172,16 @@ def switched(window: MainWindow, qtbot: QtBot, switch: Callable[[], object]) -> 
     return heart.longest
 
 
-def test_scrubbing_through_a_long_trace(window: MainWindow, qapp: QApplication) -> None:
+@pytest.mark.parametrize("mode", ["blocks", "lanes"])
+def test_scrubbing_through_a_long_trace(window: MainWindow, qapp: QApplication, mode: str) -> None:
     page = window.pages["stepper"]
     assert isinstance(page, StepperPage)
     window.show_page("stepper")
     window.resize(1520, 920)
+    page.show_mode(mode)
     page.show_trace(random_trace(464, block=16, head_dim=32))
+    if mode == "lanes":  # with all the state that there is to be drawn
+        page.modes.board.take_beside(random_trace(464, block=16, head_dim=32, order="flash1"))
     qapp.processEvents()
     last = page.transport.scrubber.maximum()
     frames = range(0, last, 16)
@@ -186,7 +190,39 @@ def test_scrubbing_through_a_long_trace(window: MainWindow, qapp: QApplication) 
         page.seek(place)
         qapp.processEvents()
     wall, processor = (len(frames) / (b - a) * 1e3 for a, b in zip(begun, now(), strict=True))
-    print(f"scrubbing, {last + 1} snapshots: {wall:.0f} frames/s, {processor:.0f} a processor second")  # noqa: T201 - the table
+    print(f"scrubbing {mode}, {last + 1} steps: {wall:.0f} frames/s, {processor:.0f} a processor second")  # noqa: T201 - the table
+
+
+@pytest.mark.parametrize("mode", ["blocks", "lanes"])
+def test_a_trace_arrives_and_in_lanes_the_one_beside_it(
+    qtbot: QtBot, qapp: QApplication, home: Path, mode: str
+) -> None:
+    window = shown(qtbot, Controller(LocalEngine, home))
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    window.show_page("stepper")
+    page.show_mode(mode)
+    page.bar.form.seqlen.setValue(512)
+    page.bar.form.block_q.setValue(16)
+    page.bar.form.block_k.setValue(16)
+    page.bar.choose_preset("own")
+    blocks = []
+    for seed in range(TRIES):
+        page.bar.form.seed.setValue(seed)
+        heart = Heart()
+        with heart.beating():
+            page.ask()
+            qtbot.waitUntil(lambda n=seed: traced(page) == (n, True), timeout=PATIENCE_MS)  # type: ignore[misc]  # a default binds it
+            settle(qtbot, window)
+        blocks.append(heart.longest)
+    line(f"traces of N = 512 arrive in {mode}", *blocks)
+    window.close_unasked()
+
+
+def traced(page: StepperPage) -> tuple[int, bool]:
+    """The seed of the trace on show, and whether nothing is waited for."""
+    seed = page.story.recording.problem.seed if page.story is not None else -1
+    return seed, "trace is being recorded" not in page.words()
 
 
 def test_scrubbing_through_a_long_replay(window: MainWindow, qtbot: QtBot, engines: list[FakeEngine]) -> None:

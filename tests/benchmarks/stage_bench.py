@@ -49,6 +49,7 @@ def test_walking_a_bundled_story(window: MainWindow, qtbot: QtBot, name: str) ->
 
     for _ in range(ROUNDS):
         entered.append(until_drawn(lambda: stage.enter(story)))
+        qtbot.waitUntil(lambda: not window.appearance.busy, timeout=PATIENCE_MS)  # as while one speaks
         for before, after in zip(story.stops, story.stops[1:], strict=False):
             taken = until_drawn(lambda: stage.step(1))
             walked.setdefault(f"{before.page} to {after.page}", []).append(taken)

@@ -59,6 +59,27 @@ def test_a_trace_for_people_says_which_values_it_took() -> None:
     assert "exact output:  2.250246" in done.stdout
 
 
+def test_a_trace_with_a_fault_names_it_and_the_block_that_makes_it_wrong() -> None:
+    row = ("trace", "--scores", "1,3,2,0.5", "--reverse", "--fault", "no-rescale")
+    found = program.document(program.run(*row, "--json"))
+    assert (found["fault"], found["passes"], found["first_wrong_block"]) == ("no-rescale", False, 2)
+    assert found["blocks"][1]["l"] == pytest.approx(1.223 + 1.135, abs=1e-3)
+    said = program.run(*row).stdout
+    assert "BROKEN: forget the rescale" in said
+    assert "Row 0 leaves the truth at tile 2 of 2" in said
+    assert "the check of kernels refuses it" in said
+
+
+def test_a_fault_that_does_not_show_says_why_and_one_without_numbers_is_null() -> None:
+    right = program.run("trace", "--scores", "1,3,2,0.5", "--fault", "no-rescale")
+    assert "This input does not show the fault: no tile raises a maximum" in right.stdout
+    found = program.document(program.run("trace", "--scores", "1,200", "--fault", "no-maximum", "--json"))
+    assert found["blocks"][0]["output"] is None
+    plain = program.document(program.run("trace", "--scores", "1,3", "--json"))
+    assert plain["fault"] == ""
+    assert "passes" not in plain
+
+
 def test_show_prints_a_saved_session_as_table_csv_and_json(session: Path) -> None:
     table, csv = program.run("show", str(session)), program.run("show", str(session), "--csv")
     assert "Out of memory." in table.stdout

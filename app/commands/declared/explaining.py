@@ -9,6 +9,7 @@ from flashscope.app.commands.arguments import folder, numbers, option_of, positi
 from flashscope.app.commands.declared.options import SESSION, THEMES, command, json_option, run
 from flashscope.app.commands.together import given
 from flashscope.kernels.workload.problem import DTYPES, ONE_PASS
+from flashscope.kernels.workload.trace import FAULTS
 from flashscope.profiles.plan.choice import choices_of
 from flashscope.profiles.plan.models import FAVOURITE, Model, Setting, find_model
 
@@ -45,6 +46,7 @@ def plan(context: click.Context, /, model: Model, session: Path | None, *, as_js
 @command(
     "trace --scores 1,3,2,0.5",
     "trace --scores 1,3,2,0.5 --values 1,2,3,4 --block 2 --reverse",
+    "trace --scores 1,3,2,0.5 --reverse --fault no-rescale",
 )
 @click.option(
     "--scores", callback=reading(numbers), required=True, metavar="S,S,...", help="The row of scores"
@@ -71,6 +73,11 @@ def plan(context: click.Context, /, model: Model, session: Path | None, *, as_js
     default="flash2",
     show_default=True,
     help="Loop order of the kernel",
+)
+@click.option(
+    "--fault",
+    type=click.Choice(FAULTS),
+    help="What the kernel gets wrong on purpose; left out: nothing",
 )
 @json_option
 def trace(**options: Any) -> int:

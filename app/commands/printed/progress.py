@@ -122,13 +122,10 @@ class ProgressBar:
 
     def __init__(self, console: Console, clock: Callable[[], float] = monotonic) -> None:
         self._clock, self._noted = clock, Noted()
+        width = BAR_WIDTH if console.width >= WIDE else SHORT_BAR_WIDTH
         self._progress = Progress(
             TextColumn("{task.completed} of {task.total}", markup=False),
-            BarColumn(
-                BAR_WIDTH if console.width >= WIDE else SHORT_BAR_WIDTH,
-                complete_style="cyan",
-                finished_style="green",
-            ),
+            BarColumn(width, complete_style="cyan", finished_style="green"),
             TimeElapsedColumn(),
             TickingColumn(_still_left, clock, "dim"),
             TickingColumn(_into_job, clock, column=Column(no_wrap=True, overflow="ellipsis", ratio=1)),

@@ -21,8 +21,7 @@ from flashscope.app.words.plain import cut_short
 from flashscope.app.words.sessions import device_of, minute_of, short_device, side_called
 
 WIDTH = 290  # pixels of a chip
-AROUND = 76  # pixels of it that are not its text: dashes, cross and what is between
-LONGEST = 24  # characters of a name
+BESIDE = 74  # of it, beside its words: the dash before them, the cross behind
 READING = "reading …"
 
 
@@ -82,20 +81,14 @@ class Chip(QWidget):
     def _fill(self, chosen: Chosen, name: str) -> None:
         session = chosen.session
         circumstances = READING if session is None else f"{device_of(session)} · {minute_of(session)}"
-        short = READING if session is None else self._fitted(short_device(session), minute_of(session))
         role = "baseline" if self.number == 0 else f"session {self.number}"
-        text = f"{cut_short(' '.join(name.split()), LONGEST)}\n{short}"
-        self.button.setText(text.replace("&", "&&"))
+        when = "" if session is None else f" · {minute_of(session)}"
+        short = READING if session is None else f"{_fitting(short_device(session), when)}{when}"
+        self.button.setText(f"{_fitting(name)}\n{short}".replace("&", "&&"))
         self.button.setAccessibleName(f"{role}: {cut_short(name)}, {cut_short(circumstances)}")
         hint = "The baseline" if self.number == 0 else "B makes it the baseline, Del removes it"
         files = "\n".join(map(str, chosen.files))
         set_tip(self.button, f"{name}\n{circumstances}\n{files}\n{hint}")
-
-    def _fitted(self, device: str, minute: str) -> str:
-        """A device and when it measured, in the room left of the cross."""
-        font = QFontMetrics(ui_font(TEXT_PX - 1))
-        room = px(WIDTH - AROUND) - font.horizontalAdvance(f" · {minute}")
-        return f"{font.elidedText(device, Qt.TextElideMode.ElideRight, room)} · {minute}"
 
     def _ask_removal(self) -> None:
         self.removal_wanted.emit(self.path)
@@ -169,6 +162,13 @@ class Chips(Flowing):
 
     def _pick(self, number: int, _path: Path) -> None:
         self.picked.emit(number)
+
+
+def _fitting(text: str, beside: str = "") -> str:
+    """What of a text has room in a chip, in a line with some more beside it."""
+    metrics = QFontMetrics(ui_font(TEXT_PX - 1))  # as the style sheet has it, at the zoom in use
+    room = px(WIDTH - BESIDE) - metrics.horizontalAdvance(beside)
+    return metrics.elidedText(" ".join(cut_short(text).split()), Qt.TextElideMode.ElideRight, room)
 
 
 def _name(chosen: Chosen) -> str:

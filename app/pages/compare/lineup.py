@@ -53,6 +53,8 @@ class Chosen(NamedTuple):
 class Lineup(QObject):
     """Up to six sides, the baseline first: runs of one plan are one side, any other session file is one.
 
+    Where nothing is chosen but a few runs of one plan, they are compared with one another, each a side.
+
     Attributes:
         quantity: What is compared.
         chosen: The sides, in order.
@@ -76,6 +78,7 @@ class Lineup(QObject):
         self._files: dict[Path, Session | None] = {}
         self._reader, self._comparer = Chores(self), Chores(self)
         self._newest: object = None  # the comparison that counts
+        self._may_part = self._apart = False  # whether runs of one plan may be sides by themselves, and are
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -89,7 +92,7 @@ class Lineup(QObject):
 
     def choose(self, paths: Sequence[Path]) -> None:
         """Compare these and no others, as their files are now: a sweep may have gone on in one since."""
-        self._files = {}
+        self._files, self._may_part = {}, True
         self.add(paths)
 
     def add(self, paths: Sequence[Path]) -> None:
@@ -99,7 +102,8 @@ class Lineup(QObject):
         self._take(wanted[:MOST_FILES])
 
     def remove(self, path: Path) -> None:
-        """Compare the side with this file no more."""
+        """Compare the side with this file no more; the runs of one that is left stay together."""
+        self._may_part = self._apart
         self._take([file for side in self.sides if path not in side for file in side])
 
     def make_baseline(self, path: Path) -> None:
@@ -137,8 +141,13 @@ class Lineup(QObject):
 
     def _follow(self) -> None:
         """Put the runs of a plan on one side; sides are counted when all are read."""
-        sides = [_side(family) for family in families(self._files.items(), _kinship)]
-        if None not in self._files.values() and len(sides) > MOST:
+        found = families(self._files.items(), _kinship)
+        read = None not in self._files.values()
+        self._apart = read and self._may_part and len(found) == 1 and len(found[0].runs) <= MOST
+        if self._apart:
+            found = [RunFamily(None, (file,)) for file in self._files.items()]
+        sides = [_side(family) for family in found]
+        if read and len(sides) > MOST:
             self._refuse_beyond([side.path for side in sides[MOST:]])
             self._files = {file: self._files[file] for side in sides[:MOST] for file in side.files}
         self.chosen = sides[:MOST]

@@ -101,6 +101,9 @@ class LadderPage(Page):
         self.kernels.currentTextChanged.connect(lambda _name: self._chosen())
         self.problems.currentTextChanged.connect(lambda _label: self._choose_problem())
         self.whole.toggled.connect(lambda _on: self._show())
+        self.controller.timelines.stage_asked.connect(
+            lambda kernel, label, marked: self.show_step(kernel, label, marked=marked)
+        )
         self.chores.failed.connect(lambda text, _details: self._not_recorded(text))
 
     def actions_offered(self) -> list[Action]:

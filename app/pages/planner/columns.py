@@ -19,7 +19,7 @@ from flashscope.app.words.units import bytes_text
 from flashscope.profiles.results.planner.ledger import Ledger
 from flashscope.profiles.results.planner.outlook import Prospect
 
-WIDTHS = (106, 80, 80, 76, 76, 80, 80, 110, 90, 104, 100, 166)
+WIDTHS = (101, 80, 80, 76, 76, 80, 80, 107, 82, 100, 92, 194)
 ProspectColumn = ListColumn[Prospect]
 
 

@@ -60,13 +60,13 @@ class Profile(Protocol):
 def offers(page: Profile) -> list[Action]:
     """Everything that the page offers, in the order of the menus."""
     plots, notes, table = page.plots, page.bottom.notes, page.bottom.table
-    step = plots.step_cursor
+    four, step = plots.four, plots.step_cursor
     return [
         Action("run", "Run the sweep", page.run, "Sweep", "Ctrl+Return; Ctrl+Enter", everywhere=True),
         *staged(
-            Action("profile.log", "Logarithmic or linear bytes and times", plots.toggle_log, "View", "L"),
+            Action("profile.log", "Logarithmic or linear bytes and times", four.toggle_log, "View", "L"),
             Action("profile.autorange", "Show all in the plots", page.fit, "View", "A"),
-            Action("profile.grid", "Show or hide the grid", plots.toggle_grid, "View", "G"),
+            Action("profile.grid", "Show or hide the grid", four.toggle_grid, "View", "G"),
             Action("profile.next", "Crosshair to the next N", partial(step, 1), "View", "Alt+Right"),
             Action("profile.back", "Crosshair to the previous N", partial(step, -1), "View", "Alt+Left"),
         ),

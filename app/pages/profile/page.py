@@ -323,7 +323,7 @@ class ProfilePage(FormPage):
 
     def fit(self) -> None:
         """Show all of the data in all plots."""
-        self.plots.autorange()
+        self.plots.four.autorange()
         self.bottom.strip.fit()
 
     def _go_to_point(self, index: int) -> None:
@@ -350,7 +350,7 @@ class ProfilePage(FormPage):
     def _show_hints_and_flight(self) -> None:
         """What the plots say beside their rows; another quantity needs it anew."""
         empty = self.controller.session is None
-        self.plots.show_hints(empty=empty, blocked=self.form.blocked_reason or "")
+        self.plots.four.show_hints(empty=empty, blocked=self.form.blocked_reason or "")
         self._show_flight()
 
     def _show_flight(self) -> None:

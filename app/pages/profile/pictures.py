@@ -12,7 +12,7 @@ from flashscope.app.figures.series import kernels_of
 from flashscope.app.look.picture import PictureOptions
 from flashscope.app.look.theme import THEMES, Theme
 from flashscope.app.look.zoom import ZOOM, px
-from flashscope.app.pages.profile.plots_view import CELLS
+from flashscope.app.pages.profile.four_plots import CELLS
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.export.picture import WRITERS
 from flashscope.app.plots.sweep.sweep_card import SweepCard

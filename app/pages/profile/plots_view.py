@@ -1,18 +1,16 @@
 """Four plots over N with one legend, one crosshair and one baseline beside them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
-from textwrap import fill
 
 from PySide6.QtCore import Signal
 
-from flashscope.app.figures.in_view import Ends
 from flashscope.app.figures.series import kernels_of, seqlens_of
 from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.profile.context_line import ContextLine
 from flashscope.app.pages.profile.crosshair_panel import CrosshairPanel
-from flashscope.app.pages.profile.in_flight import in_flight_value, point_text, running
+from flashscope.app.pages.profile.four_plots import CELLS, FourPlots
+from flashscope.app.pages.profile.in_flight import point_text, running
 from flashscope.app.pages.profile.plots_and_panel import PlotsAndPanel
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.widgets.paint_turns import draw_unless_waiting
@@ -22,20 +20,9 @@ from flashscope.profiles.results.findings.headline import Headline, headline
 from flashscope.profiles.results.model.curves import Curve, by_curve, curve_with, telling_seqlen
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import UNFINISHED, PointState, Session
-from flashscope.profiles.results.quantities.quantity import Quantity
-from flashscope.profiles.results.quantities.registry import (
-    FOOTPRINT,
-    QUANTITIES,
-    RUNTIME,
-    SPEEDUP,
-    THROUGHPUT,
-    favoured_baseline,
-)
+from flashscope.profiles.results.quantities.registry import favoured_baseline
 
-HINT_COLUMNS = 22  # characters of a line that fit into the narrowest plot
-CELLS: tuple[Quantity, ...] = (FOOTPRINT, RUNTIME, SPEEDUP, THROUGHPUT)  # what the four show at first
 MEASURABLE = UNFINISHED | {"done"}
-HOW_TO_BEGIN = "Press Run (Ctrl+Return)\nto measure, or open\na saved session."
 
 
 class PlotsView(PlotsAndPanel):
@@ -44,6 +31,8 @@ class PlotsView(PlotsAndPanel):
     Attributes:
         seqlen: The sequence length under the crosshair, None before there is one.
         baseline: The kernel that speed-ups are over, None without kernels.
+        four: The plots.
+        cells: Their cards.
         panel: The legend, and every kernel's figures at the crosshair.
         context: Says and chooses what all views of the session share.
         follows_pointer: Whether the crosshair goes with the pointer, and others stand back behind its curve.
@@ -89,14 +78,12 @@ class PlotsView(PlotsAndPanel):
         self.panel.kernel_toggled.connect(self._show_kernel)
         self.panel.kernel_soloed.connect(self._solo)
         self.panel.kernel_pointed_at.connect(self._point_at)
-        self.cells = tuple(SweepCard(quantity, theme) for quantity in CELLS)
-        for index, card in enumerate(self.cells):
-            card.quantity_chosen.connect(partial(self.choose_quantity, index))
-            card.solo_requested.connect(self._solo)
-            card.plot.pointed_at.connect(self._point_at)
-            card.plot.hovered.connect(self._hover)
-            card.plot.moved.connect(self._show_seqlens)
-            card.plot.all_requested.connect(self.autorange)
+        self.four = FourPlots(theme, self)
+        self.cells = self.four.cards
+        self.four.quantity_chosen.connect(self.choose_quantity)
+        self.four.solo_requested.connect(self._solo)
+        self.four.pointed_at.connect(self._point_at)
+        self.four.hovered.connect(self._hover)
         self.lay_out(self.cells, self.panel)
         self.full.changed.connect(self._draw_in_turns)
 
@@ -125,7 +112,7 @@ class PlotsView(PlotsAndPanel):
         if session is not self._session:
             self._placed_by_user = self._curve_chosen = False
             self.curve = None
-            self.autorange()
+            self.four.autorange()
         self._session, self._curves = session, by_curve(rows)
         self._pick_curve()
         self._draw()
@@ -158,8 +145,7 @@ class PlotsView(PlotsAndPanel):
             self._kernels = kernels
             self._hidden.clear()
         self._wandered = {} if session is None else wanders(session)
-        for card in self.cells:
-            card.show_rows(session, rows, self.baseline, self._hidden)
+        self.four.show_rows(session, rows, self.baseline, self._hidden)
         if not self._placed_by_user or self.seqlen not in seqlens_of(rows):
             self._place_cursor(telling_seqlen(rows))
         self._draw_panel_unless_waiting()
@@ -182,8 +168,7 @@ class PlotsView(PlotsAndPanel):
             label=self.curve.label if self.curve is not None and len(self._curves) > 1 else "",
             ceilings=self._session.ceilings if self._session is not None else None,
         )
-        for card in self.cells:
-            card.show_hero(told.kernel if told is not None else "")
+        self.four.show_hero(told.kernel if told is not None else "")
         return told
 
     def draw_panel_in_steps(self) -> Iterator[None]:
@@ -191,8 +176,7 @@ class PlotsView(PlotsAndPanel):
 
         For a panel that has waited, when its turn comes.
         """
-        for card in self.cells:
-            yield from card.extract_in_steps()
+        yield from self.four.extract_in_steps()
         self.context.show_curves(list(self._curves), self.curve)
         self.context.show_kernels(self._kernels, self._hidden, self.baseline)
         self.context.show_seqlen(self.seqlen)
@@ -202,7 +186,7 @@ class PlotsView(PlotsAndPanel):
         self.panel.show_cursor(self.seqlen)
         ended = {row.kernel: row for row in self._rows if row.seqlen == self.seqlen}
         for kernel in self.panel.kernels:
-            texts = [card.text_at(kernel, self.seqlen) for card in self.cells]
+            texts = self.four.texts_at(kernel, self.seqlen)
             row = ended.get(kernel)
             reason = "" if row is None or row.status in MEASURABLE else STATUS_MARKS[row.status].word
             self.panel.show_figures(kernel, texts, reason, point_text(row))
@@ -213,42 +197,20 @@ class PlotsView(PlotsAndPanel):
         if not draw_unless_waiting(self.panel, self.draw_panel_in_steps):
             self.changing.emit([self.panel])  # it may be half drawn
 
-    def show_hints(self, *, empty: bool, blocked: str = "") -> None:
-        """Say in the empty plots what to do, or why Run cannot; one with a model shows that already."""
-        hints = iter([fill(blocked, HINT_COLUMNS) if blocked else HOW_TO_BEGIN])
-        for card in self.cells:
-            waiting = empty and card.quantity.model is None
-            card.plot.show_hint(next(hints, "Not measured yet.") if waiting else "")
-
     def show_flight(self, states: Sequence[PointState]) -> None:
         """Mark the points in flight in every plot."""
         self.panel.show_flight(states)
-        session, shown = self._session, states if running(self._rows) else ()
-        for card in self.cells:
-            values = {
-                state.point.kernel: in_flight_value(card.quantity, session.backend, state)
-                for state in shown
-                if session is not None
-            }
-            card.show_flight(shown[0].point.problem.seqlen if shown else None, values)
+        self.four.show_flight(self._session, states if running(self._rows) else ())
 
     def show_quantities(self, keys: Sequence[str]) -> None:
         """Show these quantities in the four plots; nothing changes unless these are four that are known."""
-        known = [QUANTITIES[key] for key in dict.fromkeys(keys) if key in QUANTITIES]
-        if not len(known) == len(keys) == len(self.cells):
-            return
-        for card, quantity in zip(self.cells, known, strict=True):
-            if card.quantity is not quantity:
-                card.set_quantity(quantity)
-        self.panel.set_quantities(known)
-        self._draw_in_turns()
+        if known := self.four.show_quantities(keys):
+            self.panel.set_quantities(known)
+            self._draw_in_turns()
 
     def choose_quantity(self, place: int, key: str) -> None:
         """Show a quantity in one of the plots; one that shows it already gets what this one showed."""
-        keys = [card.quantity.key for card in self.cells]
-        if key in keys:
-            keys[keys.index(key)] = keys[place]
-        keys[place] = key
+        keys = self.four.keys_with(place, key)
         self.show_quantities(keys)
         self.quantities_chosen.emit(keys)
 
@@ -324,42 +286,15 @@ class PlotsView(PlotsAndPanel):
             place = measured.index(self.seqlen) + step
             self.move_cursor(measured[min(max(place, 0), len(measured) - 1)])
 
-    def autorange(self) -> None:
-        """Follow the data in every plot."""
-        for card in self.cells:
-            card.plot.autorange()
-
-    def hold_still(self, still: bool) -> None:
-        """Show all of the data in every plot, whatever wheel and drag do; or let them move it again."""
-        for card in self.cells:
-            card.plot.hold_still(still)
-
-    def _show_seqlens(self, ends: Ends | None) -> None:
-        """Show the same part of N in every plot."""
-        for card in self.cells:
-            card.plot.show_seqlens(ends)
-
-    def toggle_log(self) -> None:
-        """Switch the y axes between logarithmic and linear, those of ratios and rates left out."""
-        for card in self.cells:
-            card.plot.toggle_log()
-
-    def toggle_grid(self) -> None:
-        """Show or hide every grid."""
-        for card in self.cells:
-            card.plot.toggle_grid()
-
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         self.panel.apply_theme(theme)
         self.context.apply_theme(theme)
-        for card in self.cells:
-            card.apply_theme(theme)
+        self.four.apply_theme(theme)
 
     def _place_cursor(self, seqlen: int | None) -> None:
         self.seqlen = seqlen
-        for card in self.cells:
-            card.show_cursor(seqlen)
+        self.four.show_cursor(seqlen)
 
     def _show_kernel(self, kernel: str, shown: bool) -> None:
         (self._hidden.discard if shown else self._hidden.add)(kernel)
@@ -379,8 +314,7 @@ class PlotsView(PlotsAndPanel):
         """Let the curves of all other kernels stand back, in every plot; an empty name: of none."""
         if not self.follows_pointer:
             kernel = ""
-        for card in self.cells:
-            card.point_at(kernel)
+        self.four.point_at(kernel)
         self.panel.point_at(kernel)
 
     def _choose_baseline(self, kernel: str) -> None:

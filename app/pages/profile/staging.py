@@ -84,7 +84,7 @@ class ProfileStaging(Staging):
         """Show its quantities, kernels and problems, the crosshair where it says."""
         self._plots.full.back()
         if not self.on:
-            self._plots.hold_still(True)
+            self._plots.four.hold_still(True)
         super().show_stop(stop)
         keys = [card.quantity.key for card in self._plots.cells]
         self._before = self._before or keys
@@ -126,7 +126,7 @@ class ProfileStaging(Staging):
     def leave(self) -> None:
         """Show the four plots as they were, and every kernel."""
         super().leave()
-        self._plots.hold_still(False)
+        self._plots.four.hold_still(False)
         if self._before:
             self._plots.show_quantities(self._before)
             self._plots.show_kernels((), "")

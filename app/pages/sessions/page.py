@@ -20,7 +20,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.control.folder_watch import FolderWatch
 from flashscope.app.control.guard import guarded
 from flashscope.app.control.playback import SPEEDS
-from flashscope.app.control.steps import Deleted, Duplicated, Restored
+from flashscope.app.control.steps import Deleted, Duplicated, Restored, RunsJoined
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.base import Page
@@ -29,7 +29,7 @@ from flashscope.app.pages.sessions.asking import ask_name, ask_note, ask_tags
 from flashscope.app.pages.sessions.listing import Listing
 from flashscope.app.pages.sessions.model import SessionsModel
 from flashscope.app.pages.sessions.preview import SessionPreview
-from flashscope.app.pages.sessions.rows import SessionRow, rows_called
+from flashscope.app.pages.sessions.rows import SessionRow, may_be_joined, rows_called
 from flashscope.app.pages.sessions.staging import SessionsStaging
 from flashscope.app.pages.sessions.table import SessionsTable
 from flashscope.app.pages.sessions.tags import TagChooser
@@ -40,6 +40,7 @@ from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.wheel import ChoiceBox
 from flashscope.app.words.glossary import with_line
+from flashscope.profiles.plan.run_mark import run_marks
 from flashscope.profiles.results.findings.trend import Entry
 from flashscope.profiles.results.model.dates import moment
 from flashscope.profiles.store import SessionInfo
@@ -52,6 +53,15 @@ EMPTY = (
 )
 EMPTY_TRASH = "The trash is empty. What is deleted goes there."
 NOTHING_FOUND = "No session matches the search."
+
+
+class Views(QStackedWidget):
+    """The table, the curves, or words in their place."""
+
+    @guarded(bool)
+    def hasHeightForWidth(self) -> bool:
+        """No: the words would make the page as high as all beside them would like to be."""
+        return False
 
 
 class SessionsPage(Page):
@@ -96,7 +106,7 @@ class SessionsPage(Page):
             "Reading the sessions …", alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True
         )
         self.words.setProperty("role", "dim")
-        self._stack = QStackedWidget()
+        self._stack = Views()
         self._stack.addWidget(self.words)
         self._stack.addWidget(self.table)
         self.trend = SessionsTrend(theme)
@@ -147,6 +157,7 @@ class SessionsPage(Page):
             "rename": self.rename_chosen,
             "note": self.note_chosen,
             "tag": self.tag_chosen,
+            "join": self.join_chosen,
             "copy": self.copy_chosen,
             "delete": self.delete_chosen,
             "restore": self.restore_chosen,
@@ -259,6 +270,14 @@ class SessionsPage(Page):
         """Ask for tags of all chosen sessions."""
         ask_tags(self, self.chosen_rows(), self.controller.edits)
 
+    def join_chosen(self) -> None:
+        """Make the chosen sessions runs of one plan, the oldest the first, if that is what they are."""
+        infos = sorted(self.chosen_all(), key=lambda one: moment(one.started_at))
+        if may_be_joined(infos):
+            runs = tuple((info.path, info.id) for info in infos)
+            step = RunsJoined(infos[0].path, runs, run_marks(len(infos)))
+            self.controller.edits.do(f"Joined {len(infos)} sessions as runs of one plan", [step])
+
     def copy_chosen(self) -> None:
         """Put a copy of each chosen session among the user's own."""
         rows = [row for row in self.chosen_rows() if not row.info.error]
@@ -334,7 +353,7 @@ class SessionsPage(Page):
         one = len(chosen) == 1
         possible = {"compare": readable, "open": one, "replay": one and readable, "rename": one and readable}
         possible |= {"note": one and readable, "tag": readable, "copy": readable}
-        possible |= {"reveal": one}
+        possible |= {"reveal": one, "join": may_be_joined(self.chosen_all())}
         possible["resume"] = self._resumable() is not None
         for verb in VERBS:
             button = self._buttons[verb.key]

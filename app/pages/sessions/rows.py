@@ -140,6 +140,12 @@ def _together(runs: Sequence[SessionInfo], newest: SessionInfo, name: str) -> Se
     )
 
 
+def may_be_joined(infos: Sequence[SessionInfo]) -> bool:
+    """Whether sessions may be told to be runs of one plan: several of one folder, none with a family yet."""
+    alone = all(not info.error and info.run_mark is None for info in infos)
+    return len(infos) > 1 and alone and len({info.path.parent for info in infos}) == 1
+
+
 def rows_called(rows: Sequence[SessionRow]) -> str:
     """What is in rows: one by its name, several by the number of sessions in them."""
     if len(rows) == 1:

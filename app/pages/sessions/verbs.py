@@ -49,6 +49,7 @@ VERBS = (
     Verb("rename", "Rename", "Rename the chosen session", "F2"),
     Verb("note", "Note", "Edit the chosen session's note", "N"),
     Verb("tag", "Tags", "Tag the chosen sessions", "T"),
+    Verb("join", "Join", "Join the chosen sessions: they are runs of one plan, and one row"),
     Verb("copy", "Duplicate", "Duplicate the chosen sessions", "Ctrl+D"),
     Verb("delete", "Delete", "Delete the chosen sessions", "Del"),
     Verb("restore", "Restore", "Restore the chosen sessions", place="trash"),

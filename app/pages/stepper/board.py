@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.pages.stepper.panel_card import PanelCard
 from flashscope.app.plots.stepper.code_panel import CodePanel
 from flashscope.app.plots.stepper.formula_panel import FormulaPanel
@@ -23,25 +24,19 @@ from flashscope.app.stage.story import PANELS
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.plain import escaped
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.app.words.tracing import broken
 from flashscope.profiles.results.model.curves import mask_words
 
 GAP = 8  # pixels
 WIDTHS = (920, 640, 480)  # pixels that the cards need side by side, three in a row, two in a row
 FIRST_SHARE, OTHERS_SHARE = 13, 9  # of the width of a stage
 NARROWEST = 344  # pixels that the widest panel needs
+STAGED = ("formulas", "scores")
 CHART_TITLES = {"MaximumChart": "max m", "SumChart": "sum ℓ", "FactorChart": "rescale α"}
 
 
-class StepperBoard(QWidget):
-    """All panels.
-
-    Signals:
-        tile_chosen: A tile was clicked (its index in running order).
-        row_chosen: A row of the current tile was clicked (its number in the tile).
-    """
-
-    tile_chosen = Signal(int)
-    row_chosen = Signal(int)
+class StepperBoard(ModeBoard):
+    """The mode Blocks: all panels over one trace."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -61,7 +56,6 @@ class StepperBoard(QWidget):
         )
         self._named = dict(zip(PANELS, self.panels, strict=True))
         self._cards = {panel: PanelCard(panel, name) for name, panel in self._named.items()}
-        self.only: tuple[str, ...] = ()
         self._alone: QWidget | None = None
         self._across = -1  # pixels at 100 % that the rows on show need
         self._outer = QVBoxLayout(self)
@@ -90,6 +84,19 @@ class StepperBoard(QWidget):
         """Show these panels alone, the first one largest; without names all of them."""
         self.only, self._across = tuple(names), -1
         self.fill_with(None)
+
+    def take_stage(self, panels: Sequence[str]) -> None:
+        """Show these panels alone, or what tells most of a step."""
+        self.show_only(panels or STAGED)
+
+    def leave_stage(self) -> None:
+        """Show every panel."""
+        self.show_only(())
+
+    def take_limit(self, nbytes: int | None) -> None:
+        """Draw what is on the chip against this much room."""
+        self.memory.limit = nbytes
+        self.memory.update()
 
     def fill_with(self, card: QWidget | None) -> None:
         """Let one of the cards have all the room; None: they share it."""
@@ -202,7 +209,8 @@ class StepperBoard(QWidget):
         dims = "component 0 of O" if recording.value_dim > 1 else ""
         self._cards[self.formulas].write(f"Row {view.row}{where}", dims)
         self._cards[self.memory].write("Memory", "bytes by tile, model")
-        self._cards[self.code].write("Algorithm", f"step {view.cursor.at} of {view.cursor.last}")
+        step_of = f"step {view.cursor.at} of {view.cursor.last}"
+        self._cards[self.code].write(broken(recording.fault) or "Algorithm", step_of)
         self._cards[self.naive].write("Naive against online", self.naive.verdict(view))
         for chart in self.charts:
             self._cards[chart].write(self._chart_title(chart, view), chart.readout(view))
@@ -210,7 +218,7 @@ class StepperBoard(QWidget):
     def _chart_title(self, chart: RowChart, view: StepView) -> str:
         if isinstance(chart, OutputChart):
             component = "<sub>0</sub>" if view.recording.value_dim > 1 else ""
-            if view.recording.order == "flash1":
+            if view.recording.normalised:
                 return f"output O{component}"
             return f"output Ō{component} / ℓ"
         if isinstance(chart, MaximumChart) and view.history.rises.any():

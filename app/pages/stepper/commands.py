@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from flashscope.app.control.actions import Action, staged
+from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import PRESETS
 
 
@@ -45,3 +46,19 @@ def preset_actions(show: Callable[[str], None], type_scores: Callable[[], None])
         keys_on="stepper",
     )
     return [*presets, own]
+
+
+def mode_actions(show: Callable[[str], None], show_next: Callable[[], None]) -> list[Action]:
+    """One action for each mode, and one for the next of them; none while there is a single one."""
+    if len(MODES) == 1:
+        return []
+    modes = (
+        Action(
+            f"stepper.mode.{mode.key}",
+            f"Show the Stepper as {mode.title}",
+            lambda key=mode.key: show(key),  # type: ignore[misc]  # a default binds the loop's value
+            "Stepper",
+        )
+        for mode in MODES
+    )
+    return staged(*modes, Action("stepper.next_mode", "Go to the next mode", show_next, "Stepper", "M"))

@@ -8,12 +8,14 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
 
 from flashscope.app.pages.stepper.own_problem import OwnProblem
 from flashscope.app.pages.stepper.score_field import ScoreField
+from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.own_scores import EXAMPLE
-from flashscope.app.stepper.presets import PRESETS, preset_of
+from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own, preset_of
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, plain_tip, set_tip
+from flashscope.app.widgets.segments import Segments
 from flashscope.app.widgets.term_label import TermBox
 from flashscope.app.words.glossary import line_of, with_line
 from flashscope.app.words.tracing import (
@@ -26,8 +28,10 @@ from flashscope.app.words.tracing import (
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.results.model.session import Session
 
 LAST_GPU, OWN, SCORES = "last-gpu", "own", "scores"
+MOST_RECORDED = 8  # traces of a session that the list shows without scrolling
 RECORDED = "recorded-"  # and its place among the traces of the session on show
 MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"), (SCORES, "Own scores"))
 BACKENDS: tuple[tuple[Backend, str], ...] = (("cpu", "CPU"), ("cuda", "CUDA"))
@@ -42,7 +46,9 @@ class OptionsBar(QWidget):
     """What to trace.
 
     Attributes:
+        modes: In which mode the page is; not to be seen while there is a single one.
         controls: What is picked and pressed in it.
+        by_name: The controls that do not mean something in every mode, by the names that modes have for them.
 
     Signals:
         asked: Record the trace that is chosen now.
@@ -56,9 +62,13 @@ class OptionsBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self.modes = Segments("Mode", [(one.key, one.title, with_line(one.title, one.idea)) for one in MODES])
+        if len(MODES) == 1:
+            self.modes.hide()
         self.preset = _combo("Preset", [(p.key, p.title, p.idea) for p in PRESETS])
         for key, title in MORE:
             self.preset.addItem(title, key)
+        self.preset.setMaxVisibleItems(self.preset.count() + MOST_RECORDED)
         self.backend = _combo("Backend", [(key, title, "") for key, title in BACKENDS])
         self.order = _combo("Loop order", list(ORDERS))
         self.form = OwnProblem(self)
@@ -79,6 +89,7 @@ class OptionsBar(QWidget):
         self._traces: Sequence[Trace] = ()  # of the session on show
         self._ran_on_gpu = False  # the session on show
         self.controls = (self.preset, self.backend, self.order, self.own, self.scores, self.notation)
+        self.by_name: dict[str, QWidget] = {"order": self.order, "notation": self.notation}
         self._lay_out()
         self._connect()
         self.show_machine(None)
@@ -98,6 +109,17 @@ class OptionsBar(QWidget):
     def chosen_preset(self) -> str:
         """Key of the preset."""
         return str(self.preset.currentData())
+
+    def request(self, session: Session | None) -> TraceRequest | None:
+        """The trace that is chosen; None where it is the last GPU problem of a session that has none."""
+        backend, order, chosen = self.chosen_backend, self.chosen_order, self.chosen_preset
+        if chosen == LAST_GPU:
+            return last_gpu_problem(session, backend, order)
+        if chosen == OWN or chosen.startswith(RECORDED):  # whose problem the form has
+            return own(self.form.options(backend, order))
+        if chosen == SCORES:
+            return self.field.scores.request(backend, order)
+        return next(preset for preset in PRESETS if preset.key == chosen).make(backend, order)
 
     def choose_preset(self, key: str) -> None:
         """Choose a preset and the loop order it is meant for, without asking for it."""
@@ -141,8 +163,8 @@ class OptionsBar(QWidget):
         request = trace.request
         self.source.setText(f"{trace.device} · {trace.source}")
         self.form.show_request(request)
-        own = SCORES if self.chosen_preset == SCORES and self._typed(request) else ""
-        preset = self._recorded(trace) or own or preset_of(request) or self._unnamed(request, last_gpu)
+        typed = SCORES if self.chosen_preset == SCORES and self._typed(request) else ""
+        preset = self._recorded(trace) or typed or preset_of(request) or self._unnamed(request, last_gpu)
         chosen = {self.preset: preset, self.backend: request.backend, self.order: request.order}
         for combo, key in chosen.items():
             combo.choose_quietly(combo.findData(key))
@@ -177,7 +199,7 @@ class OptionsBar(QWidget):
     def _lay_out(self) -> None:
         bar = QVBoxLayout(self)
         bar.setContentsMargins(0, 0, 0, 0)
-        bar.addWidget(Lines((*self.controls, self.source, self.result), (self.source,), 8))
+        bar.addWidget(Lines((self.modes, *self.controls, self.source, self.result), (self.source,), 8))
 
     def _connect(self) -> None:
         self.preset.currentIndexChanged.connect(self._choose)

@@ -1,7 +1,7 @@
-"""The Stepper page: keeps the cursor, tells the panels which step to show, asks the controller for traces."""
+"""The Stepper page: keeps the cursor, tells the mode which step to show, asks the controller for traces."""
 
-import math
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
@@ -10,12 +10,16 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout
 from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
+from flashscope.app.control.settings import Settings
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.host import Host
 from flashscope.app.pages.stepper.board import StepperBoard
-from flashscope.app.pages.stepper.commands import motion_actions, preset_actions
-from flashscope.app.pages.stepper.options_bar import LAST_GPU, OWN, RECORDED, SCORES, OptionsBar
+from flashscope.app.pages.stepper.commands import mode_actions, motion_actions, preset_actions
+from flashscope.app.pages.stepper.mode_board import ModeBoard
+from flashscope.app.pages.stepper.mode_commands import ModeCommands
+from flashscope.app.pages.stepper.modes import Modes
+from flashscope.app.pages.stepper.options_bar import OptionsBar
 from flashscope.app.pages.stepper.player import Player
 from flashscope.app.pages.stepper.staging import StepperStaging
 from flashscope.app.pages.stepper.tracing import Tracing
@@ -23,34 +27,29 @@ from flashscope.app.pages.stepper.transport import Transport
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.events import StepEvent
-from flashscope.app.stepper.numbers import power
-from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own
+from flashscope.app.stepper.modes import mode_named
+from flashscope.app.stepper.presets import last_gpu_problem
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.widgets.plain import PlainLabel, escaped
-from flashscope.app.widgets.scrolling import Scrolling
-from flashscope.app.words.tracing import NO_GPU_SESSION
+from flashscope.app.words.tracing import NO_GPU_SESSION, NO_TRACE_YET, broken
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.session import Session
-
-WELCOME = (
-    "No trace yet. Choose a preset above: one head is computed in tiles, every tile is recorded, "
-    "and you step through the result here."
-)
 
 
 class StepperPage(Page):
     """The online softmax, block by block.
 
     Attributes:
-        board: The panels.
+        modes: What is drawn between the bars, by modes.
+        commands: What can be done in single modes.
         bar: What is traced, and where the trace came from.
         transport: The controls that move through the steps.
         player: Moves on by itself, step by step.
         position: The step on show, None before the first trace.
-        view: What the panels show, None before the first trace.
+        view: What the mode shows, None before the first trace.
         events: The events of the row watched: `[` and `]` go to them.
     """
 
@@ -59,54 +58,62 @@ class StepperPage(Page):
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.setObjectName("page")
-        self._actions = motion_actions(
-            {
-                "start": lambda: self.seek(0),
-                "previous_event": lambda: self._go_event(-1),
-                "previous_tile": lambda: self._go(lambda cursor: cursor.previous_tile()),
-                "back": lambda: self._go(lambda cursor: cursor.moved(-1)),
-                "play": self.toggle_play,
-                "forward": lambda: self._go(lambda cursor: cursor.moved(1)),
-                "next_tile": lambda: self._go(lambda cursor: cursor.next_tile()),
-                "next_event": lambda: self._go_event(1),
-                "end": lambda: self._go(lambda cursor: cursor.to(cursor.last)),
-            }
-        )
-        self.bar, self.board, self.player = OptionsBar(), StepperBoard(theme), Player(self)
+        motions: dict[str, Callable[[], None]] = {
+            "start": lambda: self.seek(0),
+            "previous_event": lambda: self._go_event(-1),
+            "previous_tile": lambda: self._go(lambda cursor: cursor.previous_tile()),
+            "back": lambda: self._go(lambda cursor: cursor.moved(-1)),
+            "play": self.toggle_play,
+            "forward": lambda: self._go(lambda cursor: cursor.moved(1)),
+            "next_tile": lambda: self._go(lambda cursor: cursor.next_tile()),
+            "next_event": lambda: self._go_event(1),
+            "end": lambda: self._go(lambda cursor: cursor.to(cursor.last)),
+        }
+        self._actions = motion_actions({key: partial(self._move, key, do) for key, do in motions.items()})
+        self.bar, self.player = OptionsBar(), Player(self)
         self.transport = Transport(theme, self._actions)
-        self.message = PlainLabel(WELCOME)
+        self.modes = Modes(theme, self.bar.by_name | self.transport.by_name)
+        self.commands = ModeCommands(self.modes, self.choose_mode, self.noticed.emit)
+        self.message = PlainLabel(NO_TRACE_YET)
         self.story: SteppedTrace | None = None
         self.position: Cursor | None = None
         self.events: tuple[StepEvent, ...] = ()
         self.view: StepView | None = None
         self._choice = RowChoice()
         self._tracing = Tracing(controller, self)
+        self._settings: Settings | None = None  # until there is a window around it
+        self._asked_tile: tuple[TraceRequest, tuple[int, int]] | None = None  # where to go in which trace
         self._next = ""  # names the trace that waits for the end of the sweep
         self._lay_out()
         self._connect()
         self.staging = StepperStaging(self, controller, self._tracing)
 
     def actions_offered(self) -> list[Action]:
-        """Motions, and one action a preset."""
-        return [*self._actions.values(), *preset_actions(self.show_preset, self.type_scores)]
+        """Motions, and one action a mode and a preset."""
+        modes = mode_actions(self.choose_mode, lambda: self.choose_mode(self.modes.next_key))
+        presets = preset_actions(self.show_preset, self.type_scores)
+        return [*self._actions.values(), *modes, *self.commands.offered(), *presets]
 
     def join(self, host: Host) -> None:
-        """Go on with the scores that were typed last, and remember those that are."""
+        """Go on with the scores that were typed last and the mode, and remember those that are chosen."""
         super().join(host)
-        settings = host.settings
+        settings = self._settings = host.settings
+        self.show_mode(settings.stepper_mode)
         self.bar.field.take_up(settings.scores)
         self.bar.field.asked.connect(lambda text: setattr(settings, "scores", text))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour panels, icons and the scrubber."""
         super().apply_theme(theme)
-        self.board.apply_theme(theme)
+        self.modes.apply_theme(theme)
         self.transport.apply_theme(theme)
 
     def show_session(self, session: Session | None) -> None:
         """Show a session's newest trace when it has one; offer its last problem when it ran on a GPU."""
         self.bar.offer_last_gpu(last_gpu_problem(session) is not None)
-        self.bar.offer_traces(session.traces if session is not None else ())
+        traces = session.traces if session is not None else ()
+        self.bar.offer_traces(traces)
+        self.modes.offer_traces(traces)
         if session is not None and session.traces:
             self.show_trace(session.traces[-1])
         else:
@@ -125,7 +132,7 @@ class StepperPage(Page):
 
     def ask(self) -> None:
         """Ask for the trace that the bar describes."""
-        request = self._request()
+        request = self.bar.request(self.controller.session)
         if request is None:
             self._say(f"{NO_GPU_SESSION}, then choose its last problem again.", "error")
             self._show_choice()
@@ -135,17 +142,45 @@ class StepperPage(Page):
     def show_trace(self, trace: Trace) -> None:
         """Show a trace from its start; the first one where a tile is done: there is something to see."""
         first = self.story is None
-        self.story = SteppedTrace.of(Recording.of(trace))
+        self.story = self.modes.mode.steps(Recording.of(trace))
         self._show_choice()
-        self.stack.setCurrentWidget(self._over)
+        self.stack.setCurrentWidget(self.modes)
         self.transport.setEnabled(True)
         start = Cursor(self.story.timeline)
         self.position = start.next_tile() if first else start
+        self._go_asked()
         self._find_events()
         self.transport.show_rows(self.story.recording.seqlen_q)
         self._show()
         if first:  # the transport, disabled until now, could not have the focus
             self._take_keys()
+
+    def choose_mode(self, key: str) -> None:
+        """Go on in another mode, and remember it; what is chosen on a stage is for that stage alone."""
+        self.show_mode(key)
+        if self._settings is not None and not self.staging.on:
+            self._settings.stepper_mode = self.modes.key
+
+    def show_mode(self, key: str) -> None:
+        """Draw what is walked through in another mode, at the same tile; without such a mode in the first."""
+        if mode_named(key) is not self.modes.mode:
+            self.modes.show_mode(key)
+            if self.story is not None and self.position is not None:
+                self.story = self.modes.mode.steps(self.story.recording)
+                self.position = self.position.on(self.story.timeline)
+                self._find_events()
+                self._show()
+        self.bar.modes.choose_quietly(self.modes.key)
+
+    def step_to(self, request: TraceRequest, tile: tuple[int, int]) -> None:
+        """Show a tile (i, j) of a trace: of the session's where it has one like it, else of a fresh one."""
+        session = self.controller.session
+        held = [one for one in session.traces if one.request == request] if session is not None else []
+        self._asked_tile = request, tile
+        if held:
+            self.show_trace(held[-1])
+        else:
+            self._tracing.ask(request)
 
     def seek(self, at: int) -> None:
         """Go to a step, counted from 0."""
@@ -170,7 +205,12 @@ class StepperPage(Page):
         """What the page says: its message, or every panel in words and the result."""
         if self.stack.currentWidget() is self.message:
             return self.message.text()
-        return f"{self.bar.source.text()}\n{self.board.words()}\n{self.bar.result.text()}"
+        return f"{self.bar.source.text()}\n{self.modes.board.words()}\n{self.bar.result.text()}"
+
+    @property
+    def board(self) -> StepperBoard:
+        """What draws the mode Blocks."""
+        return self.modes.blocks
 
     @guarded()
     def showEvent(self, event: QShowEvent) -> None:
@@ -196,8 +236,7 @@ class StepperPage(Page):
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.message)
-        self._over = Scrolling(self.board)  # the bars above and below it stay in view
-        self.stack.addWidget(self._over)
+        self.stack.addWidget(self.modes)
         self.transport.setEnabled(False)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(12, 8, 12, 8)
@@ -210,8 +249,10 @@ class StepperPage(Page):
         self.bar.asked.connect(self.ask)
         self.bar.recorded_chosen.connect(self.show_trace)
         self.bar.notation_changed.connect(self._show)
-        self.board.tile_chosen.connect(self._go_tile)
-        self.board.row_chosen.connect(self._choose_local_row)
+        for board in self.modes.boards:
+            self._listen(board)
+        self.modes.made.connect(self._listen)
+        self.bar.modes.chosen.connect(self.choose_mode)
         self.transport.sought.connect(self.seek)
         self.transport.speed_chosen.connect(self.player.set_speed)
         self.transport.breakpoints_changed.connect(self._find_events)
@@ -229,19 +270,19 @@ class StepperPage(Page):
         self._tracing.held_back.connect(self._wait)
         self._tracing.recorded.connect(self.show_trace)
         self._tracing.failed.connect(self._show_as_before)
+        self.controller.timelines.tile_asked.connect(self.step_to)
         self.show_session(self.controller.session)
         if self.controller.machine is not None:
             self._take_machine(self.controller.machine)
 
-    def _request(self) -> TraceRequest | None:
-        backend, order, chosen = self.bar.chosen_backend, self.bar.chosen_order, self.bar.chosen_preset
-        if chosen == LAST_GPU:
-            return last_gpu_problem(self.controller.session, backend, order)
-        if chosen == OWN or chosen.startswith(RECORDED):  # whose problem the form has
-            return own(self.bar.form.options(backend, order))
-        if chosen == SCORES:
-            return self.bar.field.scores.request(backend, order)
-        return next(preset for preset in PRESETS if preset.key == chosen).make(backend, order)
+    def _listen(self, board: ModeBoard) -> None:
+        board.tile_chosen.connect(self._go_tile)
+        board.row_chosen.connect(self._choose_local_row)
+        board.row_sought.connect(self.transport.row.setValue)
+        board.step_sought.connect(self.seek)
+        board.beside_wanted.connect(self._tracing.ask_beside)
+        board.changed.connect(self._tell)
+        self._tracing.recorded_beside.connect(board.take_beside)
 
     def _follow_backend(self, backend: Backend) -> None:
         """Trace where the top bar says; what is on show stays described as it is."""
@@ -263,7 +304,7 @@ class StepperPage(Page):
 
     def _show_as_before(self) -> None:
         """Show again what was there: the message line says why nothing else is."""
-        self.message.setText(WELCOME)
+        self.message.setText(NO_TRACE_YET)
         self._show()
         self._show_choice()
 
@@ -283,8 +324,12 @@ class StepperPage(Page):
     def _take_machine(self, machine: Machine) -> None:
         self.bar.show_machine(machine)
         gpu = machine.device("cuda")
-        self.board.memory.limit = gpu.shared_memory_per_block if gpu else None
-        self.board.memory.update()
+        self.modes.take_limit(gpu.shared_memory_per_block if gpu else None)
+
+    def _move(self, key: str, step: Callable[[], None]) -> None:
+        """Do what a motion means in the mode on show."""
+        if not self.modes.board.take_motion(key):
+            step()
 
     def _go(self, move: Callable[[Cursor], Cursor]) -> None:
         if self.position is None:
@@ -293,6 +338,17 @@ class StepperPage(Page):
         if moved.at != self.position.at:
             self.position = moved
             self._show()
+
+    def _go_asked(self) -> None:
+        """Go to the tile that a timeline asked for, once its trace is there."""
+        if self._asked_tile is None or self.story is None or self.position is None:
+            return
+        request, tile = self._asked_tile
+        if self.story.recording.trace.request == request:  # another trace may have been under way
+            self._asked_tile = None
+            order = int(self.story.recording.order_of_tile[tile])
+            if order >= 0:
+                self.position = self.position.to(self.position.timeline.tile_ends[order])
 
     def _go_tile(self, tile: int) -> None:
         self._go(lambda cursor: cursor.to(cursor.timeline.tile_ends[tile]))
@@ -314,27 +370,28 @@ class StepperPage(Page):
     def _find_events(self) -> None:
         if self.story is not None:
             self.events = self.story.events(self._choice, self.transport.breakpoints.alpha_below)
-            self.transport.scrubber.show_steps(len(self.story.timeline.steps) - 1, self.events)
+            marks = () if self.modes.mode.secret else self.events
+            self.transport.scrubber.show_steps(len(self.story.timeline.steps) - 1, marks)
 
     def _show(self) -> None:
         if self.story is None or self.position is None:
             return
-        view = StepView(self.story, self.position, self._choice, local_max=self.bar.notation.isChecked())
-        self.view = view
-        self.board.show_view(view)
-        self.transport.show_view(view)
-        finite = math.isfinite(self.story.recording.max_error)
-        result, role = _result(view), "ok" if finite else "error"
+        own_maximum = self.bar.notation.isChecked() and not self.story.recording.fault
+        self.view = StepView(self.story, self.position, self._choice, local_max=own_maximum)
+        self.transport.show_view(self.view)
+        self.modes.board.show_view(self.view)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say what comes of it."""
+        view = self.view
+        if view is None:
+            return
+        result, role = self.modes.board.result(view), self.modes.board.role(view)
+        fault = broken(view.recording.fault)
+        if fault:  # in every mode and at every step
+            result, role = " · ".join(filter(None, (fault, result))), "error"
         if not result and self._tracing.waits_for_sweep:
             result, role = self._next, "dim"
         self.bar.show_result(result, role)
         self.staging.changed.emit()
-
-
-def _result(view: StepView) -> str:
-    """Equality with the exact result, measured, once the last step is done."""
-    recording = view.recording
-    if not view.cursor.ended:
-        return ""
-    rows = f"{recording.seqlen_q} row" + ("s" if recording.seqlen_q > 1 else "")
-    return f"max |O − exact| = {power(recording.max_error)} over {rows}, measured"

@@ -51,6 +51,7 @@ class PanelCard(Card):
         view = self.panel.view
         if view is None:
             return None
+        self.panel.let_go()
         title, _unit = self._written
         return Export(
             title=f"{plain(title)} · step {view.cursor.at} of {view.cursor.last}",

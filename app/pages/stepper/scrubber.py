@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from flashscope.app.look.kernel_marks import KERNEL_MARKS
 from flashscope.app.look.theme import Theme
 from flashscope.app.plots.stepper.ink import role_colour
 from flashscope.app.stepper.events import EventKind, StepEvent
@@ -12,6 +13,7 @@ TICKS: dict[EventKind, tuple[float, float]] = {
     "max-rises": (10.0, 4.0),
     "alpha-below": (17.0, 11.0),
     "non-finite": (17.0, 4.0),
+    "passes": (21.0, 0.0),
 }
 
 
@@ -20,7 +22,10 @@ class StepScrubber(Scrubber):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(
-            theme, "Step", "Drag to scrub. Ticks: low, the maximum rises; high, α is small; long, not finite"
+            theme,
+            "Step",
+            "Drag to scrub. Ticks: low, the maximum rises; high, α is small; long, not finite; in Lanes the "
+            "longest, S or P leaves or comes back",
         )
         self._events: tuple[StepEvent, ...] = ()
 
@@ -36,5 +41,6 @@ class StepScrubber(Scrubber):
             "max-rises": role_colour(self.theme, "m"),
             "alpha-below": role_colour(self.theme, "a"),
             "non-finite": self.theme.error,
+            "passes": KERNEL_MARKS["standard"].on(self.theme),
         }
         return (ScrubberMark(event.at, colours[event.kind], *TICKS[event.kind]) for event in self._events)

@@ -1,14 +1,15 @@
-"""The Stepper on a stage: a few of its panels, at the step that a stop names."""
+"""The Stepper on a stage: its mode, or a few panels of it, at the step that a stop names."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.staging import Staging
-from flashscope.app.pages.stepper.board import StepperBoard
+from flashscope.app.pages.stepper.mode_board import ModeBoard
+from flashscope.app.pages.stepper.modes import Modes
 from flashscope.app.pages.stepper.options_bar import OptionsBar
 from flashscope.app.pages.stepper.player import Player
 from flashscope.app.pages.stepper.tracing import Tracing
@@ -17,30 +18,29 @@ from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.stepper.cursor import Cursor
+from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.words.provenance import Provenance, of_machine
-
-PANELS = ("formulas", "scores")
-LETTERS = {"m": "m", "alpha": "α", "l": "ℓ", "o": "O"}
-SENTENCE = "Step {step} of {steps}."
+from flashscope.app.words.tracing import broken
+from flashscope.kernels.workload.trace import Fault
 
 
 class Stepper(Protocol):
-    """Panels that walk through a trace.
+    """A mode that walks through a trace.
 
     Attributes:
         bar: What is traced, and where the trace came from.
-        board: The panels.
+        modes: What is drawn, by modes.
         player: Moves on by itself, step by step.
         transport: The controls that move through the steps.
         story: What is walked through, None before the first trace.
         position: The step on show, None before the first trace.
-        view: What the panels show, None before the first trace.
+        view: What the mode shows, None before the first trace.
     """
 
     bar: OptionsBar
-    board: StepperBoard
+    modes: Modes
     player: Player
     transport: Transport
     story: SteppedTrace | None
@@ -53,9 +53,12 @@ class Stepper(Protocol):
     def seek(self, at: int) -> None:
         """Go to a step."""
 
+    def show_mode(self, key: str) -> None:
+        """Draw what is walked through in another mode."""
+
 
 class StepperStaging(Staging):
-    """Shows one to four of the panels.
+    """Shows what a mode has for a stage: of Blocks one to four panels.
 
     Args:
         page: What shows them.
@@ -64,15 +67,19 @@ class StepperStaging(Staging):
     """
 
     def __init__(self, page: Stepper, controller: Controller, tracing: Tracing) -> None:
-        super().__init__("stepper", controller, (page.bar, page.transport), page.board.cards)
+        super().__init__("stepper", controller, (page.bar, page.transport), page.modes.cards)
         self._page, self._tracing = page, tracing
+        self._before = ""  # the mode that the stage came upon
         self._step: int | None = None  # where to go once the trace is there
         tracing.recorded.connect(self._go)
+        page.modes.changed.connect(self._take_mode)
 
     @property
     def settled(self) -> bool:
-        """Whether the trace is there, or will not be."""
-        return self._tracing.wanted is None or self._tracing.waits_for_sweep
+        """Whether the trace is there and what the mode wants beside it, or will not be."""
+        tracing = self._tracing
+        recorded = (tracing.wanted is None and tracing.beside is None) or tracing.waits_for_sweep
+        return recorded and (self._page.story is None or self._board.settled)
 
     @property
     def scene(self) -> Scene:
@@ -82,13 +89,9 @@ class StepperStaging(Staging):
 
     @property
     def sentence(self) -> str:
-        """Which step it is, and what it has made of the row."""
-        known = self.scene.numbers
-        if not known:
-            return ""
-        told = [f"{letter} = {known[name]}" for name, letter in LETTERS.items() if name in known]
-        numbers = ", ".join(told).replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-        return f"Step {known['step']} of {known['steps']}{': ' if told else ''}{numbers}."
+        """Which step it is, and what the mode says of it."""
+        view = self._page.view
+        return self._board.sentence(view) if view is not None else ""
 
     @property
     def provenance(self) -> Provenance:
@@ -99,7 +102,9 @@ class StepperStaging(Staging):
         trace = story.recording.trace
         held = session is not None and trace in session.traces
         source = super().provenance if held else of_machine(self.controller.machine, trace.request.backend)
-        return replace(source, of=f"trace of {trace.request.kernel or trace.request.order}")
+        what = f"trace of {trace.request.kernel or trace.request.order}"
+        broken_trace = f"{broken(trace.request.fault)}, {what}" if trace.request.fault else what
+        return replace(source, of=" beside ".join(filter(None, (broken_trace, self._board.beside))))
 
     @property
     def source(self) -> str:
@@ -109,22 +114,30 @@ class StepperStaging(Staging):
     @property
     def exhibits(self) -> Sequence[QWidget]:
         """The panels, each on its card."""
-        return self._page.board.shown
+        return self._board.shown
 
     @property
     def stop(self) -> Stop:
         """The step on show, of a preset; any other problem is not in a story."""
         position, key = self._page.position, self._preset()
         step = None if position is None or not key else position.at
-        panels = self._page.board.only
-        return replace(super().stop, preset=key, step=step, panels=panels, sentence=SENTENCE)
+        shown = self._page.modes.key
+        mode = "" if shown == MODES[0].key else shown
+        board = self._board
+        told = replace(super().stop, mode=mode, fault=board.fault, panels=board.only, sentence=board.told)
+        return replace(told, preset=key, step=step)
 
     def show_stop(self, stop: Stop) -> None:
         """Walk the preset to the step; what is on show already is not recorded anew."""
+        if not self.on:
+            self._before = self._page.modes.key
         super().show_stop(stop)
         page, self._step = self._page, stop.step
         page.player.set_playing(False)
-        page.board.show_only(stop.panels or PANELS)
+        page.show_mode(stop.mode or MODES[0].key)
+        self._board.take_stage(stop.panels)
+        if stop.fault:
+            self._board.take_fault(cast("Fault", stop.fault))  # a story names one of them
         if stop.preset and stop.preset != self._preset():
             if self.controller.measuring:
                 page.bar.follow_backend("cpu")  # the GPU would have the stage empty until its end
@@ -135,12 +148,25 @@ class StepperStaging(Staging):
 
     def fill_with(self, exhibit: QWidget | None) -> None:
         """Show one panel, or all of the stop."""
-        self._page.board.fill_with(exhibit)
+        self._board.fill_with(exhibit)
 
     def leave(self) -> None:
-        """Show every panel."""
+        """Show all of the mode that was on show before."""
         super().leave()
-        self._page.board.show_only(())
+        for board in self._page.modes.boards:  # another one may have been on the stage before
+            board.leave_stage()
+        self._page.show_mode(self._before)
+
+    @property
+    def _board(self) -> ModeBoard:
+        return self._page.modes.board
+
+    def _take_mode(self) -> None:
+        """Have a mode that was chosen on a stage stand there as it does."""
+        self.take_cards(self._page.modes.cards)
+        if self.on:
+            self._page.modes.let_scroll(False)
+            self._board.take_stage(())
 
     def _go(self) -> None:
         if self._step is not None:

@@ -10,27 +10,33 @@ class Tracing(QObject):
     """The trace that the user waits for.
 
     While another trace is being recorded the next one waits for its turn; only the last one asked for does.
+    A mode may want another one beside it, on the CPU, once that is there.
 
     Attributes:
         wanted: What the user waits for, None when it has come.
+        beside: What a mode wants beside what is on show, None when it has come.
 
     Signals:
         begun: It is being recorded now.
         held_back: It needs the GPU and is recorded once the sweep has ended.
         recorded: It is there (Trace).
         failed: It could not be recorded; the controller has told why.
+        recorded_beside: What a mode wanted is there (Trace), or could not be recorded (None).
     """
 
     begun = Signal()
     held_back = Signal()
     recorded = Signal(object)
     failed = Signal()
+    recorded_beside = Signal(object)
 
     def __init__(self, controller: Controller, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.wanted: TraceRequest | None = None
+        self.beside: TraceRequest | None = None
         self._controller = controller
         self._asked: TraceRequest | None = None  # what the engine records
+        self._asked_beside = False  # whether that is for beside what is on show
         controller.trace_ready.connect(self._take)
         controller.trace_failed.connect(self._take_failure)
         controller.running_changed.connect(self._go_on)
@@ -41,8 +47,8 @@ class Tracing(QObject):
         return self.wanted is not None and self.wanted != self._asked and self._is_held(self.wanted)
 
     def ask(self, request: TraceRequest) -> None:
-        """Want this trace from now on; `recorded` or `failed` follows."""
-        self.wanted = request
+        """Want this trace from now on, and nothing beside it; `recorded` or `failed` follows."""
+        self.wanted, self.beside = request, None
         if self._is_held(request):
             self.held_back.emit()
             return
@@ -50,30 +56,46 @@ class Tracing(QObject):
         if self._asked is None:
             self._send(request)
 
+    def ask_beside(self, request: TraceRequest) -> None:
+        """Want this trace beside the one on show; `recorded_beside` follows, unless another is asked for."""
+        self.beside = request
+        self._go_on()
+
     def _is_held(self, request: TraceRequest) -> bool:
         return request.backend == "cuda" and self._controller.measuring
 
-    def _send(self, request: TraceRequest) -> None:
-        self._asked = request
+    def _send(self, request: TraceRequest, *, beside: bool = False) -> None:
+        self._asked, self._asked_beside = request, beside
         self._controller.request_trace(request)
 
     def _go_on(self) -> None:
         """Ask for what is still wanted, where nothing is in its way."""
-        if self.wanted is not None and self._asked is None:
+        if self._asked is not None:
+            return
+        beside = self.beside
+        if self.wanted is not None:
             self.ask(self.wanted)
+            self.beside = beside
+        if beside is not None and self._asked is None:
+            self._send(beside, beside=True)
 
     def _take(self, trace: Trace) -> None:
-        self._asked = None
-        if self.wanted is None or trace.request == self.wanted:
+        beside, self._asked = self._asked_beside and self._asked is not None, None
+        unasked = self.wanted is None and not beside and not trace.request.fault
+        if trace.request == self.wanted or unasked:
             self.wanted = None
             self.recorded.emit(trace)
-        else:
-            self._go_on()
+        elif beside and trace.request == self.beside:
+            self.beside = None
+            self.recorded_beside.emit(trace)
+        self._go_on()
 
     def _take_failure(self) -> None:
         asked, self._asked = self._asked, None
         if asked == self.wanted:
             self.wanted = None
             self.failed.emit()
-        else:
-            self._go_on()
+        elif self._asked_beside and asked == self.beside:
+            self.beside = None
+            self.recorded_beside.emit(None)
+        self._go_on()

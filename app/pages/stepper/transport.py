@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu, QPushButton, QToolButton
+from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from flashscope.app.control.actions import Action
 from flashscope.app.look.theme import Theme
@@ -45,6 +45,7 @@ class Transport(TransportBar):
     Attributes:
         scrubber: Where one is, in steps.
         controls: What is picked and pressed in it; nothing is typed into these.
+        by_name: The controls that do not mean something in every mode, by the names that modes have for them.
 
     Signals:
         breakpoints_changed: Other breakpoints are set (Breakpoints).
@@ -71,6 +72,7 @@ class Transport(TransportBar):
         self._thresholds: dict[float, QAction] = {}
         self._fill_breaks()
         self.controls = (*self.buttons.values(), self.speed, self.breaks, self.follow)
+        self.by_name: dict[str, QWidget] = {"breaks": self.breaks, "row": self.row, "follow": self.follow}
         self.lay_out(self.breaks, self.row, self.follow)
         self.apply_theme(theme)
         self._connect()

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QImage
 
-Colours = NDArray[np.uint32]  # 0xAARRGGBB
-Bounds = NDArray[np.intp]  # (cells, 2): the first pixel of each cell, and the one after its last
+CellColours = NDArray[np.uint32]  # 0xAARRGGBB
+CellBounds = NDArray[np.intp]  # (cells, 2): the first pixel of each cell, and the one after its last
 
 
-def bounds_of(first: float, size: float, count: int, gap: float) -> Bounds:
+def bounds_of(first: float, size: float, count: int, gap: float) -> CellBounds:
     """Where so many cells of a size lie that end a gap before the next one, all in pixels.
 
     As Qt rounds the sides of a rectangle that it fills.
@@ -19,7 +19,7 @@ def bounds_of(first: float, size: float, count: int, gap: float) -> Bounds:
     return np.floor(np.column_stack((begins, begins + size - gap)) + 0.5).astype(np.intp)
 
 
-def cell_image(cells: Colours, rows: Bounds, columns: Bounds) -> QImage:
+def cell_image(cells: CellColours, rows: CellBounds, columns: CellBounds) -> QImage:
     """A picture of cells, (rows, columns), that lie there; between them nothing is painted."""
     apart = np.zeros((2 * len(rows) - 1, 2 * len(columns) - 1), np.uint32)
     apart[::2, ::2] = cells

@@ -38,8 +38,13 @@ class CodePanel(Panel):
 
     def _lines(self, view: StepView) -> tuple[CodeLine, ...]:
         recording = view.recording
-        reverse = recording.trace.request.reverse
-        return lines(recording.order, local_max=view.local_max, reverse=reverse, lazy=recording.headroom > 0)
+        return lines(
+            recording.order,
+            local_max=view.local_max,
+            reverse=recording.trace.request.reverse,
+            lazy=recording.headroom > 0,
+            fault=recording.fault,
+        )
 
     def _draw_line(self, painter: QPainter, rect: QRectF, line: CodeLine, active: bool) -> None:
         if active:

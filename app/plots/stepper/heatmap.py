@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
-from flashscope.app.plots.stepper.cell_image import Colours, bounds_of, cell_image, runs
+from flashscope.app.plots.stepper.cell_image import CellColours, bounds_of, cell_image, runs
 from flashscope.app.plots.stepper.ink import on_fill, role_colour
 from flashscope.app.plots.stepper.panel import SMALL, Panel, put
 from flashscope.app.stepper.numbers import number
@@ -154,12 +154,16 @@ class Heatmap(Panel):
     def leaveEvent(self, event: QEvent) -> None:
         """Nothing is under the pointer any more."""
         del event
-        self.cell_hovered.emit(None)
+        self.let_go()
 
     @guarded()
     def hideEvent(self, event: QHideEvent) -> None:
         """The same where another page comes."""
         super().hideEvent(event)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Light no cell any more, in no panel."""
         self.cell_hovered.emit(None)
 
     @guarded()
@@ -193,9 +197,9 @@ class Heatmap(Panel):
         recording, step, unit = view.recording, view.step, self.unit()
         rows, columns = recording.rows(step.i), recording.columns(step.j)
         metrics = QFontMetricsF(self.sized(SMALL))
-        left = metrics.horizontalAdvance(str(recording.seqlen_q)) + 7
+        left = metrics.horizontalAdvance(str(recording.seqlen_q)) + px(7)
         widest = max(metrics.horizontalAdvance(_end(level)) for level in self.levels(view))
-        right, top = widest + BAR_ROOM, 1.2 * unit
+        right, top = widest + px(BAR_ROOM), 1.2 * unit
         width = min((self.width() - left - right) / recording.block_k, px(LARGEST_CELL[0]))
         height = min((self.height() - top - 4) / recording.block_q, px(LARGEST_CELL[1]))
         x = left + max(0.0, (self.width() - left - right - width * recording.block_k) / 2)
@@ -252,7 +256,7 @@ class Heatmap(Panel):
                 whole = area.rect(row, first).united(area.rect(row, end - 1))
                 painter.fillRect(whole.adjusted(0, 0, -gap, -gap), brush)
 
-    def _fills_of(self, values: RecordedFloats, levels: tuple[float, float]) -> Colours:
+    def _fills_of(self, values: RecordedFloats, levels: tuple[float, float]) -> CellColours:
         """The colour of every value, as `colour_of` has it; of one that is not finite the ground's."""
         low, high = levels
         known = np.isfinite(values)
@@ -296,7 +300,7 @@ class Heatmap(Panel):
         step, recording, unit = view.step, view.recording, self.unit()
         every_row = max(1, int(np.ceil(unit / area.height)))
         for row in range(0, area.rows, every_row):
-            rect = QRectF(0, area.rect(row, 0).center().y() - unit / 2, area.x - 5, unit)
+            rect = QRectF(0, area.rect(row, 0).center().y() - unit / 2, area.x - px(5), unit)
             watched = row == view.local_row
             colour = self.theme.text if watched else self.theme.dim
             label = str(step.i * recording.block_q + row)
@@ -323,14 +327,14 @@ class Heatmap(Panel):
         unit = self.unit()
         height = max(area.rows * area.height, 4 * unit)
         middle = area.y + area.rows * area.height / 2
-        bar = QRectF(area.x + area.columns * area.width + 6, middle - height / 2, 6, height)
+        bar = QRectF(area.x + area.columns * area.width + px(6), middle - height / 2, px(6), height)
         gradient = QLinearGradient(bar.bottomLeft(), bar.topLeft())
         for share in np.linspace(0, 1, 9):
             gradient.setColorAt(float(share), self._colours[int(share * (STEPS - 1))])
         painter.fillRect(bar, gradient)
         low, high = self.levels(view)
         for value, y in ((high, bar.top() + unit / 2), (low, bar.bottom() - unit / 2)):
-            rect = QRectF(bar.right() + 3, y - unit / 2, self.width() - bar.right() - 3, unit)
+            rect = QRectF(bar.right() + px(3), y - unit / 2, self.width() - bar.right() - px(3), unit)
             put(painter, rect, _end(value), self.theme.dim)
 
 

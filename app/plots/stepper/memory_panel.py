@@ -1,25 +1,20 @@
 """HBM, the chip, and what goes between them: bytes by the tile-level IO model, tiled against standard."""
 
-from collections.abc import Sequence
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen, QPolygonF
-
-from flashscope.app.look.kernel_marks import KERNEL_MARKS, M_COLOUR, OTHER_MARK
+from flashscope.app.look.kernel_marks import KERNEL_MARKS, OTHER_MARK
 from flashscope.app.look.theme import Theme
-from flashscope.app.look.zoom import keep, px
-from flashscope.app.plots.stepper.ink import mix, on_fill
+from flashscope.app.look.zoom import keep
+from flashscope.app.plots.stepper.held import chip_widths, draw_arrow, draw_chips
+from flashscope.app.plots.stepper.ink import mix
 from flashscope.app.plots.stepper.panel import SMALL, Panel, put, width_of
 from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.step_view import StepView
-from flashscope.app.stepper.traffic import Resident, on_chip, standard_bytes
+from flashscope.app.stepper.traffic import on_chip, standard_bytes
 from flashscope.app.words.units import bytes_text, traffic_text
 
 HOPPER_SHARED_BYTES = 227 * 1024  # the largest opt-in shared memory of one block, CUDA C++ guide, table 27
-FILLS = {"Q": KERNEL_MARKS["flash2"], "K": OTHER_MARK, "V": OTHER_MARK}
-CHIP_PX, CHIP_SIDES_PX, CHIP_GAP_PX = 40, 16, 6  # least width, beside the name, between two
-MORE = "+{} more"
-SCORE_FILL = KERNEL_MARKS["flash1"]
 
 
 class MemoryPanel(Panel):
@@ -114,41 +109,13 @@ class MemoryPanel(Panel):
         x = rect.left() + 12
         x += put(painter, QRectF(x, rect.top(), 60, rect.height()), label, self.theme.text) + 12
         painter.setFont(self.sized(SMALL))
-        used, chips = bytes_text(sum(array.nbytes for array in held)), sum(self._widths(held, painter.font()))
+        used, chips = bytes_text(sum(array.nbytes for array in held)), sum(chip_widths(held, painter.font()))
         told = [f"{used} / {limit}" for limit in (self._limit_text, self._limit_text.partition(" (")[0])]
         least = rect.right() - x - chips - 20
         used = next((text for text in told if width_of(text, painter.font()) <= least), told[-1])
         right = rect.right() - width_of(used, painter.font()) - 12
         put(painter, QRectF(right, rect.top(), rect.right() - right, rect.height()), used, self.theme.dim)
-        self._draw_held(painter, held, QRectF(x, rect.top() + 5, right - 8 - x, rect.height() - 10))
-
-    def _draw_held(self, painter: QPainter, held: Sequence[Resident], room: QRectF) -> None:
-        """What is on the chip as far as there is room, and how much more there is."""
-        widths, gap = self._widths(held, painter.font()), px(CHIP_GAP_PX)
-        drawn = _that_fit(widths, width_of(MORE.format(len(held)), painter.font()), room.width() + gap)
-        x = room.left()
-        for array, width in zip(held[:drawn], widths, strict=False):
-            self._draw_resident(painter, QRectF(x, room.top(), width - gap, room.height()), array)
-            x += width
-        if drawn < len(held):
-            rest = QRectF(x, room.top(), room.right() - x, room.height())
-            put(painter, rest, MORE.format(len(held) - drawn), self.theme.text)
-
-    @staticmethod
-    def _widths(held: Sequence[Resident], font: QFont) -> list[float]:
-        """Of the chips, each with the gap behind it."""
-        return [
-            max(px(CHIP_PX), width_of(array.label, font) + px(CHIP_SIDES_PX)) + px(CHIP_GAP_PX)
-            for array in held
-        ]
-
-    def _draw_resident(self, painter: QPainter, box: QRectF, array: Resident) -> None:
-        mark = FILLS.get(array.label[0], SCORE_FILL)
-        fill = QColor(M_COLOUR if array.label[0] == "O" else mark.on(self.theme))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(fill)
-        painter.drawRoundedRect(box, 4, 4)
-        put(painter, box, array.label, on_fill(fill), Qt.AlignmentFlag.AlignHCenter)
+        draw_chips(painter, self.theme, held, QRectF(x, rect.top() + 5, right - 8 - x, rect.height() - 10))
 
     def _draw_arrow(self, painter: QPainter, view: StepView, hbm: QRectF, chip: QRectF) -> None:
         read, written = self._step_bytes(view)
@@ -162,28 +129,12 @@ class MemoryPanel(Panel):
             return
         top, bottom = hbm.bottom() + 2, chip.top() - 2
         tip, tail = (bottom, top) if read else (top, bottom)
-        self._arrow(painter, x, tail, tip, self._arrow_width(view, read or written))
+        draw_arrow(
+            painter, x, (tail, tip), self._arrow_width(view, read or written), OTHER_MARK.on(self.theme)
+        )
 
     def _arrow_width(self, view: StepView, nbytes: int) -> float:
         return 3 + 17 * nbytes / max(1, view.story.busiest)
-
-    def _arrow(self, painter: QPainter, x: float, tail: float, tip: float, width: float) -> None:
-        head = 7 if tip > tail else -7
-        half = width / 2
-        shape = QPolygonF(
-            [
-                QPointF(x - half, tail),
-                QPointF(x + half, tail),
-                QPointF(x + half, tip - head),
-                QPointF(x + half + 5, tip - head),
-                QPointF(x, tip),
-                QPointF(x - half - 5, tip - head),
-                QPointF(x - half, tip - head),
-            ]
-        )
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(OTHER_MARK.on(self.theme)))
-        painter.drawPolygon(shape)
 
     def _lane(self, painter: QPainter, rect: QRectF, line: str) -> None:
         painter.setPen(QPen(QColor(line), 1))
@@ -218,10 +169,3 @@ class MemoryPanel(Panel):
         painter.fillRect(QRectF(track.left(), track.top(), track.width() * share, 8), QColor(colour))
         number = QRectF(right, row.top(), row.right() - right, row.height())
         put(painter, number, traffic_text(nbytes), self.theme.text, Qt.AlignmentFlag.AlignRight)
-
-
-def _that_fit(widths: Sequence[float], more: float, room: float) -> int:
-    """How many of these fit side by side; unless all do, with room for the words that count the others."""
-    if sum(widths) <= room:
-        return len(widths)
-    return max((k for k in range(len(widths)) if sum(widths[:k]) + more <= room), default=0)

@@ -34,26 +34,32 @@ class Bar:
     mark: KernelMark
 
 
-def bars(history: RowHistory, done: int, order: str) -> tuple[Bar, ...]:
-    """Exact, online and naive weights of a row after `done` of its tiles."""
+def bars(history: RowHistory, done: int, order: str, *, broken: bool = False) -> tuple[Bar, ...]:
+    """Exact, online and naive weights of a row after `done` of its tiles; of a broken trace O alone."""
     if not len(history.tiles):
         return ()
     o = "O" if len(history.exact) == 1 else "O<sub>0</sub>"
     exact = f"Σ = 1 · {o} = {number(float(history.exact[0]))}"
     rows = [Bar("exact", history.shares[-1].tolist(), exact, OTHER_MARK)]
     marks = KERNEL_MARKS[order], KERNEL_MARKS["standard"]
+    name = "broken" if broken else "online"
     if not done:
-        return (*rows, Bar("online", (), "nothing seen yet", marks[0]), Bar("per tile", (), "", marks[1]))
+        return (*rows, Bar(name, (), "nothing seen yet", marks[0]), Bar("per tile", (), "", marks[1]))
     k = done - 1
     shares = history.shares[k, :done].tolist()
-    online = f"Σ = {number(float(np.sum(shares)))} · {o} = {number(float(history.o[k, 0]))}"
+    result = f"{o} = {number(float(history.o[k, 0]))}"
+    online = result if broken else f"Σ = {number(float(np.sum(shares)))} · {result}"
     total = int(history.naive_sum[k])
     naive = float(history.naive[k, 0])
     text = f"Σ = {total} · {o} = {number(naive)}"
     if total > 1:
         text += f" · ÷{total}: {number(naive / total)}"
     each = np.diff(history.naive_sum[:done], prepend=0).tolist()
-    return (*rows, Bar("online", shares, online, marks[0]), Bar("per tile", each, text, marks[1]))
+    return (
+        *rows,
+        Bar(name, () if broken else shares, online, marks[0]),
+        Bar("per tile", each, text, marks[1]),
+    )
 
 
 class NaivePanel(Panel):
@@ -72,6 +78,8 @@ class NaivePanel(Panel):
     def verdict(self, view: StepView) -> str:
         """What the comparison shows at this step, in one sentence."""
         history, done = view.history, view.finished
+        if view.recording.fault:
+            return "this trace is broken on purpose"
         if history.overflows:
             return f"e^{number(history.top, 0)} alone overflows float32"
         if done == len(history.tiles) > 1:
@@ -96,7 +104,8 @@ class NaivePanel(Panel):
             put(painter, text, bar.text, self.theme.dim)
 
     def _bars(self, view: StepView) -> tuple[Bar, ...]:
-        return bars(view.history, view.finished, view.recording.order)
+        recording = view.recording
+        return bars(view.history, view.finished, recording.order, broken=bool(recording.fault))
 
     def _draw_bar(self, painter: QPainter, room: QRectF, bar: Bar, scale: float) -> None:
         thick = min(12.0, room.height() * 0.6)

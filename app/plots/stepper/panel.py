@@ -79,6 +79,9 @@ class Panel(QWidget):
         del view
         return ()
 
+    def let_go(self) -> None:
+        """Point at nothing any more, as for a picture; this class points at nothing."""
+
     def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint a step; this class paints nothing."""
         del painter, view
@@ -137,6 +140,18 @@ def put(
     painter.setPen(QColor(colour))
     painter.drawStaticText(QPointF(x, rect.center().y() - size.height() / 2), text)
     return size.width()
+
+
+def put_first(
+    painter: QPainter,
+    rect: QRectF,
+    texts: Sequence[str],
+    colour: str | QColor,
+    align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+) -> None:
+    """Write the first of some lines that has room in a rectangle; none where none has."""
+    fits = next((text for text in texts if width_of(text, painter.font()) <= rect.width()), "")
+    put(painter, rect, fits, colour, align)
 
 
 def width_of(html: str, font: QFont) -> float:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM, keep
 from flashscope.app.plots.stepper.ink import Role, mix, role_colour, role_ink
-from flashscope.app.plots.stepper.panel import SMALL, Panel, put
+from flashscope.app.plots.stepper.panel import SMALL, Panel, put, width_of
 from flashscope.app.stepper.numbers import number
 from flashscope.app.stepper.step_view import StepView
 
@@ -105,15 +105,18 @@ class RowChart(Panel):
     def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint the frame, the shaded key block, the series and the labels."""
         series = self.series(view)
+        self.draw_series(painter, self.draw_axes(painter, view, series), series)
+
+    def draw_axes(self, painter: QPainter, view: StepView, series: TileSeries) -> ChartAxes:
+        """Paint all but the series, and give its place."""
         painter.setFont(self.sized(SMALL))
         axes = self._axes(series)
         self._draw_frame(painter, view, axes, series)
-        self.draw_series(painter, axes, series)
+        return axes
 
     def _axes(self, series: TileSeries) -> ChartAxes:
-        metrics = QFontMetricsF(self.sized(SMALL))
         labels = (_end(series.low, series), _end(series.high, series))
-        left = max(metrics.horizontalAdvance(label) for label in labels) + 6
+        left = max(width_of(label, self.sized(SMALL)) for label in labels) + 6
         unit = self.unit()
         frame = QRectF(left, unit / 2, self.width() - left - 4, self.height() - unit * 1.75)
         return ChartAxes(frame, series.low, series.high, len(series.values))

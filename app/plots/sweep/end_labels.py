@@ -1,7 +1,7 @@
 """The names of kernels at the ends of their curves, where there is room for them.
 
 Names of the longest curves stand right of them all, moved apart; that of a curve which ends before them
-stands right or left of its own end, or nowhere if a curve or a name is on either side.
+stands right or left of its own end, or nowhere if a curve, a model or a name is on either side.
 """
 
 from collections.abc import Iterable, Sequence
@@ -84,14 +84,15 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
         if not self.room_px(one.kernel for one in self._endings):
             return []
         curves = self._in_view([one.points for one in self._endings])
+        lines = [*curves, *self._in_view(one.model for one in self._endings if len(one.model))]
         points = [QPointF(*curve[-1].tolist()) for curve in curves]
         right = max(point.x() for point in points)
         longest = [index for index, point in enumerate(points) if point.x() > right - 1]
         placed = [*self._apart(longest, points)]
         for index in (index for index in range(len(points)) if index not in longest):
-            sides = ((left, lines) for left in (False, True) for lines in NEAR)
-            names = (self._name(index, points[index], lines, left=left) for left, lines in sides)
-            free = (name for name in names if self._is_free(name.box, placed, curves))
+            sides = ((left, below) for left in (False, True) for below in NEAR)
+            names = (self._name(index, points[index], below, left=left) for left, below in sides)
+            free = (name for name in names if self._is_free(name.box, placed, lines))
             placed += [*free][:1]
         return placed
 
@@ -113,11 +114,11 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
         away = -px(BESIDE_PX) - wide if left else px(BESIDE_PX)
         return Written(kernel, QRectF(point.x() + away, point.y() + (lines - 0.5) * height, wide, height))
 
-    def _is_free(self, box: QRectF, placed: Sequence[Written], curves: Sequence[Values]) -> bool:
-        """Whether a box lies in the view, and neither a name nor a curve in it."""
+    def _is_free(self, box: QRectF, placed: Sequence[Written], lines: Sequence[Values]) -> bool:
+        """Whether a box lies in the view, and neither a name nor a curve nor a model in it."""
         if not self.boundingRect().contains(box) or any(box.intersects(one.box) for one in placed):
             return False
-        return not any(_passes(curve, box) for curve in curves)
+        return not any(_passes(line, box) for line in lines)
 
     def _in_view(self, curves: Iterable[Values]) -> list[Values]:
         """Pixels of places on the axes, (points, 2) each."""

@@ -25,10 +25,17 @@ Stress = Literal["plain", "hero", "back"]
 
 
 class Ending(NamedTuple):
-    """Where the curve of a kernel ends: the last of its points, (points, 2), on the axes of its plot."""
+    """Where the curve of a kernel ends: the last of its points, on the axes of its plot.
+
+    Attributes:
+        kernel: Its name.
+        points: Where it was measured, (points, 2).
+        model: Where its model runs, (points, 2).
+    """
 
     kernel: str
     points: Values
+    model: Values = np.empty((0, 2))
 
     @property
     def x(self) -> float:
@@ -114,9 +121,10 @@ class KernelCurves:
 
     def ending(self) -> Ending | None:
         """The kernel's last point that has a value; None without any."""
-        places = self.places()
-        known = places[np.isfinite(places).all(axis=1)]
-        return Ending(self._kernel, known) if len(known) else None
+        known, model = _known(self.places()), np.empty((0, 2))
+        if self._model is not None and self._model.xData is not None:
+            model = _known(np.column_stack((self._model.xData, self._model.yData)))
+        return Ending(self._kernel, known, model) if len(known) else None
 
     @property
     def _items(self) -> Sequence[Any]:
@@ -208,6 +216,11 @@ def _draw(item: pg.PlotDataItem | pg.PlotCurveItem, x: Values, y: Values) -> Non
     """Set the data; symbols need at least one finite place, so without one there is no data at all."""
     known = slice(None) if np.isfinite(y).any() else slice(0)
     item.setData(x[known], y[known])
+
+
+def _known(places: Values) -> Values:
+    """Those of (points, 2) that are places."""
+    return places[np.isfinite(places).all(axis=1)]
 
 
 def _same(one: Series, other: Series) -> bool:

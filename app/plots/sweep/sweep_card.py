@@ -89,6 +89,7 @@ class SweepCard(Card):
     def set_quantity(self, quantity: Quantity) -> None:
         """Show another quantity; `show_rows` draws it."""
         self.quantity = quantity
+        self._flight = (self._flight[0], {})  # what was in flight was of the quantity before
         self.plot.set_quantity(quantity)
         self.export_button.rename(quantity.title)
         self._name()

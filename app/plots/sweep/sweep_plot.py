@@ -118,6 +118,7 @@ class SweepPlot(Plot):
         self._y_axis.set_words(words_of(quantity))
         self._series, self._part = [], (self._part[0], None)
         self._limit_values()
+        self.show_flight(None, {})  # a value of the quantity before says nothing of this one
         self._name()
 
     def draw_in_steps(
@@ -175,10 +176,14 @@ class SweepPlot(Plot):
             seqlen: N, None when nothing is in flight.
             values: By kernel; None where nothing is known yet.
         """
-        known = {kernel: value for kernel, value in values.items() if value is not None}
+        known = {
+            kernel: value for kernel, value in values.items() if value is not None and seqlen is not None
+        }
         self._band.setVisible(seqlen is not None)
         self._flight.setVisible(bool(known))
-        self._flight_values = [*known.values()]
+        before, self._flight_values = self._flight_values, [*known.values()]
+        if before != self._flight_values:
+            self._range()
         if seqlen is None:
             return
         place, marks = float(np.log2(seqlen)), [kernel_mark(kernel) for kernel in known]
@@ -195,7 +200,6 @@ class SweepPlot(Plot):
                 pen=[pen(mark.on(self._theme), 2.0) for mark in marks],
                 brush=brush(self._theme.panel),
             )
-            self._range()
 
     def set_cursor_at(self, seqlen: int | None) -> None:
         """Stand the crosshair at a sequence length."""

@@ -1,5 +1,6 @@
 """A plot on the telemetry's common time axis: the wheel zooms it, dragging moves it, all of them together."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pyqtgraph as pg
@@ -58,8 +59,10 @@ class TimePlot(Plot):
 
     pointed = Signal(object)
 
-    def __init__(self, axes: dict[str, pg.AxisItem], theme: Theme) -> None:
-        self.box = TimeBox()
+    def __init__(
+        self, axes: dict[str, pg.AxisItem], theme: Theme, box: Callable[[], TimeBox] = TimeBox
+    ) -> None:
+        self.box = box()
         super().__init__(viewBox=self.box, axisItems=axes, enableMenu=False)
         self._theme = theme
         self.range_by_hand()

@@ -15,6 +15,7 @@ from flashscope.app.words.units import digits, gbs_text, ms_text, plain_tick
 from flashscope.profiles.wire.traffic import Traffic
 
 HEIGHT_PX, AXIS_PX, TOP_PX = 72, 52, 8
+LABEL_ANCHOR = 0, 1.06  # of the copy's label, whose ground would cover half of the line
 LABEL_PX, ROOM_PX = 22, 68  # of the copy's label, and of a plot that has room for it
 TIGHT = 1.06  # of the axis over all of it, where there is no room
 NS_IN_US, US_IN_MS = 1e3, 1e3
@@ -94,7 +95,7 @@ class TrafficPlot(Plot):
         self._all = self._area(0)
         self._read = self._area(1)
         self._copy = pg.InfiniteLine(
-            angle=0, label="copy rate", labelOpts={"position": 0.01, "anchors": [(0, 1)] * 2}
+            angle=0, label="copy rate", labelOpts={"position": 0.01, "anchors": [LABEL_ANCHOR] * 2}
         )
         self._copy.setZValue(10)
         self.addItem(self._copy, ignoreBounds=True)

@@ -23,6 +23,7 @@ from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
+from flashscope.app.stepper.modes import mode_named
 from flashscope.app.stepper.presets import PRESETS
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
@@ -87,7 +88,7 @@ class Scenes(QObject):
     def _stepped(self, stop: Stop) -> Scene:
         if not stop.preset:
             return Scene(waiting=NO_PRESET)
-        walked = self._look(("stepper", stop.preset), partial(_walk, stop.preset))
+        walked = self._look(("stepper", stop.preset, stop.mode), partial(_walk, stop.preset, stop.mode))
         if not isinstance(walked, SteppedTrace):
             return _waiting(walked)
         start = Cursor(walked.timeline)
@@ -188,8 +189,8 @@ def _read_ladder() -> SceneSource:
         return str(error)
 
 
-def _walk(preset: str) -> SceneSource:
+def _walk(preset: str, mode: str) -> SceneSource:
     made = next((one for one in PRESETS if one.key == preset), None)
     if made is None:
         return f"There is no preset {preset!r}."
-    return SteppedTrace.of(Recording.of(record(made.make("cpu", made.order))))
+    return mode_named(mode).steps(Recording.of(record(made.make("cpu", made.order))))

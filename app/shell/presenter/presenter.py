@@ -323,32 +323,22 @@ class Stage(QObject):
         self._stop = self._shown_next
         page = self.window.pages[VIEWS[self._stop.page].page_key]
         staging = page.staging_of(self._stop.page)
-        before = self._change_to(staging)
+        if staging is not self._staging:
+            if self._staging is not None and self.window.page is not page:
+                self.window.put_away()  # nothing has to be laid out of what is out of sight
+            self._take_back()
+            self._staging = staging
+            staging.changed.connect(self._refresh)
         self._alone = False
         self.window.let_scroll(False)
         staging.beside = self.story.beside_of(self._stop) if self.story is not None else ()
         staging.show_stop(self._stop)  # first: a page that is shown asks for what it lacks
         self.window.show_page(self._stop.page)
-        if before is not None:
-            before.leave()  # out of sight, where nothing has to be laid out for it
         page.setFocus()
         self.loading.watch(page)
         self.frame.show(on=True)
         self._refresh()
         self.changed.emit()
-
-    def _change_to(self, staging: Staging) -> Staging | None:
-        """Let this show the stop; the one before it, where another page is still to be taken back."""
-        before = self._staging
-        if before is staging:
-            return None
-        if before is not None and before.parent() is staging.parent():
-            self._take_back()
-        elif before is not None:
-            before.changed.disconnect(self._refresh)
-        self._staging = staging
-        staging.changed.connect(self._refresh)
-        return before if before is not None and before.on else None
 
     def _take_back(self) -> None:
         """Let the page be one to work with again."""

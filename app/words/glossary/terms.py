@@ -77,7 +77,10 @@ PROBLEM = (
     Meaning(
         "block mask",
         "A mask that keeps or hides whole blocks of the scores; a kernel can skip hidden ones.",
-        ("blocks",),
+    ),
+    Meaning(
+        "blocks",
+        "Parts of the scores: a block mask keeps or hides whole ones, a tiled kernel takes one at a time.",
     ),
     Meaning("keys before", "How many keys before its own place a query sees through a window."),
     Meaning("keys after", "How many keys after its own place a query sees through a window."),
@@ -140,6 +143,13 @@ ALGORITHM = (
         "trace",
         "What a run was seen to hold after every tile: m, ℓ, α and O, which the Stepper walks through.",
     ),
+    Meaning("lanes", "Kernels side by side that do the same work at the same time, step by step."),
+    Meaning(
+        "timeline",
+        "When and where each stage of each tile ran, by clocks in a build of the kernel that is never timed.",
+        ("timelines",),
+    ),
+    Meaning("stage", "A part of what a kernel does to a tile: load, QKᵀ, softmax, PV or store."),
     Meaning("walkthrough", "A trace step by step, as the Stepper shows it.", ("stepper",)),
 )
 KERNELS = (

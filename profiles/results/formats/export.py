@@ -126,6 +126,7 @@ def described(session: Session, path: str | None = None, provenance: str = "") -
         "plan": session.plan,
         "readings": len(session.readings),
         "traces": len(session.traces),
+        "timelines": len(session.timelines),
         "altered": session.altered,
         "baseline": favoured_baseline(session.plan.kernels),
         "provenance": provenance,

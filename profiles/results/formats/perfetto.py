@@ -11,6 +11,7 @@ import msgspec
 
 from flashscope.profiles.plan.problem_words import place_words
 from flashscope.profiles.results.formats.export import metadata, rows_with_baselines
+from flashscope.profiles.results.formats.perfetto_timeline import slices_of
 from flashscope.profiles.results.model.activity import Activity, activities
 from flashscope.profiles.results.model.curves import curve_of
 from flashscope.profiles.results.model.rows import PointRow
@@ -40,7 +41,8 @@ FiguresByTime = dict[int, dict[str, float]]
 def to_perfetto(session: Session, provenance: str = "") -> bytes:
     """One JSON document: points and their timed runs as slices, telemetry as counters; µs from the start.
 
-    A run is placed where the host saw it end; those of recordings that do not tell when are left out.
+    A run is placed where the host saw it end; those of recordings that do not tell when are left out. Each
+    timeline is a process of its own, in µs since its run began.
     `provenance`: where the figures come from in words, as `to_json` has it.
     """
     encode = msgspec.json.Encoder().encode
@@ -65,6 +67,8 @@ def _events(session: Session) -> Iterator[Slice]:
             place = {"pid": KERNELS, "tid": tracks[state.point.kernel]}
             yield from (one | place for one in _point(session, stretch, state, figures))
     yield from _counters(session)
+    for number, timeline in enumerate(session.timelines, DEVICE + 1):
+        yield from slices_of(timeline, number)
 
 
 def _named(what: str, process: int, thread: int, name: str) -> Slice:

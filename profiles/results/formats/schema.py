@@ -76,6 +76,7 @@ def session_schema() -> JsonSchema:
         "plan": plan,
         "readings": COUNT,
         "traces": COUNT,
+        "timelines": COUNT,
         "baseline": {"type": ["string", "null"]},
     }
     figures = {name: NUMBER for quantity in QUANTITIES.values() for name in quantity.names}

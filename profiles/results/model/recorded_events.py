@@ -24,6 +24,7 @@ from flashscope.profiles.wire.events import (
     PointStatus,
     Readings,
     SamplingStarted,
+    TimelineReady,
     TraceReady,
 )
 
@@ -121,6 +122,8 @@ def _script(session: Session) -> Iterator[Timed]:
     end = max([session.t0_ns, session.ended_ns or 0, *newest, *(t for t, _ in body)])
     for trace in session.traces:
         yield end, TraceReady(trace=trace)
+    for timeline in session.timelines:
+        yield end, TimelineReady(timeline=timeline)
     yield end, _ending(session, end)
 
 

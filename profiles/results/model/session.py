@@ -10,6 +10,7 @@ from typing import get_args
 from msgspec.structs import replace
 
 from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan, Point
@@ -36,6 +37,7 @@ from flashscope.profiles.wire.events import (
     Readings,
     SamplingStarted,
     TelemetryStarted,
+    TimelineReady,
     TraceReady,
 )
 from flashscope.profiles.wire.measurement import Measurement, joined_notes
@@ -107,7 +109,7 @@ class PointState:
 
 @dataclass
 class Session:
-    """Machine identity + plan + points + readings + traces + notes.
+    """Machine identity + plan + points + readings + traces + timelines + notes.
 
     Attributes:
         id: A UUID in hex.
@@ -120,13 +122,15 @@ class Session:
         telemetry: What watched the device, None when nothing did.
         readings: Telemetry samples, oldest first.
         traces: Traces recorded with it.
+        timelines: Timelines recorded with it, or kept in it since.
         outcome: None while it runs; a session whose writer was killed stays None.
         ended_ns: When it ended.
         name: The user's name for it; empty: named by its start.
         note: The user's words about it.
         tags: The user's words to find it by, sorted.
         bookmarks: The user's notes on points and moments, in their order.
-        altered: How many readings and traces of its file are not what was recorded, and were left out.
+        altered: How many readings, traces and timelines of its file are not what was recorded, and were
+            left out.
         resumed: How each part after the first began.
         ceilings: What the device reached at the begin of each part, by its number from 1.
         run_mark: Which of several runs of one plan it is, None: it is alone.
@@ -141,6 +145,7 @@ class Session:
     telemetry: TelemetryStarted | None = None
     readings: list[Reading] = field(default_factory=list)
     traces: list[Trace] = field(default_factory=list)
+    timelines: list[StageTimeline] = field(default_factory=list)
     outcome: Outcome | None = None
     ended_ns: int | None = None
     name: str = ""
@@ -264,6 +269,8 @@ class Session:
                 self.readings.extend(event.readings)
             case TraceReady():
                 self.traces.append(event.trace)
+            case TimelineReady():
+                self.timelines.append(event.timeline)
             case PlanFinished():
                 self.outcome, self.ended_ns = event.outcome, event.t_ns
             case _:

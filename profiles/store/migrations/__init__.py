@@ -23,6 +23,8 @@ from flashscope.profiles.store.migrations.v013_passes import name_passes
 from flashscope.profiles.store.migrations.v014_lengths import name_lengths
 from flashscope.profiles.store.migrations.v015_deterministic import name_deterministic
 from flashscope.profiles.store.migrations.v016_runs import keep_run
+from flashscope.profiles.store.migrations.v017_faults import name_faults
+from flashscope.profiles.store.migrations.v018_timelines import keep_timelines
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -43,6 +45,8 @@ MIGRATIONS: tuple[Migration, ...] = (
     name_lengths,
     name_deterministic,
     keep_run,
+    name_faults,
+    keep_timelines,
 )
 
 

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.look.stylesheet import stylesheet
 from flashscope.app.look.theme import CONTRAST, DARK, LIGHT, Theme
+from flashscope.app.look.zoom import scaled
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.shell.main_window import MainWindow
@@ -77,7 +78,8 @@ def test_what_is_hidden_follows_after_what_is_seen_and_at_once_when_it_is_shown(
 ) -> None:
     page = window.pages["profile"]
     assert isinstance(page, ProfilePage)
-    hidden = page.form
+    window.pages.make("stepper")
+    hidden = window._frames["stepper"]
     window.appearance.use(DARK)
     window.show()
     window.appearance.choose("light")
@@ -90,6 +92,22 @@ def test_what_is_hidden_follows_after_what_is_seen_and_at_once_when_it_is_shown(
     assert hidden.styleSheet() == stylesheet(DARK)
     window.appearance.finish()
     assert hidden.styleSheet() == stylesheet(LIGHT)
+
+
+def test_a_switch_takes_over_what_the_one_before_it_has_not_reached(window: MainWindow, qtbot: QtBot) -> None:
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    window.appearance.use(DARK)
+    window.show()
+    window.appearance.zoom(125)
+    with qtbot.waitSignal(window.appearance.changed):
+        pass
+    window.appearance.choose("light")
+    window.appearance.finish()
+    assert page.form.styleSheet() == window.rail.styleSheet() == scaled(stylesheet(LIGHT))
+    window.appearance.zoom(100)
+    window.appearance.finish()
+    assert page.form.styleSheet() == stylesheet(LIGHT)
 
 
 @pytest.mark.matrix  # it takes seconds

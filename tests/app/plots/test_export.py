@@ -14,7 +14,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QFileDialog
 
 from flashscope.app.look.kernel_marks import kernel_mark
-from flashscope.app.pages.profile.plots_view import CELLS
+from flashscope.app.pages.profile.four_plots import CELLS
 from flashscope.app.plots.export import exporter
 from flashscope.app.plots.export import picture as export_picture
 from flashscope.app.plots.export.contents import LINE, PAD, csv_text

@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QMenu, QTableView, QWidget
 
+from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.steps import Restored
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.compare.plot_cards import View
@@ -40,6 +41,7 @@ from flashscope.app.shell.presenter.check_dialog import CheckDialog
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.story import Stop
 from flashscope.app.stage.writing import add_stop
+from flashscope.app.stepper.modes import MODES
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.app.widgets.palette import CommandPalette
@@ -59,10 +61,12 @@ def exercise(window: MainWindow, file: Path) -> None:
         _compare(window, file, view)
         for key in VIEWS:
             window.show_page(key)
+            wait_for_all(window.page)
             _settle()
             grab_whole(window)
             for widget in window.page.findChildren(QWidget):
                 _touch(widget)
+        _turn_modes(window)
     sessions = window.pages["sessions"]
     assert isinstance(sessions, SessionsPage)
     window.show_page("sessions")
@@ -82,6 +86,17 @@ def exercise(window: MainWindow, file: Path) -> None:
     window.controller._shown._opener._chores.wait()
     window.close_unasked()
     _settle()
+
+
+def _turn_modes(window: MainWindow) -> None:
+    """Look at each mode of the Stepper, and come back to the first."""
+    stepper = window.pages["stepper"]
+    assert isinstance(stepper, StepperPage)
+    window.show_page("stepper")
+    for mode in (*MODES[1:], MODES[0]):
+        stepper.show_mode(mode.key)
+        _settle()
+        grab_whole(window)
 
 
 def _queue(window: MainWindow) -> None:

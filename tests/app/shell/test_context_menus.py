@@ -19,6 +19,7 @@ from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.paint_turns import PaintTurns
 from tests.app.bench import end_saving
+from tests.app.pixels import pixels
 from tests.app.rig import Rig
 from tests.app.stepper.builders import random_trace
 
@@ -95,6 +96,7 @@ def test_on_a_stage_a_plot_has_no_menu(window: MainWindow, page: ProfilePage) ->
     window.stage.enter()
     drawn(page)
     assert opened(page.plots.cells[0].plot.viewport()) is None
+    window.stage.leave()
 
 
 @pytest.mark.parametrize("reason", [QContextMenuEvent.Reason.Mouse, QContextMenuEvent.Reason.Keyboard])
@@ -185,6 +187,21 @@ def test_a_panel_of_the_stepper_is_written_as_it_is_and_the_right_button_moves_n
         assert "query,key,s" in lines
 
 
+def test_a_picture_of_a_panel_has_nothing_of_the_pointer(window: MainWindow) -> None:
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    page.show_trace(random_trace())
+    window.show_page("stepper")
+    pictures = []
+    for cell in (None, (0, 0)):
+        page.board.scores.cell_hovered.emit(cell)
+        page.board._cards[page.board.scores].exporter.copy()
+        wait_for_all(page)
+        QApplication.processEvents()
+        pictures.append(pixels(QGuiApplication.clipboard().image()))
+    assert (pictures[0] == pictures[1]).all()
+
+
 def test_on_a_stage_a_panel_of_the_stepper_has_no_menu(window: MainWindow) -> None:
     page = window.pages["stepper"]
     assert isinstance(page, StepperPage)
@@ -192,3 +209,4 @@ def test_on_a_stage_a_panel_of_the_stepper_has_no_menu(window: MainWindow) -> No
     window.show_page("stepper")
     window.stage.enter()
     assert opened(page.board.scores) is None
+    window.stage.leave()

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX
 from flashscope.app.pages.profile import ProfilePage
@@ -96,6 +97,17 @@ def test_no_page_scrolls_sideways_and_no_text_in_it_is_cut_off(
         wrong.append(f"the badge says {QLabel.text(badge)} of {badge.text()}")
     assert full.size().toTuple() == (1280, 720)
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_picture_of_a_page_has_room_for_texts_that_were_written_just_now(
+    window: MainWindow, rig: Rig
+) -> None:
+    window.resize(1280, 720)
+    rig.open(next(path for path in bundled_sessions() if path.stem == "h200-peers"))
+    window.show_page("telemetry")
+    grab_whole(window)
+    cut = [one.text() for one in window.page.findChildren(PlainLabel) if one.isVisible() and is_cut(one)]
+    assert cut == []
 
 
 @pytest.mark.matrix

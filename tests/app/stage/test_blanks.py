@@ -12,8 +12,9 @@ from flashscope.app.stage.numbers import NUMBERS, step_numbers
 from flashscope.app.stage.scene import Scene, scene_of
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
+from flashscope.app.stepper.lock_step import LockStep
 from flashscope.app.stepper.recording import Recording
-from flashscope.app.stepper.step_view import SteppedTrace, StepView
+from flashscope.app.stepper.step_view import StepView
 from flashscope.kernels.catalogue.ladder import FLASH2
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan, Point, Protocol
@@ -121,7 +122,7 @@ def test_a_kernel_that_was_not_measured_has_no_figure() -> None:
 
 
 def test_the_numbers_of_a_step_are_those_that_the_algorithm_has_computed_by_then() -> None:
-    walk = SteppedTrace.of(Recording.of(slide_trace(reverse=True)))
+    walk = LockStep.of(Recording.of(slide_trace(reverse=True)))
     seen: set[str] = set()
     for at in range(len(walk.timeline.steps)):
         numbers = step_numbers(StepView(walk, Cursor(walk.timeline, at), RowChoice()))

@@ -2,13 +2,17 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from flashscope.app.stepper.choice import RowChoice
+from flashscope.app.stepper.comparison import FaultComparison
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.formulas import formulas
+from flashscope.app.stepper.lesson import at_the_end, of_all, of_row, rescaled
+from flashscope.app.stepper.quiz import questions
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
-from flashscope.kernels.workload.trace import Trace
+from flashscope.kernels.workload.trace import FAULTS, Fault, Trace
 from tests.app.stepper.strategies import spoilt_traces
 
 
@@ -28,3 +32,21 @@ def test_every_step_of_a_trace_of_any_values_is_worked_out(trace: Trace, row: in
         if view.started:
             assert view.weights is None or view.weights.shape == view.recording.scores(view.step.tile).shape
             assert all(formula.symbols for formula in formulas(view))
+
+
+@settings(max_examples=60, deadline=None)
+@given(right=spoilt_traces(), wrong=spoilt_traces(), row=st.integers(0, 7), fault=st.sampled_from(FAULTS))
+def test_traces_of_any_values_are_compared(right: Trace, wrong: Trace, row: int, fault: Fault) -> None:
+    broken = replace(wrong, request=replace(right.request, fault=fault), tile=right.tile)
+    pair = FaultComparison.of(SteppedTrace.of(Recording.of(right)), broken)
+    assert of_row(pair, row)
+    assert at_the_end(pair)
+    assert isinstance(of_all(pair), str)
+    assert rescaled(pair.rescales, "All rows")
+
+
+@settings(max_examples=60, deadline=None)
+@given(trace=spoilt_traces(), row=st.integers(0, 7))
+def test_a_trace_of_any_values_is_asked_about_or_not(trace: Trace, row: int) -> None:
+    for asked in questions(SteppedTrace.of(Recording.of(trace)), row):
+        assert len(set(asked.choices)) == len(asked.choices)

@@ -9,6 +9,7 @@ import numpy as np
 
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.timeline import LOAD, QK, STORE, StageTimeline, TimelineRequest
 from flashscope.kernels.workload.trace import Array, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan, Protocol
@@ -29,6 +30,7 @@ from flashscope.profiles.wire.events import (
     Readings,
     SamplingStarted,
     TelemetryStarted,
+    TimelineReady,
     TraceReady,
 )
 from flashscope.profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
@@ -126,8 +128,40 @@ def trace() -> Trace:
     )
 
 
+def timeline() -> StageTimeline:
+    """Two rows of one lane; two bars of a tile and its block's store on the first, one bar on the second."""
+    problem = Problem(seqlen_q=2, seqlen_k=2, head_dim=1, batch=1, heads=2)
+
+    def ints(*numbers: Any, dtype: Any = np.int64) -> Array:
+        return Array.of(np.array(numbers, dtype))
+
+    return StageTimeline(
+        request=TimelineRequest(problem=problem, kernel="flash2", rounds=2),
+        device="A CPU",
+        source="a test",
+        build="0123456789ab",
+        block_q=2,
+        block_k=1,
+        row_kind="thread",
+        rows=ints(0, 5, dtype=np.int32),
+        lanes=("Python",),
+        lane=ints(0, 0, 0, 1, dtype=np.int32),
+        stage=ints(LOAD, QK, STORE, QK, dtype=np.uint8),
+        tile=ints((0, 0, 0), (0, 0, 0), (0, 0, -1), (1, 0, 1), dtype=np.int32),
+        begin=ints(0, 10, 40, 5),
+        end=ints(10, 40, 60, 100),
+        block_lane=ints(0, 1, dtype=np.int32),
+        block=ints((0, 0), (1, 0), dtype=np.int32),
+        block_begin=ints(0, 5),
+        block_end=ints(60, 100),
+        span_ns=100,
+        clocked_ns=ints(100, 110),
+        plain_ns=ints(99, 101),
+    )
+
+
 def whole_sweep() -> Iterator[Event]:
-    """A sweep of four points: two measured, one out of memory, one never reached; telemetry and a trace."""
+    """A sweep of four points: two measured, one out of memory, one never reached; with all else there is."""
     yield plan_started()
     yield CeilingsMeasured(ceilings=CEILINGS)
     yield PointStarted(index=0, t_ns=2_000)
@@ -141,6 +175,7 @@ def whole_sweep() -> Iterator[Event]:
     yield PointStarted(index=2, t_ns=4_100)
     yield PointFailed(index=2, t_ns=5_000, status="wrong", reason="NaN.", measurement=MEASUREMENT)
     yield TraceReady(trace=trace())
+    yield TimelineReady(timeline=timeline())
     yield readings(5_100)
     yield PlanFinished(t_ns=6_000, outcome="cancelled")
 

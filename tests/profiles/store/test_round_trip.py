@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.problem import PASSES, Problem
+from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Array, Trace
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.session import Session
@@ -216,6 +218,18 @@ def traces(draw: st.DrawFn) -> Trace:
     return msgspec.structs.replace(known, request=request, **drawn, **words)
 
 
+@st.composite
+def timelines(draw: st.DrawFn) -> StageTimeline:
+    """Timelines whose clocks are in order, with any words and numbers beside them."""
+    known = builders.timeline()
+    moments = np.sort(draw(st.lists(st.integers(0, known.span_ns), min_size=6, max_size=6)))
+    begin = Array.of(np.append(moments[0::2], moments[0]))
+    end = Array.of(np.append(moments[1::2], moments[5]))
+    rounds = Array.of(np.array(draw(st.lists(st.integers(0, 1 << 40), min_size=2, max_size=2)), np.int64))
+    words = {name: draw(TEXTS) for name in ("device", "source", "build")}
+    return msgspec.structs.replace(known, begin=begin, end=end, clocked_ns=rounds, plain_ns=rounds, **words)
+
+
 def right(error: OutputError) -> OutputError:
     return error if error.passed else msgspec.structs.replace(error, error=0.0, bound=0.0)
 
@@ -224,7 +238,10 @@ TIMES = st.floats(LEAST_MS, MOST_MS)
 OF_ERRORS: dict[tuple[type[msgspec.Struct], str], st.SearchStrategy[Any]] = {
     (OutputError, name): FIGURES.map(abs) for name in ("error", "bound")
 }
-ANY = Drawn({**POSSIBLE, int: SIZES, float: FIGURES, Trace: traces()}, {(Sample, "ms"): TIMES, **OF_ERRORS})
+ANY = Drawn(
+    {**POSSIBLE, int: SIZES, float: FIGURES, Trace: traces(), StageTimeline: timelines()},
+    {(Sample, "ms"): TIMES, **OF_ERRORS},
+)
 RIGHT = ANY.struct(
     Correctness, passed=st.just(True), outputs=st.lists(ANY.of(OutputError).map(right), max_size=3).map(tuple)
 )

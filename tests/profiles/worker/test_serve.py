@@ -11,7 +11,7 @@ import pytest
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import TraceRequest
-from flashscope.profiles.wire.events import RequestFailed
+from flashscope.profiles.wire.events import RequestFailed, TraceReady
 from flashscope.profiles.wire.messages import Message, RecordTrace
 from flashscope.profiles.worker import serve
 from flashscope.profiles.worker.child import Link
@@ -96,3 +96,12 @@ def test_a_trace_that_breaks_on_the_gpu_names_the_cpu_as_the_remedy(monkeypatch:
     assert refusal_on_gpu().reason == (
         "The kernel failed in the trace phase: RuntimeError: the GPU has gone. Trace on the CPU instead."
     )
+
+
+def test_a_trace_with_a_fault_is_recorded_and_answered_with_it() -> None:
+    link, problem = Heard(), Problem(seqlen_q=8, seqlen_k=8, head_dim=4)
+    request = TraceRequest(problem=problem, fault="no-rescale")
+    Worker(link, ()).trace(RecordTrace(request=request))
+    (answer,) = (one for one in link.messages if isinstance(one, TraceReady))
+    assert answer.trace.request == request
+    assert "no-rescale" in answer.trace.source

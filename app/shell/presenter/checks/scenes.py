@@ -9,9 +9,10 @@ from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
+from flashscope.app.stepper.modes import mode_named
 from flashscope.app.stepper.presets import PRESETS
 from flashscope.app.stepper.recording import Recording
-from flashscope.app.stepper.step_view import SteppedTrace, StepView
+from flashscope.app.stepper.step_view import StepView
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.cuda.reading.step import step_before
 from flashscope.profiles.results.model.curves import by_curve, telling_seqlen
@@ -72,7 +73,7 @@ def _ladder(stop: Stop) -> Scene:
 
 def _stepper(stop: Stop) -> Scene:
     preset = next((one for one in PRESETS if one.key == stop.preset), PRESETS[0])
-    stepped = SteppedTrace.of(Recording.of(record(preset.make("cpu", preset.order))))
+    stepped = mode_named(stop.mode).steps(Recording.of(record(preset.make("cpu", preset.order))))
     cursor = Cursor(stepped.timeline)
     cursor = cursor.to(stop.step) if stop.step is not None else cursor.next_tile()
     return Scene(numbers=step_numbers(StepView(stepped, cursor, RowChoice())))

@@ -1,5 +1,6 @@
 """Runs of one plan as one side of the comparison: told once, drawn apart, judged as the command line does."""
 
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -46,6 +47,52 @@ def test_runs_of_one_plan_are_one_side_in_their_order_whatever_order_they_are_ch
     press(desk, "compare.baseline")
     desk.drawn()
     assert desk.page.lineup.sides == (tuple(after), tuple(before))
+
+
+def test_runs_of_one_plan_alone_are_compared_with_one_another(desk: Desk, sides: list[list[Path]]) -> None:
+    before, after = sides
+    shown: list[list[list[Path]]] = []
+    acts = (
+        partial(desk.page.choose, [before[3], before[1]]),
+        partial(desk.page.lineup.add, after),
+        partial(desk.page.lineup.remove, after[0]),
+        partial(desk.page.choose, before),
+        partial(desk.page.lineup.remove, before[0]),
+    )
+    for act in acts:
+        desk.after(act)
+        shown.append([[*side] for side in desk.page.lineup.sides])
+    together = [before[1], before[3]]
+    assert (
+        shown
+        == [
+            [[before[3]], [before[1]]],
+            [together, after],
+            [together],  # they were one side
+            [[file] for file in before],
+            [[file] for file in before[1:]],
+        ]
+    )
+
+
+def test_more_runs_than_there_are_sides_stay_one(desk: Desk) -> None:
+    runs = save_runs("before", 7)
+    desk.choose(*runs)
+    assert desk.page.lineup.sides == (tuple(runs),)
+
+
+def test_two_rows_below_that_of_their_plan_are_compared(desk: Desk) -> None:
+    runs = save_runs("before", 3)
+    desk.window.show_page("sessions")
+    page = desk.window.pages["sessions"]
+    assert isinstance(page, SessionsPage)
+    page.refresh()
+    desk.qtbot.waitUntil(lambda: page.model.row_of(runs[0]) is not None and page.table.isVisible())
+    page.table.choose([runs[0]])
+    page.table.turn()
+    page.table.choose(runs[1:])
+    desk.after(lambda: press(desk, "sessions.compare"))
+    assert desk.page.lineup.sides == ((runs[1],), (runs[2],))
 
 
 def test_folded_rows_of_the_library_are_compared_by_c_the_oldest_the_baseline(desk: Desk) -> None:

@@ -11,12 +11,15 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.cli import main
 from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.pages.planner import PlannerPage
+from flashscope.app.pages.planner.columns import WIDTHS
 from flashscope.app.plots.export.contents import csv_text
+from flashscope.app.shell.main_window import MainWindow
 from flashscope.installation import PROGRAM
 from flashscope.profiles.plan.models import MODELS, find_model
 from flashscope.profiles.results.planner.ledger import GIB, ledger
@@ -187,3 +190,19 @@ def test_a_session_of_gradients_alone_is_said_to_tell_nothing_of_the_forward_pas
         "There is nothing in SAVED · GPU NVIDIA H200 · 2026-11-24 to forecast"
     )
     assert "forward pass" in page.crossing.recorded.text()
+
+
+def test_in_a_small_window_every_text_of_the_table_has_room(
+    page: PlannerPage, window: MainWindow, rig: Rig
+) -> None:
+    window.resize(1280, 720)
+    rig.open(next(path for path in bundled_sessions() if path.stem == "h200-peers"))
+    window.show_page("planner")
+    QApplication.processEvents()
+    table, option = page.table, QStyleOptionViewItem()
+    table.initViewItemOption(option)
+    cells = [table.list.index(row, k) for row in range(table.list.rowCount()) for k in range(len(WIDTHS))]
+    hint = table.itemDelegate().sizeHint
+    short = [c.data() for c in cells if hint(option, c).width() > table.columnWidth(c.column())]
+    assert any("of another shape" in str(cell.data()) for cell in cells)
+    assert short == []

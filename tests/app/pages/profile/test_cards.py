@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel
 
 from flashscope.app.look.fonts import load_fonts, ui_font
-from flashscope.app.pages.profile.plots_view import CELLS
+from flashscope.app.pages.profile.four_plots import CELLS
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.words.kinds import unit_text
 from flashscope.profiles.results.model.curves import curve_by_problem

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from flashscope.app.pages.profile.plots_view import CELLS
+from flashscope.app.pages.profile.four_plots import CELLS
 from flashscope.app.plots.sweep.quantity_list import GROUPS, IN_SIGHT, MORE, QuantityList
 from flashscope.app.widgets.pick_list import ASIDE_ROLE
 from flashscope.profiles.results.model.rows import rows
@@ -136,8 +136,8 @@ def test_every_quantity_can_be_drawn_before_during_and_after_a_sweep(
         plots.show_quantities([key, *(k for k in QUANTITIES if k != key)][:4])
         plots.show_rows(session, rows(session) if session else [])
         plots.show_flight(session.in_flight if session else ())
-        plots.toggle_log()
-        plots.toggle_log()
+        plots.four.toggle_log()
+        plots.four.toggle_log()
         assert keys(bench)[0] == key
 
 

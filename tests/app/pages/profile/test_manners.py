@@ -23,9 +23,9 @@ def test_l_leaves_ratios_and_rates_linear(bench: Bench) -> None:
     bench.sweep(EVENTS)
     scales = [cell.plot.scale_name for cell in bench.page.plots.cells]
     assert scales == ["log2", "log10", "linear", "linear"]
-    bench.page.plots.toggle_log()
+    bench.page.plots.four.toggle_log()
     assert {cell.plot.scale_name for cell in bench.page.plots.cells} == {"linear"}
-    bench.page.plots.toggle_log()
+    bench.page.plots.four.toggle_log()
     assert [cell.plot.scale_name for cell in bench.page.plots.cells] == scales
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flashscope.app.pages.profile.plots_view import CELLS
+from flashscope.app.pages.profile.four_plots import CELLS
 from flashscope.app.words.kinds import words_of
 from flashscope.profiles.results.quantities.registry import RUNTIME
 from tests.app.bench import Bench
@@ -38,8 +38,8 @@ def test_log_grid_and_autorange_keep_every_value_in_view(bench: Bench, key: str)
     bench.sweep(EVENTS)
     plot = bench.page.plots.cards[key].plot
     for _ in range(2):
-        bench.page.plots.toggle_log()
-        bench.page.plots.toggle_grid()
+        bench.page.plots.four.toggle_log()
+        bench.page.plots.four.toggle_grid()
         low, high = plot.viewRange()[1]
         values = plot._curves["flash2"].curve.getData()[1]
         assert low <= np.nanmin(values)
@@ -56,7 +56,7 @@ def test_a_view_the_user_chose_stays_until_autorange(bench: Bench) -> None:
     plot.getViewBox().sigRangeChangedManually.emit([True, True])
     bench.page.refresh()
     assert plot.viewRange()[0] == pytest.approx([9, 10])
-    bench.page.plots.autorange()
+    bench.page.plots.four.autorange()
     assert plot.viewRange() == fitted
 
 

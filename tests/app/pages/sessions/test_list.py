@@ -119,7 +119,7 @@ def test_ctrl_and_shift_choose_more_rows_and_what_is_for_one_row_is_then_off(
     assert len(page.chosen_all()) == 3
     assert page.preview.words.text() == "3 sessions are chosen."
     enabled = {key for key, button in page._buttons.items() if button.isEnabled()}
-    assert enabled == {"compare", "export", "tag", "copy", "delete"}
+    assert enabled == {"compare", "export", "tag", "join", "copy", "delete"}
 
 
 def test_rows_stay_chosen_when_the_list_is_read_again(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
@@ -144,7 +144,7 @@ def test_the_menu_of_a_row_has_the_actions_of_the_registry(
     fill(page, save, qtbot, "one")
     choose(page, "one")
     page._open_menu(page.mapToGlobal(page.rect().center()))
-    (menu,) = page.findChildren(QMenu)
+    (menu,) = page.findChildren(QMenu, options=Qt.FindChildOption.FindDirectChildrenOnly)
     offered = {action.title for action in page.actions_offered()}
     assert {action.text() for action in menu.actions()} < offered
     menu.actions()[-1].trigger()

@@ -1,13 +1,14 @@
 """Buttons keep their places: none comes to stand under the pointer where another one was."""
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.sessions import page as sessions
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.shots import grab_whole
 from tests.app.pages.sessions.conftest import choose, fill, names
 from tests.app.rig import Save
 
@@ -75,8 +76,21 @@ def test_in_the_trash_no_key_deletes_or_renames_what_is_deleted_and_the_menu_off
     assert asked == []
     assert window.errors.text == "Deleted one. Ctrl+Z undoes it."
     page._open_menu(page.mapToGlobal(page.rect().center()))
-    (menu,) = page.findChildren(QMenu)
+    (menu,) = page.findChildren(QMenu, options=Qt.FindChildOption.FindDirectChildrenOnly)
     offered = [action.text() for action in menu.actions()]
     menu.close()
     assert offered[-1] == "Restore the chosen sessions"
     assert "Delete the chosen sessions" not in offered
+
+
+def test_words_in_the_place_of_the_table_leave_the_page_unscrolled(
+    page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one")
+    window.resize(1280, 720)
+    for view in ("sessions", "trend", "trash"):
+        window.show_page(view)
+        grab_whole(window)
+        QApplication.processEvents()
+    qtbot.waitUntil(page.words.isVisible)
+    assert window._frames["sessions"].verticalScrollBar().maximum() == 0

@@ -14,6 +14,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.look.fonts import load_fonts
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.stepper import StepperPage
+from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.wire.events import RequestFailed, TraceReady
@@ -28,6 +29,7 @@ class BenchEngine(SilentEngine):
         requests: Every trace asked for.
         refusal: When set, traces fail with this reason.
         silent: When set, traces are answered only when a test says so.
+        real: When set, traces are those of the CPU backend; a fault is always traced there.
     """
 
     def __init__(self, sink: Sink) -> None:
@@ -35,6 +37,7 @@ class BenchEngine(SilentEngine):
         self.requests: list[TraceRequest] = []
         self.refusal = ""
         self.silent = False
+        self.real = False
 
     def trace(self, request: TraceRequest) -> None:
         self.requests.append(request)
@@ -46,7 +49,8 @@ class BenchEngine(SilentEngine):
         if self.refusal:
             self.sink(RequestFailed(request="trace", reason=self.refusal))
         else:
-            self.sink(TraceReady(trace=build_trace(request)))
+            recorder = record if self.real or request.fault else build_trace
+            self.sink(TraceReady(trace=recorder(request)))
 
 
 class Bench:

@@ -8,6 +8,7 @@ import pytest
 
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.stepper.choice import RowChoice
+from flashscope.app.stepper.modes import MODES
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.store import CorruptFileError, Recorder, load
 from flashscope.profiles.store.traces import decode_trace
@@ -53,8 +54,10 @@ def test_a_file_with_a_trace_whose_parts_do_not_fit_together_is_refused(
         load(recorder.path)
 
 
+@pytest.mark.parametrize("mode", [mode.key for mode in MODES])
 @chosen("turn", range(20), {0})
-def test_a_drawn_trace_is_shown_or_refused(bench: Bench, turn: int) -> None:
+def test_a_drawn_trace_is_shown_or_refused(bench: Bench, turn: int, mode: str) -> None:
+    bench.page.show_mode(mode)
     shown = 0
     for seed in range(turn * TRACES, (turn + 1) * TRACES):
         trace = decoded(drawn(seed))
@@ -64,16 +67,35 @@ def test_a_drawn_trace_is_shown_or_refused(bench: Bench, turn: int) -> None:
     assert 0 < shown < TRACES
 
 
-def test_traces_as_they_are_recorded_are_read_whole(bench: Bench) -> None:
+@pytest.mark.parametrize("mode", [mode.key for mode in MODES])
+def test_traces_as_they_are_recorded_are_read_whole(bench: Bench, mode: str) -> None:
+    bench.page.show_mode(mode)
     for n, block, causal in ((1, 1, False), (7, 3, True), (16, 32, False)):
         trace = random_trace(n, block=block, head_dim=2, causal=causal)
         assert decoded(trace) == trace
         walk(bench.show(), trace)
 
 
-def test_a_trace_of_which_the_mask_keeps_nothing_is_shown(bench: Bench) -> None:
+@pytest.mark.parametrize("mode", [mode.key for mode in MODES])
+def test_a_trace_of_which_the_mask_keeps_nothing_is_shown(bench: Bench, mode: str) -> None:
+    bench.page.show_mode(mode)
     trace = random_trace(4, block=4, head_dim=2)
     for name in ("tile", "s", "m", "l", "alpha", "o"):
         trace = with_array(trace, name, lambda array: array[:0])
     assert decoded(trace) == trace
     walk(bench.show(), trace)
+
+
+@pytest.mark.parametrize("mode", ["broken", "predict"])
+def test_a_drawn_trace_is_shown_in_every_mode(bench: Bench, mode: str) -> None:
+    bench.show("slide").choose_mode(mode)
+    shown = 0
+    for seed in range(TRACES):
+        trace = decoded(drawn(seed))
+        if trace is not None:
+            walk(bench.page, trace)
+            bench.qtbot.waitUntil(lambda: bench.page.modes.board.settled)
+            walk(bench.page, trace)
+            assert bench.page.words()
+            shown += 1
+    assert shown

@@ -13,6 +13,7 @@ from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.plots.style import Plot
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.shell.full_screen import FullScreen
@@ -20,12 +21,25 @@ from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.presenter import venue
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.profiles.wire.events import TimelineReady
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import answer
+from tests.app.timelines import made_timeline
 
 SIZES = {(1280, 720): 24, (1920, 1080): 27}  # the least pixels of a letter: 18 pt, 20 pt
 SCREEN = 800  # pixels of the screen that these tests have
-VIEWS = "profile", "telemetry", "results", "roofline", "traffic", "compare", "planner", "stepper", "ladder"
+VIEWS = (
+    "profile",
+    "telemetry",
+    "results",
+    "roofline",
+    "traffic",
+    "compare",
+    "planner",
+    "stepper",
+    "timeline",
+    "ladder",
+)
 INSET = 4  # pixels of a text's own margin
 FIRST = ("roofline", (1280, 720)), ("traffic", (1920, 1080))  # many texts that might meet
 WALKS = [
@@ -53,6 +67,11 @@ def take(window: MainWindow, rig: Rig, qtbot: QtBot, view: str) -> None:
         stepper.show_preset("slide")
         answer(rig)
         stepper.seek(4)
+    if view == "timeline":
+        rig.engine.say([TimelineReady(timeline=made_timeline(kernel)) for kernel in ("flash1", "flash2")])
+        timeline = window.pages["timeline"]
+        assert isinstance(timeline, TimelinePage)
+        qtbot.waitUntil(lambda: len(timeline.shown) == 2)
     window.trigger("stage")
     assert window.stage.on
 

@@ -1,5 +1,7 @@
 """On a stage: one sentence and one picture, walked by a clicker; nothing there ends what runs."""
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtTest import QTest
@@ -7,13 +9,14 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look.zoom import ZOOM, px
+from flashscope.app.pages.ladder import LadderPage
 from flashscope.app.pages.registry import VIEWS, title_of
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.presenter.actions import STAGED
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
-from flashscope.app.stage.story import Story
+from flashscope.app.stage.story import Story, read_story
 from flashscope.app.words.headline import headline_text
 from flashscope.app.words.plain import unbroken
 from flashscope.profiles.results.model.curves import by_curve
@@ -253,3 +256,19 @@ def test_without_a_story_the_stage_says_the_headline(window: MainWindow, rig: Ri
     assert said.startswith(unbroken(headline_text(profile(window).plots.headline())))
     assert "flash2" in said
     assert not profile(window).headline.isVisible()
+
+
+def test_a_stop_shows_the_problems_that_it_names_whatever_the_view_before_it_showed(
+    window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "problems.toml"
+    path.write_text(
+        'title = "Problems"\n[[stop]]\npage = "profile"\nsession = "h200-peers"\ncurve = "d 128, causal"\n'
+        '[[stop]]\npage = "ladder"\ncurve = "d 64, causal"\nkernels = ["flash3-c", "flash3"]\n'
+    )
+    window.stage.enter(read_story(path))
+    settle(window, rig, qtbot)
+    window.stage.step(1)
+    settle(window, rig, qtbot)
+    assert isinstance(window.page, LadderPage)
+    assert window.page.label == "d 64, causal"

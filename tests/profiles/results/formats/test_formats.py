@@ -224,6 +224,9 @@ def traced(session: Session) -> list[dict[str, Any]]:
     return list(document["traceEvents"])
 
 
+INNER = "run", "stage"  # slices that stand in others: of a sampling, or of a timeline's block
+
+
 @pytest.mark.parametrize("make", SESSIONS)
 def test_a_trace_is_of_the_trace_event_format_and_slices_of_a_track_nest(make: Any) -> None:
     tracks = defaultdict(list)
@@ -231,9 +234,9 @@ def test_a_trace_is_of_the_trace_event_format_and_slices_of_a_track_nest(make: A
         if event["ph"] == "X":
             tracks[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"], event["cat"]))
     for slices in tracks.values():
-        stretches = sorted(one[:2] for one in slices if one[2] != "run")
+        stretches = sorted(one[:2] for one in slices if one[2] not in INNER)
         assert all(before[1] <= after[0] + 1e-3 for before, after in pairwise(stretches))
-        runs = [one[:2] for one in slices if one[2] == "run"]
+        runs = [one[:2] for one in slices if one[2] in INNER]
         assert all(
             any(start - 1e-3 <= run[0] and run[1] <= end + 1e-3 for start, end in stretches) for run in runs
         )

@@ -1,0 +1,68 @@
+"""The rows of a timeline: where its bars ran, or the blocks that they belong to; no Qt."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashscope.app.figures.lane_bars import LaneBars
+from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline
+
+RowsBy = Literal["place", "block"]
+MOST_BLOCK_LANES = 4_096  # more of them nobody tells apart, or scrolls through
+
+
+@dataclass(frozen=True, eq=False)
+class TimelineRows:
+    """A timeline ready to be drawn.
+
+    Attributes:
+        timeline: What was recorded.
+        bars: Its bars on lanes; lane = row times lanes of a row, plus the lane in the row.
+        names: What each row is called.
+        lanes: What the lanes of a row are called.
+        tile: int32 (B, 3): head, i and j of each bar of `bars`, -1 where there is none.
+    """
+
+    timeline: StageTimeline
+    bars: LaneBars
+    names: Sequence[str]
+    lanes: Sequence[str]
+    tile: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, timeline: StageTimeline, by: RowsBy = "place") -> "TimelineRows":
+        """Rows where the bars ran, or one for each block unless these are more than can be drawn."""
+        lane, tile = timeline.lane.numpy(), timeline.tile.numpy()
+        names = [f"{timeline.row_kind} {number}" for number in timeline.rows.numpy().tolist()]
+        order: NDArray[np.intp] | slice = slice(None)
+        if by == "block":
+            outer = 2 if timeline.request.kernel == "flash1" else 1
+            blocks, row = np.unique(tile[:, [0, outer]], axis=0, return_inverse=True)
+            if 0 < len(blocks) * len(timeline.lanes) <= MOST_BLOCK_LANES:
+                lane = row.ravel() * len(timeline.lanes) + lane % len(timeline.lanes)
+                order = np.lexsort((timeline.begin.numpy(), lane))
+                names = [_block_name("ij"[outer - 1], *block) for block in blocks.tolist()]
+        bars = LaneBars(
+            lanes=len(names) * len(timeline.lanes),
+            stages=len(STAGES),
+            span=timeline.span_ns,
+            lane=lane[order],
+            stage=timeline.stage.numpy()[order],
+            begin=timeline.begin.numpy()[order],
+            end=timeline.end.numpy()[order],
+        )
+        return cls(timeline, bars, names, timeline.lanes, tile[order])
+
+    def bar_of(self, tile: tuple[int, int, int], stage: int) -> int | None:
+        """The place of the first bar of a tile's stage; None: there is none."""
+        found = np.flatnonzero((self.tile == tile).all(axis=1) & (self.bars.stage == stage))
+        return int(found[0]) if found.size else None
+
+
+def _block_name(letter: str, head: int, block: int) -> str:
+    if block == NO_PLACE:
+        return "all" if head == NO_PLACE else f"head {head}"
+    return f"h{head} {letter} {block}"

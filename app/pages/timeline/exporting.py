@@ -1,0 +1,108 @@
+"""What the Timeline page writes: pictures and numbers of what is on show, and a trace for ui.perfetto.dev."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from flashscope.app.control.chores import Chores
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import px
+from flashscope.app.pages.timeline.card import LanesCard
+from flashscope.app.pages.timeline.shown_timelines import DrawnTimeline
+from flashscope.app.plots.export.contents import Export
+from flashscope.app.report.kinds import KINDS
+from flashscope.app.widgets.saving import write_chosen
+from flashscope.app.words.timelines import overhead_text, problem_words, sentence
+from flashscope.app.words.version import own_version
+from flashscope.kernels.workload.timeline import STAGES, StageTimeline
+from flashscope.profiles.results.formats.perfetto_timeline import timelines_to_perfetto
+from flashscope.profiles.store import write_atomically
+
+PICTURE = (900, 160)
+COLUMNS = ("kernel", "row", "lane", "stage", "head", "i", "j", "begin_ns", "end_ns")
+
+
+def timelines_export(
+    drawn: Sequence[DrawnTimeline], cards: Sequence[LanesCard], theme: Theme
+) -> Export | None:
+    """What the export menu writes; None while there is nothing to show."""
+    if not drawn:
+        return None
+    timelines, facts = [one.rows.timeline for one in drawn], [one.facts for one in drawn]
+    told = [overhead_text(fact, one.request.rounds) for one, fact in zip(timelines, facts, strict=True)]
+    heads = [f"{one.request.kernel}: {words}" for one, words in zip(timelines, told, strict=True)]
+    return Export(
+        title=f"Stages over time since the run began, {problem_words(timelines[0].request.problem)}",
+        headline=sentence(timelines, facts),
+        name="timeline",
+        plots=[card.plot for card in cards],
+        theme=theme,
+        provenance={
+            "device": timelines[0].device,
+            **_about(heads, timelines),
+            "written by": f"Flashscope {own_version()}",
+        },
+        columns=COLUMNS,
+        rows=(line for one in timelines for line in _lines(one)),
+        least=QSize(*map(px, PICTURE)),
+        heads=heads,
+    )
+
+
+def _about(heads: Sequence[str], timelines: Sequence[StageTimeline]) -> dict[str, str]:
+    """What recorded each of them, and what its clocks cost."""
+    told = enumerate(zip(heads, timelines, strict=True), 1)
+    return {f"timeline {n}": f"{head}; build {one.build}; {one.source}" for n, (head, one) in told}
+
+
+def _lines(timeline: StageTimeline) -> Sequence[tuple[str | int, ...]]:
+    """A line for each bar."""
+    rows, lanes = timeline.rows.numpy().tolist(), timeline.lanes
+    columns = (timeline.lane, timeline.stage, timeline.tile, timeline.begin, timeline.end)
+    told = zip(*(array.numpy().tolist() for array in columns), strict=True)
+    return [
+        (
+            timeline.request.kernel,
+            f"{timeline.row_kind} {rows[lane // len(lanes)]}",
+            lanes[lane % len(lanes)],
+            STAGES[stage],
+            *tile,
+            begin,
+            end,
+        )
+        for lane, stage, tile, begin, end in told
+    ]
+
+
+class PerfettoWriter:
+    """Asks where to, and writes in the background.
+
+    Args:
+        parent: The page.
+        chores: Does it; tells what fails.
+        done: Told what was written.
+    """
+
+    def __init__(self, parent: QWidget, chores: Chores, done: Callable[[str], None]) -> None:
+        self._parent, self._chores, self._done = parent, chores, done
+
+    def ask(self, timelines: Sequence[StageTimeline]) -> None:
+        """Ask for a file, and write these."""
+        title, suffix = KINDS["perfetto"].title, KINDS["perfetto"].suffix
+        chosen, _ = QFileDialog.getSaveFileName(
+            self._parent, "Save for ui.perfetto.dev", f"timeline{suffix}", f"{title} (*{suffix})"
+        )
+        if chosen:
+            self.write(timelines, Path(chosen))
+
+    def write(self, timelines: Sequence[StageTimeline], path: Path) -> None:
+        """Write these into a file."""
+        suffix = KINDS["perfetto"].suffix
+
+        def act() -> Path:
+            written = timelines_to_perfetto(timelines)
+            return write_chosen(path, (suffix,), lambda file: write_atomically(file, written, replace=True))
+
+        self._chores.do(act, lambda target: self._done(f"Wrote {target.name}: open it at ui.perfetto.dev."))

@@ -1,0 +1,372 @@
+"""The Timeline page: when and where each stage of each tile of a kernel ran, of one or two kernels."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from flashscope.app.control.actions import Action, staged
+from flashscope.app.control.chores import Chores
+from flashscope.app.control.controller import Controller
+from flashscope.app.figures.time_view import TimeRange, TimeView
+from flashscope.app.look.stage_colours import stage_colours
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.timeline.card import LanesCard
+from flashscope.app.pages.timeline.detail import DetailLine
+from flashscope.app.pages.timeline.exporting import PerfettoWriter, timelines_export
+from flashscope.app.pages.timeline.record_bar import RecordBar
+from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
+from flashscope.app.pages.timeline.staging import TimelineStaging
+from flashscope.app.plots.export.button import ExportButton
+from flashscope.app.plots.export.contents import Export
+from flashscope.app.plots.plot_menu import PlotMenu
+from flashscope.app.stepper.one_tile import trace_of_head, why_no_trace
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
+from flashscope.app.words.timelines import CUDA_LINES, NEEDS, NOTHING_YET, bar_words, sentence
+from flashscope.kernels.workload.timeline import STAGES, StageTimeline
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.wire.events import Event, TimelineReady
+
+CARDS = 2
+PAN, ZOOM = 0.2, 0.5  # of what is on show, a key press
+LANES = 3.0
+MOST = 100  # of the width is the words', as far as they want it
+WORDS_PX = 640
+KEEP_WORDS, PERFETTO_WORDS = "Keep in the session on show", "Save for ui.perfetto.dev"
+BESIDE_A_SWEEP = "A sweep runs, and a timeline beside it would disturb it: record one when it has ended."
+
+
+class TimelinePage(Page):
+    """One or two timelines on one time axis."""
+
+    key = "timeline"
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__(controller, theme)
+        self.bar, self.lineup, self.view = RecordBar(), ShownTimelines(self), TimeView()
+        self.headline = PlainLabel(wordWrap=True)
+        self.legend = FormulaLabel()
+        self.cards = [LanesCard(theme) for _ in range(CARDS)]
+        self.detail = DetailLine(self.step_through, self.show_source, self.show_all)
+        self.chores = Chores(self)  # draws what the Stepper is to show
+        self.chosen: tuple[int, int] | None = None  # of which card, and the place of the bar
+        self.keep_button = does(text_button("Keep", KEEP_WORDS, self.keep), "timeline.keep")
+        perfetto = text_button("Perfetto …", PERFETTO_WORDS, self.save_perfetto)
+        self.perfetto = does(perfetto, "timeline.perfetto")
+        self.export_button = ExportButton("the timelines", self.make_export, theme)
+        self.plot_menu = PlotMenu(self, self.export_button.exporter, ("timeline.perfetto", "timeline.keep"))
+        self.writer = PerfettoWriter(self, self.chores, self.noticed.emit)
+        self._lay_out()
+        self._connect()
+        tools = (self.lineup.first, self.lineup.second, self.lineup.by)
+        aside = (self.bar, self.headline, self.detail, *tools, self.perfetto, self.export_button)
+        self.staging = TimelineStaging(self, controller, (*aside, self.keep_button))
+        self.show_session(controller.session)
+        self.apply_theme(theme)
+
+    def _lay_out(self) -> None:
+        self.headline.setProperty("role", "heading")
+        self.headline.setAccessibleName("What the timelines say")
+        self.legend.setProperty("role", "unit")
+        lineup = self.lineup
+        parts = (
+            *(lineup.first, lineup.second, lineup.by, self.legend),
+            *(self.keep_button, self.perfetto, self.export_button),
+        )
+        full = QWidget()
+        column = self.column = QVBoxLayout(full)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.headline)
+        column.addWidget(Lines(parts, (self.legend,), 8))
+        for card in self.cards:
+            column.addWidget(card, 1)
+        column.addWidget(self.detail)
+        column.addStretch(1)  # of what the cards do not want
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self._empty())
+        self.stack.addWidget(full)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(12, 8, 12, 10)
+        outer.setSpacing(8)
+        outer.addWidget(self.bar)
+        outer.addWidget(self.stack, 1)
+
+    def _empty(self) -> QWidget:
+        """Words and the way on where there is no timeline."""
+        heading = PlainLabel(NOTHING_YET, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        heading.setProperty("role", "heading")
+        words = PlainLabel(NEEDS, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        words.setProperty("role", "dim")
+        keep(words, words.setMaximumWidth, WORDS_PX)
+        line = QHBoxLayout()
+        line.addStretch(1)
+        line.addWidget(words, MOST)
+        line.addStretch(1)
+        self.record = text_button("Record a timeline", "Record a timeline", self.bar.ask, "primary")
+        box = QWidget()
+        column = QVBoxLayout(box)
+        column.setContentsMargins(48, 24, 48, 24)
+        column.setSpacing(12)
+        column.addStretch(2)
+        column.addWidget(heading)
+        column.addLayout(line)
+        column.addWidget(self.record, alignment=Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+        return box
+
+    def _connect(self) -> None:
+        told = self.controller.timelines
+        self.bar.asked.connect(told.ask)
+        self.bar.given_up.connect(told.give_up)
+        told.ready.connect(self._take)
+        told.changed.connect(self._show_asked)
+        told.kept.connect(self._take_kept)
+        self.let_export([self.export_button.exporter])
+        self.chores.failed.connect(self.controller.error_raised)
+        told.progressed.connect(lambda done, total: self.bar.show_progress(told.asked, done, total))
+        self.controller.running_changed.connect(lambda _running: self._block())
+        self.controller.occupied_changed.connect(lambda _reason: self._block())
+        self.controller.events_arrived.connect(self._take_events)
+        self.controller.jumped.connect(self._take_kept)
+        self.lineup.changed.connect(self._draw)
+        for number, card in enumerate(self.cards):
+            plot = card.plot
+            plot.box.zoomed.connect(self._zoom)
+            plot.box.panned.connect(self._pan)
+            plot.pointed.connect(self._show_moment)
+            plot.hovered.connect(partial(self._hover, number))
+            plot.clicked.connect(partial(self.choose, number))
+        self._show_asked()
+        self._block()
+
+    def actions_offered(self) -> list[Action]:
+        """What a user can do here."""
+
+        def act(key: str, title: str, do: Callable[[], None], keys: str) -> Action:
+            return Action(f"timeline.{key}", title, do, "Timeline", keys)
+
+        return [
+            *self.bar.actions_offered,
+            act("rows", "Show other rows", self.lineup.next_rows, "B"),
+            *staged(
+                act("all", "Show all of the time", self.show_all, "A"),
+                act("closer", "Zoom in", lambda: self._zoom_middle(ZOOM), "+"),
+                act("wider", "Zoom out", lambda: self._zoom_middle(1 / ZOOM), "-"),
+                act("earlier", "Go back in time", lambda: self._pan_by(-PAN), "Left"),
+                act("later", "Go on in time", lambda: self._pan_by(PAN), "Right"),
+                act("up", "Scroll the rows up", lambda: self._scroll(-LANES), "Up"),
+                act("down", "Scroll the rows down", lambda: self._scroll(LANES), "Down"),
+            ),
+            act("next", "Choose the next bar", lambda: self._choose_next(1), "]"),
+            act("before", "Choose the bar before", lambda: self._choose_next(-1), "["),
+            act("step", "Step through the chosen tile", self.step_through, "Return"),
+            act("source", "Show the chosen stage in CUDA C++", self.show_source, "S"),
+            act("keep", KEEP_WORDS, self.keep, "K"),
+            act("perfetto", PERFETTO_WORDS, self.save_perfetto, "P"),
+        ]
+
+    @property
+    def told(self) -> str:
+        """What the timelines on show say."""
+        return self.headline.text()
+
+    @property
+    def shown(self) -> list[LanesCard]:
+        """The cards that have a timeline."""
+        return self.cards[: len(self.lineup.drawn)]
+
+    @property
+    def whole(self) -> TimeRange:
+        """All of the time, in µs: that of the longest run on show."""
+        return 0.0, max((one.rows.bars.span / 1e3 for one in self.lineup.drawn), default=1.0)
+
+    @property
+    def part(self) -> TimeRange:
+        """The time on show, in µs."""
+        return self.view.of(self.whole)
+
+    def show_session(self, session: Session | None) -> None:
+        """Show another session's timelines, beside those recorded here."""
+        self.lineup.take_session(() if session is None else session.timelines)
+        self._offer_keeping()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        super().apply_theme(theme)
+        marks = (
+            f'<span style="color:{colour}">■</span> {stage}' for stage, colour in stage_colours(theme).items()
+        )
+        self.legend.setText(" &nbsp; ".join(marks))
+        self.export_button.apply_theme(theme)
+        for card in self.cards:
+            card.apply_theme(theme)
+
+    def back(self) -> bool:
+        """Let go of the chosen bar, or show all of the time again; whether there was either."""
+        if self.chosen is not None:
+            self.choose(0, None)
+            return True
+        zoomed = self.view.leaves_out(self.whole)
+        self.show_all()
+        return zoomed
+
+    def show_all(self) -> None:
+        """Show all of the time."""
+        self.view.fit()
+        self._show_part()
+
+    def choose(self, card: int, place: int | None) -> None:
+        """Keep a bar in the line below; None: none."""
+        self.chosen = None if place is None else (card, place)
+        for number, one in enumerate(self.cards):
+            one.plot.choose(place if number == card else None)
+        self._tell(*(self.chosen or (0, None)))
+
+    def keep(self) -> None:
+        """Write what is on show and in no session into the session on show."""
+        shown = (one.rows.timeline for one in self.lineup.drawn)
+        self.controller.timelines.keep([one for one in shown if one in self.lineup.recorded])
+
+    def save_perfetto(self) -> None:
+        """Write what is on show for ui.perfetto.dev."""
+        if self.lineup.drawn:
+            self.writer.ask([one.rows.timeline for one in self.lineup.drawn])
+
+    def make_export(self) -> Export | None:
+        """What the export menu writes; None while there is nothing to show."""
+        return timelines_export(self.lineup.drawn, self.shown, self.theme)
+
+    def step_through(self) -> None:
+        """Show the chosen tile in the Stepper, once its head's Q, K and V are drawn."""
+        if self.chosen is None:
+            return
+        rows = self.lineup.drawn[self.chosen[0]].rows
+        head, i, j = rows.tile[self.chosen[1]].tolist()
+        if not why_no_trace(rows.timeline, (head, i, j)):
+            draw, told = partial(trace_of_head, rows.timeline, head), self.controller.timelines
+            self.page_requested.emit("stepper")
+            self.chores.do(draw, lambda request: told.tile_asked.emit(request, (i, j)))
+
+    def show_source(self) -> None:
+        """Show the chosen stage in the CUDA source of the kernel."""
+        if self.chosen is None:
+            return
+        rows = self.lineup.drawn[self.chosen[0]].rows
+        request = rows.timeline.request
+        stage = STAGES[int(rows.bars.stage[self.chosen[1]])]
+        label = f"d {request.problem.head_dim}, {'causal' if request.problem.causal else 'no mask'}"
+        self.page_requested.emit("ladder")
+        lines = CUDA_LINES[request.kernel][stage]
+        self.controller.timelines.stage_asked.emit(request.kernel, label, lines)
+
+    def _draw(self) -> None:
+        drawn = self.lineup.drawn
+        self.stack.setCurrentIndex(int(bool(drawn)))
+        for card, one in zip(self.cards, drawn, strict=False):
+            card.show_rows(one.rows, one.facts)
+        for number, card in enumerate(self.cards):
+            card.setVisible(number < len(drawn))
+            self.column.setStretchFactor(card, card.plot.wanted_px)
+        self.headline.setText(sentence([one.rows.timeline for one in drawn], [one.facts for one in drawn]))
+        self.choose(0, None)
+        self._show_part()
+        self._offer_keeping()
+        self.staging.take_cards(self.shown)
+        self.staging.changed.emit()
+
+    def _offer_keeping(self) -> None:
+        """Offer to keep what is in no session yet."""
+        fresh = any(one.rows.timeline in self.lineup.recorded for one in self.lineup.drawn)
+        why = self.controller.timelines.why_not_kept
+        self.keep_button.setVisible(fresh and not self.staging.on)
+        self.keep_button.setEnabled(not why)
+        set_tip(self.keep_button, why or f"{KEEP_WORDS}: it is gone with the window otherwise (K)")
+
+    def _show_part(self) -> None:
+        for card in self.shown:
+            card.plot.show_part(self.part)
+        self.detail.everything.setVisible(self.view.leaves_out(self.whole))
+
+    def _zoom(self, factor: float, around: float) -> None:
+        self.view.zoom(factor, around, self.part)
+        self._show_part()
+
+    def _zoom_middle(self, factor: float) -> None:
+        self._zoom(factor, sum(self.part) / 2)
+
+    def _pan(self, by: float) -> None:
+        self.view.pan(by, self.part)
+        self._show_part()
+
+    def _pan_by(self, share: float) -> None:
+        self._pan(share * (self.part[1] - self.part[0]))
+
+    def _scroll(self, lanes: float) -> None:
+        for card in self.shown:
+            card.scroll_by(lanes)
+
+    def _show_moment(self, us: float | None) -> None:
+        for card in self.shown:
+            card.plot.show_moment(us)
+
+    def _hover(self, card: int, place: int | None) -> None:
+        if place is None and self.chosen is not None:
+            self._tell(*self.chosen)
+        else:
+            self._tell(card, place)
+
+    def _tell(self, card: int, place: int | None) -> None:
+        """Say what a bar is."""
+        if place is None or card >= len(self.lineup.drawn):
+            self.detail.show_bar("")
+            return
+        rows = self.lineup.drawn[card].rows
+        bars = rows.bars
+        row, lane = divmod(int(bars.lane[place]), len(rows.lanes))
+        times = int(bars.begin[place]), int(bars.end[place])
+        told = bar_words(int(bars.stage[place]), rows.tile[place].tolist(), times, bars.span)
+        where = rows.names[row] if len(rows.lanes) == 1 else f"{rows.names[row]}, {rows.lanes[lane]}"
+        tile = tuple(rows.tile[place].tolist())
+        text = f"{rows.timeline.request.kernel} · {where} · {told}"
+        if self.chosen == (card, place):
+            self.detail.show_bar(text, why_no_trace(rows.timeline, tile))
+        else:
+            self.detail.show_bar(text)
+
+    def _choose_next(self, by: int) -> None:
+        """Choose the bar after or before the chosen one, and have it on show."""
+        if not self.lineup.drawn:
+            return
+        card, place = self.chosen or (0, -1 if by > 0 else 0)
+        rows = self.lineup.drawn[card].rows
+        place = min(max(0, place + by), len(rows.bars.lane) - 1)
+        self.choose(card, place)
+        if self.view.look_at(self.cards[card].plot.box_of(place), self.part):
+            self._show_part()
+
+    def _take(self, timeline: StageTimeline) -> None:
+        self.lineup.take_recorded(timeline)
+
+    def _take_events(self, events: Sequence[Event]) -> None:
+        if any(isinstance(event, TimelineReady) for event in events):
+            self._take_kept()
+
+    def _take_kept(self) -> None:
+        session = self.controller.session
+        self.lineup.take_kept(() if session is None else session.timelines)
+
+    def _show_asked(self) -> None:
+        asked = self.controller.timelines.asked
+        self.bar.show_asked(asked)
+        self.record.setEnabled(asked is None and self.bar.record.isEnabled())
+
+    def _block(self) -> None:
+        self.bar.block(BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied)
+        self._show_asked()

@@ -1,0 +1,125 @@
+"""What a timeline is recorded of, the button that does, and how far it is."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
+
+from flashscope.app.control.actions import Action
+from flashscope.app.look.zoom import keep
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.timelines import problem_words
+from flashscope.app.words.units import seqlen_text
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.timeline import ClockedKernel, TimelineRequest
+
+KERNELS: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
+    ("flash1 and flash2", ("flash1", "flash2")),
+    ("flash2", ("flash2",)),
+    ("flash1", ("flash1",)),
+)
+ROUNDS = {512: 25, 1024: 15, 2048: 7, 4096: 5}  # by N: of short runs more, that one may be undisturbed
+HEAD_DIMS, HEADS = (64, 128), (1, 4, 8)
+MASKS = (("no mask", False), ("causal", True))
+FIRST = 1024, 64, 4
+BAR_PX = 120
+RECORD, GIVE_UP = "timeline.record", "timeline.cancel"
+
+
+class RecordBar(QWidget):
+    """Chooses a problem for the CPU and asks for its timelines.
+
+    Signals:
+        asked: Record these (list of TimelineRequest).
+        given_up: Record no more.
+    """
+
+    asked = Signal(list)
+    given_up = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kernels = _choice("Kernels to record", [(text, names) for text, names in KERNELS])
+        self.seqlens = _choice("Sequence length to record", [(f"N = {seqlen_text(n)}", n) for n in ROUNDS])
+        self.dims = _choice("Head dim to record", [(f"d = {d}", d) for d in HEAD_DIMS])
+        self.heads = _choice("Heads to record", [(f"{h} head{'s' * (h != 1)}", h) for h in HEADS])
+        self.masks = _choice("Mask to record with", list(MASKS))
+        for box, wanted in zip((self.seqlens, self.dims, self.heads), FIRST, strict=True):
+            box.setCurrentIndex(box.findData(wanted))
+        self.record = does(text_button("Record", "Record a timeline on the CPU", self.ask, "primary"), RECORD)
+        self.progress, self.bar = PlainLabel(), QProgressBar(textVisible=False)
+        self.bar.setAccessibleName("Rounds of the timeline that are done")
+        keep(self.bar, self.bar.setFixedWidth, BAR_PX)
+        self.cancel = does(text_button("Cancel", "Stop recording", self.given_up.emit), GIVE_UP)
+        self.choices = (self.kernels, self.seqlens, self.dims, self.heads, self.masks)
+        line = Lines((*self.choices, self.record, self.progress, self.bar, self.cancel), (), 8)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(line)
+        self.show_asked(None)
+
+    @property
+    def requests(self) -> list[TimelineRequest]:
+        """What is chosen."""
+        problem = Problem(
+            batch=1,
+            heads=self.heads.currentData(),
+            seqlen_q=self.seqlens.currentData(),
+            seqlen_k=self.seqlens.currentData(),
+            head_dim=self.dims.currentData(),
+            causal=self.masks.currentData(),
+        )
+        rounds = ROUNDS[self.seqlens.currentData()]
+        return [
+            TimelineRequest(problem=problem, kernel=kernel, rounds=rounds)
+            for kernel in self.kernels.currentData()
+        ]
+
+    @property
+    def actions_offered(self) -> list[Action]:
+        """Recording, and giving it up."""
+        return [
+            Action(RECORD, "Record a timeline", self.ask, "Timeline", "R"),
+            Action(GIVE_UP, "Stop recording the timeline", self.given_up.emit, "Timeline", "C"),
+        ]
+
+    def ask(self) -> None:
+        """Ask for what is chosen, unless something is recorded or a sweep runs."""
+        if self.record.isEnabled() and not self.record.isHidden():
+            self.asked.emit(self.requests)
+
+    def block(self, reason: str) -> None:
+        """Let nothing be recorded, for this reason; without one let it again."""
+        self.record.setEnabled(not reason)
+        set_tip(self.record, reason or "Run the kernels with clocks between their stages, on the CPU (R)")
+
+    def show_asked(self, request: TimelineRequest | None) -> None:
+        """Show how far a timeline is in place of what can be chosen; None: the other way round."""
+        for part in (*self.choices, self.record):
+            part.setVisible(request is None)
+        for other in (self.progress, self.bar, self.cancel):
+            other.setVisible(request is not None)
+        if request is not None:
+            words = problem_words(request.problem)
+            self.progress.setText(f"Recording {request.kernel}, {words}: warming up …")
+            self.bar.setRange(0, 0)
+
+    def show_progress(self, request: TimelineRequest | None, done: int, total: int) -> None:
+        """Say which round runs."""
+        if request is not None:
+            words = problem_words(request.problem)
+            self.progress.setText(f"Recording {request.kernel}, {words}: round {done + 1} of {total}")
+            self.bar.setRange(0, total)
+            self.bar.setValue(done)
+
+
+def _choice(name: str, entries: Sequence[tuple[str, object]]) -> DropDown:
+    box = DropDown()
+    box.setAccessibleName(name)
+    for text, data in entries:
+        box.addItem(text, data)
+    return box

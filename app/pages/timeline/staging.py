@@ -1,0 +1,105 @@
+"""The Timeline page on a stage: its rows under the sentence they make."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec.structs import replace
+from PySide6.QtWidgets import QWidget
+
+from flashscope.app.control.controller import Controller
+from flashscope.app.pages.staging import Staging
+from flashscope.app.pages.timeline.card import LanesCard
+from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
+from flashscope.app.stage.story import Stop
+from flashscope.app.words.provenance import Provenance, of_machine
+
+
+class TimelineBoard(Protocol):
+    """One or two timelines.
+
+    Attributes:
+        lineup: Which of them are on show.
+        cards: The cards, whether or not they have a timeline.
+    """
+
+    lineup: ShownTimelines
+    cards: list[LanesCard]
+
+    @property
+    def shown(self) -> list[LanesCard]:
+        """The cards that have a timeline."""
+
+    @property
+    def told(self) -> str:
+        """What the timelines on show say."""
+
+
+class TimelineStaging(Staging):
+    """Shows the timelines that are on show.
+
+    Args:
+        page: What shows them.
+        controller: Has the session on show.
+        aside: What is put away.
+    """
+
+    def __init__(self, page: TimelineBoard, controller: Controller, aside: Sequence[QWidget]) -> None:
+        super().__init__("timeline", controller, aside)
+        self._page = page
+
+    @property
+    def settled(self) -> bool:
+        """Whether what is chosen is drawn."""
+        return self._page.lineup.chores.idle
+
+    @property
+    def sentence(self) -> str:
+        """What they say."""
+        return self._page.told
+
+    @property
+    def provenance(self) -> Provenance:
+        """The session's that has the timeline, or else what recorded it here."""
+        lineup = self._page.lineup
+        if not lineup.drawn:
+            return super().provenance
+        timeline = lineup.drawn[0].rows.timeline
+        held = timeline in lineup.kept
+        source = super().provenance if held else of_machine(self.controller.machine, timeline.request.backend)
+        kernels = dict.fromkeys(one.rows.timeline.request.kernel for one in lineup.drawn)
+        return replace(source, of=f"timeline of {' and '.join(kernels)}")
+
+    @property
+    def source(self) -> str:
+        """What recorded it."""
+        drawn = self._page.lineup.drawn
+        return f"{drawn[0].rows.timeline.device} · {drawn[0].rows.timeline.source}" if drawn else ""
+
+    @property
+    def exhibits(self) -> Sequence[QWidget]:
+        """A card for each timeline."""
+        return self._page.shown
+
+    @property
+    def stop(self) -> Stop:
+        """What is on show."""
+        kernels = tuple(one.rows.timeline.request.kernel for one in self._page.lineup.drawn)
+        return replace(super().stop, kernels=kernels)
+
+    def show_stop(self, stop: Stop) -> None:
+        """Show the timelines of its kernels."""
+        super().show_stop(stop)
+        for card in self._page.cards:
+            card.be_brief(True)
+        self._page.lineup.show_kernels(stop.kernels)
+
+    def fill_with(self, exhibit: QWidget | None) -> None:
+        """Show one card, or all of them."""
+        for card in self._page.shown:
+            card.setVisible(exhibit in {None, card})
+
+    def leave(self) -> None:
+        """Say again all there is to say."""
+        super().leave()
+        for card in self._page.cards:
+            card.be_brief(False)

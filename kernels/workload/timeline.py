@@ -1,0 +1,111 @@
+"""When and where each stage of a tiled kernel ran: bars on lanes, by clocks between the stages."""
+
+from typing import Literal
+
+import msgspec
+
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.kernels.workload.trace import Array
+
+STAGES = ("load", "QKᵀ", "softmax", "PV", "store")
+LOAD, QK, SOFTMAX, PV, STORE = range(len(STAGES))
+NO_PLACE = -1  # of a bar that belongs to no head, no query block or no key block
+MOST_BARS = 1_500_000  # 33 bytes each
+MOST_LANES = 4_096
+MOST_ROUNDS = 100
+
+ClockedKernel = Literal["flash1", "flash2"]
+RowKind = Literal["SM", "thread"]
+
+
+class TimelineRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to record a timeline of.
+
+    Attributes:
+        problem: The workload, all of its heads.
+        backend: Where to compute it.
+        kernel: The timed kernel whose source is built once more, with clocks between its stages.
+        rounds: How often that build and the timed one run, in turns; the timeline is of the quickest one.
+    """
+
+    problem: Problem
+    backend: Backend = "cpu"
+    kernel: ClockedKernel = "flash2"
+    rounds: int = 5
+
+
+class StageTimeline(msgspec.Struct, frozen=True, kw_only=True):
+    """The quickest run of a build with clocks. R rows of L lanes each, B bars, K blocks.
+
+    All times are in ns since the run began. Bars are in the order of their lanes, and in a lane in the order
+    in which they ran; no two bars of a lane overlap. Between them the lane waits.
+
+    Attributes:
+        request: What was asked for.
+        device: The device that computed it.
+        source: Where the clocks come from, in words for the provenance badge.
+        build: The digest of the kernel's source, as `kernels.catalogue.sources` has it.
+        block_q: Rows of a tile, Br.
+        block_k: Columns of a tile, Bc.
+        row_kind: What a row is.
+        rows: int32 (R,): the number that the device gives each row.
+        lanes: The names of the lanes of a row.
+        lane: int32 (B,): the place of each bar's lane, row times L plus the lane in the row.
+        stage: uint8 (B,): the place of each bar's stage in `STAGES`.
+        tile: int32 (B, 3): head, i and j of the tile; -1 where a bar belongs to no one of them.
+        begin: int64 (B,): when each bar begins.
+        end: int64 (B,): when it ends.
+        block_lane: int32 (K,): the place of the lane that each block ran on.
+        block: int32 (K, 2): its head, and the query block (flash2) or key block (flash1) of the outer loop.
+        block_begin: int64 (K,): when it began.
+        block_end: int64 (K,): when it ended.
+        span_ns: How long the run took.
+        clocked_ns: int64 (rounds,): how long the build with clocks took in each round.
+        plain_ns: int64 (rounds,): how long the timed build took, in turns with it.
+    """
+
+    request: TimelineRequest
+    device: str
+    source: str
+    build: str
+    block_q: int
+    block_k: int
+    row_kind: RowKind
+    rows: Array
+    lanes: tuple[str, ...]
+    lane: Array
+    stage: Array
+    tile: Array
+    begin: Array
+    end: Array
+    block_lane: Array
+    block: Array
+    block_begin: Array
+    block_end: Array
+    span_ns: int
+    clocked_ns: Array
+    plain_ns: Array
+
+
+def check_rounds(request: TimelineRequest) -> None:
+    """Refuse a number of rounds that tells nothing, or takes too long.
+
+    Raises:
+        InputError: The text has the numbers.
+    """
+    if not 1 <= request.rounds <= MOST_ROUNDS:
+        raise InputError(f"A timeline takes 1 to {MOST_ROUNDS} rounds, not {request.rounds}.")
+
+
+def check_bars(bars: int) -> None:
+    """Refuse more bars than a timeline holds.
+
+    Raises:
+        InputError: The text has the numbers.
+    """
+    if bars > MOST_BARS:
+        raise InputError(
+            f"This timeline would have up to {bars} bars where at most {MOST_BARS} are recorded; "
+            "shorten the sequences or choose fewer heads."
+        )

@@ -1,0 +1,93 @@
+"""What a timeline says in numbers: shares of stages, the tail, the imbalance, idle rows, the overhead."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline
+
+HELD_UP = 5.0  # times the median of its stage, from which on a bar was held up
+
+
+@dataclass(frozen=True)
+class TimelineFacts:
+    """Numbers of one run of a build with clocks.
+
+    Attributes:
+        shares: The share of its lanes' time that each stage took, by its name; lanes without a bar count not.
+        waits: The share in which they waited.
+        idle_rows: How many rows have no bar at all.
+        tail_ns: From when the first row had nothing left to do until the end of the last one.
+        held_up: The share of the bars' time in bars of over five times the median of their stage: something
+            else had the thread.
+        imbalance: How many times as long the longest block took as the shortest; 1 where there is one.
+        overhead: The median runtime with clocks over that without, in turns.
+        overheads: The least and the largest ratio of a round.
+        clocked_ms: The former.
+        plain_ms: The latter.
+    """
+
+    shares: dict[str, float]
+    waits: float
+    idle_rows: int
+    tail_ns: int
+    held_up: float
+    imbalance: float
+    overhead: float
+    overheads: tuple[float, float]
+    clocked_ms: float
+    plain_ms: float
+
+    @classmethod
+    def of(cls, timeline: StageTimeline) -> "TimelineFacts":
+        """The numbers of a timeline."""
+        lane, stage, begin, end = (
+            array.numpy() for array in (timeline.lane, timeline.stage, timeline.begin, timeline.end)
+        )
+        taken = np.bincount(stage, weights=end - begin, minlength=len(STAGES))
+        life = max(1, len(np.unique(lane)) * timeline.span_ns)
+        rounds = [np.maximum(a.numpy(), 1) for a in (timeline.clocked_ns, timeline.plain_ns)]
+        clocked, plain = (float(np.median(took)) for took in rounds)
+        ratios = rounds[0] / rounds[1]
+        return cls(
+            shares={name: float(ns) / life for name, ns in zip(STAGES, taken, strict=True)},
+            waits=max(0.0, 1 - float(taken.sum()) / life),
+            **_of_rows(timeline, lane // len(timeline.lanes), end),
+            held_up=_held_up(stage, end - begin),
+            imbalance=_imbalance(timeline),
+            overhead=clocked / plain,
+            overheads=(float(ratios.min()), float(ratios.max())),
+            clocked_ms=clocked / 1e6,
+            plain_ms=plain / 1e6,
+        )
+
+
+def _of_rows(timeline: StageTimeline, row: NDArray[Any], end: NDArray[np.int64]) -> dict[str, int]:
+    """Idle rows, and the tail of the others."""
+    rows = len(timeline.rows.numpy())
+    last = np.full(rows, -1, np.int64)
+    np.maximum.at(last, row, end)
+    worked = last[last >= 0]
+    return {
+        "idle_rows": int(rows - worked.size),
+        "tail_ns": int(worked.max() - worked.min()) if worked.size else 0,
+    }
+
+
+def _held_up(stage: NDArray[Any], took: NDArray[np.int64]) -> float:
+    """The share of all time that is in bars far longer than others of their stage."""
+    held = 0
+    for one in range(len(STAGES)):
+        of_stage = took[stage == one]
+        if of_stage.size:
+            held += int(of_stage[of_stage > HELD_UP * np.median(of_stage)].sum())
+    return held / max(1, int(took.sum()))
+
+
+def _imbalance(timeline: StageTimeline) -> float:
+    block = timeline.block.numpy()
+    took = (timeline.block_end.numpy() - timeline.block_begin.numpy())[(block != NO_PLACE).all(axis=1)]
+    took = took[took > 0]
+    return float(took.max() / took.min()) if took.size else 1.0

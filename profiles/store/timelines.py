@@ -1,0 +1,106 @@
+"""Timelines from a file: every relation between their parts that the program relies on is checked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from flashscope.kernels.workload.timeline import (
+    MOST_BARS,
+    MOST_LANES,
+    NO_PLACE,
+    STAGES,
+    StageTimeline,
+    check_rounds,
+)
+from flashscope.profiles.store.arrays import BYTES, INTEGERS, check_array
+
+LONGEST_NS = 3_600 * 10**9  # of a run: an hour
+MOST_BLOCK = 1 << 31
+
+
+def decode_timeline(blob: bytes) -> StageTimeline:
+    """A timeline as it was written.
+
+    Raises:
+        ValueError: It is none, or its parts do not fit together; the text says which.
+    """
+    timeline = msgspec.msgpack.decode(blob, type=StageTimeline)
+    check_rounds(timeline.request)
+    _check_numbers(timeline)
+    for name, shape in _shapes(timeline).items():
+        array = getattr(timeline, name)
+        check_array(f"{name} of a timeline", array, shape, BYTES if name == "stage" else INTEGERS)
+    arrays = {name: getattr(timeline, name).numpy() for name in _shapes(timeline)}
+    _check_bars(timeline, arrays)
+    _check_blocks(timeline, arrays)
+    for name in ("clocked_ns", "plain_ns"):
+        _within(name, arrays[name], 0, LONGEST_NS)
+    return timeline
+
+
+def _shapes(timeline: StageTimeline) -> dict[str, tuple[int, ...]]:
+    """The shape that each array must have; of bars, blocks and rows their own first ones say how many."""
+    rows, bars, blocks = (
+        (*array.shape, 0)[0] for array in (timeline.rows, timeline.stage, timeline.block_lane)
+    )
+    return {
+        "rows": (rows,),
+        **dict.fromkeys(("lane", "stage", "begin", "end"), (bars,)),
+        "tile": (bars, 3),
+        **dict.fromkeys(("block_lane", "block_begin", "block_end"), (blocks,)),
+        "block": (blocks, 2),
+        **dict.fromkeys(("clocked_ns", "plain_ns"), (timeline.request.rounds,)),
+    }
+
+
+def _check_numbers(timeline: StageTimeline) -> None:
+    """Refuse more than a timeline holds, before any of it is worked with."""
+    shapes = _shapes(timeline)
+    lanes = shapes["rows"][0] * len(timeline.lanes)
+    if not 1 <= lanes <= MOST_LANES:
+        raise ValueError(f"a timeline of {lanes} lanes")
+    for name in ("stage", "block_lane"):
+        if shapes[name][0] > MOST_BARS:
+            raise ValueError(f"a timeline whose {name} has {shapes[name][0]} entries")
+    if not 0 <= timeline.span_ns <= LONGEST_NS:
+        raise ValueError(f"a timeline of {timeline.span_ns} ns")
+    if not (1 <= timeline.block_q < MOST_BLOCK and 1 <= timeline.block_k < MOST_BLOCK):
+        raise ValueError(f"a timeline of tiles of {timeline.block_q} x {timeline.block_k}")
+
+
+def _check_bars(timeline: StageTimeline, arrays: Mapping[str, Any]) -> None:
+    """Refuse bars of no lane, stage or tile that there is, and clocks that go back."""
+    lanes = len(arrays["rows"]) * len(timeline.lanes)
+    _within("lane", arrays["lane"], 0, lanes - 1)
+    _within("stage", arrays["stage"], 0, len(STAGES) - 1)
+    problem = timeline.request.problem
+    rows, columns = -(-problem.seqlen_q // timeline.block_q), -(-problem.seqlen_k // timeline.block_k)
+    for name, place, most in (("head", 0, problem.batch * problem.heads), ("i", 1, rows), ("j", 2, columns)):
+        _within(f"{name} of a tile", arrays["tile"][:, place], NO_PLACE, most - 1)
+    begin, end, lane = arrays["begin"], arrays["end"], arrays["lane"]
+    _within("begin", begin, 0, timeline.span_ns)
+    _within("end", end, 0, timeline.span_ns)
+    follows = (lane[1:] > lane[:-1]) | ((lane[1:] == lane[:-1]) & (begin[1:] >= end[:-1]))
+    if (end < begin).any() or not follows.all():
+        raise ValueError("a timeline whose bars are not in the order of their lanes and clocks")
+
+
+def _check_blocks(timeline: StageTimeline, arrays: Mapping[str, Any]) -> None:
+    """Refuse blocks of no lane or head, and those that end before they begin."""
+    lanes = len(arrays["rows"]) * len(timeline.lanes)
+    problem = timeline.request.problem
+    begin, end = arrays["block_begin"], arrays["block_end"]
+    _within("block_lane", arrays["block_lane"], 0, lanes - 1)
+    _within("head of a block", arrays["block"][:, 0], NO_PLACE, problem.batch * problem.heads - 1)
+    _within("block", arrays["block"][:, 1], NO_PLACE, MOST_BLOCK - 1)
+    _within("block_begin", begin, 0, timeline.span_ns)
+    _within("block_end", end, 0, timeline.span_ns)
+    if (end < begin).any():
+        raise ValueError("a timeline with a block that ends before it begins")
+
+
+def _within(name: str, numbers: Any, least: int, most: int) -> None:
+    if numbers.size and not (least <= int(np.min(numbers)) and int(np.max(numbers)) <= most):
+        raise ValueError(f"{name} of a timeline beyond {least} to {most}")

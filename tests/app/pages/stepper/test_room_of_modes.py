@@ -1,0 +1,66 @@
+"""At 1280 x 720 the modes fit at every zoom: no text is cut off, and none scrolls sideways."""
+
+from collections.abc import Iterator
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtWidgets import QApplication, QScrollArea
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.pages.stepper.predict_board import PredictBoard
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.shots import grab_whole
+from flashscope.app.stepper.presets import Options, own
+from flashscope.kernels.cpu.trace import record
+from flashscope.kernels.workload.trace import TraceRequest
+from tests.app.rig import Rig
+from tests.app.shell.test_fits import is_cut, texts
+from tests.matrix import chosen
+
+ZOOMS = (80, 100, 150, 200, 250)
+REQUEST = own(Options(seqlen=512, head_dim=4, block_q=64, block_k=64, causal=True))
+
+
+@pytest.fixture
+def window(qtbot: QtBot, qapp: object) -> Iterator[MainWindow]:
+    rig = Rig(qtbot)
+    made = rig.window()
+    made.resize(1280, 720)
+    yield made
+    made.appearance.zoom(100)
+    made.appearance.finish()
+    rig.controller.close()
+
+
+@chosen("percent", ZOOMS, {100, 250})
+@pytest.mark.parametrize("mode", ["broken", "predict"])
+def test_no_text_of_a_mode_is_cut_off_at_any_zoom(window: MainWindow, mode: str, percent: int) -> None:
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    window.show_page("stepper")
+    page.show_trace(record(REQUEST))
+    page.choose_mode(mode)
+    board = page.modes.board
+    board.take_beside(record(_broken(REQUEST)))
+    window.appearance.zoom(percent)
+    window.appearance.finish()
+    wrong = []
+    for at in (0, 40, 10**6):
+        page.seek(at)
+        if isinstance(board, PredictBoard):
+            board.answer(0)
+        for _ in range(2):
+            QApplication.processEvents()
+            grab_whole(window)
+        wrong += [
+            f"{at}: {one.accessibleName() or one!r} {one.size()}" for one in texts(window) if is_cut(one)
+        ]
+        areas = [area for area in page.findChildren(QScrollArea) if area.isVisible()]
+        wrong += [f"{at}: {area!r} scrolls" for area in areas if area.horizontalScrollBar().maximum()]
+    assert board.settled
+    assert not wrong, "\n".join(wrong)
+
+
+def _broken(request: TraceRequest) -> TraceRequest:
+    return replace(request, fault="no-rescale")

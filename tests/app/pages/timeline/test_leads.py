@@ -1,0 +1,171 @@
+"""Where a bar leads: to its tile in the Stepper, its stage in the source; a timeline into a session."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.control.bundled import BUNDLED
+from flashscope.app.pages.ladder import LadderPage
+from flashscope.app.pages.ladder.source_diff import PROBLEMS
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.pages.timeline import TimelinePage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.stage.marking import marked_lines
+from flashscope.app.stepper.one_tile import trace_of_head, why_no_trace
+from flashscope.app.words.timelines import CUDA_LINES
+from flashscope.kernels.cpu.trace import record
+from flashscope.kernels.cuda.reading.step import source_of
+from flashscope.kernels.launching.launch import make_inputs
+from flashscope.kernels.workload.timeline import STAGES
+from flashscope.profiles.store import load, sessions_dir
+from flashscope.profiles.wire.events import TimelineReady, TraceReady
+from tests.app.rig import Rig
+from tests.app.timelines import made_timeline
+from tests.profiles.store import builders
+
+
+def page_of(window: MainWindow) -> TimelinePage:
+    window.show_page("timeline")
+    page = window.pages["timeline"]
+    assert isinstance(page, TimelinePage)
+    return page
+
+
+def record_one(rig: Rig, page: TimelinePage, qtbot: QtBot) -> None:
+    """Have a timeline recorded, and drawn."""
+    timeline = made_timeline()
+    rig.engine.say([TimelineReady(timeline=timeline)])
+    qtbot.waitUntil(lambda: any(one.rows.timeline == timeline for one in page.lineup.drawn))
+
+
+@pytest.fixture
+def saved() -> Path:
+    sessions_dir().mkdir(parents=True, exist_ok=True)
+    return builders.recorded(sessions_dir() / "a.flashscope")
+
+
+def test_a_timeline_is_kept_in_the_session_on_show_and_one_undo_takes_it_out(
+    rig: Rig, qtbot: QtBot, saved: Path
+) -> None:
+    page = page_of(rig.window())
+    rig.open(saved)
+    record_one(rig, page, qtbot)
+    assert page.keep_button.isVisible()
+    with qtbot.waitSignal(rig.controller.timelines.kept):
+        page.keep()
+    assert len(load(saved).timelines) == 2
+    session = rig.controller.session
+    assert session is not None
+    assert session.timelines == load(saved).timelines
+    qtbot.waitUntil(lambda: not page.keep_button.isVisible())
+    with qtbot.waitSignal(rig.controller.timelines.kept):
+        rig.controller.edits.undo()
+    assert load(saved).timelines == session.timelines == [builders.timeline()]
+    qtbot.waitUntil(page.keep_button.isVisible)
+    with qtbot.waitSignal(rig.controller.timelines.kept):
+        rig.controller.edits.redo()
+    assert len(load(saved).timelines) == 2
+
+
+def test_a_session_that_has_timelines_shows_them_when_it_is_opened(
+    rig: Rig, qtbot: QtBot, saved: Path
+) -> None:
+    page = page_of(rig.window())
+    with qtbot.waitSignal(page.lineup.changed):
+        rig.open(saved)
+    qtbot.waitUntil(lambda: [card.kernel for card in page.shown] == ["flash2"])
+    assert "timeline of flash2" in page.staging.provenance.badge
+    assert page.staging.provenance.kind == "saved"
+
+
+def test_a_recording_that_comes_with_the_program_takes_none_and_says_why(rig: Rig, qtbot: QtBot) -> None:
+    page = page_of(rig.window())
+    rig.open(BUNDLED / "h100-inside.flashscope")
+    record_one(rig, page, qtbot)
+    assert not page.keep_button.isEnabled()
+    assert "duplicate it in the Library" in page.keep_button.toolTip()
+
+
+def test_a_tile_is_shown_in_the_stepper_at_the_step_where_it_is_done(rig: Rig, qtbot: QtBot) -> None:
+    window = rig.window()
+    page = page_of(window)
+    record_one(rig, page, qtbot)
+    bar = page.lineup.drawn[0].rows.bar_of((1, 2, 3), STAGES.index("PV"))
+    page.choose(0, bar)
+    with qtbot.waitSignal(rig.controller.timelines.tile_asked):
+        page.step_through()
+    assert window.view == "stepper"
+    stepper = window.pages["stepper"]
+    assert isinstance(stepper, StepperPage)
+    answered = 0
+
+    def at_the_tile() -> bool:
+        """Answer what is asked, the page's own first trace among it, and look where the Stepper stands."""
+        nonlocal answered
+        if answered < len(rig.engine.traces):
+            answered += 1
+            rig.engine.say([TraceReady(trace=record(rig.engine.traces[answered - 1]))])
+        snapshot = None if stepper.position is None else stepper.position.snapshot
+        return snapshot is not None and (snapshot.i, snapshot.j) == (2, 3)
+
+    qtbot.waitUntil(at_the_tile)
+    assert stepper.story is not None
+    assert stepper.story.recording.trace.request == trace_of_head(page.lineup.drawn[0].rows.timeline, 1)
+
+
+def test_a_trace_of_a_head_has_the_heads_own_inputs_and_computes_its_part_of_the_output() -> None:
+    timeline = made_timeline()
+    problem = timeline.request.problem
+    drawn = make_inputs(problem, "cpu")
+    request = trace_of_head(timeline, 1)
+    assert request.inputs is not None
+    for given, mine in zip(request.inputs, (drawn.q[0, 1], drawn.k[0, 1], drawn.v[0, 1]), strict=True):
+        assert np.array_equal(given.numpy(), mine)
+    assert record(request).tile.shape == (16, 2)
+
+
+@pytest.mark.parametrize(
+    ("seqlen", "tile", "told"),
+    [(64, (0, 1, 2), ""), (64, (0, 1, -1), "no one tile"), (8192, (0, 0, 0), "at most 64 MiB are recorded")],
+)
+def test_what_cannot_be_stepped_through_says_why(seqlen: int, tile: tuple[int, int, int], told: str) -> None:
+    timeline = made_timeline()
+    problem = replace(timeline.request.problem, seqlen_q=seqlen, seqlen_k=seqlen)
+    timeline = replace(timeline, request=replace(timeline.request, problem=problem))
+    why = why_no_trace(timeline, tile)
+    assert told in why
+    assert bool(why) == bool(told)
+
+
+@pytest.mark.parametrize("kernel", CUDA_LINES)
+def test_every_stage_has_lines_in_the_cuda_source_and_no_line_is_of_two(kernel: str) -> None:
+    source = source_of(kernel, PROBLEMS["d 64, no mask"])
+    found = {stage: set(marked_lines(source, CUDA_LINES[kernel][stage]) or ()) for stage in STAGES}
+    assert all(found.values())
+    assert sum(map(len, found.values())) == len(set().union(*found.values()))
+
+
+def test_the_source_marks_the_stage_that_was_asked_for(
+    rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = rig.window()
+    page = page_of(window)
+    record_one(rig, page, qtbot)
+    shown: list[tuple[object, ...]] = []
+
+    def noting(show: Callable[..., None]) -> Callable[..., None]:
+        def show_step(self: LadderPage, kernel: str, label: str, **told: object) -> None:
+            shown.append((kernel, label, told["marked"]))
+            show(self, kernel, label, **told)
+
+        return show_step
+
+    monkeypatch.setattr(LadderPage, "show_step", noting(LadderPage.show_step))
+    page.choose(0, page.lineup.drawn[0].rows.bar_of((0, 1, 1), STAGES.index("PV")))
+    page.show_source()
+    assert window.view == "ladder"
+    assert shown == [("flash2", "d 8, no mask", CUDA_LINES["flash2"]["PV"])]

@@ -1,0 +1,300 @@
+"""The Timeline page, by mouse and by keys, over timelines whose bars are known."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.control.chores import wait_for_all
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.theme import DARK, LIGHT
+from flashscope.app.pages.timeline import TimelinePage
+from flashscope.app.pages.timeline.card import LanesCard
+from flashscope.app.pages.timeline.detail import HINT
+from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest
+from flashscope.profiles.engine.contract import Sink
+from flashscope.profiles.wire.events import RequestFailed, TimelineProgress, TimelineReady
+from tests.app import fakes
+from tests.app.bench import NoRecorder
+from tests.app.fakes import SilentEngine
+from tests.app.mouse import wheel
+from tests.app.timelines import made_timeline
+
+WARPGROUPS = "producer", "warpgroup 1", "warpgroup 2"
+
+
+class RecordingEngine(SilentEngine):
+    """Takes timeline requests; a test answers them.
+
+    Attributes:
+        asked: What was asked for, in order.
+        given_up: How often it was asked to give up.
+    """
+
+    def __init__(self, sink: Sink) -> None:
+        super().__init__(sink)
+        self.asked: list[TimelineRequest] = []
+        self.given_up = 0
+
+    def timeline(self, request: TimelineRequest) -> None:
+        self.asked.append(request)
+
+    def give_up_timeline(self) -> None:
+        self.given_up += 1
+
+
+class Shown:
+    """The page in front, and what is around it."""
+
+    def __init__(self, controller: Controller, engine: RecordingEngine, qtbot: QtBot) -> None:
+        self.controller, self.engine, self.qtbot = controller, engine, qtbot
+        self.page = TimelinePage(controller, DARK)
+        qtbot.addWidget(self.page)
+        self.page.resize(1000, 640)
+        self.page.show()
+        qtbot.waitExposed(self.page)
+
+    def say(self, *timelines: StageTimeline) -> None:
+        """Have these recorded, and drawn."""
+        for one in timelines:
+            with self.qtbot.waitSignal(self.page.lineup.changed):
+                self.controller.timelines.take(TimelineReady(timeline=one))
+        self.qtbot.waitUntil(lambda: len(self.page.lineup.drawn) == len(self.page.lineup.chosen))
+        QApplication.processEvents()
+
+    def place_of(self, bar: int, card: int = 0) -> tuple[LanesCard, QPoint]:
+        """The middle of a bar on its plot."""
+        shown = self.page.cards[card]
+        box = shown.plot._item.box_of(bar)
+        return shown, shown.plot.mapFromScene(shown.plot.box.mapViewToScene(box.center()))
+
+    def point_at(self, bar: int, card: int = 0) -> None:
+        shown, place = self.place_of(bar, card)
+        shown.plot._point(QPointF(shown.plot.mapToScene(place)))
+
+    def click(self, bar: int, card: int = 0) -> None:
+        shown, place = self.place_of(bar, card)
+        QTest.mouseClick(shown.plot.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+    def wheel_with_shift(self, notches: int) -> None:
+        """Turn the wheel over the middle of the first plot while Shift is held."""
+        keys, view = Qt.KeyboardModifier.ShiftModifier, self.page.cards[0].plot.viewport()
+        place = QPointF(view.rect().center())
+        turned, none = QPoint(0, 120 * notches), Qt.MouseButton.NoButton
+        there = QPointF(view.mapToGlobal(place))
+        phase = Qt.ScrollPhase.NoScrollPhase
+        QApplication.sendEvent(view, QWheelEvent(place, there, QPoint(), turned, none, keys, phase, False))
+
+
+@pytest.fixture
+def shown(qtbot: QtBot, tmp_path: Path, qapp: QApplication) -> Iterator[Shown]:
+    made: list[RecordingEngine] = []
+
+    def make(sink: Sink) -> RecordingEngine:
+        made.append(RecordingEngine(sink))
+        return made[0]
+
+    controller = Controller(make, tmp_path, NoRecorder)
+    front = Shown(controller, made[0], qtbot)
+    yield front
+    wait_for_all(front.page)
+    controller.close()
+
+
+def test_an_empty_page_offers_to_record_and_says_what_that_needs(shown: Shown) -> None:
+    page = shown.page
+    assert page.stack.currentIndex() == 0
+    assert page.record.isVisible()
+    QTest.mouseClick(page.record, Qt.MouseButton.LeftButton)
+    assert [one.kernel for one in shown.engine.asked] == ["flash1"]
+    assert (page.bar.record.isVisible(), page.bar.cancel.isVisible()) == (False, True)
+
+
+def test_both_kernels_are_recorded_one_after_the_other_and_stand_below_each_other(shown: Shown) -> None:
+    shown.page.bar.ask()
+    request = shown.engine.asked[0]
+    shown.controller.timelines.take(TimelineProgress(done=2, total=5))
+    assert "flash1, N = 1k, d = 64, 4 heads: round 3 of 5" in shown.page.bar.progress.text()
+    shown.say(made_timeline("flash1"))
+    assert [one.kernel for one in shown.engine.asked] == ["flash1", "flash2"]
+    assert shown.engine.asked[1].problem == request.problem
+    shown.say(made_timeline("flash2"))
+    assert [card.kernel for card in shown.page.shown] == ["flash1", "flash2"]
+    assert shown.page.bar.record.isVisible()
+
+
+def test_cancel_gives_up_what_runs_and_what_would_follow_and_is_no_error(shown: Shown) -> None:
+    errors: list[str] = []
+    shown.controller.error_raised.connect(lambda text, _details: errors.append(text))
+    shown.page.bar.ask()
+    QTest.mouseClick(shown.page.bar.cancel, Qt.MouseButton.LeftButton)
+    shown.controller.timelines.take(RequestFailed(request="timeline", reason="It was cancelled."))
+    assert (shown.engine.given_up, len(shown.engine.asked), errors) == (1, 1, [])
+    assert shown.page.bar.record.isVisible()
+
+
+def test_what_could_not_be_recorded_is_told_and_nothing_follows_it(shown: Shown) -> None:
+    errors: list[str] = []
+    shown.controller.error_raised.connect(lambda text, _details: errors.append(text))
+    shown.page.bar.ask()
+    shown.controller.timelines.take(RequestFailed(request="timeline", reason="Memory ran out."))
+    assert errors == ["Memory ran out."]
+    assert len(shown.engine.asked) == 1
+
+
+def test_the_pointer_on_a_bar_reads_it(shown: Shown) -> None:
+    shown.say(made_timeline())
+    shown.point_at(5)
+    words = shown.page.detail.words.text()
+    assert words.startswith("flash2 · h0 i 0 · QKᵀ of head 0, tile (i 0, j 1): 0.250 µs, 0.735 %")
+    assert not shown.page.detail.step.isVisible()
+    shown.page.cards[0].plot.let_go()
+    assert shown.page.detail.words.text() == HINT
+
+
+def test_a_click_keeps_a_bar_that_other_bars_do_not_displace_and_escape_lets_it_go(shown: Shown) -> None:
+    shown.say(made_timeline())
+    shown.click(5)
+    kept = shown.page.detail.words.text()
+    assert shown.page.detail.step.isVisible()
+    shown.point_at(9)
+    assert shown.page.detail.words.text() != kept
+    shown.page.cards[0].plot.let_go()
+    assert shown.page.detail.words.text() == kept
+    assert shown.page.back()
+    assert shown.page.detail.words.text() == HINT
+    assert not shown.page.back()
+
+
+def test_the_wheel_zooms_both_timelines_around_the_pointer_and_show_all_leads_back(shown: Shown) -> None:
+    shown.say(made_timeline("flash1"), made_timeline("flash2"))
+    whole, page = shown.page.whole, shown.page
+    wheel(page.cards[0].plot, 4)
+    assert page.part[1] - page.part[0] == pytest.approx(0.8**4 * (whole[1] - whole[0]))
+    ranges = [card.plot.box.viewRange()[0] for card in page.shown]
+    assert ranges[0] == ranges[1] == pytest.approx(list(page.part))
+    assert page.detail.everything.isVisible()
+    QTest.mouseClick(page.detail.everything, Qt.MouseButton.LeftButton)
+    assert page.part == whole
+    assert not page.detail.everything.isVisible()
+
+
+def test_time_never_leaves_the_run_however_far_it_is_moved(shown: Shown) -> None:
+    shown.say(made_timeline())
+    page = shown.page
+    page._zoom_middle(0.5)
+    for _ in range(20):
+        page._pan_by(0.2)
+    assert page.part[1] == pytest.approx(page.whole[1])
+    page._zoom_middle(100.0)
+    assert page.part == page.whole
+
+
+def test_rows_that_have_no_room_are_scrolled_by_the_bar_the_wheel_and_the_keys(shown: Shown) -> None:
+    shown.say(made_timeline(seqlen=512, rows=132, lanes=WARPGROUPS, row_kind="SM"))
+    card = shown.page.cards[0]
+    assert card.scrolling.isVisible()
+    assert card.plot.box.viewRange()[1][0] == 0
+    shown.wheel_with_shift(-2)
+    after = card.plot.box.viewRange()[1][0]
+    assert after == pytest.approx(6, abs=0.02)
+    shown.page._scroll(1e6)
+    assert card.plot.box.viewRange()[1][1] == pytest.approx(card.plot.units, abs=0.02)
+    shown.page._scroll(-1e6)
+    assert card.plot.box.viewRange()[1][0] == 0
+
+
+def test_a_single_lane_begins_with_a_row_a_block_and_b_shows_where_it_ran(shown: Shown) -> None:
+    shown.say(made_timeline())
+    plot = shown.page.cards[0].plot
+    assert plot.rows is not None
+    assert len(plot.rows.names) == 8
+    with shown.qtbot.waitSignal(shown.page.lineup.changed):
+        shown.page.lineup.next_rows()
+    assert plot.rows.names == ["thread 0"]
+
+
+def test_keys_walk_through_the_bars_and_keep_the_chosen_one_in_sight(shown: Shown) -> None:
+    shown.say(made_timeline())
+    shown.page._zoom(1 / 64, 0.0)
+    for _ in range(40):
+        shown.page._choose_next(1)
+    assert shown.page.chosen == (0, 39)
+    begin, end = shown.page.cards[0].plot.box_of(39)
+    assert shown.page.part[0] <= begin < end <= shown.page.part[1]
+    shown.page._choose_next(-1)
+    assert shown.page.chosen == (0, 38)
+
+
+def test_the_sentence_tells_shares_and_where_two_kernels_differ(shown: Shown) -> None:
+    shown.say(made_timeline("flash1"), made_timeline("flash2", causal=False))
+    told = shown.page.headline.text().replace("\N{NO-BREAK SPACE}", " ")
+    assert told.startswith("flash1 spends 23.5 % in load, 23.5 % in QKᵀ and 23.5 % in softmax.")
+
+
+def test_two_builds_of_one_kernel_are_told_apart_in_the_list(shown: Shown) -> None:
+    shown.say(made_timeline(build="aaaaaaaaaaaa"), made_timeline(build="bbbbbbbbbbbb"))
+    names = [shown.page.lineup.first.itemText(n) for n in range(2)]
+    assert [name.rpartition(" · ")[2] for name in names] == ["build aaaaaa", "build bbbbbb"]
+    assert len(shown.page.shown) == 2
+
+
+def test_a_chosen_tile_is_asked_of_the_stepper_with_its_heads_own_inputs(shown: Shown) -> None:
+    shown.say(made_timeline())
+    asked: list[tuple[object, tuple[int, int]]] = []
+    shown.controller.timelines.tile_asked.connect(lambda request, tile: asked.append((request, tile)))
+    shown.click(38)
+    with shown.qtbot.waitSignal(shown.controller.timelines.tile_asked):
+        QTest.mouseClick(shown.page.detail.step, Qt.MouseButton.LeftButton)
+    request, tile = asked[0]
+    assert tile == tuple(shown.page.cards[0].plot.rows.tile[38].tolist())[1:]  # type: ignore[union-attr]
+    assert request.problem.heads == 1  # type: ignore[attr-defined]
+    assert (request.block_q, request.block_k, request.order) == (16, 16, "flash2")  # type: ignore[attr-defined]
+
+
+def test_a_bar_of_no_one_tile_leads_to_the_source_alone(shown: Shown) -> None:
+    shown.say(made_timeline())
+    marked: list[tuple[str, str, object]] = []
+    shown.controller.timelines.stage_asked.connect(lambda *told: marked.append(told))
+    shown.click(16)  # the store of the first block
+    assert not shown.page.detail.step.isEnabled()
+    assert "no one tile" in shown.page.detail.step.toolTip()
+    QTest.mouseClick(shown.page.detail.source, Qt.MouseButton.LeftButton)
+    assert marked == [("flash2", "d 8, no mask", ("store_rows<", "log_sum_exp("))]
+
+
+def test_nothing_is_recorded_beside_a_sweep_and_the_button_says_why(shown: Shown) -> None:
+    shown.controller.run(fakes.PLAN)
+    assert not shown.page.bar.record.isEnabled()
+    assert "A sweep runs" in shown.page.bar.record.toolTip()
+    shown.page.bar.ask()
+    assert shown.engine.asked == []
+
+
+def test_nothing_is_recorded_while_claims_are_tested_and_again_after_them(shown: Shown) -> None:
+    shown.controller.occupy("Claims are being tested.")
+    assert not shown.page.bar.record.isEnabled()
+    assert not shown.page.record.isEnabled()
+    shown.controller.occupy("")
+    assert shown.page.bar.record.isEnabled()
+    assert shown.page.record.isEnabled()
+
+
+def test_a_theme_recolours_legend_and_bars(shown: Shown) -> None:
+    shown.say(made_timeline())
+    before = shown.page.legend.text(), shown.page.cards[0].plot.grab().toImage()
+    shown.page.apply_theme(LIGHT)
+    assert shown.page.legend.text() != before[0]
+    assert shown.page.cards[0].plot.grab().toImage() != before[1]
+
+
+def test_the_plot_says_what_it_is_to_those_who_do_not_see_it(shown: Shown) -> None:
+    shown.say(made_timeline())
+    plot = shown.page.cards[0].plot
+    assert plot.accessibleName() == "Timeline of flash2: 8 rows of 1 lanes over time"
+    assert "build with clocks" in plot.accessibleDescription()

@@ -1,0 +1,110 @@
+"""What a timeline says in words, of timelines whose numbers are known."""
+
+import numpy as np
+from msgspec.structs import replace
+
+from flashscope.app.look.contrast import contrast
+from flashscope.app.look.stage_colours import stage_colours
+from flashscope.app.look.theme import CONTRAST, DARK, LIGHT
+from flashscope.app.words.timelines import bar_words, overhead_text, sentence, timeline_names
+from flashscope.kernels.workload.timeline import STAGES, StageTimeline
+from flashscope.kernels.workload.trace import Array
+from flashscope.profiles.results.model.timeline_facts import TimelineFacts
+from tests.app.timelines import made_timeline
+
+LEAST = 3.0  # WCAG 2.1 of what is no text, to its ground
+
+
+def said(*timelines: StageTimeline) -> str:
+    facts = [TimelineFacts.of(one) for one in timelines]
+    return sentence(timelines, facts).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_one_timeline_tells_the_three_largest_shares() -> None:
+    assert said(made_timeline()) == "flash2 spends 23.5 % in load, 23.5 % in QKᵀ and 23.5 % in softmax."
+    assert said() == ""
+
+
+def test_two_kernels_are_told_apart_by_the_stage_in_which_they_differ_most() -> None:
+    idle = made_timeline()
+    stages = idle.stage.numpy().copy()
+    stages[stages == STAGES.index("PV")] = STAGES.index("softmax")
+    other = replace(idle, stage=Array.of(stages))
+    told = "They differ most in softmax: 23.5 % in the upper build, 47.1 % in the lower one."
+    assert told in said(idle, other)
+    named = "They differ most in softmax: 23.5 % in flash1, 47.1 % in flash2."
+    assert named in said(made_timeline("flash1"), other)
+
+
+def test_two_that_differ_by_less_than_a_hundredth_spend_their_time_alike() -> None:
+    assert said(made_timeline("flash1"), made_timeline()).endswith("Both spend their time alike.")
+
+
+def test_rows_tell_their_tail_and_those_that_have_nothing_to_do() -> None:
+    assert "The last blocks run alone for 4.25 µs, 33.3 % of it." in said(
+        made_timeline(rows=3, row_kind="SM")
+    )
+    assert "1 of 9 SMs have nothing to do." in said(made_timeline(rows=9, row_kind="SM"))
+    assert "run alone" not in said(made_timeline(rows=4, row_kind="SM"))
+
+
+def test_the_imbalance_is_told_of_a_mask_alone() -> None:
+    told = "The longest block takes 3.40 times as long as the shortest."
+    assert told in said(made_timeline(causal=True))
+    assert "longest block" not in said(made_timeline())
+
+
+def test_what_held_up_a_thread_is_told_in_place_of_an_imbalance() -> None:
+    timeline = made_timeline(causal=True)
+    end = timeline.end.numpy().copy()
+    end[-1] += 20_000
+    late = replace(timeline, end=Array.of(end), span_ns=int(end[-1]))
+    assert "Something else had the core: 48." in said(late)
+    assert "of flash2's time is in bars over 5 times as long as their stage's median" in said(late)
+    assert "longest block" not in said(late)
+    assert "Something else" not in said(replace(late, row_kind="SM"))
+
+
+def test_stages_are_not_compared_where_one_of_two_was_held_up() -> None:
+    timeline = made_timeline()
+    end = timeline.end.numpy().copy()
+    end[-1] += 20_000
+    late = replace(timeline, end=Array.of(end), span_ns=int(end[-1]))
+    told = said(made_timeline("flash1"), late)
+    assert "of flash2's time" in told
+    assert "differ" not in told
+    assert "alike" not in told
+
+
+def test_the_overhead_names_both_runtimes_and_the_spread_of_the_rounds() -> None:
+    timeline = replace(
+        made_timeline(),
+        clocked_ns=Array.of(np.array([1.1e6, 3e6, 1.2e6], np.int64)),
+        plain_ns=Array.of(np.array([1e6, 1e6, 1.5e6], np.int64)),
+    )
+    assert overhead_text(TimelineFacts.of(timeline), 3) == (
+        "quickest of 3 runs · build with clocks 1.20× the timed one (0.800 to 3.00 in turns): "
+        "1.20 ms beside 1.00 ms"
+    )
+
+
+def test_names_have_a_build_or_a_number_only_where_they_would_be_alike() -> None:
+    one, other = made_timeline(build="a" * 12), made_timeline(build="b" * 12)
+    assert timeline_names([one]) == ["flash2 · N = 64, d = 8, 2 heads"]
+    assert [name[-12:] for name in timeline_names([one, other])] == ["build aaaaaa", "build bbbbbb"]
+    assert [name[-5:] for name in timeline_names([one, one])] == ["no. 1", "no. 2"]
+
+
+def test_a_bar_tells_what_it_belongs_to_as_far_as_it_does() -> None:
+    told = [bar_words(4, tile, (1_000, 3_000), 10_000) for tile in ((-1, -1, -1), (0, -1, -1), (0, 2, -1))]
+    assert told[0] == "store of all heads: 2.00 µs, 20.0 % of the run, from 1.00 µs on"
+    assert told[1].startswith("store of head 0:")
+    assert told[2].startswith("store of head 0, block i 2:")
+
+
+def test_stages_stand_out_from_every_ground_and_no_two_have_one_colour() -> None:
+    for theme in (DARK, LIGHT, CONTRAST):
+        colours = stage_colours(theme)
+        assert list(colours) == list(STAGES)
+        assert len(set(colours.values())) == len(STAGES)
+        assert min(contrast(colour, theme.panel) for colour in colours.values()) >= LEAST

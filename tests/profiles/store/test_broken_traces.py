@@ -1,0 +1,49 @@
+"""A broken trace keeps its fault in a file, and an older version does not show it as a right one."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from flashscope.kernels.cpu.trace import record
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import FAULTS, Fault, TraceRequest
+from flashscope.profiles.store import SessionFileError, load, opening
+from flashscope.profiles.store.migrations import MIGRATIONS
+from flashscope.profiles.store.migrations.v017_faults import name_faults
+from flashscope.profiles.store.traces import decode_trace
+from flashscope.profiles.wire.events import PlanFinished, TraceReady
+from tests.profiles.store import builders
+
+REQUEST = TraceRequest(problem=Problem(seqlen_q=6, seqlen_k=6, head_dim=2), block_q=2, block_k=3)
+BEFORE = MIGRATIONS.index(name_faults)  # the last version without faults
+
+
+def session(path: Path, fault: Fault) -> Path:
+    trace = record(replace(REQUEST, fault=fault))
+    finished = PlanFinished(t_ns=6_000, outcome="finished")
+    return builders.recorded(path, builders.plan_started(), TraceReady(trace=trace), finished)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_there_again_when_the_file_is_opened(tmp_path: Path, fault: Fault) -> None:
+    (again,) = load(session(tmp_path / "a.flashscope", fault)).traces
+    assert again.request.fault == fault
+    assert again == record(replace(REQUEST, fault=fault))
+
+
+def test_a_version_that_knows_no_faults_refuses_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = session(tmp_path / "a.flashscope", "no-rescale")
+    monkeypatch.setattr(opening, "VERSION", BEFORE)
+    with pytest.raises(SessionFileError, match="format version"):
+        load(path)
+
+
+def test_a_fault_that_there_is_not_makes_no_trace() -> None:
+    known = msgspec.msgpack.decode(msgspec.msgpack.encode(record(REQUEST)))
+    known["request"]["fault"] = "of a later version"
+    with pytest.raises(ValueError, match="Invalid enum value"):
+        decode_trace(msgspec.msgpack.encode(known))
