@@ -55,7 +55,7 @@ class TopBar(QFrame):
         self.setObjectName("topBar")
         self._controller, self._registry = controller, registry
         self._menu_button = icon_button("mdi6.menu", "Menu", self._open_menu)
-        self.home = text_button("Flashscope", "Go to Home", self.home_requested.emit, "brand")
+        self.home = text_button("Flashscope", "Home page", self.home_requested.emit, "brand")
         does(self.home, "place.home")
         self.badge = Badge()
         self._blocked, self._form_open, self._form_in_front = "", True, False
