@@ -1,20 +1,34 @@
 """Work ahead of the user: what the pages need is loaded once a window is there, then the pages are made."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
+from pkgutil import walk_packages
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from flashscope.app.control.chores import Chores
+from flashscope.app.control.chores import Chores, ChoreSteps, nothing
 from flashscope.app.pages.registry import KEYS, page_class
 from flashscope.app.shell.pages import Pages
 
 IDLE_MS = 50  # between two pages: paints and what the user does come before
+WITHOUT_QT = "numpy"
+ROOMS = ("figures", "stepper", "widgets", "plots", "pages")  # of app, each after those that it stands on
+
+
+def modules_of_pages() -> Iterator[str]:
+    """What the pages are made of, that which needs less first, so that each adds little to what is loaded."""
+    yield "pyqtgraph"
+    for room in ROOMS:
+        package = f"flashscope.app.{room}"
+        within = import_module(package).__path__
+        yield from (found.name for found in walk_packages(within, f"{package}.", lambda _name: None))
 
 
 class Ahead(Chores):
-    """Loads in the background and makes a page in each pause; each is tried once.
+    """Loads while nothing else happens and makes a page in each pause; each is tried once.
 
     Signals:
         loaded: What every page needs is there, or cannot be loaded.
@@ -41,7 +55,23 @@ class Ahead(Chores):
         return self._pause.isActive()
 
     def begin(self) -> None:
-        """Load what every page needs; one that cannot be loaded leaves the others alone."""
+        """Load what every page needs; one that cannot be loaded leaves the others alone.
+
+        What has classes of Qt is loaded on this thread, a module in each turn of the event loop: PySide looks
+        classes up without Python's lock, and crashes where another thread makes one at that moment.
+        """
+        self.do(partial(import_module, WITHOUT_QT), lambda _: self.do_after(self._load(), self._find_pages))
+
+    def _load(self) -> ChoreSteps[Callable[[], None]]:
+        for name in modules_of_pages():
+            if not self._window.isVisible():
+                break
+            with suppress(Exception):  # the page that needs it tells
+                import_module(name)
+            yield
+        return partial(nothing, None)
+
+    def _find_pages(self, _loaded: None) -> None:
         for key in KEYS:
             self.do(partial(page_class, key))
         self.do(lambda: None, lambda _: self.loaded.emit())
