@@ -82,7 +82,7 @@ class StageActions:
                 "Show a recording in place of a failed run",
                 stage.fall_back,
                 "R",
-                partial(getattr, stage, "failed"),
+                on,
             ),
             _walk("notes", "Show or hide the speaker's notes", self._toggle_notes, "N", on),
             *numbered,

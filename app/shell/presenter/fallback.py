@@ -11,6 +11,8 @@ from flashscope.app.control.controller import Controller
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import Event, PlanFinished, PlanStarted, PointFailed
 
+FALL_BACK = "Press R for the bundled recording."
+NONE_FAILED = "No run failed that this stop shows."
 LOST = frozenset({"failed", "timeout"})
 
 

@@ -1,6 +1,7 @@
 """Presenter mode: a window shows one page, one sentence and nothing to work with, and walks a story."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from flashscope.app.pages.staging import Staging
 from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.presenter.clicks import Clicks
 from flashscope.app.shell.presenter.exhibits import pointed_at
-from flashscope.app.shell.presenter.fallback import Fallback
+from flashscope.app.shell.presenter.fallback import FALL_BACK, NONE_FAILED, Fallback
 from flashscope.app.shell.presenter.frame import Curtain, StageFrame
 from flashscope.app.shell.presenter.live import LiveRuns
 from flashscope.app.shell.presenter.loading import Loading
@@ -24,7 +25,6 @@ from flashscope.profiles.results.model.session import Session
 
 DIGITS_MS = 800  # in which a second digit belongs to the first
 TENTH = 10  # the stop of the digit 0
-FALL_BACK = "Press R for the bundled recording."
 SAVED = "This stop shows a recording: nothing is run here."
 RECORDING = "A recording, not run here: "
 RECORDED = "Shown in its place:"
@@ -87,7 +87,7 @@ class Stage(QObject):
         self._clicks = Clicks(window, self.step)
         self._digits = ""
         self._pause = QTimer(self, interval=DIGITS_MS, singleShot=True)
-        self._pause.timeout.connect(self._forget_digits)
+        self._pause.timeout.connect(partial(setattr, self, "_digits", ""))
         self._follow()
 
     def _follow(self) -> None:
@@ -95,7 +95,7 @@ class Stage(QObject):
         later = Qt.ConnectionType.QueuedConnection  # when every page shows the session
         controller.session_changed.connect(self._show, later)
         controller.not_opened.connect(lambda _path: self._apply())
-        controller.error_raised.connect(lambda text, _details: self._tell(text))
+        controller.error_raised.connect(lambda text, _details: self._hear(text))
         controller.running_changed.connect(lambda _running: self._refresh())
         self.fallback.changed.connect(self._fall)
         self.live.changed.connect(self._show)
@@ -277,7 +277,10 @@ class Stage(QObject):
 
     def fall_back(self) -> None:
         """Show the recording in place of a run that failed."""
-        self.fallback.take(self._session)
+        if self.failed:
+            self.fallback.take(self._session)
+        else:
+            self._tell(NONE_FAILED)
 
     def _fall(self) -> None:
         """Let the recording that a stop names stand in for a run of it that failed, at once."""
@@ -376,9 +379,11 @@ class Stage(QObject):
             frame.tell(" · ".join(filter(None, (staging.source, problem))))
         self._registry.refresh()
 
+    def _hear(self, text: str) -> None:
+        """Tell what went wrong for this stop: one that shows a recording has no part in a sweep behind it."""
+        if self._opening or self._session is None or self._shown_next.page == "stepper":
+            self._tell(text)
+
     def _tell(self, text: str) -> None:
         if self.on:
             self.frame.tell(text, "error")
-
-    def _forget_digits(self) -> None:
-        self._digits = ""

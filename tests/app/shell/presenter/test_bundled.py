@@ -26,7 +26,7 @@ def test_two_digits_soon_after_one_another_are_one_number(window: MainWindow, ri
     press(window, Key.Key_2)
     settle(window, rig, qtbot)
     assert window.stage.at == 11
-    window.stage._forget_digits()
+    window.stage._pause.timeout.emit()
     press(window, Key.Key_0)
     assert window.stage.at == 9
 

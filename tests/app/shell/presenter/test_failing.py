@@ -70,6 +70,21 @@ def test_a_run_that_fails_behind_a_stop_with_its_own_session_is_not_taken_for_th
     assert not staged.stage.frame.source.text().startswith("Press R")
 
 
+def test_a_stop_with_its_own_session_tells_nothing_of_a_sweep_behind_it(
+    staged: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    source = staged.stage.frame.source
+    before = source.text()
+    rig.controller.run(PLAN)
+    lose(rig)
+    rig.say([PlanFinished(t_ns=3 * SECOND, outcome="failed", reason="No worker starts.")])
+    settle(staged, rig, qtbot)
+    rig.controller.error_raised.emit("The worker died.", "")
+    assert source.text() == before
+    staged.trigger("stage.fallback")
+    assert source.text() == "No run failed that this stop shows."
+
+
 @pytest.mark.matrix
 def test_what_does_not_fit_is_no_failure_of_a_run(window: MainWindow, rig: Rig) -> None:
     window.activateWindow()

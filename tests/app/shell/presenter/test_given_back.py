@@ -101,16 +101,3 @@ def test_after_a_story_a_recording_has_the_kernels_and_the_crosshair_that_it_had
     assert rig.controller.path == Path(told.path.with_name("seen.flashscope"))
     assert (plots.kernels, plots.baseline, plots.seqlen) == (("standard",), "standard", before)
     assert rig.controller.seqlen in {None, before}, "the other views look there, too"
-
-
-def test_what_is_presented_without_a_story_keeps_what_was_hidden(
-    window: MainWindow, rig: Rig, qtbot: QtBot, save: Save
-) -> None:
-    rig.open(save(sweep(), "seen"))
-    window.show_page("profile")
-    plots = profile(window).plots
-    plots.show_kernels(["standard"], "standard")
-    window.stage.enter()
-    qtbot.waitUntil(lambda: window.stage.stop is not None)
-    window.stage.leave()
-    assert (plots.kernels, plots.baseline) == (("standard",), "standard")

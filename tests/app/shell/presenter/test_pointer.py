@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.bundled import BUNDLED
+from flashscope.app.control.bundled import BUNDLED, alike_recordings
 from flashscope.app.pages.profile.staging import ProfileStaging
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.plots.style import Plot
@@ -89,6 +89,8 @@ def test_no_plot_of_a_stage_heeds_a_resting_pointer_before_c(
 ) -> None:
     rig.open(BUNDLED / "h200-traffic.flashscope")
     window.show_page(view)
+    window.page.show_files(alike_recordings())
+    qtbot.waitUntil(lambda: not window.staging.lack)
     window.activateWindow()
     window.trigger("stage")
     qtbot.waitUntil(lambda: not window.stage.loading.on)
