@@ -60,7 +60,13 @@ class Ahead(Chores):
         What has classes of Qt is loaded on this thread, a module in each turn of the event loop: PySide looks
         classes up without Python's lock, and crashes where another thread makes one at that moment.
         """
-        self.do(partial(import_module, WITHOUT_QT), lambda _: self.do_after(self._load(), self._find_pages))
+        self.do(partial(import_module, WITHOUT_QT), self._load_here)
+
+    def _load_here(self, _loaded: object) -> None:
+        if self._window.isVisible():  # it may be closed by now
+            self.do_after(self._load(), self._find_pages)
+        else:
+            self.loaded.emit()
 
     def _load(self) -> ChoreSteps[Callable[[], None]]:
         for name in modules_of_pages():
