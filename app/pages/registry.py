@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from flashscope.app.pages.base import Page
-from flashscope.app.widgets.rail import RailEntry
+from flashscope.app.widgets.frame.rail import RailEntry
 
 START = "start"
 SHOWING = "profile"  # the view that shows the session on show

@@ -12,7 +12,7 @@ from flashscope.app.pages.base import Page
 from flashscope.app.pages.landing import Landing
 from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.stage.story import ENDING
-from flashscope.app.widgets.drop_sheet import DropSheet
+from flashscope.app.widgets.frame.drop_sheet import DropSheet
 from flashscope.app.words.plain import cut_short
 from flashscope.profiles.store import SUFFIX
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.steps import Duplicated
-from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.frame.error_line import ErrorLine
 
 
 class EditActions:

@@ -48,16 +48,16 @@ from flashscope.app.shell.queue_actions import QueueActions
 from flashscope.app.shell.tour import Tour
 from flashscope.app.shell.window_actions import HelpActions, SweepActions, ViewActions
 from flashscope.app.stage.story import ENDING
-from flashscope.app.widgets.error_line import ErrorLine
 from flashscope.app.widgets.focus_home import FocusHome
-from flashscope.app.widgets.log_panel import LogPanel
-from flashscope.app.widgets.place_bar import PlaceBar
-from flashscope.app.widgets.place_tabs import PlaceTabs, Tab
-from flashscope.app.widgets.rail import Rail
+from flashscope.app.widgets.frame.error_line import ErrorLine
+from flashscope.app.widgets.frame.log_panel import LogPanel
+from flashscope.app.widgets.frame.place_bar import PlaceBar
+from flashscope.app.widgets.frame.place_tabs import PlaceTabs, Tab
+from flashscope.app.widgets.frame.rail import Rail
+from flashscope.app.widgets.frame.status_bar import StatusBar
+from flashscope.app.widgets.frame.top_bar import TopBar
+from flashscope.app.widgets.frame.typing_guard import belongs_to_input
 from flashscope.app.widgets.split import Split
-from flashscope.app.widgets.status_bar import StatusBar
-from flashscope.app.widgets.top_bar import TopBar
-from flashscope.app.widgets.typing_guard import belongs_to_input
 from flashscope.profiles.results.model.session import Session
 
 SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its panels

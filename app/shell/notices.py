@@ -10,8 +10,8 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.control.presence import STATES, Presence
 from flashscope.app.control.queue import QueuedSweep
 from flashscope.app.control.settings import Settings
-from flashscope.app.widgets.error_line import ErrorLine
-from flashscope.app.widgets.log_panel import LogPanel
+from flashscope.app.widgets.frame.error_line import ErrorLine
+from flashscope.app.widgets.frame.log_panel import LogPanel
 from flashscope.app.words.efficiency import efficiency_lines
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.sessions import named

@@ -9,8 +9,8 @@ from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.queue import QueuedSweep
 from flashscope.app.control.queue_edits import cancel_all
-from flashscope.app.widgets.error_line import ErrorLine
-from flashscope.app.widgets.queue_sheet import QueueSheet
+from flashscope.app.widgets.frame.error_line import ErrorLine
+from flashscope.app.widgets.frame.queue_sheet import QueueSheet
 from flashscope.app.words.queueing import waiting_words
 
 SHOW = "Show the queue"

@@ -13,10 +13,10 @@ from flashscope.app.pages.registry import START, place_of, title_of
 from flashscope.app.pages.start.page import StartPage
 from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.presenter.presenter import Stage
-from flashscope.app.widgets.callout import Callout, reveal
-from flashscope.app.widgets.error_line import ErrorLine
-from flashscope.app.widgets.rail import Rail
-from flashscope.app.widgets.top_bar import TopBar
+from flashscope.app.widgets.frame.callout import Callout, reveal
+from flashscope.app.widgets.frame.error_line import ErrorLine
+from flashscope.app.widgets.frame.rail import Rail
+from flashscope.app.widgets.frame.top_bar import TopBar
 
 if TYPE_CHECKING:  # its plots take half a second to load
     from flashscope.app.pages.profile import ProfilePage

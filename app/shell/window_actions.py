@@ -17,10 +17,10 @@ from flashscope.app.pages.registry import PLACES, VIEWS, PlaceEntry, ViewEntry
 from flashscope.app.shell.finding import Finding
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.tour import Tour
-from flashscope.app.widgets.error_line import ErrorLine
-from flashscope.app.widgets.glossary_sheet import GlossarySheet
-from flashscope.app.widgets.palette import CommandPalette
-from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
+from flashscope.app.widgets.frame.error_line import ErrorLine
+from flashscope.app.widgets.frame.glossary_sheet import GlossarySheet
+from flashscope.app.widgets.frame.palette import CommandPalette
+from flashscope.app.widgets.frame.shortcut_sheet import ShortcutSheet
 from flashscope.app.words.glossary import GLOSSARY
 
 ESCAPE_MS = 3000  # in which a second Esc cancels

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QScrollArea, QWidget
 
 from flashscope.app.control.guard import guarded
-from flashscope.app.widgets.reading_order import reading_order, takes_tab
+from flashscope.app.widgets.frame.reading_order import reading_order, takes_tab
 
 # What it extends; it stands before Qt's class of a window, and Qt's classes allow no other.
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from flashscope.app.control.guard import guarded
+from flashscope.app.widgets.frame.typing_guard import belongs_to_input
 from flashscope.app.widgets.remark import remark, take_back
-from flashscope.app.widgets.typing_guard import belongs_to_input
 from flashscope.app.widgets.wheel import WheelInFocus
 
 # What both kinds of fields extend; it stands before Qt's class of each, and Qt's classes allow no other.

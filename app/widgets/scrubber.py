@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QSlider
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
+from flashscope.app.widgets.frame.typing_guard import MOVED_BY_SHORTCUTS
 from flashscope.app.widgets.plain import set_tip
-from flashscope.app.widgets.typing_guard import MOVED_BY_SHORTCUTS
 from flashscope.app.widgets.wheel import WheelInFocus
 
 MARGIN = 9.0

@@ -17,9 +17,9 @@ from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.frame.typing_guard import COMMAND
 from flashscope.app.widgets.paint_turns import draw_unless_waiting, waits
 from flashscope.app.widgets.term_label import TermLine
-from flashscope.app.widgets.typing_guard import COMMAND
 from flashscope.app.words.headline import headline_text
 from flashscope.app.words.kinds import column_name, narrow_text, unit_short, unit_text
 from flashscope.app.words.provenance_header import session_header

@@ -11,7 +11,7 @@ from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.presenter.presenter import Stage
 from flashscope.app.stage.story import BUNDLED_STORIES, ENDING, StoryError, find_story
 from flashscope.app.stage.writing import add_stop
-from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.frame.error_line import ErrorLine
 from flashscope.profiles.store import SessionFileError
 
 if TYPE_CHECKING:  # what it needs takes a while to load, and no story is edited at the start

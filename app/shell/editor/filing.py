@@ -16,7 +16,7 @@ from flashscope.app.shell.editor.asking import (
 from flashscope.app.shell.editor.desk import Desk
 from flashscope.app.stage.story import ENDING, StoryError
 from flashscope.app.stage.writing import ChangedError
-from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.frame.error_line import ErrorLine
 from flashscope.app.words.sessions import as_file_name
 from flashscope.profiles.store import SessionFileError
 

@@ -22,7 +22,7 @@ from flashscope.app.shell.editor.one_undo import OneUndo, line_field
 from flashscope.app.shell.editor.stop_form import StopForm
 from flashscope.app.shell.editor.stop_list import StopList
 from flashscope.app.widgets.buttons import icon_button, recolour, text_button
-from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.frame.error_line import ErrorLine
 from flashscope.app.widgets.keyed import ACTION, does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.menus import pop_up

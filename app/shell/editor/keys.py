@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flashscope.app.control.actions import Action
 from flashscope.app.shell.editor.filing import plainly
-from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
+from flashscope.app.widgets.frame.shortcut_sheet import ShortcutSheet
 
 if TYPE_CHECKING:  # it is what has these
     from flashscope.app.shell.editor.window import StoryEditor

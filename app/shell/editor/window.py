@@ -29,7 +29,7 @@ from flashscope.app.stage.blanks import filled
 from flashscope.app.stage.draft import showing
 from flashscope.app.stage.story import ENDING, Stop, StoryError
 from flashscope.app.stage.writing import session_named
-from flashscope.app.widgets.dropping import dropped_file
+from flashscope.app.widgets.frame.dropping import dropped_file
 from flashscope.app.widgets.keyed import name_keys
 from flashscope.app.words.plain import cut_short
 from flashscope.profiles.store import SUFFIX

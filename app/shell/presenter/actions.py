@@ -20,7 +20,7 @@ from flashscope.app.stage.story import (
     find_story,
     read_story,
 )
-from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.frame.error_line import ErrorLine
 
 GROUP = "Present"
 FORWARD, BACK = "PgDown; Space; Right; Return; Enter", "PgUp; Left; Backspace"

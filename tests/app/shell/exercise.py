@@ -43,9 +43,9 @@ from flashscope.app.stage.story import Stop
 from flashscope.app.stage.writing import add_stop
 from flashscope.app.stepper.modes import MODES
 from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.frame.palette import CommandPalette
+from flashscope.app.widgets.frame.queue_sheet import QueueSheet
 from flashscope.app.widgets.note_dialog import NoteDialog
-from flashscope.app.widgets.palette import CommandPalette
-from flashscope.app.widgets.queue_sheet import QueueSheet
 from flashscope.app.widgets.scrubber import Scrubber
 from flashscope.profiles.store.library import TRASH
 from tests.app.fakes import PLAN

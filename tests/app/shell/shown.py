@@ -30,8 +30,8 @@ from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.story import Stop
 from flashscope.app.stage.writing import add_stop
-from flashscope.app.widgets.palette import CommandPalette
-from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
+from flashscope.app.widgets.frame.palette import CommandPalette
+from flashscope.app.widgets.frame.shortcut_sheet import ShortcutSheet
 from flashscope.profiles.store import sessions_dir
 from flashscope.profiles.wire.events import LogLine, RequestFailed, TraceReady
 from tests.app.hostile import hostile_file, hostile_machine, hostile_trace

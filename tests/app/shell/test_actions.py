@@ -16,8 +16,8 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.settings import Settings
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.widgets.palette import CommandPalette
-from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
+from flashscope.app.widgets.frame.palette import CommandPalette
+from flashscope.app.widgets.frame.shortcut_sheet import ShortcutSheet
 from flashscope.app.words.matching import match
 from tests.app.pixels import pixels
 from tests.app.rig import Rig

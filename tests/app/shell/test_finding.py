@@ -18,8 +18,8 @@ from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.findable import Findable
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.widgets.glossary_sheet import GlossarySheet
-from flashscope.app.widgets.palette import CommandPalette
+from flashscope.app.widgets.frame.glossary_sheet import GlossarySheet
+from flashscope.app.widgets.frame.palette import CommandPalette
 from flashscope.app.widgets.pick_list import ASIDE_ROLE
 from flashscope.profiles.store import SessionInfo, latest
 from tests.app.rig import Rig, Save

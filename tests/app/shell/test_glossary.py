@@ -14,7 +14,7 @@ from flashscope.app.pages.stepper.options_bar import OptionsBar
 from flashscope.app.pages.stepper.own_problem import OwnProblem
 from flashscope.app.plots.sweep.legend import KernelButton
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.widgets.glossary_sheet import GlossarySheet
+from flashscope.app.widgets.frame.glossary_sheet import GlossarySheet
 from flashscope.app.widgets.plain import escaped, plain_tip
 from flashscope.app.widgets.row_table import RowsModel
 from flashscope.app.widgets.term_label import TermLabel

@@ -11,7 +11,7 @@ from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.start_up import ahead
-from flashscope.app.widgets.shortcut_sheet import ShortcutSheet
+from flashscope.app.widgets.frame.shortcut_sheet import ShortcutSheet
 from tests.app.fakes import reading, sweep
 from tests.app.rig import Rig, Save
 

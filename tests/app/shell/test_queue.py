@@ -14,7 +14,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.shell.main_window import MainWindow, build_window
-from flashscope.app.widgets.queue_sheet import QueueSheet
+from flashscope.app.widgets.frame.queue_sheet import QueueSheet
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.plan import Plan, Protocol

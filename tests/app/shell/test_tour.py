@@ -13,7 +13,7 @@ from flashscope.app.control.quick import quick_plan
 from flashscope.app.control.settings import Settings
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.widgets.callout import visible_part
+from flashscope.app.widgets.frame.callout import visible_part
 from tests.app.fakes import PLAN, plan_started
 from tests.app.rig import Rig, start_page
 

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication
 
 from flashscope.app.look.fonts import load_fonts, ui_font
 from flashscope.app.look.kernel_marks import KERNEL_MARKS
-from flashscope.app.widgets.reading_order import reading_order
+from flashscope.app.widgets.frame.reading_order import reading_order
 from flashscope.kernels.catalogue.registry import KERNELS as KNOWN
 from tests.app.bench import Bench
 from tests.app.pages.profile.failing import EVENTS, KERNELS

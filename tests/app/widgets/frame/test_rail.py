@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.look.zoom import ZOOM
 from flashscope.app.pages.registry import PLACES
-from flashscope.app.widgets.rail import Rail, RailEntry
+from flashscope.app.widgets.frame.rail import Rail, RailEntry
 
 Style = Qt.ToolButtonStyle
 

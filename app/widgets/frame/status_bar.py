@@ -10,7 +10,7 @@ from flashscope.app.control.presence import STATES, Presence
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.elided import ElidedLabel
-from flashscope.app.widgets.error_line import ErrorLine
+from flashscope.app.widgets.frame.error_line import ErrorLine
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.term_label import TermLine

@@ -5,7 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from flashscope.app.control.guard import guarded
-from flashscope.app.widgets.place_tabs import PlaceTabs
+from flashscope.app.widgets.frame.place_tabs import PlaceTabs
 
 MARGINS = 4, 0, 12, 0
 SPACING = 12
