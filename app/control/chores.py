@@ -75,6 +75,12 @@ class Chores(QObject):
         self._pool.clear()
         self.do(act, then)
 
+    def forget(self) -> None:
+        """Do nothing of what waits; what has begun is done."""
+        self._prepared.clear()
+        self._timer.stop()
+        self._pool.clear()
+
     @property
     def idle(self) -> bool:
         """Whether everything is done, but perhaps for what the event loop is still to tell."""

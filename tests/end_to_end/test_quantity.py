@@ -95,8 +95,9 @@ def test_a_plot_and_the_crosshair_show_it_when_it_is_chosen(session: Session, qt
     plots.cells[0].quantity_chosen.emit(PROCESSOR_TIME.key)
     plots.move_cursor(64)
     *_, standard, flash2 = values(session)
-    assert plots.panel.figure("standard", PROCESSOR_TIME.key) == ms_text(standard)
-    assert plots.panel.figure("flash2", PROCESSOR_TIME.key) == ms_text(flash2)
+    told = [plots.panel.figure(kernel, PROCESSOR_TIME.key) for kernel in ("standard", "flash2")]
+    undoubted = [figure.removeprefix("! ") for figure in told]  # a busy machine's time may be in doubt
+    assert undoubted == [ms_text(standard), ms_text(flash2)]
     drawn = {one.kernel: one.at(64) for one in plots.cards[PROCESSOR_TIME.key].plot._series}
     assert drawn == {"standard": standard, "flash2": flash2}
     export = plots.cards[PROCESSOR_TIME.key].make_export()

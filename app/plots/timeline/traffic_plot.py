@@ -16,7 +16,7 @@ from flashscope.profiles.wire.traffic import Traffic
 
 HEIGHT_PX, AXIS_PX, TOP_PX = 72, 52, 8
 LABEL_ANCHOR = 0, 1.06  # of the copy's label, whose ground would cover half of the line
-LABEL_PX, ROOM_PX = 22, 68  # of the copy's label, and of a plot that has room for it
+LABEL_PX, ROOM_PX = 24, 68  # of the copy's label, and of a plot that has room for it
 TIGHT = 1.06  # of the axis over all of it, where there is no room
 NS_IN_US, US_IN_MS = 1e3, 1e3
 

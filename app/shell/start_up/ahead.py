@@ -83,8 +83,9 @@ class Ahead(Chores):
         self.do(lambda: None, lambda _: self.loaded.emit())
 
     def stop(self) -> None:
-        """Make no more."""
+        """Load and make no more."""
         self._pause.stop()
+        self.forget()
 
     def _go_on(self) -> None:
         if self._window.isVisible():  # it may be closed by now
