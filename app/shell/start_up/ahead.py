@@ -14,13 +14,12 @@ from flashscope.app.pages.registry import KEYS, page_class
 from flashscope.app.shell.pages import Pages
 
 IDLE_MS = 50  # between two pages: paints and what the user does come before
-WITHOUT_QT = "numpy"
 ROOMS = ("figures", "stepper", "widgets", "plots", "pages")  # of app, each after those that it stands on
 
 
 def modules_of_pages() -> Iterator[str]:
     """What the pages are made of, that which needs less first, so that each adds little to what is loaded."""
-    yield "pyqtgraph"
+    yield from ("numpy", "pyqtgraph")
     for room in ROOMS:
         package = f"flashscope.app.{room}"
         within = import_module(package).__path__
@@ -31,7 +30,7 @@ class Ahead(Chores):
     """Loads while nothing else happens and makes a page in each pause; each is tried once.
 
     Signals:
-        loaded: What every page needs is there, or cannot be loaded.
+        loaded: What every page needs is there, cannot be loaded, or is needed no more; told once.
 
     Args:
         window: Whose pages they are; in one that is closed none is made.
@@ -45,6 +44,7 @@ class Ahead(Chores):
         super().__init__(window)
         self._window, self._pages, self._ready = window, pages, ready
         self._due = iter(KEYS)
+        self._told = False
         self._pause = QTimer(self, interval=IDLE_MS)
         self._pause.timeout.connect(self._make_next)
         self.loaded.connect(self._go_on)
@@ -60,13 +60,7 @@ class Ahead(Chores):
         What has classes of Qt is loaded on this thread, a module in each turn of the event loop: PySide looks
         classes up without Python's lock, and crashes where another thread makes one at that moment.
         """
-        self.do(partial(import_module, WITHOUT_QT), self._load_here)
-
-    def _load_here(self, _loaded: object) -> None:
-        if self._window.isVisible():  # it may be closed by now
-            self.do_after(self._load(), self._find_pages)
-        else:
-            self.loaded.emit()
+        self.do_after(self._load(), self._find_pages)
 
     def _load(self) -> ChoreSteps[Callable[[], None]]:
         for name in modules_of_pages():
@@ -80,12 +74,18 @@ class Ahead(Chores):
     def _find_pages(self, _loaded: None) -> None:
         for key in KEYS:
             self.do(partial(page_class, key))
-        self.do(lambda: None, lambda _: self.loaded.emit())
+        self.do(lambda: None, lambda _: self._tell())
+
+    def _tell(self) -> None:
+        if not self._told:
+            self._told = True
+            self.loaded.emit()
 
     def stop(self) -> None:
         """Load and make no more."""
         self._pause.stop()
         self.forget()
+        self._tell()
 
     def _go_on(self) -> None:
         if self._window.isVisible():  # it may be closed by now
@@ -94,7 +94,7 @@ class Ahead(Chores):
     def _make_next(self) -> None:
         key = next((key for key in self._due if key in self._pages.missing), None)
         if key is None:
-            self.stop()
+            self._pause.stop()
         else:
             self._pages.make(key)
             self._ready(key)

@@ -20,6 +20,7 @@ Key = Qt.Key
 
 
 def press(window: MainWindow, key: Qt.Key) -> None:
+    window.activateWindow()  # without a screen it can lose the keyboard to what has just gone
     QTest.keyClick(window, key)
 
 
