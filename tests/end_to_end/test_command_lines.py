@@ -67,6 +67,7 @@ def run_lines(seed: int, count: int, places: dict[str, Path], capfd: pytest.Capt
             made.unlink()
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_share_of_all_command_lines_ends_as_promised(
     places: dict[str, Path], capfd: pytest.CaptureFixture[str]
 ) -> None:

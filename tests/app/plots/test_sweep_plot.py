@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtWidgets import QApplication
 
@@ -13,6 +13,7 @@ from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.quantities.quantity import Quantity
 from flashscope.profiles.results.quantities.registry import FOOTPRINT, RUNTIME, SPEEDUP, THROUGHPUT
 from tests.app.fakes import sweep
+from tests.matrix import in_rounds
 from tests.profiles.sessions import session_of
 
 IN_FLIGHT = {
@@ -57,8 +58,12 @@ def ranges_after(done: Sequence[Act], quantity: Quantity) -> object:
     return shown
 
 
+@in_rounds(4)
+@settings(max_examples=20)
 @given(done=acts, quantity=st.sampled_from(QUANTITIES))
-def test_no_range_outlives_its_quantity(qapp: QApplication, done: list[Act], quantity: Quantity) -> None:
+def test_no_range_outlives_its_quantity(
+    turn: int, qapp: QApplication, done: list[Act], quantity: Quantity
+) -> None:
     assert qapp
     assert ranges_after(done, quantity) == ranges_after([], quantity)
 

@@ -235,6 +235,7 @@ def test_two_sweeps_are_measured_one_after_the_other_and_the_second_begins_by_it
     assert {session.outcome for session in found} == {"finished"}
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_several_runs_make_a_family_that_compare_takes_as_one_side(real: MainWindow, qtbot: QtBot) -> None:
     controller = real.controller
     controller.run(TINY, runs=3)

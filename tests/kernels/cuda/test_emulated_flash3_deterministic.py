@@ -88,6 +88,7 @@ LATE: Edits = (("arrive(at.k_full(ks));", f"{POLLS} arrive(at.k_full(ks));"),)
 """What loads falls behind where it passes such keys: the next tile's must not be taken for loaded."""
 
 
+@pytest.mark.matrix  # it takes seconds
 @pytest.mark.parametrize("edits", [(), LATE], ids=["on time", "late"])
 @pytest.mark.parametrize(
     ("head_dim", "deterministic"),

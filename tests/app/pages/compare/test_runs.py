@@ -75,6 +75,7 @@ def test_runs_of_one_plan_alone_are_compared_with_one_another(desk: Desk, sides:
     )
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_more_runs_than_there_are_sides_stay_one(desk: Desk) -> None:
     runs = save_runs("before", 7)
     desk.choose(*runs)
@@ -125,6 +126,7 @@ def test_the_figures_are_those_that_compare_prints(
     assert contrast.summary == desk.sentences()[0]
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_every_run_is_drawn_faintly_and_the_median_of_runs_strongly(
     desk: Desk, sides: list[list[Path]]
 ) -> None:

@@ -58,6 +58,7 @@ def test_a_word_without_room_ends_in_an_ellipsis_and_the_tip_has_all_of_it(qtbot
     assert link.toolTip() == "a worldwide-known-recording of it"
 
 
+@pytest.mark.matrix  # it takes seconds
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
 def test_what_is_told_of_a_recording_is_shortened_by_whole_words(
     window: MainWindow, qtbot: QtBot, size: tuple[int, int]

@@ -54,7 +54,7 @@ def test_a_file_with_a_trace_whose_parts_do_not_fit_together_is_refused(
         load(recorder.path)
 
 
-@pytest.mark.parametrize("mode", [mode.key for mode in MODES])
+@chosen("mode", [mode.key for mode in MODES], {"lanes"})
 @chosen("turn", range(20), {0})
 def test_a_drawn_trace_is_shown_or_refused(bench: Bench, turn: int, mode: str) -> None:
     bench.page.show_mode(mode)
@@ -86,7 +86,7 @@ def test_a_trace_of_which_the_mask_keeps_nothing_is_shown(bench: Bench, mode: st
     walk(bench.show(), trace)
 
 
-@pytest.mark.parametrize("mode", ["broken", "predict"])
+@chosen("mode", ["broken", "predict"], {"predict"})
 def test_a_drawn_trace_is_shown_in_every_mode(bench: Bench, mode: str) -> None:
     bench.show("slide").choose_mode(mode)
     shown = 0

@@ -35,6 +35,7 @@ def test_words_stand_in_the_place_of_a_picture(editor: StoryEditor) -> None:
     assert [(entry(editor, at).picture, entry(editor, at).words) for at in range(3)] == [(None, WAITING)] * 3
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_picture_shows_the_stage_with_the_sentence_and_stays_until_the_next_is_drawn(
     drawing: None, editor: StoryEditor, story: Path, qtbot: QtBot
 ) -> None:

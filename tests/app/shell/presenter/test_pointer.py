@@ -1,6 +1,5 @@
 """A pointer that rests on a stage changes nothing there before the speaker lets it."""
 
-import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
@@ -17,6 +16,7 @@ from flashscope.app.stage.story import Story
 from flashscope.app.widgets.paint_turns import PaintTurns
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import Key, answer, press, profile, settle
+from tests.matrix import chosen
 
 
 def dimmed(window: MainWindow) -> set[str]:
@@ -83,7 +83,7 @@ def test_a_name_of_the_legend_looks_the_same_under_the_pointer_before_c(staged: 
     assert name.grab().toImage() != before
 
 
-@pytest.mark.parametrize("view", ["roofline", "traffic", "compare", "telemetry"])
+@chosen("view", ["roofline", "traffic", "compare", "telemetry"], {"traffic", "compare"})
 def test_no_plot_of_a_stage_heeds_a_resting_pointer_before_c(
     window: MainWindow, rig: Rig, qtbot: QtBot, view: str
 ) -> None:

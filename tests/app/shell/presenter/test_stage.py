@@ -24,6 +24,7 @@ from flashscope.profiles.results.model.rows import rows
 from tests.app.fakes import PLAN, sweep
 from tests.app.rig import Rig, Save
 from tests.app.shell.presenter.conftest import Key, press, profile, settle, shown_plots
+from tests.matrix import chosen
 
 EMPTY = "compare", "traffic"  # which show nothing without sessions
 READABLE_PX = 24  # 18 pt at 96 dots an inch
@@ -82,7 +83,7 @@ def test_the_pointer_moves_nothing_before_c_lets_it(staged: MainWindow) -> None:
     assert plots.seqlen == 512
 
 
-@pytest.mark.parametrize("view", sorted(set(STAGED) - set(EMPTY)))
+@chosen("view", sorted(set(STAGED) - set(EMPTY)), {"profile", "stepper", "roofline"})
 def test_f11_presents_the_view_in_front(shared_window: MainWindow, qtbot: QtBot, view: str) -> None:
     window = shared_window
     window.show_page(view)
@@ -102,7 +103,7 @@ def test_f11_in_a_view_that_shows_nothing_says_so(window: MainWindow, view: str)
     assert window.errors.text.startswith("There is nothing to present: ")
 
 
-@pytest.mark.parametrize("view", sorted(set(VIEWS) - set(STAGED)))
+@chosen("view", sorted(set(VIEWS) - set(STAGED)), {"sessions"})
 def test_f11_in_a_view_without_a_form_for_a_stage_says_so(window: MainWindow, view: str) -> None:
     window.show_page(view)
     window.trigger("stage")
