@@ -20,7 +20,9 @@ Key = Qt.Key
 
 
 def press(window: MainWindow, key: Qt.Key) -> None:
-    window.activateWindow()  # without a screen it can lose the keyboard to what has just gone
+    if not window.isActiveWindow():  # without a screen it can lose the keyboard to what has just gone
+        window.activateWindow()
+        assert QTest.qWaitForWindowActive(window)
     QTest.keyClick(window, key)
 
 
