@@ -309,21 +309,16 @@ def _stop(place: _Place, data: dict[str, Any]) -> Stop:
     listed = {field: [data[field]] for field in LISTED if isinstance(data.get(field), str)}
     with place.told():
         stop = _converted(data | listed, Stop, _remedy(page))
-    with place.told("quantity"):
-        for name in stop.quantity:
-            _among(name, tuple(QUANTITIES), "quantity")
-    with place.told("panels"):
-        for name in stop.panels:
-            _among(name, PANELS, "panel")
-    with place.told("preset"):
-        if stop.preset:
-            _among(stop.preset, _presets(), "preset")
-    with place.told("mode"):
-        if stop.mode:
-            _among(stop.mode, _modes(), "mode")
-    with place.told("fault"):
-        if stop.fault:
-            _among(stop.fault, FAULTS, "fault")
+    for field, names, known in (
+        ("quantity", stop.quantity, lambda: tuple(QUANTITIES)),
+        ("panel", stop.panels, lambda: PANELS),
+        ("preset", (stop.preset,) * bool(stop.preset), _presets),
+        ("mode", (stop.mode,) * bool(stop.mode), _modes),
+        ("fault", (stop.fault,) * bool(stop.fault), lambda: FAULTS),
+    ):
+        with place.told("panels" if field == "panel" else field):
+            for name in names:
+                _among(name, known(), field)
     for field, names in {
         "session": (stop.session,),
         "beside": stop.beside,

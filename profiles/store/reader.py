@@ -15,6 +15,8 @@ from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store.blobs.timelines import decode_timeline
+from flashscope.profiles.store.blobs.traces import decode_trace
 from flashscope.profiles.store.errors import AlteredFileError, CorruptFileError
 from flashscope.profiles.store.mark import SessionMark
 from flashscope.profiles.store.opening import being_written, opened
@@ -24,8 +26,6 @@ from flashscope.profiles.store.records import ReadingRecord, SessionRecord
 from flashscope.profiles.store.schema import MAX_PARTS, MAX_POINTS, MAX_ROWS, MAX_TIMELINES, MAX_TRACES
 from flashscope.profiles.store.sealed_rows import Row, read_batches
 from flashscope.profiles.store.statements import records
-from flashscope.profiles.store.timelines import decode_timeline
-from flashscope.profiles.store.traces import decode_trace
 from flashscope.profiles.store.words import Field, UserWords, read_bookmarks, read_tags
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import Reading, TelemetryStarted

@@ -11,7 +11,7 @@ from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.modes import MODES
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.store import CorruptFileError, Recorder, load
-from flashscope.profiles.store.traces import decode_trace
+from flashscope.profiles.store.blobs.traces import decode_trace
 from flashscope.profiles.wire.events import TraceReady
 from tests.app.pages.stepper.conftest import Bench
 from tests.app.pages.stepper.hostile import KNOWN, drawn, with_array

@@ -10,9 +10,9 @@ from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import FAULTS, Fault, TraceRequest
 from flashscope.profiles.store import SessionFileError, load, opening
+from flashscope.profiles.store.blobs.traces import decode_trace
 from flashscope.profiles.store.migrations import MIGRATIONS
 from flashscope.profiles.store.migrations.v017_faults import name_faults
-from flashscope.profiles.store.traces import decode_trace
 from flashscope.profiles.wire.events import PlanFinished, TraceReady
 from tests.profiles.store import builders
 

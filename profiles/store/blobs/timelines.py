@@ -13,7 +13,7 @@ from flashscope.kernels.workload.timeline import (
     StageTimeline,
     check_rounds,
 )
-from flashscope.profiles.store.arrays import BYTES, INTEGERS, check_array
+from flashscope.profiles.store.blobs.arrays import BYTES, INTEGERS, check_array
 
 LONGEST_NS = 3_600 * 10**9  # of a run: an hour
 MOST_BLOCK = 1 << 31

@@ -17,8 +17,8 @@ from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import ReplacedFileError, SessionFileError, load
 from flashscope.profiles.store import keeping as kept
+from flashscope.profiles.store.blobs.timelines import decode_timeline
 from flashscope.profiles.store.schema import VERSION
-from flashscope.profiles.store.timelines import decode_timeline
 from tests.profiles.store import builders
 
 KNOWN = builders.timeline()

@@ -3,7 +3,7 @@
 import msgspec
 
 from flashscope.kernels.workload.trace import MOST_TILES, Trace, check_tiling
-from flashscope.profiles.store.arrays import FLOATS, INTEGERS, check_array
+from flashscope.profiles.store.blobs.arrays import FLOATS, INTEGERS, check_array
 
 
 def decode_trace(blob: bytes) -> Trace:
