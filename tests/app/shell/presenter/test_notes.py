@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import read_story
 from tests.app.rig import Rig
-from tests.app.shell.presenter.conftest import Key, press
+from tests.app.shell.presenter.conftest import Key, press, profile
 
 
 @pytest.mark.matrix
@@ -41,6 +41,7 @@ def test_what_is_on_show_can_be_added_as_a_stop_and_is_shown_by_it(
 ) -> None:
     press(staged, Key.Key_Escape)
     staged.show_page("profile")
+    seqlen = profile(staged).plots.seqlen  # as it was before the stage
     target = tmp_path / "home" / "mine"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(target), ""))
     add = staged.registry.find("stage.add")
@@ -48,7 +49,7 @@ def test_what_is_on_show_can_be_added_as_a_stop_and_is_shown_by_it(
     add.trigger()
     added = read_story(target.with_suffix(".toml"))
     stop = added.stops[0]
-    assert (stop.page, stop.quantity, stop.seqlen) == ("profile", ("footprint", "runtime"), 512)
+    assert (stop.page, stop.quantity, stop.seqlen) == ("profile", ("footprint", "runtime"), seqlen)
     assert added.session_of(stop) is not None
     assert staged.errors.text == "Stop 1 of mine.toml."
     staged.stage.enter(added)
