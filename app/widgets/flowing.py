@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 from superqt import QFlowLayout
@@ -39,6 +39,8 @@ class Flowing(QWidget):
         """Be as high as the lines again when what is in them has another size, as at another zoom."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.fit()
+        elif event.type() == QEvent.Type.StyleChange:  # what is hidden is asked for no layout
+            QCoreApplication.postEvent(self, QEvent(QEvent.Type.LayoutRequest))
         return super().event(event)
 
     def put(self, widgets: Sequence[QWidget]) -> None:
