@@ -44,7 +44,7 @@ def test_progress_goes_to_stderr_one_line_a_point_with_the_time_left(tmp_path: P
     done = program.run(*SMALL, "--seqlen", "32,64", "--kernels", "flash2", home=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "1 of 2  flash2  N = 32" in done.stderr
-    assert "2 of 2  flash2  N = 64, about 0:0" in done.stderr
+    assert "2 of 2  flash2  N = 64, a few seconds left" in done.stderr
     assert "drift check  flash2  N = 32: " in done.stderr
 
 

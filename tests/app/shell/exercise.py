@@ -30,6 +30,7 @@ from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.plots.compare.strip_plot import StripPlot
+from flashscope.app.plots.stepper.distance_panel import DistancePanel
 from flashscope.app.plots.stepper.panel import Panel
 from flashscope.app.plots.sweep.legend import KernelButton
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
@@ -42,6 +43,7 @@ from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.story import Stop
 from flashscope.app.stage.writing import add_stop
 from flashscope.app.stepper.modes import MODES
+from flashscope.app.widgets.buttons import SteadyButton
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.frame.palette import CommandPalette
 from flashscope.app.widgets.frame.queue_sheet import QueueSheet
@@ -67,6 +69,8 @@ def exercise(window: MainWindow, file: Path) -> None:
             for widget in window.page.findChildren(QWidget):
                 _touch(widget)
         _turn_modes(window)
+    _zoom(window)
+    _press_twice(window)
     sessions = window.pages["sessions"]
     assert isinstance(sessions, SessionsPage)
     window.show_page("sessions")
@@ -97,6 +101,30 @@ def _turn_modes(window: MainWindow) -> None:
         stepper.show_mode(mode.key)
         _settle()
         grab_whole(window)
+        for panel in stepper.findChildren(DistancePanel):
+            QTest.mouseClick(panel, Qt.MouseButton.LeftButton)
+
+
+def _zoom(window: MainWindow) -> None:
+    """Zoom, and look at what is out of sight before its turn has come."""
+    for percent in (110, 100):
+        window.appearance.zoom(percent)
+        for key in ("claims", "profile"):
+            _settle()
+            window.show_page(key)
+        window.appearance.finish()
+
+
+def _press_twice(window: MainWindow) -> None:
+    """Press what acts on a press of its own, and let go beside it."""
+    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    for button in window.findChildren(SteadyButton):
+        for kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick):
+            inside = QPointF(1, 1)
+            QApplication.sendEvent(button, QMouseEvent(kind, inside, inside, left, left, none))
+        beside = QPointF(-9, -9)
+        kind = QEvent.Type.MouseButtonRelease
+        QApplication.sendEvent(button, QMouseEvent(kind, beside, beside, left, Qt.MouseButton.NoButton, none))
 
 
 def _queue(window: MainWindow) -> None:

@@ -151,7 +151,7 @@ OWNERS = {  # what takes text for markup, and the modules that may call it
     "QTextBrowser": (),
     "QToolTip": (),
     "setToolTip": ("widgets/plain.py",),
-    "setTabToolTip": ("widgets/place_tabs.py",),
+    "setTabToolTip": ("widgets/frame/place_tabs.py",),
     "setWhatsThis": (),
     "setHtml": (),
     "appendHtml": (),
