@@ -56,6 +56,14 @@ def _without_flash_attn_4() -> str | None:
 
 
 @cache
+def _without_flash_attn_3() -> str | None:
+    """Why FlashAttention-3's own build cannot run here, or None when it can."""
+    if installed("flash_attn_interface"):
+        return None
+    return f"FlashAttention-3 is not installed: {install_command('tokenspeed-fa3')}"
+
+
+@cache
 def _without_xvfb() -> str | None:
     """Why no window can be opened on a virtual display, or None when one can."""
     missing = [program for program in ("Xvfb", "xwininfo") if shutil.which(program) is None]
@@ -73,6 +81,7 @@ class Need(NamedTuple):
 NEEDS = (
     Need("gpu", _without_gpu, "REQUIRE_GPU"),
     Need("torch", _without_torch, "REQUIRE_TORCH"),
+    Need("flash_attn_3", _without_flash_attn_3, "REQUIRE_FLASH_ATTN_3"),
     Need("flash_attn_4", _without_flash_attn_4, "REQUIRE_FLASH_ATTN_4"),
     Need("xvfb", _without_xvfb, "REQUIRE_XVFB"),
 )

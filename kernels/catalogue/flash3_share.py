@@ -7,7 +7,7 @@ H100 SXM and H200: every Hopper gives the same bits, and the workspace is known 
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil, inf
 from typing import NamedTuple
 
@@ -16,8 +16,12 @@ from flashscope.kernels.workload.walk import longest_walk, walks
 
 SMS = 132
 GROUP_ROWS = 64  # query rows of a warpgroup
+HALVED_KEYS, HALF_KEYS = 128, 64  # of a key tile of which half may be computed: flash3_layout.cuh
 PANEL = 64  # columns of a tile in shared memory, which are padded to whole ones
-SHORT_KEYS = 4096  # up to here 128 keys a tile win at head dim 128, then 176
+SHORT_KEYS, SHORT_BLOCK_KEYS = 3072, 4096  # of uneven batches, of blocks: up to here 128 keys a tile win
+BLOCKS_TILE = 176  # keys of a tile beyond them, under a block mask
+STEP_COSTS = {112: 128, 128: 144, 160: 172}  # of a tile of so many keys at head dim 128: measured on an H200
+HALF_STEP_COST = 112  # of one of which half is computed
 NARROW_HEAD, MIDDLE_HEAD, WIDE_HEAD = 64, 128, 192
 FEW_KEYS = 256  # up to here tiles of 64 keys gain 3 to 5 %: nothing hides the first and the last
 MOST_GROUPS_SHARED = 2  # three warpgroups' registers hold neither packed heads nor parts
@@ -95,11 +99,41 @@ def usual_shape(problem: Problem) -> TileShape:
     if head_dim <= 96:  # noqa: PLR2004 - a table of head dims
         return TileShape(3, 112)
     if head_dim <= MIDDLE_HEAD:
-        diagonals = problem.causal and problem.window is not None
-        return TileShape(2, 128 if diagonals or problem.longest_keys <= SHORT_KEYS else 176)
+        return TileShape(2, _middle_keys(problem))
     if head_dim <= WIDE_HEAD:
         return TileShape(2, 112 if head_dim <= 160 else 96)  # noqa: PLR2004 - a table of head dims
     return TileShape(2, 80)
+
+
+def _middle_keys(problem: Problem) -> int:
+    """Keys of a tile at head dim 128: those whose steps cost least."""
+    keys, features = problem.longest_keys, problem.features
+    if "block_mask" in features:
+        return HALVED_KEYS if keys <= SHORT_BLOCK_KEYS else BLOCKS_TILE
+    if "window" in features:
+        return HALVED_KEYS
+    if "ragged" in features:
+        return HALVED_KEYS if keys <= SHORT_KEYS else max(STEP_COSTS)
+    if not problem.causal:
+        return min(STEP_COSTS, key=partial(_row_cost, keys))
+    return min((HALVED_KEYS, max(STEP_COSTS)), key=partial(_causal_cost, problem))
+
+
+def _row_cost(keys: int, block_k: int) -> int:
+    """Time of a row of key tiles at head dim 128, in a unit of its own."""
+    whole, rest = divmod(keys, block_k)
+    halved = block_k == HALVED_KEYS and rest <= HALF_KEYS
+    last = HALF_STEP_COST if halved else STEP_COSTS[block_k]
+    return whole * STEP_COSTS[block_k] + last * (rest > 0)
+
+
+def _causal_cost(problem: Problem, block_k: int) -> int:
+    """The same of all rows of a head: of 128 keys one of two warpgroups computes half of its last tile."""
+    rows, diagonal = 2 * GROUP_ROWS, problem.seqlen_k - problem.seqlen_q
+    ends = (min(row + rows, problem.seqlen_q) + diagonal for row in range(0, problem.seqlen_q, rows))
+    step = STEP_COSTS[block_k]
+    spared = (step - HALF_STEP_COST) // 2 if block_k == HALVED_KEYS else 0
+    return sum(ceil(end / block_k) * step - spared for end in ends if end > 0)
 
 
 def _paged_shape(head_dim: int) -> TileShape:

@@ -118,6 +118,22 @@ TORCH_AUTO = KernelSpec(
     backward=_through_autograd(DTYPES_BY_BACKEND),
 )
 
+FLASH_ATTN_3 = KernelSpec(
+    name="flash-attn-3",
+    family="library",
+    idea="FlashAttention-3 as its authors build it in C++ for Hopper; forward alone",
+    mark=MarkSpec("purple", "triangle-right", "medium"),
+    dtypes={"cuda": SIXTEEN_BIT},
+    workspace=workspace.library_fused,
+    implementation={"cuda": "flashscope.kernels.library.flash_attention_3"},
+    head_dims=LIBRARY_HEAD_DIMS,
+    features={"cuda": EVERY_MASK - {"block_mask"}},
+    min_compute_capability=(9, 0),
+    max_compute_capability=(9, 0),
+    extra="tokenspeed-fa3",
+    module="flash_attn_interface",
+)
+
 FLASH_ATTN_4 = KernelSpec(
     name="flash-attn-4",
     family="library",
@@ -138,4 +154,4 @@ FLASH_ATTN_4 = KernelSpec(
 )
 
 TORCH: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TORCH_CUDNN, TORCH_AUTO)
-LIBRARY: tuple[KernelSpec, ...] = (*TORCH, FLASH_ATTN_4)
+LIBRARY: tuple[KernelSpec, ...] = (*TORCH, FLASH_ATTN_3, FLASH_ATTN_4)

@@ -12,7 +12,15 @@ from math import ceil
 
 from msgspec import structs
 
-from flashscope.kernels.catalogue.flash3_share import GROUP_ROWS, PANEL, Share, share, usual_shape
+from flashscope.kernels.catalogue.flash3_share import (
+    GROUP_ROWS,
+    HALF_KEYS,
+    HALVED_KEYS,
+    PANEL,
+    Share,
+    share,
+    usual_shape,
+)
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.walk import walks
 
@@ -39,21 +47,29 @@ def flash2_shared(problem: Problem) -> int:
 
 def flash3_shared(problem: Problem) -> int:
     """Of flash3."""
-    return _flash3_shared(problem, share(problem))
+    return flash3_shared_as(problem, share(problem))
 
 
 def flash3_step_shared(problem: Problem) -> int:
-    """Of the steps before flash3, whose tiles are the usual ones."""
-    return _flash3_shared(problem, Share(usual_shape(problem)))
+    """Of the steps before flash3, whose tiles are the usual ones, and whole."""
+    return flash3_shared_as(problem, Share(usual_shape(problem), draws=False))
 
 
 def flash3_first_shared(problem: Problem) -> int:
     """Of flash3-a, where every warpgroup multiplies all key tiles of its tile."""
-    return _flash3_shared(problem, Share(usual_shape(problem)), all_alike=True)
+    return flash3_shared_as(problem, Share(usual_shape(problem)), all_alike=True)
 
 
-def _flash3_shared(problem: Problem, chosen: Share, *, all_alike: bool = False) -> int:
-    """Copies fill key tiles for a whole tile; a warpgroup's products leave out those that it sees none of."""
+def flash3_shared_as(problem: Problem, chosen: Share, *, all_alike: bool = False) -> int:
+    """Of flash3 shared out so.
+
+    Copies fill key tiles for a whole tile; a warpgroup's products leave out those that it sees none of.
+
+    Args:
+        problem: What is computed.
+        chosen: How.
+        all_alike: Whether every warpgroup multiplies all key tiles of its tile.
+    """
     keys, rows, packed = chosen.shape.block_k, chosen.shape.rows, chosen.pack_gqa
     heads = problem.batch * problem.heads // packed
     row_tiles = heads * ceil(problem.seqlen_q * packed / rows)
@@ -67,7 +83,34 @@ def _flash3_shared(problem: Problem, chosen: Share, *, all_alike: bool = False) 
         copied, multiplied = row_tiles * seen, heads * ceil(problem.seqlen_q * packed / GROUP_ROWS) * seen
     read, written = (_round_up(problem.head_dim, unit) * ELEMENT for unit in (FRAGMENT, PANEL))
     q_copies = chosen.splits * row_tiles * rows
-    return multiplied * (GROUP_ROWS + 2 * keys) * read + (2 * keys * copied + q_copies) * written
+    halved = 0 if all_alike else HALF_KEYS * heads * _halved(problem, chosen)
+    of_products = multiplied * (GROUP_ROWS + 2 * keys) - halved
+    return of_products * read + (2 * keys * copied + q_copies) * written
+
+
+def _halved(problem: Problem, chosen: Share) -> int:
+    """Halves of first key tiles, of K and of V, that the warpgroups of a head leave out: none of theirs.
+
+    Under a causal mask that is every other one, where its rows end with half a tile; without one all or none.
+    Of an only tile V is multiplied whole.
+    """
+    usual = chosen.shape == usual_shape(problem) and chosen.draws and chosen.splits == 1
+    if not usual or chosen.shape.block_k != HALVED_KEYS or problem.window is not None:
+        return 0
+    whole, rest = divmod(problem.seqlen_q, GROUP_ROWS)
+    last_keys = (problem.seqlen_k - 1) % HALVED_KEYS + 1
+    ends_in_half, alone = last_keys <= HALF_KEYS, problem.seqlen_k <= HALF_KEYS
+    if not problem.causal:
+        return (whole + bool(rest)) * ends_in_half * (1 if alone else 2)
+    diagonal = problem.seqlen_k - problem.seqlen_q
+    first = max(0, -diagonal // GROUP_ROWS)  # that sees any key
+    ends = [GROUP_ROWS * (first + turn) + diagonal for turn in (1, 2)]
+    turns = [turn for turn, end in enumerate(ends) if HALF_KEYS - 1 <= end % HALVED_KEYS <= HALF_KEYS]
+    halving = sum(2 * ((max(0, whole - first) - turn + 1) // 2) for turn in turns)
+    only = sum(ends[turn] <= HALF_KEYS and whole - first > turn for turn in turns)
+    begins = problem.seqlen_k - last_keys
+    last = rest > 0 and ends_in_half and problem.seqlen_k - rest + 1 >= begins
+    return halving - only + last * (1 if alone else 2)
 
 
 def _by_warpgroups(problem: Problem, rows: int, keys: int) -> int:

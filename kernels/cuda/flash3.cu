@@ -20,7 +20,8 @@
 // all blocks kept, 2 % with half, 10 % with an eighth, 20 % with a sixteenth: a tile of queries costs two steps besides.
 //
 // The ladder, each a variant in flash3.py: flash3-a all three 0; flash3-b OVERLAP and PINGPONG; flash3-c SCHEDULE too;
-// flash3 with EARLY, FREE_FIRST, LAZY (flash3_softmax.cuh) and two buffers of Q where they win. Tried (flash3-attempts.md) and lost:
+// flash3 with EARLY, FREE_FIRST, HALVES, LAZY (flash3_softmax.cuh), BOXED (flash3_store.cuh) and two buffers of Q where
+// they win. Tried (flash3-attempts.md) and lost:
 //   the last PV of a tile under the first QK of the next -1 to -4 % at d = 64, where it once won, -1 to -10 % elsewhere
 //   hints to the L2 about what to keep                   -4 to -6 % in decoding
 //   a store that keeps the wait for PV below the softmax -1 to -9 %: packing interleaves better when it comes early
@@ -30,17 +31,11 @@
 //
 // Keys are walked downwards, so that the masked tiles come first. The consumers' addresses go through __shfl_sync to
 // be uniform to the compiler: without it every product moves its descriptor, R2UR, in the main loop.
-#ifndef OVERLAP
-#define OVERLAP 1
-#endif
 #ifndef PINGPONG
 #define PINGPONG 0
 #endif
 #ifndef FREE_FIRST
 #define FREE_FIRST 0  // 1: the first product of a tile waits for no turn
-#endif
-#ifndef SCHEDULE
-#define SCHEDULE 1  // 0: a block a tile; 1: blocks stay and draw tiles from a counter
 #endif
 #ifndef Q_STAGES
 #define Q_STAGES 1
@@ -57,15 +52,15 @@
 #else
 #include "flash3_store.cuh"
 #endif
-#include "flash3_early.cuh"
+#include "flash3_producer.cuh"
 #include "launch_order.cuh"
 #include "wgmma.cuh"
 
-static_assert(!EARLY || !SCHEDULE && !PAGE_SIZE, "of the first tile alone, by one thread");
 static_assert(!RAGGED || OVERLAP, "V's padding is cleared between the first softmax of a tile and its first PV");
 
 // S = Q K^T: both operands with the head dimension contiguous; 16 columns are 32 bytes of a 128-byte swizzled row.
-__device__ __forceinline__ void product_qk(float (&s)[S_REGS], u32 q, u32 k) {
+template <int n>
+__device__ __forceinline__ void product_qk(float (&s)[n], u32 q, u32 k) {
     const u64 dq = descriptor(q, 16), dk = descriptor(k, 16);
     wgmma_ss<0>(s, dq, dk);
 #pragma unroll
@@ -73,10 +68,11 @@ __device__ __forceinline__ void product_qk(float (&s)[S_REGS], u32 q, u32 k) {
         wgmma_ss<1>(s, dq + (i / 4 * Q_PANEL + i % 4 * 32 >> 4), dk + (i / 4 * K_PANEL + i % 4 * 32 >> 4));
 }
 // O += P V: V with the head dimension contiguous is the transposed operand; 16 keys are 2048 bytes.
+template <int keys>
 __device__ __forceinline__ void product_pv(float (&o)[O_REGS], const u32 (&p)[S_REGS / 2], u32 v) {
     const u64 dv = descriptor(v, K_PANEL);
 #pragma unroll
-    for (int i = 0; i < BLOCK_K / 16; ++i)
+    for (int i = 0; i < keys / 16; ++i)
         wgmma_rs(o, p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3], dv + (i * 2048 >> 4));
 }
 
@@ -88,8 +84,8 @@ __device__ __forceinline__ void rescale(float (&o)[O_REGS], const Softmax& state
     }
 }
 // A key tile: S, then the product with V. OVERLAP: S of this tile, then O += P V of the tile before, whose softmax is
-// done: this one's runs under the product.
-template <bool MASK>
+// done: this one's runs under the product. That tile had `BEFORE` keys.
+template <bool MASK, int BEFORE = BLOCK_K>
 __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2], float (&o)[O_REGS], Softmax& state,
                                        const Shared& at, u32 q, Ring& rk, Ring& rv, int group, float c,
                                        const RowMask& mask) {
@@ -105,7 +101,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         wgmma_commit();
         wait(at.v_full(rv.stage), rv.phase);
         wgmma_fence();
-        product_pv(o, p, v_now);
+        product_pv<BEFORE>(o, p, v_now);
         wgmma_commit();
         if (PINGPONG) named_arrive(turn_of((group + 1) % GROUPS));
         wgmma_wait<1>();
@@ -138,7 +134,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         wait(at.v_full(rv.stage), rv.phase);
         pin(o); pin(p);
         wgmma_fence();
-        product_pv(o, p, at.v + rv.stage * K_BYTES);
+        product_pv<BLOCK_K>(o, p, at.v + rv.stage * K_BYTES);
         wgmma_commit();
         wgmma_wait<0>();
         pin(o); pin(p);
@@ -147,71 +143,6 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
 #endif
         if (leader) arrive(at.v_empty(rv.stage));
         rv.next();
-    }
-}
-
-// The producer, one warpgroup: a thread draws tiles and asks for Q, and for K and V where they lie as arrays; of pages as
-// many threads as a tile has boxes. Its numbers come one by one: as members of a struct they change the registers.
-__device__ __forceinline__ void produce(const Shared& at, const TensorMap& map_q, const TensorMap& map_k,
-                                        const TensorMap& map_v, const Tables& tables, const Lengths& lengths,
-                                        const PageTable& page_table, int heads, int group_heads, int section,
-                                        int seqlen_q, int head_rows, int seqlen_k, int left, int right, int* counter,
-                                        int splits, int sequence_heads, int tiles_q, int tiles) {
-    if (MOVES_REGISTERS) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
-    const bool first = LOADERS == 1 || threadIdx.x == 0;
-    if (threadIdx.x < LOADERS) {
-        Ring rk, rv;
-        [[maybe_unused]] QRing rq;
-        [[maybe_unused]] u32 tile_phase = 0;
-        int tile = blockIdx.x;
-        int2 place = Work::place(tile, tiles, heads, section, tiles_q, tables);
-        while (place.x >= 0) {
-            tile = SCHEDULE ? gridDim.x + draw_tile(counter) : tiles;
-            const Work work(place, seqlen_q, head_rows, seqlen_k, left, right, splits, tables, lengths,
-                            sequence_heads);
-            const int head = SPLIT ? work.head / splits : work.head, kv = key_head(head, group_heads);
-            const Pages pages(page_table, kv, seqlen_k, RAGGED ? work.keys : seqlen_k);
-            if constexpr (EARLY) {
-                rk.next();  // its first tile is under way, and Q
-            } else {
-                if (first && !work.empty()) {
-                    wait(at.q_empty(rq.stage), rq.phase ^ 1);
-                    load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
-                                      head);
-                    rq.next();
-                }
-            }
-            for (int j = EARLY ? work.last : work.last + 1; j >= work.begin && !work.empty(); --j) {
-                if (j > work.begin) {
-                    int2 box;
-                    if (PAGE_SIZE) box = pages.find((j - 1) * BLOCK_K);
-                    wait(at.k_empty(rk.stage), rk.phase ^ 1);
-                    load_keys(at.k + rk.stage * K_BYTES, map_k, at.k_full(rk.stage),
-                              SPARSE ? __ldg(work.list + (j - 1)) : (j - 1) * BLOCK_K, kv, box);
-                    rk.next();
-                }
-                if (j <= work.last) {
-                    int2 box;
-                    if (PAGE_SIZE) box = pages.find(j * BLOCK_K);
-                    wait(at.v_empty(rv.stage), rv.phase ^ 1);
-                    load_keys(at.v + rv.stage * K_BYTES, map_v, at.v_full(rv.stage),
-                              SPARSE ? __ldg(work.list + j) : j * BLOCK_K, kv, box);
-                    rv.next();
-                }
-            }
-            place = Work::place(tile, tiles, heads, section, tiles_q, tables);
-            if constexpr (SCHEDULE) {
-                if (!first) continue;
-                wait(at.tile_empty(), tile_phase ^ 1);
-                put_place(at, place);
-                arrive(at.tile_full());
-                tile_phase ^= 1;
-            }
-        }
-        if constexpr (SCHEDULE) {
-            __threadfence();
-            if (first && atomicInc((u32*)counter + 1, gridDim.x - 1) == gridDim.x - 1) atomicExch(counter, 0);
-        }
     }
 }
 
@@ -224,8 +155,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
            const __grid_constant__ TensorMap map_v, Output* out, RowSum* lse, int heads, int group_heads, int section,
            int seqlen_q, int seqlen_k, int left, int right, float scale, int* counter, int splits, int sequence_heads,
            const __grid_constant__ Flash3Arguments given
+#if BOXED
+           ,
+           const __grid_constant__ TensorMap map_o
+#endif
 #if TRACE
-           , const __grid_constant__ Recording recording
+           ,
+           const __grid_constant__ Recording recording
 #endif
     ) {
     if (SPLIT) let_next_launch_begin();
@@ -244,14 +180,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         if constexpr (EARLY) {
             const Work work(Work::place(blockIdx.x, tiles, heads, section, tiles_q, tables), seqlen_q, head_rows,
                             seqlen_k, left, right, splits, tables, lengths, sequence_heads);
-            if (!work.empty()) {
-                const int head = SPLIT ? work.head / splits : work.head, kv = key_head(head, group_heads);
-                load_part(at, map_q, 0, work.q0, head);
-                load_keys(at.k, map_k, at.k_full(0),
-                          SPARSE ? __ldg(work.list + work.last) : work.last * BLOCK_K, kv, int2());
-#pragma unroll
-                for (int part = 1; part < GROUPS; ++part) load_part(at, map_q, part, work.q0, head);
-            }
+            if (!work.empty()) load_first(at, map_q, map_k, work, splits, group_heads);
         }
     }
     __syncthreads();
@@ -266,10 +195,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         const bool leader = lane == 0;
         const float c = fmaxf(scale * 1.4426950408889634f, 1e-30f), unit = SCALED ? LN2 : scale;
         const u32 q_base = __shfl_sync(~0u, at.q + group * 8192, 0);
-        const int shift = 2 * (lane % 4), row_in_tile = group * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
+        const int warp_row = threadIdx.x % 128 / 32 * 16;
+        const int shift = 2 * (lane % 4), row_in_tile = group * 64 + warp_row + lane / 4;
         Ring rk, rv;
         QRing rq;
         [[maybe_unused]] u32 tile_phase = 0;
+        [[maybe_unused]] bool stores = false;  // BOXED: from the other buffer of Q, which is not given back yet
         int2 place = Work::place(blockIdx.x, tiles, heads, section, tiles_q, tables);
         if constexpr (PINGPONG) {
             if (group == GROUPS - 1) named_arrive(turn_of(0));
@@ -306,13 +237,40 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             }
             return mask;
         };
+        const auto give_back = [&] {
+            if constexpr (BOXED) {
+                if (leader && stores) {
+                    stores_are_read();
+                    arrive(at.q_empty(rq.stage ^ 1));
+                }
+                stores = false;
+            }
+        };
+        // The scores of a tile's first keys.
+        const auto first_qk = [&](auto& scores, u32 q) {
+            const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
+            wait(at.k_full(rk.stage), rk.phase);
+            if (PINGPONG && !FREE_FIRST) named_sync(turn_of(group));
+            pin(scores);
+            wgmma_fence();
+            product_qk(scores, q, k_now);
+            wgmma_commit();
+            if (PINGPONG && !FREE_FIRST) named_arrive(turn_of((group + 1) % GROUPS));
+            give_back();
+            wgmma_wait<0>();
+            pin(scores);
+            if (leader) arrive(at.k_empty(rk.stage));
+            rk.next();
+        };
         const auto last_pv = [&] {
             const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
             wait(at.v_full(rv.stage), rv.phase);
             pin(o); pin(p);
             wgmma_fence();
-            product_pv(o, p, v_now);
+            product_pv<BLOCK_K>(o, p, v_now);
             wgmma_commit();
+            if (TOTALS_UNDER_PV) state.total();
+            if (TOTALS_UNDER_PV) advance();
             wgmma_wait<0>();
             pin(o); pin(p);
 #if TRACE
@@ -334,7 +292,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             const Own own(work, group, seqlen_q, head_rows, seqlen_k, right);
             int j = work.last;
             const u32 q = __shfl_sync(~0u, q_base + rq.stage * Q_BYTES, 0);
-            wait(at.q_full(rq.stage, EARLY ? group : 0), rq.phase);
+            wait(at.q_full(rq.stage, ONE_TILE ? group : 0), rq.phase);
             if constexpr (OVERLAP) {
                 for (; j > own.last; --j) {  // tiles that only the other warpgroups need
                     if (PINGPONG && (!FREE_FIRST || j > work.begin)) {
@@ -356,20 +314,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                         min(BLOCK_Q, seqlen_q - work.q0));
 #endif
             if constexpr (OVERLAP) {
-                if (j >= work.begin) {
-                    const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
-                    wait(at.k_full(rk.stage), rk.phase);
-                    if (PINGPONG && !FREE_FIRST) named_sync(turn_of(group));
-                    pin(s);
-                    wgmma_fence();
-                    product_qk(s, q, k_now);
-                    wgmma_commit();
-                    if (PINGPONG && !FREE_FIRST) named_arrive(turn_of((group + 1) % GROUPS));
-                    wgmma_wait<0>();
-                    pin(s);
-                    if (leader) arrive(at.k_empty(rk.stage));
-                    rk.next();
-                    if constexpr (SPARSE || !CAUSAL && (EARLY || HEAD_DIM <= 64 && GROUPS == 2)) {
+                if (j >= work.begin && own.half(j)) {
+                    if constexpr (HALVES) {
+                        auto& half = reinterpret_cast<float(&)[HALF_KEYS / 2]>(s);
+                        first_qk(half, q);
+                        state.step<true>(half, c, mask_of(work, j));
+                        pack_all(p, half);
+                        if (--j >= work.begin) {
+                            attend<false, HALF_KEYS>(s, p, o, state, at, q, rk, rv, group, c, RowMask());
+                            --j;
+                        }
+                    }
+                } else if (j >= work.begin) {
+                    first_qk(s, q);
+                    if constexpr (SPARSE || !CAUSAL && (ONE_TILE || HEAD_DIM <= 64 && GROUPS == 2)) {
                         // Without a mask if it may be: that pays in a wave or two of tiles.
                         if (!(SPARSE ? j >= own.whole : (j + 1) * BLOCK_K > own.limit) &&
                             (WINDOW && !SPARSE ? j * BLOCK_K >= work.lower : true))
@@ -384,6 +342,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                     }
                     --j;
                 }
+                if (HALVES) asm volatile("" : "+r"(j));  // or the loops below are compiled twice
             }
             for (; j >= work.begin && (SPARSE ? j >= own.whole : (j + 1) * BLOCK_K > own.limit); --j)
                 attend<true>(s, p, o, state, at, q, rk, rv, group, c, mask_of(work, j));
@@ -394,14 +353,28 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                 for (; j >= work.begin; --j)
                     attend<true>(s, p, o, state, at, q, rk, rv, group, c, mask_of(work, j));
             }
-            if (leader) arrive(at.q_empty(rq.stage));
-            rq.next();
+            if (!BOXED && leader) arrive(at.q_empty(rq.stage));
             if constexpr (OVERLAP) {
-                if (own.last >= work.begin) last_pv();
+                if (own.last >= work.begin) {
+                    last_pv();
+                } else if (TOTALS_UNDER_PV) {
+                    state.total();
+                    advance();
+                }
             }
-            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
-                       unit, head_rows, RAGGED ? work.queries : head_rows);
-            advance();
+            if (!TOTALS_UNDER_PV) state.total();
+#if BOXED
+            give_back();
+            store_boxes(o, state, map_o, lse, q + warp_row * 128, work.head, work.q0 + group * 64 + warp_row, seqlen_q,
+                        unit);
+            stores = true;
+#else
+            store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit, head_rows,
+                       RAGGED ? work.queries : head_rows);
+#endif
+            rq.next();
+            if (!TOTALS_UNDER_PV) advance();
         }
+        if (BOXED && leader) stores_are_read();
     }
 }

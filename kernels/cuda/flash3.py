@@ -1,5 +1,6 @@
 """flash3 on CUDA: one launch; blocks of a producer and two or three consumer warpgroups, on Hopper alone."""
 
+import math
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -7,6 +8,8 @@ import numpy as np
 
 from flashscope.kernels.catalogue.flash3_share import (
     GROUP_ROWS,
+    HALF_KEYS,
+    HALVED_KEYS,
     MIDDLE_HEAD,
     NARROW_HEAD,
     Share,
@@ -52,13 +55,15 @@ MANY_ROWS = 4096  # that fill the GPU, a line each
 FEWEST_IN_TURNS = 2  # warpgroups
 WIDEST_IN_TURNS = 192  # head dim up to which ping-pong wins
 COMBINE_LINES = 8  # rows, or parts of one row, in a block that merges: flash3_combine.cuh
+LONG_TILE_KEYS = 176  # of tiles whose softmax takes all registers: nothing else is taken early
+WARP_ROWS = 16
 LAZY_KEYS = 2048  # of a block for one tile from so many keys on
-SHORT_SECTION_BYTES, SECTION_BYTES, LONG_SECTION_BYTES = 24 << 20, 32 << 20, 64 << 20
-"""K and V of the heads that causal tiles are taken from together, at most: the first at head dim 64 up to
-`SHORT_KEYS` keys, the last from `LONG_KEYS` on, or `WIDE_LONG_KEYS` beyond head dim 128 (H200, 50 MiB of L2:
-larger ones balance better, smaller ones fit it).
+SHORT_KEYS = 1024
+SECTIONS: tuple[tuple[float, int], ...] = ((4096, 16 << 20), (8192, 32 << 20), (math.inf, 64 << 20))
+"""Bytes of K and V of the heads that causal tiles are taken from together, at most, by keys up to which:
+smaller sections stay in the L2 with Q and O, and as tiles are drawn late, they cost little balance.
 """
-SHORT_KEYS, LONG_KEYS, WIDE_LONG_KEYS = 1024, 8192, 2048
+SHORT_SECTION_BYTES = 8 << 20  # up to `SHORT_KEYS` beyond head dim 64: little is computed for each byte
 GROUPED_SECTION_BYTES = 16 << 20  # of heads that share K and V, which lie in the L2 once
 
 
@@ -75,7 +80,10 @@ class Flash3Variant(NamedTuple):
         free_first: The first product of a tile waits for no turn: no softmax can run under it.
         schedule: Blocks stay and draw tiles from a counter.
         lazy: O is rescaled only when a row's maximum rose by more than 2^8.
-        early: A block's one tile is asked for before its warps have met, and Q by the rows of each warpgroup.
+        early: A block's first tile is asked for before its warps have met; Q by the rows of each warpgroup if
+            that is its one tile.
+        halves: Of a warpgroup's first key tile only half is computed, where its rows see no more.
+        boxed: O leaves by TMA, from where Q was.
         residents: Blocks that an SM holds; two of one warpgroup, and of half of its shared memory.
     """
 
@@ -89,6 +97,8 @@ class Flash3Variant(NamedTuple):
     schedule: int = 1
     lazy: int = 0
     early: int = 0
+    halves: int = 0
+    boxed: int = 0
     residents: int = 1
 
     @property
@@ -99,7 +109,7 @@ class Flash3Variant(NamedTuple):
     @property
     def box_q(self) -> int:
         """Query rows of a box that the TMA copies."""
-        return GROUP_ROWS if self.early else self.tile_q
+        return GROUP_ROWS if self.early and not self.schedule else self.tile_q
 
     @property
     def tile(self) -> TileSize:
@@ -141,7 +151,7 @@ def flash3_variant(problem: Problem, step: str = "flash3", chosen: Share | None 
     if chosen.shape != usual:
         return _deep(problem, chosen)
     turns = int(problem.head_dim <= WIDEST_IN_TURNS)
-    return _stepped(Flash3Variant(*usual, pingpong=turns), problem, step, chosen.draws)
+    return _stepped(Flash3Variant(*usual, pingpong=turns), problem, step, chosen)
 
 
 def _deep(problem: Problem, chosen: Share) -> Flash3Variant:
@@ -151,7 +161,7 @@ def _deep(problem: Problem, chosen: Share) -> Flash3Variant:
     first = Flash3Variant(
         groups, block_k, pingpong=int(groups > 1), schedule=int(chosen.draws), residents=chosen.residents
     )
-    first = first._replace(early=_early(problem, first))
+    first = first._replace(early=0 if chosen.draws else _early(problem, first))
     cuts = (
         first._replace(stages=stages, q_stages=q_stages)
         for stages in range(most, 1, -1)
@@ -161,8 +171,9 @@ def _deep(problem: Problem, chosen: Share) -> Flash3Variant:
 
 
 def _early(problem: Problem, cut: Flash3Variant) -> int:
-    """Whether a block's first boxes are asked for early: that of its one tile, and not found in pages."""
-    return int(not cut.schedule and problem.page_size is None)
+    """Whether a block's first boxes are asked for early: not found in pages; of many tiles, where it won."""
+    plain = problem.block_mask is None and cut.block_k < LONG_TILE_KEYS
+    return int(problem.page_size is None and (plain or not cut.schedule))
 
 
 def sparse_variants(problem: Problem, step: str = "flash3") -> tuple[Flash3Variant, ...]:
@@ -170,11 +181,12 @@ def sparse_variants(problem: Problem, step: str = "flash3") -> tuple[Flash3Varia
     head_dim = problem.head_dim
     turns = int(NARROW_HEAD < head_dim <= WIDEST_IN_TURNS)
     smaller = (Flash3Variant(2, keys, pingpong=turns) for keys in (128, FLASH3_TILE[1]))
-    cuts = (flash3_variant(problem, step), *(_stepped(cut, problem, step) for cut in smaller))
+    usual = Share(usual_shape(problem))
+    cuts = (flash3_variant(problem, step), *(_stepped(cut, problem, step, usual) for cut in smaller))
     return tuple(cut for cut in cuts if cut.fits(head_dim))
 
 
-def _stepped(cut: Flash3Variant, problem: Problem, step: str, draws: bool = True) -> Flash3Variant:
+def _stepped(cut: Flash3Variant, problem: Problem, step: str, chosen: Share) -> Flash3Variant:
     """The cut with what a step of the ladder takes; flash3's blocks draw tiles, or have one each."""
     if step == "flash3-a":
         return cut._replace(overlap=0, pingpong=0, schedule=0)
@@ -186,12 +198,31 @@ def _stepped(cut: Flash3Variant, problem: Problem, step: str, draws: bool = True
         cut = cut._replace(stages=3)
     if NARROW_HEAD < problem.head_dim <= MIDDLE_HEAD and cut.groups == FEWEST_IN_TURNS:
         cut = cut._replace(free_first=cut.pingpong)
-    if not draws:
+    if not chosen.draws:
         alone = cut._replace(schedule=0, lazy=int(problem.longest_keys >= LAZY_KEYS))
         return alone._replace(early=_early(problem, alone))
-    cut = cut._replace(lazy=int(problem.head_dim > NARROW_HEAD))
+    cut = cut._replace(lazy=int(problem.head_dim > NARROW_HEAD), early=_early(problem, cut))
     two_of_q = cut._replace(q_stages=2)
-    return two_of_q if two_of_q.fits(problem.head_dim) else cut
+    return _ended(problem, two_of_q, chosen) if two_of_q.fits(problem.head_dim) else cut
+
+
+def _ended(problem: Problem, cut: Flash3Variant, chosen: Share) -> Flash3Variant:
+    """The cut with what its tiles' first and last steps take where two buffers of Q fit (H100).
+
+    Parts of keys take none of it: they leave what is to be merged, not O.
+    """
+    if problem.features - {"causal", "window", "gqa"} or chosen.splits > 1:
+        return cut
+    narrow, halves = problem.head_dim == NARROW_HEAD, _halves(problem, cut.block_k)
+    boxed = problem.head_dim == MIDDLE_HEAD or (narrow and (problem.causal or halves))
+    return cut._replace(halves=int(halves), boxed=int(boxed))
+
+
+def _halves(problem: Problem, block_k: int) -> bool:
+    """Whether some warpgroups, or all at the last keys, see no more than half of their first key tile."""
+    if problem.window is not None or block_k != HALVED_KEYS:
+        return False
+    return problem.causal or 0 < problem.seqlen_k % block_k <= HALF_KEYS
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -247,6 +278,7 @@ def _attention(
             np.float32(abs(problem.softmax_scale)),
             *(TILE_COUNTER, np.int32(chosen.splits), np.int32(problem.heads // chosen.pack_gqa)),
             _special(problem, tables),
+            *((Boxes("o", WARP_ROWS, chosen.pack_gqa),) if taken.boxed else ()),
         ),
         threads=taken.threads,
         shared_bytes=taken.shared_bytes(problem.head_dim),
@@ -314,8 +346,6 @@ def alike_sections(problem: Problem, most_bytes: int) -> int:
 
 
 def _section_bytes(problem: Problem) -> int:
-    wide = problem.head_dim > MIDDLE_HEAD
-    if problem.seqlen_k >= (WIDE_LONG_KEYS if wide else LONG_KEYS):
-        return LONG_SECTION_BYTES
-    short = problem.head_dim == NARROW_HEAD and problem.seqlen_k <= SHORT_KEYS
-    return SHORT_SECTION_BYTES if short else SECTION_BYTES
+    if problem.seqlen_k <= SHORT_KEYS and problem.head_dim > NARROW_HEAD:
+        return SHORT_SECTION_BYTES
+    return next(most for keys, most in SECTIONS if problem.seqlen_k <= keys)

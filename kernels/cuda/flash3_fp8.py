@@ -12,8 +12,6 @@ from flashscope.kernels.cuda.flash3 import (
     BARRIER_BYTES,
     BARRIER_BYTES_A_STAGE,
     GROUP_THREADS,
-    LONG_SECTION_BYTES,
-    SECTION_BYTES,
     SHARED_ALIGNMENT,
     alike_sections,
 )
@@ -24,6 +22,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 
 QUANTISE_THREADS = 256
+SECTION_BYTES, LONG_SECTION_BYTES = 32 << 20, 64 << 20  # of K and V before they are rounded
 LONG_KEYS = 2048  # from here on, or beyond head dim 128, larger sections win (H200)
 
 

@@ -7,11 +7,11 @@ Limit: FlashAttention knows no block mask in the form that ours has.
 """
 
 import warnings
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.library.flash_attention import HEADS, ROWS, name_and_version
 from flashscope.kernels.library.tensor_launch import TensorLaunch
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
@@ -20,8 +20,6 @@ from flashscope.kernels.workload.tensors import Inputs
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of what it imports, which users cannot change
     from flash_attn.cute import flash_attn_func
-
-HEADS, ROWS = 1, 2  # axes of our arrays, and the other way round of FlashAttention's
 
 
 class FlashAttention4Launch(TensorLaunch):
@@ -63,11 +61,3 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
         launch.release()
     launch.note = name_and_version("flash-attn-4")
     return launch
-
-
-def name_and_version(package: str) -> str:
-    """A package as its distribution names its version."""
-    try:
-        return f"{package} {version(package)}"
-    except PackageNotFoundError:  # it can be imported, but was not installed by a package manager
-        return f"{package}, version unknown"

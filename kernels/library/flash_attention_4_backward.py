@@ -9,7 +9,8 @@ import warnings
 
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.launch import BackwardLaunch
-from flashscope.kernels.library.flash_attention_4 import FlashAttention4Launch, name_and_version
+from flashscope.kernels.library.flash_attention import name_and_version
+from flashscope.kernels.library.flash_attention_4 import FlashAttention4Launch
 from flashscope.kernels.library.tensor_launch import TensorBackward
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem

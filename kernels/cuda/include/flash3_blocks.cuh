@@ -41,5 +41,6 @@ struct Work {
 
 struct Own {  // every warpgroup takes all of the tile's keys
     int last, limit, whole;
+    __device__ __forceinline__ bool half(int) const { return false; }
     __device__ __forceinline__ Own(const Work& work, int, int, int, int, int) : last(work.last), whole(work.whole) {}
 };

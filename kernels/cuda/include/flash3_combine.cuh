@@ -16,7 +16,7 @@ __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& st
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-        float l = quad_sum(state.l[r]);
+        float l = state.l[r];
         const int row = row0 + 8 * r;
         if (row >= seqlen_q) continue;
         if (RAGGED && (PACKED ? row % head_rows : row) >= queries) clear_row(o, l, r);

@@ -65,6 +65,7 @@ struct LazySoftmax {
         Softmax state;
 #pragma unroll
         for (int r = 0; r < 2; ++r) state.m[r] = -shift[r], state.l[r] = l[r];
+        state.total();
         return state;
     }
 };

@@ -14,8 +14,17 @@
 #define PACKED 0
 #endif
 
+#ifndef OVERLAP
+#define OVERLAP 1
+#endif
+#ifndef SCHEDULE
+#define SCHEDULE 1  // 0: a block a tile; 1: blocks stay and draw tiles from a counter
+#endif
 #ifndef EARLY
-#define EARLY 0  // 1: a block's one tile is asked for before its warps have met, Q's rows by warpgroups
+#define EARLY 0  // 1: a block's first tile is asked for before its warps have met; if its one tile, Q by warpgroups
+#endif
+#ifndef HALVES
+#define HALVES 0  // 1: of the first key tile of a warpgroup only the half that its rows see is computed, where that is all
 #endif
 #ifndef RESIDENTS
 #define RESIDENTS 1  // blocks of an SM: of 2 one starts while the other one works
@@ -23,7 +32,8 @@
 static_assert(RESIDENTS == 1 || GROUPS == 1, "two blocks of one warpgroup of consumers have the registers");
 
 constexpr int BLOCK_Q = GROUPS * 64;
-constexpr int Q_PARTS = EARLY ? GROUPS : 1;
+constexpr bool ONE_TILE = EARLY && !SCHEDULE;
+constexpr int Q_PARTS = ONE_TILE ? GROUPS : 1;
 static_assert(Q_STAGES * (Q_PARTS + 1) <= 4, "room for Q's barriers");
 constexpr int THREADS = (GROUPS + 1) * 128;
 constexpr int PANELS = (HEAD_DIM + 63) / 64;  // 64 columns: 128 bytes, the widest swizzle
@@ -35,6 +45,13 @@ constexpr bool MOVES_REGISTERS = GROUPS > 1 || RESIDENTS > 1;  // two warpgroups
 constexpr int CONSUMER_REGISTERS = GROUPS == 3 ? 160 : GROUPS == 1 ? 224 : 240;
 constexpr int PRODUCER_REGISTERS = GROUPS != 2 || PAGE_SIZE ? 32 : 24;
 constexpr int S_REGS = BLOCK_K / 2, O_REGS = HEAD_DIM / 2;
+// A tile's sums, and the next tile's place, are found under its last product; with 176 keys the registers for that cost 1 %.
+constexpr bool TOTALS_UNDER_PV = OVERLAP && !SPLIT && BLOCK_K < 176;
+constexpr int HALF_KEYS = 64;  // of 128: all that the upper warpgroup of a causal tile sees of its last keys
+#ifndef BOXED
+#define BOXED 0  // 1: O leaves by TMA, flash3_store.cuh
+#endif
+static_assert(!HALVES || SCHEDULE && BLOCK_K == 128, "where it was measured");
 
 // Addresses in shared memory.
 struct Shared {

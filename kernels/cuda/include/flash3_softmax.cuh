@@ -40,18 +40,18 @@ struct Softmax : Recorder {
 #else
 struct Softmax {
 #endif
-    float m[2], l[2] = {0.0f, 0.0f}, alpha[2];
+    float m[2], l[2] = {0.0f, 0.0f}, alpha[2] = {0.0f, 0.0f};
     bool moved = false;  // LAZY: m of one of the rows, in the last step
 
     __device__ __forceinline__ Softmax() { m[0] = m[1] = SCALED ? NO_MAXIMUM : MINUS_INFINITY; }
 
     // Scores s become p = exp2(c s - shift), and alpha the factor on what was summed before, which is taken last: the
     // exponentials need not wait for it.
-    template <bool MASK>
-    __device__ __forceinline__ void step(float (&s)[S_REGS], float c, const RowMask& mask) {
+    template <bool MASK, int n>
+    __device__ __forceinline__ void step(float (&s)[n], float c, const RowMask& mask) {
         if (MASK) {
 #pragma unroll
-            for (int i = 0; i < S_REGS; ++i) {
+            for (int i = 0; i < n; ++i) {
                 const int column = i / 4 * 8 + i % 2;
                 if (column >= mask.to[i / 2 % 2] || (WINDOW && column < mask.from[i / 2 % 2])) s[i] = MINUS_INFINITY;
                 if (SPARSE && !mask.keeps(i / 2 % 2, i / 4)) s[i] = MINUS_INFINITY;
@@ -64,7 +64,7 @@ struct Softmax {
         for (int r = 0; r < 2; ++r) {
             float top = fmaxf(s[2 * r], s[2 * r + 1]);
 #pragma unroll
-            for (int i = 4; i < S_REGS; i += 4) top = fmaxf(top, fmaxf(s[i + 2 * r], s[i + 2 * r + 1]));
+            for (int i = 4; i < n; i += 4) top = fmaxf(top, fmaxf(s[i + 2 * r], s[i + 2 * r + 1]));
             const float old = m[r];
             const float now = quad_max(SCALED ? top * c : top);
             if (LAZY) {
@@ -77,7 +77,7 @@ struct Softmax {
             const float shift = SCALED ? m[r] : m[r] == MINUS_INFINITY ? 0.0f : m[r] * c;
             float sum = 0.0f;
 #pragma unroll
-            for (int i = 0; i < S_REGS; i += 4) {
+            for (int i = 0; i < n; i += 4) {
 #pragma unroll
                 for (int e = 0; e < 2; ++e) {
                     float& x = s[i + 2 * r + e];
@@ -94,9 +94,21 @@ struct Softmax {
         state(m, l, alpha, SCALED ? LN2 : c * LN2);
 #endif
     }
+    // After the last step: l of the whole row, and alpha what O takes at the end.
+    __device__ __forceinline__ void total() {
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            l[r] = quad_sum(l[r]);
+            alpha[r] = l[r] > 0.0f ? 1.0f / l[r] : 0.0f;
+        }
+    }
 };
 
-__device__ __forceinline__ void pack_all(u32 (&p)[S_REGS / 2], const float (&s)[S_REGS]) {
+// Keys that there are no scores of have the weight 0.
+template <int n>
+__device__ __forceinline__ void pack_all(u32 (&p)[S_REGS / 2], const float (&s)[n]) {
 #pragma unroll
-    for (int i = 0; i < S_REGS / 2; ++i) p[i] = pack(s[2 * i], s[2 * i + 1]);
+    for (int i = 0; i < n / 2; ++i) p[i] = pack(s[2 * i], s[2 * i + 1]);
+#pragma unroll
+    for (int i = n / 2; i < S_REGS / 2; ++i) p[i] = 0;
 }

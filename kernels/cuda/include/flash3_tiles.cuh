@@ -21,7 +21,7 @@ struct Work {
     __device__ __forceinline__ static int2 place(int tile, int tiles, int heads, int section, int tiles_q,
                                                       const Tables&) {
         if (tile >= tiles) return make_int2(-1, 0);
-        if (EARLY && section == 1) {  // one division for three
+        if (ONE_TILE && section == 1) {  // one division for three
             const int head = unsigned(tile) / unsigned(tiles_q);
             return make_int2(head, (tiles_q - 1 - (tile - head * tiles_q)) * BLOCK_Q);
         }
@@ -53,10 +53,15 @@ struct Work {
     }
 };
 
-// What one warpgroup's 64 rows need of a tile: key tiles from `last` down; without a mask up to key `limit`.
+// What one warpgroup's 64 rows need of a tile: key tiles from `last` down, keys before `end`; without a mask up to key
+// `limit`.
 struct Own {
-    int last, limit;
+    int last, limit, end;
     int whole;  // SPARSE
+    // Whether they see no more of their first key tile, j, than its half, and need no mask in the next one.
+    __device__ __forceinline__ bool half(int j) const {
+        return HALVES && end - j * BLOCK_K <= HALF_KEYS && limit >= j * BLOCK_K;
+    }
     __device__ __forceinline__ Own(const Work& work, int group, int seqlen_q, int head_rows, int seqlen_k, int right) {
         if (RAGGED) {
             head_rows = work.queries;
@@ -64,12 +69,12 @@ struct Own {
             if (!PACKED) seqlen_q = head_rows;
         }
         const int row = work.q0 + 64 * group, diagonal = seqlen_k - head_rows;
-        const int first = PACKED ? 0 : row, end = PACKED ? head_rows : min(row + 64, seqlen_q);
+        const int first = PACKED ? 0 : row, rows = PACKED ? head_rows : min(row + 64, seqlen_q);
         last = work.last;
-        limit = seqlen_k;
+        limit = end = seqlen_k;
         if (CAUSAL || WINDOW) {
-            const int keys = min(seqlen_k, end + diagonal + right);
-            last = keys <= 0 ? -1 : (keys - 1) / BLOCK_K;
+            end = min(seqlen_k, rows + diagonal + right);
+            last = end <= 0 ? -1 : (end - 1) / BLOCK_K;
             if (SPLIT) last = min(last, work.last);
             limit = min(limit, first + 1 + diagonal + right);
         }

@@ -29,11 +29,12 @@ struct Recorder {
         row = thread_row;
         rows = tile_rows;
     }
-    // `x`: masked.
-    __device__ __forceinline__ void scores(const float (&x)[S_REGS], float c) {
+    // `x`: masked, of the tile's first keys; there are no scores of the others.
+    template <int n>
+    __device__ __forceinline__ void scores(const float (&x)[n], float c) {
         before = slot;
         slot = next--;
-        put<S_REGS, BLOCK_K>(to.s, slot, x, c * LN2);
+        put<n, BLOCK_K>(to.s, slot, x, c * LN2);
     }
     __device__ __forceinline__ void state(const float (&m)[2], const float (&l)[2], const float (&alpha)[2],
                                           float unit) const {

@@ -81,11 +81,11 @@ MUTANTS: dict[str, tuple[str, Edits]] = {
 }
 KEYS_OF_128 = "work.last * 128"
 EARLY_MUTANTS: dict[str, Edits] = {
-    "others' rows are not waited for": (("(rq.stage, 1 ? group : 0)", "(rq.stage)"),),
+    "others' rows are not waited for": (("(rq.stage, ONE_TILE ? group : 0)", "(rq.stage)"),),
     "all rows where the first lie": (("Q_PANEL + part * bytes", "Q_PANEL"),),
     "the first rows for all": (("row + 64 * part", "row"),),
     "a part of Q never comes": (("part < 2; ++part) load_part", "part < 1; ++part) load_part"),),
-    "the first keys twice": (("int j = 1 ? work.last : work.last + 1;", "int j = work.last + 1;"),),
+    "the first keys twice": (("int j = asked ? work.last : work.last + 1;", "int j = work.last + 1;"),),
     "other keys first": ((KEYS_OF_128, "work.begin * 128"),),
     "another head first": (("unsigned(tile) / unsigned(tiles_q)", "0"),),
     "no mask on the last keys": (("!(0 ? j >= own.whole : (j + 1) * 128 > own.limit) &&", ""),),
@@ -240,6 +240,49 @@ def test_a_maximum_may_rise_by_any_step(head_dim: int, draws: bool, dtype: Dtype
             "flash3", problem, partial(flash3.program, chosen=share), Setting(seed), inputs=inputs
         )
         assert verdict.passed, (seed, verdict)
+
+
+MET = "publish_stores();\n    __syncwarp();"
+DIAGONALS = ((200, 200), (133, 300), (320, 150), (1, 1))  # some end at a half, some behind it
+END_MUTANTS: dict[str, Edits] = {
+    "O is stored from before": ((MET, "__syncwarp();"),),
+    "Q comes while O leaves": (("stores_are_read();\n                    arrive", "arrive"),),
+    "half of every first tile": (("end - j * 128 <= HALF_KEYS", "true"),),
+    "no mask behind the half": (("&& limit >= j * 128", ""),),
+    "the half's weights for all keys": (("for (int i = n / 2; i < S_REGS / 2; ++i) p[i] = 0;", ""),),
+    "Q and the first keys twice": (("bool asked = 1;", "bool asked = false;"),),
+}
+
+
+@matrix("head_dim block_k causal", product((64, 128), (112, 128, 160), (True, False)), few=2)
+def test_first_and_last_steps_of_usual_tiles_agree_with_the_oracle(
+    head_dim: int, block_k: int, causal: bool
+) -> None:
+    """Halves of first tiles, O by TMA, tiles asked for early and drawn late; of blocks with many tiles."""
+    for seqlen_q, seqlen_k in DIAGONALS:
+        problem = Problem(
+            heads=3, seqlen_q=seqlen_q, seqlen_k=seqlen_k, head_dim=head_dim, dtype="bfloat16", causal=causal
+        )
+        with pytest.MonkeyPatch.context() as patch:
+            shape = usual_shape(problem) if head_dim == NARROWEST else TileShape(2, block_k)
+            patch.setattr(flash3, "usual_shape", lambda _: shape)  # noqa: B023 - now
+            program = partial(flash3.program, chosen=Share(shape))
+            for seed in range(2):
+                verdict = forward("flash3", problem, program, Setting(seed, grid=1))
+                assert verdict.passed, (seqlen_q, seqlen_k, seed, verdict)
+
+
+@chosen("mutant", END_MUTANTS, [*END_MUTANTS][:2])
+def test_a_mutant_of_the_first_and_last_steps_is_found(mutant: str) -> None:
+    for seqlen_q, seqlen_k in DIAGONALS[:2]:
+        problem = Problem(
+            heads=3, seqlen_q=seqlen_q, seqlen_k=seqlen_k, head_dim=128, dtype="bfloat16", causal=True
+        )
+        program = partial(flash3.program, chosen=Share(TileShape(2, 128)))
+        settings = (Setting(seed, grid=1, edits=END_MUTANTS[mutant]) for seed in range(8))
+        if any(fails(partial(forward, "flash3", problem, program, setting)) for setting in settings):
+            return
+    pytest.fail("none of the runs failed")
 
 
 FREE_MUTANT: Edits = (("(!1 || j > work.begin)", "true"),)  # as the preprocessor leaves it

@@ -1,11 +1,14 @@
 """The formulas of what kernels move in shared memory, beside what the emulator counts."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from flashscope.kernels.catalogue.flash3_share import share
+from flashscope.kernels.catalogue.flash3_share import Share, share, usual_shape
 from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.shared_traffic import flash3_shared_as
+from flashscope.kernels.cuda import flash3
 from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cuda.builds import FORWARD
 from tests.kernels.cuda.emulator.launch import moved_bytes
@@ -44,6 +47,28 @@ def test_products_read_and_copies_write_what_the_formula_says(kernel: str, shape
     moved_bytes()
     assert forward(kernel, problem, FORWARD[kernel]).passed
     assert moved_bytes() == formula(problem)
+
+
+USUAL: list[tuple[dict[str, Any], int]] = [
+    ({"seqlen_q": 384, "seqlen_k": 384, "causal": True}, 128),
+    ({"seqlen_q": 320, "seqlen_k": 383, "causal": True}, 64),
+    ({"seqlen_q": 200, "seqlen_k": 260, "causal": True}, 128),
+    ({"seqlen_q": 300, "seqlen_k": 120, "causal": True}, 64),
+    ({"seqlen_q": 100, "seqlen_k": 190, "causal": True}, 128),
+    ({"seqlen_q": 150, "seqlen_k": 180}, 128),
+    ({"seqlen_q": 300, "seqlen_k": 420, "window": (200, 10)}, 128),
+]
+
+
+@chosen("shape,head_dim", USUAL, USUAL[:1])
+def test_in_the_tiles_of_many_heads_some_warpgroups_multiply_half_of_their_first_key_tile(
+    shape: dict[str, Any], head_dim: int
+) -> None:
+    problem = Problem(**shape, heads=1, head_dim=head_dim, dtype="float16")
+    as_many = Share(usual_shape(problem))
+    moved_bytes()
+    assert forward("flash3", problem, partial(flash3.program, chosen=as_many)).passed
+    assert moved_bytes() == flash3_shared_as(problem, as_many)
 
 
 def test_the_shapes_are_of_every_way_to_share_a_problem() -> None:

@@ -1,6 +1,7 @@
 """How flash3 is cut and launched for a problem, and that its products are the tensor cores'."""
 
 import itertools
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -17,6 +18,7 @@ from flashscope.kernels.cuda import flash3
 from flashscope.kernels.cuda.flash3 import Flash3Variant
 from flashscope.kernels.cuda.program import Boxes
 from flashscope.kernels.cuda.tensor_map import MAP_ALIGNMENT, MAP_BYTES, aligned_buffer
+from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cuda.builds import ON_HOPPER
@@ -27,16 +29,68 @@ from tests.matrix import chosen, matrix
 HEAD_DIMS = FLASH3.head_dims["cuda"]
 
 
-def test_few_keys_take_smaller_tiles() -> None:
-    short = structs.replace(workload(128), seqlen_k=4096)
-    assert (flash3.flash3_variant(short).block_k, flash3.flash3_variant(workload(128)).block_k) == (128, 176)
+def keys_a_tile(seqlen: int, **rest: Any) -> int:
+    problem = structs.replace(workload(128), seqlen_q=seqlen, seqlen_k=seqlen, **rest)
+    return flash3.flash3_variant(problem).block_k
 
 
-def test_long_causal_keys_take_wide_tiles_where_there_is_no_window() -> None:
-    long = workload(128, causal=True)
-    windowed = structs.replace(long, window=(512, 0))
-    short = structs.replace(long, seqlen_k=4096)
-    assert [flash3.flash3_variant(one).block_k for one in (long, windowed, short)] == [176, 128, 128]
+def test_keys_are_cut_where_the_steps_cost_least() -> None:
+    """Of 128 keys a tile half of the last one may be left out."""
+    lengths = (200, 300, 333, 512, 900, 1024, 1300, 4096, 16384)
+    assert [keys_a_tile(n) for n in lengths] == [112, 160, 112, 128, 160, 128, 112, 160, 160]
+    assert [keys_a_tile(n, causal=True) for n in lengths] == [128] * 7 + [160] * 2
+
+
+def test_a_diagonal_behind_many_keys_leaves_little_to_spare() -> None:
+    late = structs.replace(workload(128, causal=True), seqlen_q=700, seqlen_k=1900)
+    assert flash3.flash3_variant(late).block_k == 160
+    assert keys_a_tile(1900, causal=True) == 128
+
+
+def test_windows_take_narrow_tiles_and_uneven_batches_from_some_keys_on_wide_ones() -> None:
+    for causal in (False, True):
+        assert keys_a_tile(16384, causal=causal, window=(512, 512)) == 128
+    assert [keys_a_tile(n, key_lengths=(n, n - 1)) for n in (2048, 4096)] == [128, 160]
+
+
+def test_blocks_take_tiles_of_176_keys_where_there_are_many() -> None:
+    for keys, expected in ((4096, 128), (8192, 176)):
+        blocks = BlockMask.of([[True] * (keys // 128)] * (keys // 128), 128, 128)
+        assert keys_a_tile(keys, block_mask=blocks) == expected
+
+
+def test_steps_are_cut_in_half_and_o_leaves_by_tma_where_that_won() -> None:
+    causal = structs.replace(workload(128, causal=True), seqlen_q=2048, seqlen_k=2048)
+    others = {
+        "a step of the ladder": flash3.flash3_variant(causal, "flash3-c"),
+        "uneven": flash3.flash3_variant(structs.replace(causal, key_lengths=(2048, 5))),
+        "pages": flash3.flash3_variant(structs.replace(causal, page_size=64)),
+    }
+    assert flash3.flash3_variant(causal)[-3:-1] == (1, 1)
+    long = flash3.flash3_variant(structs.replace(causal, seqlen_q=16384, seqlen_k=16384))
+    assert (long.halves, long.boxed) == (0, 1)
+    assert {name for name, cut in others.items() if cut.halves or cut.boxed} == set()
+    windowed = flash3.flash3_variant(structs.replace(causal, window=(512, 0)))
+    assert (windowed.halves, windowed.boxed) == (0, 1)
+    wide = flash3.flash3_variant(workload(256, causal=True))
+    assert (wide.halves, wide.boxed, wide.early) == (0, 0, 1)
+
+
+def test_o_is_stored_in_boxes_of_a_warps_rows() -> None:
+    causal = structs.replace(workload(128, causal=True), seqlen_q=2048, seqlen_k=2048)
+    program = flash3.program(causal, ON_HOPPER, chosen=Share(usual_shape(causal)))
+    assert program.launches[0].arguments[-1] == Boxes("o", 16)
+    assert "UTMASTG.3D" in disassembled(check(program, ON_HOPPER))
+
+
+@pytest.mark.parametrize("head_dim", [64, 128])
+def test_parts_of_usual_tiles_leave_no_box_and_no_half(head_dim: int) -> None:
+    causal = structs.replace(workload(head_dim, causal=True), seqlen_q=2048, seqlen_k=2048)
+    chosen = Share(usual_shape(causal), splits=2)
+    program = flash3.program(causal, ON_HOPPER, chosen=chosen)
+    assert flash3.flash3_variant(causal).boxed
+    assert (program.defines["SPLIT"], program.defines["BOXED"], program.defines["HALVES"]) == (1, 0, 0)
+    check(program, ON_HOPPER)
 
 
 @matrix(
@@ -76,7 +130,7 @@ def test_only_flash3_itself_shares_few_tiles() -> None:
 @chosen("step", ["flash3-a", "flash3"], {"flash3"})
 def test_the_products_are_hopper_s_and_the_copies_the_tma_s(step: str) -> None:
     code = disassembled(check(flash3.program(workload(128), ON_HOPPER, step), ON_HOPPER))
-    for instruction in ("HGMMA.64x176x16.F32.BF16", "HGMMA.64x128x16.F32.BF16", "UTMALDG.3D", "USETMAXREG"):
+    for instruction in ("HGMMA.64x160x16.F32.BF16", "HGMMA.64x128x16.F32.BF16", "UTMALDG.3D", "USETMAXREG"):
         assert instruction in code
 
 
@@ -131,11 +185,12 @@ def test_blocks_that_stay_are_no_more_than_the_multiprocessors() -> None:
     ("seqlen", "head_dim", "causal", "expected"),
     [
         (1024, 128, False, 1),
-        (1024, 64, True, 86),  # 6 of at most 96
-        (1024, 128, True, 64),
-        (2048, 128, True, 32),
-        (2048, 256, True, 32),
-        (8192, 128, True, 16),
+        (1024, 64, True, 64),
+        (1024, 128, True, 16),
+        (2048, 128, True, 16),
+        (2048, 256, True, 8),
+        (4096, 64, True, 16),
+        (8192, 128, True, 8),
         (24576, 128, True, 4),  # of 5 the last one would have 2, of 7 one
         (16983, 128, True, 4),
         (2**22, 128, True, 1),
@@ -158,7 +213,7 @@ def test_sections_are_alike_and_hold_heads_whose_keys_and_values_fit(
 def test_sections_of_grouped_heads_count_what_they_share_once() -> None:
     alone = Problem(heads=64, seqlen_q=3072, seqlen_k=3072, head_dim=128, dtype="bfloat16", causal=True)
     grouped = structs.replace(alone, kv_heads=16)
-    assert (flash3.section(alone), flash3.section(grouped)) == (16, 32)
+    assert (flash3.section(alone), flash3.section(grouped)) == (8, 32)
 
 
 @pytest.mark.parametrize(("head_dim", "free"), [(64, 0), (96, 0), (128, 1), (192, 0), (256, 0)])

@@ -84,6 +84,26 @@ def test_pages_of_whole_sequences_agree_with_the_oracle(name: str, page_size: in
         assert verdict.passed, (head_dim, verdict)
 
 
+@pytest.mark.parametrize("page_size", PAGE_SIZES)
+def test_pages_of_more_tiles_than_blocks_agree_with_the_oracle(page_size: int) -> None:
+    """Blocks of flash3 that stay draw several tiles, whose pages several threads find."""
+    shape: dict[str, Any] = {
+        "heads": 160,
+        "kv_heads": 40,
+        "seqlen_q": 65,
+        "seqlen_k": 512,
+        "page_size": page_size,
+    }
+    for head_dim, causal in itertools.product((64, 128, 256), (False, True)):
+        problem = Problem(head_dim=head_dim, dtype="bfloat16", causal=causal, **shape)
+        skip_unsupported("flash3", problem)
+        inputs = make_inputs(problem, "cuda")
+        launch = shared(problem, inputs, Share(usual_shape(problem)))
+        launch.run()
+        verdict = judged("flash3", problem, inputs, launch.output, launch.lse)
+        assert verdict.passed, (head_dim, causal, verdict)
+
+
 @each_layout
 @each_kernel
 def test_padding_is_empty_even_where_a_key_it_shares_a_tile_with_has_an_infinite_value(

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from flashscope.kernels.catalogue.peers import (
+    FLASH_ATTN_3,
     FLASH_ATTN_4,
     TORCH,
     TORCH_AUTO,
@@ -25,7 +26,12 @@ from tests.profiles.heard import QUICK, Heard, done
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 
-PEERS = (*TORCH, pytest.param(FLASH_ATTN_4, marks=pytest.mark.flash_attn_4))
+FLASH_ATTENTION = (
+    pytest.param(FLASH_ATTN_3, marks=pytest.mark.flash_attn_3),
+    pytest.param(FLASH_ATTN_4, marks=pytest.mark.flash_attn_4),
+)
+PEERS = (*TORCH, *FLASH_ATTENTION)
+each_of_flash_attention = pytest.mark.parametrize("spec", FLASH_ATTENTION, ids=lambda spec: spec.name)
 each_peer = pytest.mark.parametrize("spec", PEERS, ids=lambda spec: spec.name)
 SHAPES: tuple[dict[str, Any], ...] = (
     {"seqlen_q": 300, "seqlen_k": 300, "batch": 2},
@@ -135,17 +141,19 @@ def test_every_peer_of_pytorch_is_measured_by_the_engine_with_an_honest_ledger(h
     assert workspace["torch-flash"] < scores / 8
 
 
-@pytest.mark.flash_attn_4
-def test_flash_attn_4_is_measured_with_its_lse_and_says_its_version(heard: Heard) -> None:
-    found = measured(heard, "flash-attn-4")["flash-attn-4"]
-    assert_the_ledger_holds("flash-attn-4", found)
+@each_of_flash_attention
+def test_flash_attention_is_measured_with_its_lse_and_says_its_version(
+    heard: Heard, spec: KernelSpec
+) -> None:
+    found = measured(heard, spec.name)[spec.name]
+    assert_the_ledger_holds(spec.name, found)
     assert found.value("output_bytes") == WIDE.output_bytes
-    assert found.note.startswith("flash-attn-4 4.")
+    assert found.note.startswith(f"{spec.extra} {spec.name[-1]}.")
     assert found.correctness is not None
     assert {one.output for one in found.correctness.outputs} >= {"O", "LSE", "LSE of a row"}
 
 
-@pytest.mark.flash_attn_4
+@each_of_flash_attention
 @pytest.mark.parametrize(
     "shape",
     [
@@ -161,9 +169,11 @@ def test_flash_attn_4_is_measured_with_its_lse_and_says_its_version(heard: Heard
     ],
     ids=str,
 )
-def test_flash_attn_4_passes_with_every_mask_that_the_spec_claims(shape: dict[str, Any]) -> None:
+def test_flash_attention_passes_with_every_mask_that_the_spec_claims(
+    spec: KernelSpec, shape: dict[str, Any]
+) -> None:
     problem = Problem(dtype="bfloat16", **{"heads": 2, **shape})
-    inputs, launch = prepared(FLASH_ATTN_4, problem)
+    inputs, launch = prepared(spec, problem)
     launch.run()
     verdict = verify(problem, inputs, launch.output, launch.lse)
     assert verdict.passed, verdict

@@ -101,7 +101,7 @@ def test_a_step_has_its_own_idea_and_not_the_next_ones() -> None:
     a, b, c, whole = (statements_of(source_of(kernel, workload()).text) for kernel in FLASH3)
     assert ["wgmma_wait<1>" in text for text in (a, b, c, whole)] == [False, True, True, True]
     assert ["named_sync" in text for text in (a, b, c, whole)] == [False, True, True, True]
-    assert ["draw_tile(counter)" in text for text in (a, b, c, whole)] == [False, False, True, True]
+    assert ["take_place(" in text for text in (a, b, c, whole)] == [False, False, True, True]
     assert ["state.moved" in text for text in (a, b, c, whole)] == [False, False, False, True]
 
 

@@ -140,6 +140,10 @@ template <typename T>
 inline void cp_reduce_async_bulk_global_shared_cta_bulk_group_add(u64 to, u32 from, u32 bytes) {
     machine::bulk_store(to, from, bytes, true);
 }
+inline void cp_async_bulk_tensor_3d_global_shared_cta_bulk_group(u64 map, const List<const u32, 3>& place, u32 from) {
+    const int coordinates[] = {int(place[0]), int(place[1]), int(place[2])};
+    machine::store_box(reinterpret_cast<const void*>(map), coordinates, from, 3);
+}
 inline void cp_async_bulk_commit_group() { machine::commit_stores(); }
 inline void cp_async_bulk_wait_group(int pending) { machine::wait_stores(pending); }
 inline void cp_async_bulk_wait_group_read(int pending) { machine::wait_stores(pending); }

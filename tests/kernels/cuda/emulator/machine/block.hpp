@@ -93,7 +93,7 @@ struct Numbered {
 };
 
 struct Copy {
-    enum class Kind { BOX, BYTES, CHUNK, STORE, SUM, SENT } kind;
+    enum class Kind { BOX, BYTES, CHUNK, STORE, SUM, SENT, BOX_STORE } kind;
     Fiber* owner;
     Block* source;  // of what is sent
     u32 group;

@@ -25,26 +25,45 @@ u32 box_bytes(const TensorMap& map) {
     return bytes;
 }
 
+// Where the tensor has a row of a box from its first column on, or null outside of it.
+u8* row_of(const Copy& copy, u32 row) {
+    const TensorMap& map = copy.map;
+    bool inside = true;
+    u64 at = map.address + (long long)copy.coordinates[0] * map.element_bytes;
+    for (u32 i = 1, rest = row; i < map.rank; rest /= map.box[i++]) {
+        const long long place = (long long)copy.coordinates[i] + rest % map.box[i];
+        inside &= place >= 0 && u64(place) < map.sizes[i];
+        at += u64(place) * map.strides[i];
+    }
+    return inside ? reinterpret_cast<u8*>(at) : nullptr;
+}
+bool has_column(const Copy& copy, u32 column) {
+    const long long place = (long long)copy.coordinates[0] + column;
+    return place >= 0 && place < (long long)copy.map.sizes[0];
+}
+
 // Rows of 128 bytes in the swizzle of 128 bytes; what lies outside of the tensor is zero.
 void end_box(const Block& block, const Copy& copy) {
-    const TensorMap& map = copy.map;
-    const u32 rows = copy.bytes / 128, width = map.box[0];
+    const u32 rows = copy.bytes / 128, width = copy.map.box[0], size = copy.map.element_bytes;
     for (u32 row = 0; row < rows; ++row) {
-        bool inside = true;
-        u64 from = map.address;
-        for (u32 i = 1, rest = row; i < map.rank; rest /= map.box[i++]) {
-            const long long at = (long long)copy.coordinates[i] + rest % map.box[i];
-            inside &= at >= 0 && u64(at) < map.sizes[i];
-            from += u64(at) * map.strides[i];
-        }
+        const u8* const from = row_of(copy, row);
         u8 line[128] = {};
-        const long long first = copy.coordinates[0], size = (long long)map.sizes[0];
-        for (u32 i = 0; inside && i < width; ++i)
-            if (first + i >= 0 && first + i < size)
-                std::memcpy(line + i * map.element_bytes,
-                            reinterpret_cast<const u8*>(from) + (first + i) * map.element_bytes, map.element_bytes);
+        for (u32 i = 0; from && i < width; ++i)
+            if (has_column(copy, i)) std::memcpy(line + i * size, from + i * size, size);
         for (u32 chunk = 0; chunk < 128; chunk += 16)
             deliver(block, swizzled(copy.shared + row * 128 + chunk), line + chunk, 16);
+    }
+}
+// The way back: what lies outside of the tensor stays here.
+void end_box_store(const Block& block, const Copy& copy) {
+    const u32 rows = copy.bytes / 128, width = copy.map.box[0], size = copy.map.element_bytes;
+    for (u32 row = 0; row < rows; ++row) {
+        u8* const to = row_of(copy, row);
+        u8 line[128];
+        for (u32 chunk = 0; chunk < 128; chunk += 16)
+            std::memcpy(line + chunk, seen_in(block, swizzled(copy.shared + row * 128 + chunk), 16), 16);
+        for (u32 i = 0; to && i < width; ++i)
+            if (has_column(copy, i)) std::memcpy(to + i * size, line + i * size, size);
     }
 }
 
@@ -74,6 +93,7 @@ void end(Block& block, const Copy& copy) {
     case Copy::Kind::STORE:
         std::memcpy(reinterpret_cast<void*>(copy.global), seen_in(block, copy.shared, copy.bytes), copy.bytes);
         return end_in(copy.owner->stores, copy);
+    case Copy::Kind::BOX_STORE: end_box_store(block, copy); return end_in(copy.owner->stores, copy);
     case Copy::Kind::SUM:
         for (u32 i = 0; i < copy.bytes; i += sizeof(float))
             *reinterpret_cast<float*>(copy.global + i) +=
@@ -124,12 +144,12 @@ bool end_copy(Block& block, bool slow) {
 }
 
 namespace {
-Copy box(u32 to, const void* map, u32 barrier, const int* coordinates, u32 rank) {
+Copy box(Copy::Kind kind, u32 at, const void* map, u32 barrier, const int* coordinates, u32 rank) {
     const TensorMap& tensor = *static_cast<const TensorMap*>(map);
     if (tensor.rank != rank) fail("a box of %u dimensions from a tensor map of %u", rank, tensor.rank);
     if (tensor.box[0] * tensor.element_bytes != 128) fail("boxes with rows of 128 bytes are emulated alone");
-    if (to % 128) fail("a box at shared address %u, no multiple of 128", to);
-    Copy copy = made(Copy::Kind::BOX, to, 0, box_bytes(tensor));
+    if (at % 128) fail("a box at shared address %u, no multiple of 128", at);
+    Copy copy = made(kind, at, 0, box_bytes(tensor));
     copy.map = tensor, copy.barrier = barrier;
     std::memcpy(copy.coordinates, coordinates, rank * sizeof(int));
     return copy;
@@ -141,14 +161,14 @@ void start_in(Block& block, const Copy& copy) {
 }  // namespace
 
 void copy_box(u32 to, const void* map, u32 barrier, const int* coordinates, u32 rank) {
-    start_in(*running->block, box(to, map, barrier, coordinates, rank));
+    start_in(*running->block, box(Copy::Kind::BOX, to, map, barrier, coordinates, rank));
     step();
 }
 void copy_box_to_all(u32 to, const void* map, u32 barrier, const int* coordinates, u32 rank, u32 blocks) {
     if (blocks >> 2) fail("a box to blocks %#x of a cluster of two", blocks);
     for (u32 i = 0; i < 2; ++i) {
         u32 there = address_in(to, i);
-        if (blocks >> i & 1) start_in(block_of(there), box(to, map, barrier, coordinates, rank));
+        if (blocks >> i & 1) start_in(block_of(there), box(Copy::Kind::BOX, to, map, barrier, coordinates, rank));
     }
     step();
 }
@@ -181,6 +201,10 @@ void wait_chunks(u32 pending) { wait_for(running->chunks, pending, "cp.async"); 
 
 void bulk_store(u64 to, u32 from, u32 bytes, bool add) {
     Copy copy = made(add ? Copy::Kind::SUM : Copy::Kind::STORE, from, to, bytes);
+    start_in(running->stores, copy);
+}
+void store_box(const void* map, const int* coordinates, u32 from, u32 rank) {
+    Copy copy = box(Copy::Kind::BOX_STORE, from, map, 0, coordinates, rank);
     start_in(running->stores, copy);
 }
 void commit_stores() { ++running->stores.group; }

@@ -69,6 +69,7 @@ void commit_chunks();
 void wait_chunks(u32 pending);
 // From shared memory; `add`: float sums grow by them.
 void bulk_store(u64 to, u32 from, u32 bytes, bool add);
+void store_box(const void* map, const int* coordinates, u32 from, u32 rank);
 void commit_stores();
 void wait_stores(u32 pending);
 
