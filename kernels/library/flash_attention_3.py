@@ -2,8 +2,8 @@
 
 Idea: the kernels of arXiv 2407.08608 by those who wrote it: TMA, wgmma, warpgroups in turns. The build is
 forward alone. Its masks are aligned to the bottom right, as ours are, it returns LSE, and it may split keys
-where queries are few (num_splits = 0), as flash3 may. It is given views of our arrays in its own order, (batch,
-seqlen, heads, head_dim), and allocates O so.
+where queries are few (num_splits = 0), as flash3 may. It is given views of our arrays in its own order,
+(batch, seqlen, heads, head_dim), and allocates O so.
 Limit: Hopper alone; no block mask in the form that ours has.
 """
 

@@ -95,7 +95,7 @@ def test_pages_of_more_tiles_than_blocks_agree_with_the_oracle(page_size: int) -
         "page_size": page_size,
     }
     for head_dim, causal in itertools.product((64, 128, 256), (False, True)):
-        problem = Problem(head_dim=head_dim, dtype="bfloat16", causal=causal, **shape)
+        problem = Problem(head_dim=head_dim, dtype="bfloat16", causal=causal, page_size=page_size, **shape)
         skip_unsupported("flash3", problem)
         inputs = make_inputs(problem, "cuda")
         launch = shared(problem, inputs, Share(usual_shape(problem)))
