@@ -18,7 +18,7 @@ NOTHING_YET = "Where does the time go inside a kernel?"
 NEEDS = (
     "A timeline shows when each stage of each tile ran. flash1 and flash2 are built once more for the CPU, "
     "from the same source with a clock between their stages, and run in turns with the timed kernels: so "
-    "you see what the clocks cost. It takes some seconds and no GPU. CUDA kernels have no such build yet."
+    "you see what the clocks cost. It takes some seconds and no GPU; on a GPU flash2 has such a build, too."
 )
 _LOADS, _PRODUCTS = ("::copy(", "wait_copies"), {"QKᵀ": ("multiply_rows<", "apply_mask(")}
 CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {

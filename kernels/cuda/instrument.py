@@ -60,6 +60,28 @@ def timed_cut(kernel: TimedKernel, problem: Problem, target: Target) -> TimedCut
     return TimedCut(flash2.cut(problem, target).tile, HEADROOM, flash2.program(problem, target))
 
 
+WARP, CLOCK_BYTES = 32, 16  # of a step, for each warp
+CLOCKED = ("clock_steps", "clock_ends")
+"""Buffers of the clocks, in the order of ClockRecording in clocks.cuh."""
+
+
+def clocked(program: Program, most_steps: int) -> Program:
+    """A timed kernel's program with clocks between its stages compiled in.
+
+    Args:
+        program: flash2's, in 16 bits.
+        most_steps: The key tiles that a block visits at most: the room for each warp.
+    """
+    (launch,) = program.launches
+    recording = Struct((*CLOCKED, np.int32(most_steps)))
+    launch = replace(
+        launch,
+        arguments=(*launch.arguments, recording),
+        shared_bytes=launch.shared_bytes + CLOCK_BYTES * launch.threads // WARP,
+    )
+    return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(launch,))
+
+
 def timed(program: Program) -> Program:
     """A timed kernel's program with its recording compiled in."""
     (launch,) = program.launches

@@ -115,6 +115,20 @@ def test_an_empty_page_offers_to_record_and_says_what_that_needs(shown: Shown) -
     assert (page.bar.record.isVisible(), page.bar.cancel.isVisible()) == (False, True)
 
 
+def test_on_a_machine_with_a_gpu_flash2_is_recorded_there_in_16_bits_unless_the_cpu_is_chosen(
+    shown: Shown,
+) -> None:
+    shown.page.bar.show_machine(fakes.GPU_MACHINE)
+    assert [box.isVisible() for box in (shown.page.bar.devices, shown.page.bar.kernels)] == [True, False]
+    (request,) = shown.page.bar.requests
+    assert (request.backend, request.kernel, request.problem.dtype) == ("cuda", "flash2", "float16")
+    shown.page.bar.devices.setCurrentIndex(0)
+    assert [(one.backend, one.kernel) for one in shown.page.bar.requests] == [
+        ("cpu", "flash1"),
+        ("cpu", "flash2"),
+    ]
+
+
 def test_both_kernels_are_recorded_one_after_the_other_and_stand_below_each_other(shown: Shown) -> None:
     shown.page.bar.ask()
     request = shown.engine.asked[0]
