@@ -99,6 +99,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
         wait(at.k_full(rk.stage), rk.phase);
         if (PINGPONG) named_sync(turn_of(group));
+        CLOCK(3)
         pin(s); pin(o); pin(p);
         wgmma_fence();
         product_qk(s, q, k_now);
@@ -108,8 +109,10 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         product_pv(o, p, v_now);
         wgmma_commit();
         if (PINGPONG) named_arrive(turn_of((group + 1) % GROUPS));
+        CLOCKS_WRITE()
         wgmma_wait<1>();
         pin(s);
+        CLOCK(0)
         if (leader) arrive(at.k_empty(rk.stage));
         state.step<MASK>(s, c, mask);
         wgmma_wait<0>();
@@ -122,6 +125,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         rv.next();
         pack_all(p, s);
         rescale(o, state);
+        CLOCK(2)
     } else {
         wait(at.k_full(rk.stage), rk.phase);
         pin(s); pin(o); pin(p);
@@ -169,6 +173,7 @@ __device__ __forceinline__ void produce(const Shared& at, const TensorMap& map_q
             tile = SCHEDULE ? gridDim.x + draw_tile(counter) : tiles;
             const Work work(place, seqlen_q, head_rows, seqlen_k, left, right, splits, tables, lengths,
                             sequence_heads);
+            CLOCKS_OF_TILE(work.head * tiles_q + work.q0 / BLOCK_Q)
             const int head = SPLIT ? work.head / splits : work.head, kv = key_head(head, group_heads);
             const Pages pages(page_table, kv, seqlen_k, RAGGED ? work.keys : seqlen_k);
             if constexpr (EARLY) {
@@ -176,28 +181,36 @@ __device__ __forceinline__ void produce(const Shared& at, const TensorMap& map_q
             } else {
                 if (first && !work.empty()) {
                     wait(at.q_empty(rq.stage), rq.phase ^ 1);
+                    CLOCK(2)
                     load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0,
                                       head);
+                    CLOCK(3)
                     rq.next();
                 }
             }
+            CLOCKS_WRITE()
             for (int j = EARLY ? work.last : work.last + 1; j >= work.begin && !work.empty(); --j) {
                 if (j > work.begin) {
                     int2 box;
                     if (PAGE_SIZE) box = pages.find((j - 1) * BLOCK_K);
                     wait(at.k_empty(rk.stage), rk.phase ^ 1);
+                    CLOCK(0)
                     load_keys(at.k + rk.stage * K_BYTES, map_k, at.k_full(rk.stage),
                               SPARSE ? __ldg(work.list + (j - 1)) : (j - 1) * BLOCK_K, kv, box);
+                    CLOCK(1)
                     rk.next();
                 }
                 if (j <= work.last) {
                     int2 box;
                     if (PAGE_SIZE) box = pages.find(j * BLOCK_K);
                     wait(at.v_empty(rv.stage), rv.phase ^ 1);
+                    CLOCK(2)
                     load_keys(at.v + rv.stage * K_BYTES, map_v, at.v_full(rv.stage),
                               SPARSE ? __ldg(work.list + j) : j * BLOCK_K, kv, box);
+                    CLOCK(3)
                     rv.next();
                 }
+                CLOCKS_WRITE()
             }
             place = Work::place(tile, tiles, heads, section, tiles_q, tables);
             if constexpr (SCHEDULE) {
@@ -227,6 +240,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
 #if TRACE
            , const __grid_constant__ Recording recording
 #endif
+           CLOCKS_GIVEN
     ) {
     if (SPLIT) let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
@@ -235,12 +249,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
     at.k = at.q + Q_STAGES * Q_BYTES;
     at.v = at.k + STAGES * K_BYTES;
     at.barriers = at.v + STAGES * K_BYTES;
+    CLOCKS_BEGIN()
     const Tables tables = given;
     const Lengths lengths = given;
     const int tiles_q = (seqlen_q + BLOCK_Q - 1) / BLOCK_Q, tiles = tiles_q * heads;
     const int head_rows = PACKED ? seqlen_q / group_heads : seqlen_q;
     if (threadIdx.x == 0) {
         initialise(at, GROUPS * 4);
+        CLOCK(2)
         if constexpr (EARLY) {
             const Work work(Work::place(blockIdx.x, tiles, heads, section, tiles_q, tables), seqlen_q, head_rows,
                             seqlen_k, left, right, splits, tables, lengths, sequence_heads);
@@ -253,6 +269,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                 for (int part = 1; part < GROUPS; ++part) load_part(at, map_q, part, work.q0, head);
             }
         }
+        CLOCK(3)
     }
     __syncthreads();
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
@@ -309,10 +326,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         const auto last_pv = [&] {
             const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
             wait(at.v_full(rv.stage), rv.phase);
+            CLOCK(3)
             pin(o); pin(p);
             wgmma_fence();
             product_pv(o, p, v_now);
             wgmma_commit();
+            CLOCKS_WRITE()
             wgmma_wait<0>();
             pin(o); pin(p);
 #if TRACE
@@ -324,10 +343,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         while (place.x >= 0) {
             const Work work(place, seqlen_q, head_rows, seqlen_k, left, right,
                             splits, tables, lengths, sequence_heads);
+            CLOCKS_OF_TILE(work.head * tiles_q + work.q0 / BLOCK_Q)
             if (work.empty()) {
                 clear();
+                CLOCK(0)
                 store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
                        unit, head_rows, RAGGED ? work.queries : head_rows);
+                CLOCK(1)
+                CLOCKS_WRITE()
                 advance();
                 continue;
             }
@@ -360,13 +383,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                     const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
                     wait(at.k_full(rk.stage), rk.phase);
                     if (PINGPONG && !FREE_FIRST) named_sync(turn_of(group));
+                    CLOCK(3)
                     pin(s);
                     wgmma_fence();
                     product_qk(s, q, k_now);
                     wgmma_commit();
                     if (PINGPONG && !FREE_FIRST) named_arrive(turn_of((group + 1) % GROUPS));
+                    CLOCKS_WRITE()
                     wgmma_wait<0>();
                     pin(s);
+                    CLOCK(0)
                     if (leader) arrive(at.k_empty(rk.stage));
                     rk.next();
                     if constexpr (SPARSE || !CAUSAL && (EARLY || HEAD_DIM <= 64 && GROUPS == 2)) {
@@ -379,6 +405,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                         state.step<true>(s, c, mask_of(work, j));
                     }
                     pack_all(p, s);
+                    CLOCK(2)
                     if constexpr (RAGGED) {
                         if ((j + 1) * BLOCK_K > work.keys) clear_tail(at, rv, group, work.keys - j * BLOCK_K);
                     }
@@ -399,9 +426,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             if constexpr (OVERLAP) {
                 if (own.last >= work.begin) last_pv();
             }
+            CLOCK(0)
             store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
                        unit, head_rows, RAGGED ? work.queries : head_rows);
+            CLOCK(1)
+            CLOCKS_WRITE()
             advance();
         }
     }
+    CLOCKS_END()
 }

@@ -82,6 +82,28 @@ def clocked(program: Program, most_steps: int) -> Program:
     return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(launch,))
 
 
+GROUP_CLOCKED = ("clock_rows", "clock_ends")
+"""Buffers of the clocks of flash3, in the order of ClockRecording in flash3_clocks.cuh."""
+GROUP_CLOCK_BYTES, BARRIER_PADDING = 32, 8  # of shared memory: for each warpgroup, and before the first
+
+
+def clocked_groups(program: Program, most_rows: int) -> Program:
+    """A timed kernel's program with clocks between the stages of its warpgroups compiled in.
+
+    Args:
+        program: flash3's. Of its launches the first gets clocks; one that merges parts of keys has none.
+        most_rows: The rows of clocks that a tile of queries has at most: the room for each warpgroup.
+    """
+    first, *others = program.launches
+    groups = program.defines["GROUPS"] + 1
+    first = replace(
+        first,
+        arguments=(*first.arguments, Struct((*GROUP_CLOCKED, np.int32(most_rows)))),
+        shared_bytes=first.shared_bytes + BARRIER_PADDING + GROUP_CLOCK_BYTES * groups,
+    )
+    return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(first, *others))
+
+
 def timed(program: Program) -> Program:
     """A timed kernel's program with its recording compiled in."""
     (launch,) = program.launches

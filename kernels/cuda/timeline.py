@@ -1,4 +1,4 @@
-"""A timeline of flash2 on a GPU: its own source with clocks, beside the timed build. Imports CuPy."""
+"""A timeline of a kernel on a GPU: its own source with clocks, beside the timed build. Imports CuPy."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -8,27 +8,24 @@ import numpy as np
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.sources import source_digests
-from flashscope.kernels.cuda import flash2
-from flashscope.kernels.cuda.clocks import ClockedBlocks, lane_bars, most_steps
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda.clocked.builds import ClockedBuild, clocked_build
 from flashscope.kernels.cuda.device import describe
-from flashscope.kernels.cuda.instrument import CLOCKED, clocked
 from flashscope.kernels.cuda.launch import bind_launches, current_target, load_kernels
 from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.launching.launch import make_inputs, prepare
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest, check_bars
 from flashscope.kernels.workload.trace import Array
-
-BARS_OF_A_STEP = 4
-SOURCE = "flash2.cu as it is timed, with clocks between its stages compiled in, on the GPU"
 
 
 def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageTimeline:
     """Run both builds in turns and keep the clocks of the quickest round.
 
     Args:
-        request: What to record: flash2 in 16 bits, without a block mask, lengths or pages.
+        request: What to record: flash2 or flash3 in 16 bits, without a block mask, lengths or pages.
         told: Called between two rounds with how many are done and of how many; may raise, to give up.
 
     Raises:
@@ -36,37 +33,29 @@ def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageT
         InputError: Too many bars; the text has the numbers.
         CompileError: The compiler refused the kernel.
     """
-    problem, target = request.problem, current_target()
-    _check(request)
-    tile, program = flash2.cut(problem, target).tile, flash2.program(problem, target)
-    (launch,) = program.launches
-    warps, most = launch.threads // 32, most_steps(problem, tile)
-    check_bars(launch.grid * warps * (BARS_OF_A_STEP * most + 1))
+    problem, spec, device = request.problem, find_kernel(request.kernel), describe()
+    refused = spec.unsupported(problem, device)
+    if refused:
+        raise UnsupportedError(refused)
+    build = clocked_build(request.kernel, problem, current_target())
+    check_bars(build.most_bars)
     inputs = make_inputs(problem, "cuda")
-    clocks = launch.grid * warps
-    buffers: dict[str, Any] = dict(inputs.arrays)
-    buffers["o"] = cupy.empty(problem.q_shape, storage_dtype(problem.dtype))
-    buffers["lse"] = cupy.empty(problem.q_shape[:3], cupy.float32)
-    empty = cupy.zeros((clocks, most, 4), cupy.uint32), cupy.zeros((clocks, 4), cupy.uint64)
-    buffers |= dict(zip(CLOCKED, empty, strict=True))
-    plain = prepare(find_kernel("flash2"), problem, inputs, "cuda")
-    runs = plain.run, _bound(clocked(program, most), buffers)
+    buffers = {**inputs.arrays, **_made(build, spec, problem)}
+    runs = prepare(spec, problem, inputs, "cuda").run, _bound(build.program, buffers)
 
-    def read() -> ClockedBlocks:
-        steps, ends = (cupy.asnumpy(buffers[name]) for name in CLOCKED)
-        return ClockedBlocks(steps, ends, warps)
+    def read() -> dict[str, Any]:
+        return {name: cupy.asnumpy(buffers[name]) for name in build.recorded}
 
     took = _turns(request.rounds, told, runs, read)
-    device = describe()
-    bars = lane_bars(problem, tile, took.quickest, device.multiprocessors or 1)
+    bars = build.bars(took.quickest, device.multiprocessors or 1)
     arrays = {name: Array.of(one) for name, one in bars._asdict().items() if isinstance(one, np.ndarray)}
     return StageTimeline(
         request=request,
         device=device.name,
-        source=SOURCE,
+        source=build.source,
         build=source_digests()["cuda"][request.kernel],
-        block_q=tile.q,
-        block_k=tile.k,
+        block_q=build.tile.q,
+        block_k=build.tile.k,
         row_kind="SM",
         lanes=bars.lanes,
         span_ns=bars.span_ns,
@@ -76,19 +65,32 @@ def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageT
     )
 
 
+def _made(build: ClockedBuild, spec: KernelSpec, problem: Problem) -> dict[str, Any]:
+    """What the build with clocks writes: O and LSE, its workspace with its tables in place, its clocks."""
+    made: dict[str, Any] = {
+        "o": cupy.empty(problem.q_shape, storage_dtype(problem.dtype)),
+        "lse": cupy.empty(problem.q_shape[:3], cupy.float32),
+    }
+    for buffer in spec.workspace(problem, "cuda"):
+        made[buffer.name] = cupy.zeros(buffer.shape, storage_dtype(buffer.dtype))
+    for name, table in build.program.tables.items():
+        made[name].set(table)
+    return made | {name: cupy.zeros(*shape_dtype) for name, shape_dtype in build.recorded.items()}
+
+
 class _Took(NamedTuple):
     """What the rounds took, and the clocks of the quickest one."""
 
     clocked_ns: list[int]
     plain_ns: list[int]
-    quickest: ClockedBlocks
+    quickest: dict[str, Any]
 
 
 def _turns(
     rounds: int,
     told: Callable[[int, int], None],
     runs: tuple[Callable[[], None], Callable[[], None]],
-    read: Callable[[], ClockedBlocks],
+    read: Callable[[], dict[str, Any]],
 ) -> _Took:
     """Run the timed build and the one with clocks once to warm up, then in turns."""
     plain, watched = runs
@@ -106,20 +108,15 @@ def _turns(
     return found
 
 
-def _check(request: TimelineRequest) -> None:
-    problem = request.problem
-    if request.kernel != "flash2" or problem.dtype == "float32":
-        raise UnsupportedError("On a GPU flash2 alone, in 16 bits, is built with clocks between its stages.")
-    if not problem.even or problem.block_mask is not None or problem.passes != "forward":
-        raise UnsupportedError(
-            "A timeline is of a forward pass without a block mask whose sequences fill their arrays."
-        )
-
-
 def _bound(program: Program, buffers: dict[str, Any]) -> Callable[[], None]:
-    """Something that runs the program's one launch."""
-    (launch,) = bind_launches(program, load_kernels(program), buffers)
-    return launch
+    """Something that runs the program's launches."""
+    launches = bind_launches(program, load_kernels(program), buffers)
+
+    def run() -> None:
+        for launch in launches:
+            launch()
+
+    return run
 
 
 def _ns_of(run: Callable[[], None]) -> int:

@@ -2,30 +2,13 @@
 // by one lane after a step. Only included with -DCLOCKS=1: the kernels that are timed have none of it. Two anchors of the
 // GPU's global timer for each warp, at the begin and the end of its block, turn cycles into nanoseconds.
 #pragma once
+#include "sm_clock.cuh"
 
 struct ClockRecording {
     uint4* steps;              // (blocks * WARPS, most_steps): clocks when a step's wait, QK^T, softmax and PV began
     unsigned long long* ends;  // (blocks * WARPS, 4): global timer at begin and end; 32 bits clock at begin, end, store; SM
     int most_steps;
 };
-
-__device__ __forceinline__ unsigned clock_now() {
-    unsigned now;
-    asm volatile("mov.u32 %0, %%clock;" : "=r"(now));
-    return now;
-}
-
-__device__ __forceinline__ unsigned long long global_timer_now() {
-    unsigned long long now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
-
-__device__ __forceinline__ unsigned multiprocessor() {
-    unsigned id;
-    asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
-    return id;
-}
 
 // Registers are short: no clock stays in one. Those of a step wait in shared memory, 16 bytes a warp behind the tiles, and
 // one lane of each warp writes them out together.
