@@ -18,7 +18,8 @@ NOTHING_YET = "Where does the time go inside a kernel?"
 NEEDS = (
     "A timeline shows when each stage of each tile ran. flash1 and flash2 are built once more for the CPU, "
     "from the same source with a clock between their stages, and run in turns with the timed kernels: so "
-    "you see what the clocks cost. It takes some seconds and no GPU; on a GPU flash2 has such a build, too."
+    "you see what the clocks cost. It takes some seconds and no GPU; on a GPU flash2 has such a build, too, "
+    "and on Hopper flash3."
 )
 _LOADS, _PRODUCTS = ("::copy(", "wait_copies"), {"QKᵀ": ("multiply_rows<", "apply_mask(")}
 CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -35,6 +36,13 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "softmax": ("row_max(", "exponentiate(", "exp2_approx("),
         "PV": ("multiply_columns<", "*= alpha"),
         "store": ("store_rows<", "log_sum_exp("),
+    },
+    "flash3": {
+        "load": ("load_tile<", "load_keys("),
+        "QKᵀ": ("product_qk(",),
+        "softmax": ("state.step<", "pack_all(", "rescale("),
+        "PV": ("product_pv(",),
+        "store": ("store_rows(",),
     },
 }
 """What the lines of a stage hold in the CUDA source of a kernel."""

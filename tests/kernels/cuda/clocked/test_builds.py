@@ -44,7 +44,9 @@ def asked(seqlen: int, heads: int, head_dim: int, causal: bool, dtype: Dtype) ->
 
 
 def timed(kernel: str, problem: Problem) -> Program:
-    return (flash2 if kernel == "flash2" else flash3).program(problem, ON_HOPPER)
+    if kernel == "flash2":
+        return flash2.program(problem, ON_HOPPER)
+    return flash3.program(problem, ON_HOPPER)
 
 
 @chosen("seqlen,heads,head_dim,causal,dtype", CASES, FEW)
