@@ -12,11 +12,11 @@ from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cuda.clocked.builds import ClockedBuild, clocked_build
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.cuda.launch import bind_launches, current_target, load_kernels
-from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.launching.launch import make_inputs, prepare
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest, check_bars
 from flashscope.kernels.workload.trace import Array
 
@@ -40,13 +40,9 @@ def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageT
     build = clocked_build(request.kernel, problem, current_target())
     check_bars(build.most_bars)
     inputs = make_inputs(problem, "cuda")
-    buffers = {**inputs.arrays, **_made(build, spec, problem)}
-    runs = prepare(spec, problem, inputs, "cuda").run, _bound(build.program, buffers)
-
-    def read() -> dict[str, Any]:
-        return {name: cupy.asnumpy(buffers[name]) for name in build.recorded}
-
-    took = _turns(request.rounds, told, runs, read)
+    watched = bind_clocked(build, spec, problem, inputs)
+    runs = prepare(spec, problem, inputs, "cuda").run, watched.run
+    took = _turns(request.rounds, told, runs, watched.recorded)
     bars = build.bars(took.quickest, device.multiprocessors or 1)
     arrays = {name: Array.of(one) for name, one in bars._asdict().items() if isinstance(one, np.ndarray)}
     return StageTimeline(
@@ -65,17 +61,54 @@ def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageT
     )
 
 
-def _made(build: ClockedBuild, spec: KernelSpec, problem: Problem) -> dict[str, Any]:
-    """What the build with clocks writes: O and LSE, its workspace with its tables in place, its clocks."""
-    made: dict[str, Any] = {
+class BoundClocks(NamedTuple):
+    """A build with clocks bound to its arrays.
+
+    Attributes:
+        run: Enqueues all its launches.
+        recorded: What it has recorded in its last run, in host memory, by the names of its buffers.
+        buffers: All its arrays, O (`o`) and LSE (`lse`) among them.
+    """
+
+    run: Callable[[], None]
+    recorded: Callable[[], dict[str, Any]]
+    buffers: dict[str, Any]
+
+
+def bind_clocked(build: ClockedBuild, spec: KernelSpec, problem: Problem, inputs: Inputs) -> BoundClocks:
+    """Compile for the current device, allocate what it writes, and bind it.
+
+    Args:
+        build: What is compiled.
+        spec: The kernel, whose workspace it takes.
+        problem: What is computed.
+        inputs: Q, K and V on the device.
+
+    Raises:
+        CompileError: The compiler refused the kernel.
+        MemoryError: The buffers do not fit.
+    """
+    buffers: dict[str, Any] = {
+        **inputs.arrays,
         "o": cupy.empty(problem.q_shape, storage_dtype(problem.dtype)),
         "lse": cupy.empty(problem.q_shape[:3], cupy.float32),
     }
     for buffer in spec.workspace(problem, "cuda"):
-        made[buffer.name] = cupy.zeros(buffer.shape, storage_dtype(buffer.dtype))
+        buffers[buffer.name] = cupy.zeros(buffer.shape, storage_dtype(buffer.dtype))
     for name, table in build.program.tables.items():
-        made[name].set(table)
-    return made | {name: cupy.zeros(*shape_dtype) for name, shape_dtype in build.recorded.items()}
+        buffers[name].set(table)
+    for name, (shape, dtype) in build.recorded.items():
+        buffers[name] = cupy.zeros(shape, dtype)
+    launches = bind_launches(build.program, load_kernels(build.program), buffers)
+
+    def run() -> None:
+        for launch in launches:
+            launch()
+
+    def recorded() -> dict[str, Any]:
+        return {name: cupy.asnumpy(buffers[name]) for name in build.recorded}
+
+    return BoundClocks(run, recorded, buffers)
 
 
 class _Took(NamedTuple):
@@ -106,17 +139,6 @@ def _turns(
             if found.clocked_ns[-1] == min(found.clocked_ns):
                 found = found._replace(quickest=read())
     return found
-
-
-def _bound(program: Program, buffers: dict[str, Any]) -> Callable[[], None]:
-    """Something that runs the program's launches."""
-    launches = bind_launches(program, load_kernels(program), buffers)
-
-    def run() -> None:
-        for launch in launches:
-            launch()
-
-    return run
 
 
 def _ns_of(run: Callable[[], None]) -> int:
