@@ -4,12 +4,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import cupy
-import numpy as np
 
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.catalogue.sources import source_digests
 from flashscope.kernels.catalogue.spec import KernelSpec
-from flashscope.kernels.cuda.clocked.builds import ClockedBuild, clocked_build
+from flashscope.kernels.cuda.clocked.builds import ClockedBuild, ClockedRounds, clocked_build, timeline_of
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.cuda.launch import bind_launches, current_target, load_kernels
 from flashscope.kernels.launching.launch import make_inputs, prepare
@@ -18,7 +16,6 @@ from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest, check_bars
-from flashscope.kernels.workload.trace import Array
 
 
 def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageTimeline:
@@ -43,22 +40,7 @@ def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageT
     watched = bind_clocked(build, spec, problem, inputs)
     runs = prepare(spec, problem, inputs, "cuda").run, watched.run
     took = _turns(request.rounds, told, runs, watched.recorded)
-    bars = build.bars(took.quickest, device.multiprocessors or 1)
-    arrays = {name: Array.of(one) for name, one in bars._asdict().items() if isinstance(one, np.ndarray)}
-    return StageTimeline(
-        request=request,
-        device=device.name,
-        source=build.source,
-        build=source_digests()["cuda"][request.kernel],
-        block_q=build.tile.q,
-        block_k=build.tile.k,
-        row_kind="SM",
-        lanes=bars.lanes,
-        span_ns=bars.span_ns,
-        clocked_ns=Array.of(np.array(took.clocked_ns, np.int64)),
-        plain_ns=Array.of(np.array(took.plain_ns, np.int64)),
-        **arrays,
-    )
+    return timeline_of(request, build, device, took)
 
 
 class BoundClocks(NamedTuple):
@@ -111,24 +93,16 @@ def bind_clocked(build: ClockedBuild, spec: KernelSpec, problem: Problem, inputs
     return BoundClocks(run, recorded, buffers)
 
 
-class _Took(NamedTuple):
-    """What the rounds took, and the clocks of the quickest one."""
-
-    clocked_ns: list[int]
-    plain_ns: list[int]
-    quickest: dict[str, Any]
-
-
 def _turns(
     rounds: int,
     told: Callable[[int, int], None],
     runs: tuple[Callable[[], None], Callable[[], None]],
     read: Callable[[], dict[str, Any]],
-) -> _Took:
+) -> ClockedRounds:
     """Run the timed build and the one with clocks once to warm up, then in turns."""
     plain, watched = runs
     _ns_of(plain), _ns_of(watched)
-    found = _Took([], [], read())
+    found = ClockedRounds([], [], read())
     for done in range(rounds):
         told(done, rounds)
         for turn in range(2):

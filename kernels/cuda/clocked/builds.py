@@ -7,14 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flashscope.kernels.catalogue.flash3_share import Share, share
+from flashscope.kernels.catalogue.sources import source_digests
 from flashscope.kernels.cuda import flash2, flash3
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups, GroupCut, group_bars, most_rows
 from flashscope.kernels.cuda.clocks import ClockedBlocks, WarpBars, lane_bars, most_steps
 from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, clocked, clocked_groups
 from flashscope.kernels.cuda.program import HOPPER, Program, Target, TileSize, ceil_div
+from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.timeline import ClockedKernel
+from flashscope.kernels.workload.timeline import ClockedKernel, StageTimeline, TimelineRequest
+from flashscope.kernels.workload.trace import Array
 
 Bars = Callable[[Mapping[str, Any], int], WarpBars]
 WARP, STAGES_OF_A_STEP = 32, 4
@@ -118,3 +121,39 @@ def _warps(
 def _groups(problem: Problem, cut: GroupCut, found: Mapping[str, Any], multiprocessors: int) -> WarpBars:
     rows, ends = (found[name] for name in GROUP_CLOCKED)
     return group_bars(problem, cut, ClockedGroups(rows, ends), multiprocessors)
+
+
+class ClockedRounds(NamedTuple):
+    """What the rounds of both builds took, and what the quickest one recorded.
+
+    Attributes:
+        clocked_ns: How long the build with clocks took in each round.
+        plain_ns: How long the timed build took.
+        quickest: The buffers of the quickest round with clocks, in host memory.
+    """
+
+    clocked_ns: list[int]
+    plain_ns: list[int]
+    quickest: dict[str, Any]
+
+
+def timeline_of(
+    request: TimelineRequest, build: ClockedBuild, device: Device, took: ClockedRounds
+) -> StageTimeline:
+    """The timeline of the quickest round."""
+    bars = build.bars(took.quickest, device.multiprocessors or 1)
+    arrays = {name: Array.of(one) for name, one in bars._asdict().items() if isinstance(one, np.ndarray)}
+    return StageTimeline(
+        request=request,
+        device=device.name,
+        source=build.source,
+        build=source_digests()["cuda"][request.kernel],
+        block_q=build.tile.q,
+        block_k=build.tile.k,
+        row_kind="SM",
+        lanes=bars.lanes,
+        span_ns=bars.span_ns,
+        clocked_ns=Array.of(np.array(took.clocked_ns, np.int64)),
+        plain_ns=Array.of(np.array(took.plain_ns, np.int64)),
+        **arrays,
+    )

@@ -4,6 +4,7 @@ from collections import Counter
 from functools import cache
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -11,13 +12,15 @@ from flashscope.kernels.catalogue.flash3_share import Share, TileShape
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.workspace import PARTIAL_O, PARTIAL_SUMS
 from flashscope.kernels.cuda import flash3
-from flashscope.kernels.cuda.clocked.builds import ClockedBuild, flash3_build
+from flashscope.kernels.cuda.clocked.builds import ClockedBuild, ClockedRounds, flash3_build, timeline_of
 from flashscope.kernels.cuda.clocked.groups import GroupCut, GroupTile, tiles
 from flashscope.kernels.cuda.clocks import WarpBars
 from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.timeline import LOAD, NO_PLACE, PV, QK, SOFTMAX, STORE
+from flashscope.kernels.workload.timeline import LOAD, NO_PLACE, PV, QK, SOFTMAX, STORE, TimelineRequest
+from flashscope.profiles.store.blobs.timelines import decode_timeline
 from tests.kernels.cuda.clocked.clock import counting_groups
 from tests.kernels.cuda.emulator.launch import guarded_memory, run
 from tests.kernels.cuda.emulator.running import drawn, needs_compiler, target, workspace
@@ -154,6 +157,22 @@ def test_a_tile_lasts_from_its_first_clock_to_the_end_of_its_store_and_its_bars_
         waits = np.diff(np.concatenate(([begin], ordered, [end])))[::2].sum()
         assert taken.sum() + waits == end - begin
         assert set(bars.stage[own].tolist()) == {QK, SOFTMAX, PV, STORE}
+
+
+@needs_compiler
+def test_a_timeline_of_it_is_written_and_read_again() -> None:
+    problem = asked(64, MORE_ROWS)
+    build, found = _watched(problem, ALONE, 1)
+    request = TimelineRequest(problem=problem, backend="cuda", kernel="flash3", rounds=2)
+    device = Device(backend="cuda", name="the emulator", memory_bytes=1 << 30, multiprocessors=SMS)
+    timeline = timeline_of(request, build, device, ClockedRounds([70_000, 80_000], [60_000, 65_000], found))
+    lanes = (
+        "producer",
+        "warpgroup 1",
+        "warpgroup 2",
+    )  # of an SM on which the emulator ran two blocks at once
+    assert timeline.lanes == tuple(f"block slot {slot}, {lane}" for slot in (1, 2) for lane in lanes)
+    assert decode_timeline(msgspec.msgpack.encode(timeline)) == timeline
 
 
 @needs_compiler
