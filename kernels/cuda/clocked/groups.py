@@ -124,8 +124,9 @@ def group_bars(problem: Problem, cut: GroupCut, found: ClockedGroups, multiproce
         told = [_loads(rows[PRODUCER], tile), *map(_steps, rows[1:], tile.of_groups)]
         for lane, (stage, j, clocks) in enumerate(told):
             place, times = axis.place(block, lane), axis.times(block, lane, clocks)
-            same = np.tile([[place, tile.head, tile.i]], (len(stage), 1))
-            bars.append(np.column_stack((same[:, 0], stage, same[:, 1:], j, times)))
+            bars.append(np.empty((len(stage), 7), np.int64))  # lane, stage, head, i, j, begin, end
+            bars[-1][:] = place, 0, tile.head, tile.i, 0, 0, 0
+            bars[-1][:, 1], bars[-1][:, 4], bars[-1][:, 5:] = stage, j, times
             if lane != PRODUCER and tile.of_groups[lane - 1]:
                 begun = axis.times(block, lane, rows[lane, 0, :1])[0]
                 blocks.append((place, tile.head, tile.i, begun, times[-1, 1]))
