@@ -48,7 +48,7 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """What the lines of a stage hold in the CUDA source of a kernel."""
 US, MS = 1e3, 1e6
 ALIKE = 0.01
-SMALL_TAIL, SMALL_IMBALANCE, SMALL_HELD_UP = 0.02, 1.5, 0.1
+SMALL_TAIL, SMALL_IMBALANCE, SMALL_HELD_UP, SMALL_WAITS = 0.02, 1.5, 0.1, 0.1
 
 
 def problem_words(problem: Problem) -> str:
@@ -104,7 +104,9 @@ def sentence(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts])
 def _shares_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
     ranked = sorted(facts.shares.items(), key=lambda pair: -pair[1])
     most = [f"{share_text(share)} in {name}" for name, share in ranked[:3]]
-    return f"{timeline.request.kernel} spends {', '.join(most[:-1])} and {most[-1]}."
+    told = f"{timeline.request.kernel} spends {', '.join(most[:-1])} and {most[-1]}."
+    waits = timeline.row_kind == "SM" and facts.waits > SMALL_WAITS
+    return f"{told} Its lanes wait {share_text(facts.waits)} of the time." if waits else told
 
 
 def _beside_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts]) -> str:
