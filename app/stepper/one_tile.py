@@ -44,7 +44,7 @@ def _request(timeline: StageTimeline) -> TraceRequest:
     """The same without Q, K and V."""
     return TraceRequest(
         problem=_one_head(timeline.request.problem),
-        order=timeline.request.kernel,
+        order="flash1" if timeline.request.kernel == "flash1" else "flash2",
         block_q=timeline.block_q,
         block_k=timeline.block_k,
     )

@@ -18,7 +18,8 @@ NOTHING_YET = "Where does the time go inside a kernel?"
 NEEDS = (
     "A timeline shows when each stage of each tile ran. flash1 and flash2 are built once more for the CPU, "
     "from the same source with a clock between their stages, and run in turns with the timed kernels: so "
-    "you see what the clocks cost. It takes some seconds and no GPU. CUDA kernels have no such build yet."
+    "you see what the clocks cost. It takes some seconds and no GPU; on a GPU flash2 has such a build, too, "
+    "and on Hopper flash3."
 )
 _LOADS, _PRODUCTS = ("::copy(", "wait_copies"), {"QKᵀ": ("multiply_rows<", "apply_mask(")}
 CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -36,11 +37,18 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "PV": ("multiply_columns<", "*= alpha"),
         "store": ("store_rows<", "log_sum_exp("),
     },
+    "flash3": {
+        "load": ("load_tile<", "load_keys("),
+        "QKᵀ": ("product_qk(",),
+        "softmax": ("state.step<", "pack_all(", "rescale("),
+        "PV": ("product_pv(",),
+        "store": ("store_rows(",),
+    },
 }
 """What the lines of a stage hold in the CUDA source of a kernel."""
 US, MS = 1e3, 1e6
 ALIKE = 0.01
-SMALL_TAIL, SMALL_IMBALANCE, SMALL_HELD_UP = 0.02, 1.5, 0.1
+SMALL_TAIL, SMALL_IMBALANCE, SMALL_HELD_UP, SMALL_WAITS = 0.02, 1.5, 0.1, 0.1
 
 
 def problem_words(problem: Problem) -> str:
@@ -96,7 +104,9 @@ def sentence(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts])
 def _shares_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
     ranked = sorted(facts.shares.items(), key=lambda pair: -pair[1])
     most = [f"{share_text(share)} in {name}" for name, share in ranked[:3]]
-    return f"{timeline.request.kernel} spends {', '.join(most[:-1])} and {most[-1]}."
+    told = f"{timeline.request.kernel} spends {', '.join(most[:-1])} and {most[-1]}."
+    waits = timeline.row_kind == "SM" and facts.waits > SMALL_WAITS
+    return f"{told} Its lanes wait {share_text(facts.waits)} of the time." if waits else told
 
 
 def _beside_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts]) -> str:

@@ -45,6 +45,9 @@ using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
 #if TRACE
 #include "trace_fragments.cuh"
 #endif
+#if CLOCKS
+#include "clocks.cuh"
+#endif
 
 // A row keeps its old reference point until the maximum has risen by this many powers of two: P and l then stay below
 // 2^8 times their usual range, the result is the same, and almost no tile has to rescale O.
@@ -70,8 +73,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 #if TRACE
            , const __grid_constant__ Recording recording
 #endif
+#if CLOCKS
+           , const __grid_constant__ ClockRecording clock_recording
+#endif
     ) {
     extern __shared__ __align__(1024) unsigned char shared[];
+#if CLOCKS
+    constexpr int CLOCKS_AT = TileQ::BYTES + 4 * TileK::BYTES;
+    StageClocks::begin_block(clock_recording);
+#endif
     const unsigned shared_q = shared_address(shared);
     const unsigned shared_k = shared_q + TileQ::BYTES;  // two stages
     const unsigned shared_v = shared_k + 2 * TileK::BYTES;
@@ -149,8 +159,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     for (int step = 0; step < steps; ++step) {
         if (SPARSE) stage = step % 2 * TileK::BYTES;
         else k0 = key_tile(step) * BLOCK_K;
+#if CLOCKS
+        StageClocks::mark<0>(shared + CLOCKS_AT);
+#endif
         wait_copies<0>();
         __syncthreads();  // this K and V are complete, the previous ones done with
+#if CLOCKS
+        StageClocks::mark<1>(shared + CLOCKS_AT);
+#endif
 
         float s[SUBTILES][BLOCK_K / 8][4];
         multiply_rows<TileK>(s, left, lane_k + stage);
@@ -171,6 +187,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         if (k0 + BLOCK_K > full_end || k0 < full_begin) apply_mask(s, mask, q0 + warp_row, k0);
 #if TRACE
         recorder.scores(tile_q * tiles_k + k0 / BLOCK_K, s, factor);
+#endif
+#if CLOCKS
+        StageClocks::mark<2>(shared + CLOCKS_AT);
 #endif
 
         float alpha[SUBTILES][2];
@@ -202,6 +221,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 #pragma unroll
             for (int r = 0; r < 2; ++r) l[i][r] += exponentiate(s[i], r, factor, m[i][r]);
         }
+#if CLOCKS
+        StageClocks::mark<3>(shared + CLOCKS_AT);
+        StageClocks::write(clock_recording, shared + CLOCKS_AT, step);
+#endif
         multiply_columns<TileK>(acc, s, lane_v + stage);
 #if TRACE
         recorder.state(m, l, alpha);
@@ -211,6 +234,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         k0 = next;
     }
 
+#if CLOCKS
+    StageClocks::begin_store(clock_recording);
+#endif
     const int block = AGAIN ? block_again() : 0;
     const int out_q0 = AGAIN ? (CAUSAL ? tiles_q - 1 - block / heads : block % tiles_q) * TILE_Q : q0;
     const int out_rows = AGAIN || RAGGED ? min(TILE_Q, seqlen_q - out_q0) : rows;
@@ -237,4 +263,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     }
     // Q's place is free: this warp alone has read these rows.
     store_rows<TileQ>(shared, acc, warp_row, o + row0 * HEAD_DIM, HEAD_DIM, out_rows, HEAD_DIM);
+#if CLOCKS
+    StageClocks::end_block(clock_recording);
+#endif
 }

@@ -95,6 +95,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
         wait(at.k_full(rk.stage), rk.phase);
         if (PINGPONG) named_sync(turn_of(group));
+        CLOCK(3)
         pin(s); pin(o); pin(p);
         wgmma_fence();
         product_qk(s, q, k_now);
@@ -104,8 +105,10 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         product_pv<BEFORE>(o, p, v_now);
         wgmma_commit();
         if (PINGPONG) named_arrive(turn_of((group + 1) % GROUPS));
+        CLOCKS_WRITE()
         wgmma_wait<1>();
         pin(s);
+        CLOCK(0)
         if (leader) arrive(at.k_empty(rk.stage));
         state.step<MASK>(s, c, mask);
         wgmma_wait<0>();
@@ -118,6 +121,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         rv.next();
         pack_all(p, s);
         rescale(o, state);
+        CLOCK(2)
     } else {
         wait(at.k_full(rk.stage), rk.phase);
         pin(s); pin(o); pin(p);
@@ -163,6 +167,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
            ,
            const __grid_constant__ Recording recording
 #endif
+           CLOCKS_GIVEN
     ) {
     if (SPLIT) let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
@@ -171,17 +176,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
     at.k = at.q + Q_STAGES * Q_BYTES;
     at.v = at.k + STAGES * K_BYTES;
     at.barriers = at.v + STAGES * K_BYTES;
+    CLOCKS_BEGIN()
     const Tables tables = given;
     const Lengths lengths = given;
     const int tiles_q = (seqlen_q + BLOCK_Q - 1) / BLOCK_Q, tiles = tiles_q * heads;
     const int head_rows = PACKED ? seqlen_q / group_heads : seqlen_q;
     if (threadIdx.x == 0) {
         initialise(at, GROUPS * 4);
+        CLOCK(2)
         if constexpr (EARLY) {
             const Work work(Work::place(blockIdx.x, tiles, heads, section, tiles_q, tables), seqlen_q, head_rows,
                             seqlen_k, left, right, splits, tables, lengths, sequence_heads);
             if (!work.empty()) load_first(at, map_q, map_k, work, splits, group_heads);
         }
+        CLOCK(3)
     }
     __syncthreads();
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
@@ -251,24 +259,29 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
             wait(at.k_full(rk.stage), rk.phase);
             if (PINGPONG && !FREE_FIRST) named_sync(turn_of(group));
+            CLOCK(3)
             pin(scores);
             wgmma_fence();
             product_qk(scores, q, k_now);
             wgmma_commit();
             if (PINGPONG && !FREE_FIRST) named_arrive(turn_of((group + 1) % GROUPS));
+            CLOCKS_WRITE()
             give_back();
             wgmma_wait<0>();
             pin(scores);
+            CLOCK(0)
             if (leader) arrive(at.k_empty(rk.stage));
             rk.next();
         };
         const auto last_pv = [&] {
             const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
             wait(at.v_full(rv.stage), rv.phase);
+            CLOCK(3)
             pin(o); pin(p);
             wgmma_fence();
             product_pv<BLOCK_K>(o, p, v_now);
             wgmma_commit();
+            CLOCKS_WRITE()
             if (TOTALS_UNDER_PV) state.total();
             if (TOTALS_UNDER_PV) advance();
             wgmma_wait<0>();
@@ -282,10 +295,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         while (place.x >= 0) {
             const Work work(place, seqlen_q, head_rows, seqlen_k, left, right,
                             splits, tables, lengths, sequence_heads);
+            CLOCKS_OF_TILE(work.head * tiles_q + work.q0 / BLOCK_Q)
             if (work.empty()) {
                 clear();
+                CLOCK(0)
                 store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
                        unit, head_rows, RAGGED ? work.queries : head_rows);
+                CLOCK(1)
+                CLOCKS_WRITE()
                 advance();
                 continue;
             }
@@ -320,6 +337,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                         first_qk(half, q);
                         state.step<true>(half, c, mask_of(work, j));
                         pack_all(p, half);
+                        CLOCK(2)
                         if (--j >= work.begin) {
                             attend<false, HALF_KEYS>(s, p, o, state, at, q, rk, rv, group, c, RowMask());
                             --j;
@@ -337,6 +355,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                         state.step<true>(s, c, mask_of(work, j));
                     }
                     pack_all(p, s);
+                    CLOCK(2)
                     if constexpr (RAGGED) {
                         if ((j + 1) * BLOCK_K > work.keys) clear_tail(at, rv, group, work.keys - j * BLOCK_K);
                     }
@@ -363,6 +382,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                 }
             }
             if (!TOTALS_UNDER_PV) state.total();
+            CLOCK(0)
 #if BOXED
             give_back();
             store_boxes(o, state, map_o, lse, q + warp_row * 128, work.head, work.q0 + group * 64 + warp_row, seqlen_q,
@@ -372,9 +392,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit, head_rows,
                        RAGGED ? work.queries : head_rows);
 #endif
+            CLOCK(1)
+            CLOCKS_WRITE()
             rq.next();
             if (!TOTALS_UNDER_PV) advance();
         }
         if (BOXED && leader) stores_are_read();
     }
+    CLOCKS_END()
 }

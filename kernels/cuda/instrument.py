@@ -60,6 +60,50 @@ def timed_cut(kernel: TimedKernel, problem: Problem, target: Target) -> TimedCut
     return TimedCut(flash2.cut(problem, target).tile, HEADROOM, flash2.program(problem, target))
 
 
+WARP, CLOCK_BYTES = 32, 16  # of a step, for each warp
+CLOCKED = ("clock_steps", "clock_ends")
+"""Buffers of the clocks, in the order of ClockRecording in clocks.cuh."""
+
+
+def clocked(program: Program, most_steps: int) -> Program:
+    """A timed kernel's program with clocks between its stages compiled in.
+
+    Args:
+        program: flash2's, in 16 bits.
+        most_steps: The key tiles that a block visits at most: the room for each warp.
+    """
+    (launch,) = program.launches
+    recording = Struct((*CLOCKED, np.int32(most_steps)))
+    launch = replace(
+        launch,
+        arguments=(*launch.arguments, recording),
+        shared_bytes=launch.shared_bytes + CLOCK_BYTES * launch.threads // WARP,
+    )
+    return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(launch,))
+
+
+GROUP_CLOCKED = ("clock_rows", "clock_ends")
+"""Buffers of the clocks of flash3, in the order of ClockRecording in flash3_clocks.cuh."""
+GROUP_CLOCK_BYTES, BARRIER_PADDING = 32, 8  # of shared memory: for each warpgroup, and before the first
+
+
+def clocked_groups(program: Program, most_rows: int) -> Program:
+    """A timed kernel's program with clocks between the stages of its warpgroups compiled in.
+
+    Args:
+        program: flash3's. Of its launches the first gets clocks; one that merges parts of keys has none.
+        most_rows: The rows of clocks that a tile of queries has at most: the room for each warpgroup.
+    """
+    first, *others = program.launches
+    groups = program.defines["GROUPS"] + 1
+    first = replace(
+        first,
+        arguments=(*first.arguments, Struct((*GROUP_CLOCKED, np.int32(most_rows)))),
+        shared_bytes=first.shared_bytes + BARRIER_PADDING + GROUP_CLOCK_BYTES * groups,
+    )
+    return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(first, *others))
+
+
 def timed(program: Program) -> Program:
     """A timed kernel's program with its recording compiled in."""
     (launch,) = program.launches

@@ -15,7 +15,7 @@ MOST_BARS = 1_500_000  # 33 bytes each
 MOST_LANES = 4_096
 MOST_ROUNDS = 100
 
-ClockedKernel = Literal["flash1", "flash2"]
+ClockedKernel = Literal["flash1", "flash2", "flash3"]
 RowKind = Literal["SM", "thread"]
 
 
@@ -57,7 +57,7 @@ class StageTimeline(msgspec.Struct, frozen=True, kw_only=True):
         begin: int64 (B,): when each bar begins.
         end: int64 (B,): when it ends.
         block_lane: int32 (K,): the place of the lane that each block ran on.
-        block: int32 (K, 2): its head, and the query block (flash2) or key block (flash1) of the outer loop.
+        block: int32 (K, 2): its head, and the query block, or of flash1 the key block, of the outer loop.
         block_begin: int64 (K,): when it began.
         block_end: int64 (K,): when it ended.
         span_ns: How long the run took.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from flashscope.kernels.catalogue.sources import source_digests
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cpu.device import describe
 from flashscope.kernels.cpu.stages import SOURCE, Bars, ClockedLaunch, Nanoseconds, check_clocked
+from flashscope.kernels.cuda.device import describe as describe_gpu
 from flashscope.kernels.launching.launch import make_inputs, prepare
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest, check_bars, check_rounds
@@ -19,10 +21,6 @@ from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.worker.child import blas_threads
 
 BARS_OF_A_TILE = 6  # of flash1, which has two loads
-NO_CUDA = (
-    "No CUDA kernel is built with clocks between its stages: record flash1 or flash2 on the CPU, "
-    "or open a session that has a timeline."
-)
 
 
 class BuildRounds(NamedTuple):
@@ -52,8 +50,9 @@ def record_timeline(
         UnsupportedError: There is no build with clocks for it; the text says what there is.
     """
     check_rounds(request)
-    if request.backend != "cpu":
-        raise UnsupportedError(NO_CUDA)
+    if request.backend == "cuda":
+        describe_gpu()
+        return import_module("flashscope.kernels.cuda.timeline").record(request, told)  # type: ignore[no-any-return]
     spec, problem = find_kernel(request.kernel), request.problem
     refused = spec.unsupported(problem, describe())
     if refused:

@@ -132,6 +132,8 @@ class TimelinePage(Page):
         self.let_export([self.export_button.exporter])
         self.chores.failed.connect(self.controller.error_raised)
         told.progressed.connect(lambda done, total: self.bar.show_progress(told.asked, done, total))
+        self.controller.machine_found.connect(self.bar.show_machine)
+        self.bar.show_machine(self.controller.machine)
         self.controller.running_changed.connect(lambda _running: self._block())
         self.controller.occupied_changed.connect(lambda _reason: self._block())
         self.controller.events_arrived.connect(self._take_events)

@@ -14,8 +14,10 @@ from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.timelines import problem_words
 from flashscope.app.words.units import seqlen_text
-from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.timeline import ClockedKernel, TimelineRequest
+from flashscope.profiles.plan.machine import Machine
 
 KERNELS: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
     ("flash1 and flash2", ("flash1", "flash2")),
@@ -23,15 +25,23 @@ KERNELS: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
     ("flash1", ("flash1",)),
 )
 ROUNDS = {512: 25, 1024: 15, 2048: 7, 4096: 5}  # by N: of short runs more, that one may be undisturbed
-HEAD_DIMS, HEADS = (64, 128), (1, 4, 8)
+HEAD_DIMS, HEADS = (64, 128), (1, 4, 8, 16)
 MASKS = (("no mask", False), ("causal", True))
 FIRST = 1024, 64, 4
+DEVICES: Sequence[tuple[str, Backend]] = (("CPU", "cpu"), ("GPU", "cuda"))
+ON_GPU: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
+    ("flash2 and flash3", ("flash2", "flash3")),
+    ("flash3", ("flash3",)),
+    ("flash2", ("flash2",)),
+)
+ELSEWHERE: tuple[ClockedKernel, ...] = ("flash2",)  # on a GPU that is no Hopper
+IN_16_BITS = Problem(seqlen_q=1024, seqlen_k=1024, dtype="float16")
 BAR_PX = 120
 RECORD, GIVE_UP = "timeline.record", "timeline.cancel"
 
 
 class RecordBar(QWidget):
-    """Chooses a problem for the CPU and asks for its timelines.
+    """Chooses a problem and where to run it, and asks for its timelines.
 
     Signals:
         asked: Record these (list of TimelineRequest).
@@ -43,19 +53,24 @@ class RecordBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self._asked = self._has_gpu = self._has_flash3 = False
+        self.devices = _choice("Device to record on", list(DEVICES))
+        self.devices.currentIndexChanged.connect(lambda _place: self._show_choices())
         self.kernels = _choice("Kernels to record", [(text, names) for text, names in KERNELS])
+        self.gpu_kernels = _choice("Kernels to record on the GPU", list(ON_GPU))
         self.seqlens = _choice("Sequence length to record", [(f"N = {seqlen_text(n)}", n) for n in ROUNDS])
         self.dims = _choice("Head dim to record", [(f"d = {d}", d) for d in HEAD_DIMS])
         self.heads = _choice("Heads to record", [(f"{h} head{'s' * (h != 1)}", h) for h in HEADS])
         self.masks = _choice("Mask to record with", list(MASKS))
         for box, wanted in zip((self.seqlens, self.dims, self.heads), FIRST, strict=True):
             box.setCurrentIndex(box.findData(wanted))
-        self.record = does(text_button("Record", "Record a timeline on the CPU", self.ask, "primary"), RECORD)
+        self.record = does(text_button("Record", "Record a timeline", self.ask, "primary"), RECORD)
         self.progress, self.bar = PlainLabel(), QProgressBar(textVisible=False)
         self.bar.setAccessibleName("Rounds of the timeline that are done")
         keep(self.bar, self.bar.setFixedWidth, BAR_PX)
         self.cancel = does(text_button("Cancel", "Stop recording", self.given_up.emit), GIVE_UP)
-        self.choices = (self.kernels, self.seqlens, self.dims, self.heads, self.masks)
+        problem = (self.seqlens, self.dims, self.heads, self.masks)
+        self.choices = (self.devices, self.kernels, self.gpu_kernels, *problem)
         line = Lines((*self.choices, self.record, self.progress, self.bar, self.cancel), (), 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -65,8 +80,10 @@ class RecordBar(QWidget):
     @property
     def requests(self) -> list[TimelineRequest]:
         """What is chosen."""
+        backend: Backend = self.devices.currentData()
         problem = Problem(
             batch=1,
+            dtype="float16" if backend == "cuda" else "float32",
             heads=self.heads.currentData(),
             seqlen_q=self.seqlens.currentData(),
             seqlen_k=self.seqlens.currentData(),
@@ -75,9 +92,17 @@ class RecordBar(QWidget):
         )
         rounds = ROUNDS[self.seqlens.currentData()]
         return [
-            TimelineRequest(problem=problem, kernel=kernel, rounds=rounds)
-            for kernel in self.kernels.currentData()
+            TimelineRequest(problem=problem, backend=backend, kernel=kernel, rounds=rounds)
+            for kernel in self._kernels(backend)
         ]
+
+    def _kernels(self, backend: Backend) -> Sequence[ClockedKernel]:
+        """What is chosen of the kernels that have a build with clocks there."""
+        if backend == "cpu":
+            chosen: tuple[ClockedKernel, ...] = self.kernels.currentData()
+        else:
+            chosen = self.gpu_kernels.currentData() if self._has_flash3 else ELSEWHERE
+        return chosen
 
     @property
     def actions_offered(self) -> list[Action]:
@@ -95,18 +120,38 @@ class RecordBar(QWidget):
     def block(self, reason: str) -> None:
         """Let nothing be recorded, for this reason; without one let it again."""
         self.record.setEnabled(not reason)
-        set_tip(self.record, reason or "Run the kernels with clocks between their stages, on the CPU (R)")
+        set_tip(self.record, reason or "Run the kernels with clocks between their stages (R)")
 
     def show_asked(self, request: TimelineRequest | None) -> None:
         """Show how far a timeline is in place of what can be chosen; None: the other way round."""
-        for part in (*self.choices, self.record):
-            part.setVisible(request is None)
+        self._asked = request is not None
+        self._show_choices()
+        self.record.setVisible(request is None)
         for other in (self.progress, self.bar, self.cancel):
             other.setVisible(request is not None)
         if request is not None:
             words = problem_words(request.problem)
             self.progress.setText(f"Recording {request.kernel}, {words}: warming up …")
             self.bar.setRange(0, 0)
+
+    def show_machine(self, machine: Machine | None) -> None:
+        """Offer the GPU where there is one; flash2 is built with clocks for it, for Hopper flash3, too."""
+        device = None if machine is None else machine.device("cuda")
+        self._has_gpu = device is not None
+        self._has_flash3 = (
+            device is not None and find_kernel("flash3").unsupported(IN_16_BITS, device) is None
+        )
+        self.devices.setCurrentIndex(self.devices.findData("cuda" if self._has_gpu else "cpu"))
+        self._show_choices()
+
+    def _show_choices(self) -> None:
+        """Show what there is to choose."""
+        for part in self.choices:
+            part.setVisible(not self._asked)
+        self.devices.setVisible(not self._asked and self._has_gpu)
+        on_cpu = self.devices.currentData() == "cpu"
+        self.kernels.setVisible(not self._asked and on_cpu)
+        self.gpu_kernels.setVisible(not self._asked and not on_cpu and self._has_flash3)
 
     def show_progress(self, request: TimelineRequest | None, done: int, total: int) -> None:
         """Say which round runs."""

@@ -24,6 +24,7 @@ __device__ __forceinline__ void produce(const Shared& at, const TensorMap& map_q
         while (place.x >= 0) {
             const Work work(place, seqlen_q, head_rows, seqlen_k, left, right, splits, tables, lengths,
                             sequence_heads);
+            CLOCKS_OF_TILE(work.head * tiles_q + work.q0 / BLOCK_Q)
             asked = asked && !work.empty();
             const int draw_at = min(work.last, work.begin + AHEAD);
             if (!SCHEDULE) tile = tiles;
@@ -35,27 +36,35 @@ __device__ __forceinline__ void produce(const Shared& at, const TensorMap& map_q
                 rk.next();
             } else if (!ONE_TILE && first && !work.empty()) {
                 wait(at.q_empty(rq.stage), rq.phase ^ 1);
+                CLOCK(2)
                 load_tile<PANELS>(at.q + rq.stage * Q_BYTES, Q_PANEL, map_q, at.q_full(rq.stage), work.q0, head);
+                CLOCK(3)
                 rq.next();
             }
+            CLOCKS_WRITE()
             for (int j = asked ? work.last : work.last + 1; j >= work.begin && !work.empty(); --j) {
                 if (SCHEDULE && j == draw_at) tile = gridDim.x + draw_tile(counter);
                 if (j > work.begin) {
                     int2 box;
                     if (PAGE_SIZE) box = pages.find((j - 1) * BLOCK_K);
                     wait(at.k_empty(rk.stage), rk.phase ^ 1);
+                    CLOCK(0)
                     load_keys(at.k + rk.stage * K_BYTES, map_k, at.k_full(rk.stage),
                               SPARSE ? __ldg(work.list + (j - 1)) : (j - 1) * BLOCK_K, kv, box);
+                    CLOCK(1)
                     rk.next();
                 }
                 if (j <= work.last) {
                     int2 box;
                     if (PAGE_SIZE) box = pages.find(j * BLOCK_K);
                     wait(at.v_empty(rv.stage), rv.phase ^ 1);
+                    CLOCK(2)
                     load_keys(at.v + rv.stage * K_BYTES, map_v, at.v_full(rv.stage),
                               SPARSE ? __ldg(work.list + j) : j * BLOCK_K, kv, box);
+                    CLOCK(3)
                     rv.next();
                 }
+                CLOCKS_WRITE()
             }
             asked = false;
             place = Work::place(tile, tiles, heads, section, tiles_q, tables);

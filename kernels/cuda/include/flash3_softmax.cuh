@@ -2,6 +2,7 @@
 // A thread holds two rows of S (64 x BLOCK_K) and of O (64 x HEAD_DIM), lane / 4 and 8 below: register i is column
 // i / 4 * 8 + lane % 4 * 2 + i % 2 of row i / 2 % 2. Needs WINDOW; SPARSE, with a block mask.
 #pragma once
+#include "flash3_clocks.cuh"
 #include "flash3_layout.cuh"
 #include "quad.cuh"
 #include "scalar.cuh"
@@ -67,6 +68,7 @@ struct Softmax {
             for (int i = 4; i < n; i += 4) top = fmaxf(top, fmaxf(s[i + 2 * r], s[i + 2 * r + 1]));
             const float old = m[r];
             const float now = quad_max(SCALED ? top * c : top);
+            CLOCK_OF_PV(r)
             if (LAZY) {
                 const bool rose = now > __fadd_rd(old, SCALED ? HEADROOM : HEADROOM / c);
                 m[r] = rose ? now : old;

@@ -12,6 +12,7 @@ DIRECTIVE = re.compile(r"\s*#\s*(?P<name>\w+)\s*(?P<rest>.*?)\s*(//.*)?$")
 MACRO = re.compile(r"(?P<name>\w+)(?P<parameters>\([^)]*\))?\s*(?P<body>.*)")
 INCLUDE = re.compile(r'"(?P<file>[^"]+)"')
 OPENING, TURNING = ("if", "ifdef", "ifndef"), ("elif", "else")
+ALONE = re.compile(r"\s*(?P<name>\w+)(\([^()]*\))?\s*")  # a line that is one macro, with or without arguments
 PLAIN = frozenset({"include", "define", "pragma"})
 
 
@@ -22,11 +23,13 @@ class KnownMacros:
     Attributes:
         values: Macros that are whole numbers.
         others: Names of all other macros.
+        nothing: Those of them that stand for nothing.
         read: Headers that were read.
     """
 
     values: dict[str, int]
     others: set[str] = field(default_factory=set)
+    nothing: set[str] = field(default_factory=set)
     read: set[Path] = field(default_factory=set)
 
     def has(self, name: str) -> bool:
@@ -53,6 +56,13 @@ class KnownMacros:
             self.values[name] = int(body)
         else:
             self.others.add(name)
+            if not body:
+                self.nothing.add(name)
+
+    def vanishes(self, line: str) -> bool:
+        """Whether a line is a macro that stands for nothing."""
+        found = ALONE.fullmatch(line)
+        return found is not None and found["name"] in self.nothing
 
 
 @dataclass
@@ -69,7 +79,7 @@ def without_branches(
 ) -> tuple[str, KnownMacros]:
     """A source without the preprocessor's other branches, and what it has defined at its end.
 
-    Includes stay; the headers are read for their macros alone.
+    Includes stay; the headers are read for their macros alone. Lines of a macro that is nothing go, too.
 
     Raises:
         SourceError: A line is not understood; the text names it.
@@ -85,7 +95,7 @@ def _lines(path: Path, text: str, includes: Path, known: KnownMacros) -> Iterato
         joined = line.replace("\\\n", " ")
         found = DIRECTIVE.fullmatch(joined) if line.lstrip().startswith("#") else None
         if found is None:
-            if live:
+            if live and not known.vanishes(line):
                 yield line
             continue
         try:

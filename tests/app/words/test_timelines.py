@@ -25,6 +25,14 @@ def test_one_timeline_tells_the_three_largest_shares() -> None:
     assert said() == ""
 
 
+def test_how_long_lanes_wait_is_told_of_a_gpu_where_it_is_much() -> None:
+    late = made_timeline(row_kind="SM")
+    late = replace(late, span_ns=2 * late.span_ns)
+    assert "Its lanes wait 50.0 % of the time." in said(late)
+    assert "wait" not in said(made_timeline(row_kind="SM"))
+    assert "wait" not in said(replace(late, row_kind="thread"))
+
+
 def test_two_kernels_are_told_apart_by_the_stage_in_which_they_differ_most() -> None:
     idle = made_timeline()
     stages = idle.stage.numpy().copy()

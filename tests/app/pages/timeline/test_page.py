@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
@@ -113,6 +114,37 @@ def test_an_empty_page_offers_to_record_and_says_what_that_needs(shown: Shown) -
     QTest.mouseClick(page.record, Qt.MouseButton.LeftButton)
     assert [one.kernel for one in shown.engine.asked] == ["flash1"]
     assert (page.bar.record.isVisible(), page.bar.cancel.isVisible()) == (False, True)
+
+
+def offered(shown: Shown) -> list[bool]:
+    """Whether a device, the CPU's kernels and the GPU's can be chosen."""
+    bar = shown.page.bar
+    return [box.isVisible() for box in (bar.devices, bar.kernels, bar.gpu_kernels)]
+
+
+def asked(shown: Shown) -> list[tuple[str, str, str]]:
+    return [(one.backend, one.kernel, one.problem.dtype) for one in shown.page.bar.requests]
+
+
+def test_on_hopper_flash2_and_flash3_are_recorded_there_in_16_bits_unless_the_cpu_is_chosen(
+    shown: Shown,
+) -> None:
+    assert offered(shown) == [False, True, False]
+    shown.page.bar.show_machine(fakes.GPU_MACHINE)
+    assert offered(shown) == [True, False, True]
+    assert asked(shown) == [("cuda", "flash2", "float16"), ("cuda", "flash3", "float16")]
+    shown.page.bar.gpu_kernels.setCurrentIndex(1)
+    assert asked(shown) == [("cuda", "flash3", "float16")]
+    shown.page.bar.devices.setCurrentIndex(0)
+    assert offered(shown) == [True, True, False]
+    assert asked(shown) == [("cpu", "flash1", "float32"), ("cpu", "flash2", "float32")]
+
+
+def test_on_another_gpu_flash2_alone_is_recorded(shown: Shown) -> None:
+    ampere = replace(fakes.GPU, compute_capability=(8, 0))
+    shown.page.bar.show_machine(replace(fakes.GPU_MACHINE, devices=(ampere, fakes.CPU)))
+    assert offered(shown) == [True, False, False]
+    assert asked(shown) == [("cuda", "flash2", "float16")]
 
 
 def test_both_kernels_are_recorded_one_after_the_other_and_stand_below_each_other(shown: Shown) -> None:

@@ -37,6 +37,13 @@ def test_of_the_preprocessor_s_branches_the_one_taken_stays(directives: str, lef
     assert branches(directives) == left
 
 
+def test_lines_of_a_macro_that_stands_for_nothing_go_and_others_stay(tmp_path: Path) -> None:
+    (tmp_path / "h.cuh").write_text("#define MARK(x)\n#define GIVEN  // nothing\n#define DO(x) x;\n")
+    text = '#include "h.cuh"\na;\n    MARK(a / b)\nf(a\n  GIVEN\n);\nDO(1)\nMARK(1) + 1;\nUNKNOWN(1)\n'
+    left = '#include "h.cuh"\na;\nf(a\n);\nDO(1)\nMARK(1) + 1;\nUNKNOWN(1)\n'
+    assert branches(text, tmp_path) == left
+
+
 def test_a_header_is_read_for_its_macros_and_stays_an_include(tmp_path: Path) -> None:
     (tmp_path / "h.cuh").write_text("#pragma once\n#ifndef DEPTH\n#define DEPTH 3\n#endif\nint x;\n")
     assert branches('#include "h.cuh"\n#if DEPTH == 3\na\n#endif\n', tmp_path) == '#include "h.cuh"\na\n'

@@ -94,6 +94,7 @@ def test_a_line_that_is_left_out_by_mistake_would_be_noticed() -> None:
 def test_no_switch_is_left_in_a_step_of_flash3(kernel: str) -> None:
     code = statements_of(source_of(kernel, workload()).text)
     assert "#if" not in code
+    assert "CLOCK" not in code
     assert not [name for name in SWITCHES if name in code.replace("Q_STAGES", "")]
 
 

@@ -1,0 +1,222 @@
+"""From the clocks that flash3's warpgroups recorded to bars on lanes: a lane for each warpgroup of an SM.
+
+A product runs while its warpgroup goes on, and both products of a step are asked for at once. The tensor
+cores take them one after the other: so QK^T lasts from when it is asked for until S is there, and PV of the
+key tile before from then until O has it; half of the row maxima are found meanwhile. The softmax takes the
+rest of the step, with P rounded and O rescaled. The producer's loads last as long as asking for them takes:
+the copies run by themselves, and what is late of them is a wait of those who need it. Between bars a lane
+waits.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from flashscope.kernels.catalogue.flash3_share import GROUP_ROWS
+from flashscope.kernels.cuda.clocks import CYCLES, Nanoseconds64, WarpBars, slots
+from flashscope.kernels.cuda.program import TileSize, ceil_div
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.timeline import LOAD, NO_PLACE, PV, QK, SOFTMAX, STORE
+
+Clocks = npt.NDArray[np.int64]
+ROWS_BESIDE_STEPS = 2  # of a tile of queries: its head and its end
+PRODUCER = 0  # the lane
+BLOCK, FIRST_CLOCK, LAST_CLOCK, SM = 1, 4, 5, 6  # places in a tile's head, and in what `ends` has in 32 bits
+
+
+class GroupCut(NamedTuple):
+    """How flash3 cuts a problem.
+
+    Attributes:
+        tile: Its tile.
+        splits: Parts that a tile's keys are cut into, each a tile of its own.
+    """
+
+    tile: TileSize
+    splits: int = 1
+
+    @property
+    def lanes(self) -> int:
+        """Warpgroups of a block; the first is the producer."""
+        return self.tile.q // GROUP_ROWS + 1
+
+
+class ClockedGroups(NamedTuple):
+    """What one launch recorded, as flash3_clocks.cuh has it. T tiles, B blocks, W warpgroups, R rows.
+
+    Attributes:
+        rows: uint32 (T, W, R, 4): the clocks of each tile of queries.
+        ends: uint64 (B, W, 4): global timer at begin and end; in 32 bits clock at begin, at end, and SM.
+    """
+
+    rows: Any
+    ends: Any
+
+
+class GroupTile(NamedTuple):
+    """One tile of queries, or a part of its keys.
+
+    Attributes:
+        head: Its head.
+        i: Which tile of the head.
+        keys: Its key tiles in the order in which they are loaded.
+        of_groups: Those that each consumer warpgroup multiplies.
+    """
+
+    head: int
+    i: int
+    keys: range
+    of_groups: tuple[range, ...]
+
+
+def most_rows(problem: Problem, tile: TileSize) -> int:
+    """Rows of clocks that a tile of queries has at most, of one warpgroup."""
+    return ceil_div(problem.seqlen_k, tile.k) + ROWS_BESIDE_STEPS
+
+
+def tiles(problem: Problem, cut: GroupCut) -> Iterator[GroupTile]:
+    """All tiles by their numbers: head, part of its keys, query tile; as flash3_tiles.cuh cuts them."""
+    heads = problem.batch * problem.heads
+    for place in range(heads * cut.splits):
+        head, part = divmod(place, cut.splits)
+        for i in range(ceil_div(problem.seqlen_q, cut.tile.q)):
+            yield _tile(problem, cut, (head, i, part))
+
+
+def _tile(problem: Problem, cut: GroupCut, where: tuple[int, int, int]) -> GroupTile:
+    head, i, part = where
+    first = i * cut.tile.q
+    begin = problem.mask.band(first).start // cut.tile.k
+    last = _last(problem, cut, first + cut.tile.q)
+    if cut.splits > 1:
+        count = last - begin + 1
+        begin, last = (
+            begin + _toward_zero(count * part, cut.splits),
+            begin + _toward_zero(count * (part + 1), cut.splits) - 1,
+        )
+    of_groups = []
+    for row in range(first, first + cut.tile.q, GROUP_ROWS):
+        own = min(last, _last(problem, cut, row + GROUP_ROWS)) if row < problem.seqlen_q else begin - 1
+        of_groups.append(range(own, begin - 1, -1))
+    return GroupTile(head, i, range(last, begin - 1, -1), tuple(of_groups))
+
+
+def _last(problem: Problem, cut: GroupCut, end: int) -> int:
+    """The last key tile that rows before `end` see anything of; -1: none."""
+    return ceil_div(problem.mask.band(min(end, problem.seqlen_q) - 1).stop, cut.tile.k) - 1
+
+
+def _toward_zero(count: int, parts: int) -> int:
+    """As C++ divides."""
+    return count // parts if count >= 0 else -(-count // parts)
+
+
+def group_bars(problem: Problem, cut: GroupCut, found: ClockedGroups, multiprocessors: int) -> WarpBars:
+    """The bars of all warpgroups; a row for each SM, in it a lane for each warpgroup of each block there."""
+    axis = _Axis(found.ends, cut.lanes)
+    bars: list[Any] = []
+    blocks: list[tuple[int, ...]] = []
+    for number, tile in enumerate(tiles(problem, cut)):
+        rows = found.rows[number].astype(np.int64)
+        block = int(rows[PRODUCER, 0, BLOCK])
+        told = [_loads(rows[PRODUCER], tile), *map(_steps, rows[1:], tile.of_groups)]
+        for lane, (stage, j, clocks) in enumerate(told):
+            place, times = axis.place(block, lane), axis.times(block, lane, clocks)
+            bars.append(np.empty((len(stage), 7), np.int64))  # lane, stage, head, i, j, begin, end
+            bars[-1][:] = place, 0, tile.head, tile.i, 0, 0, 0
+            bars[-1][:, 1], bars[-1][:, 4], bars[-1][:, 5:] = stage, j, times
+            if lane != PRODUCER and tile.of_groups[lane - 1]:
+                begun = axis.times(block, lane, rows[lane, 0, :1])[0]
+                blocks.append((place, tile.head, tile.i, begun, times[-1, 1]))
+    every, of_block = np.concatenate(bars), np.array(blocks, np.int64).reshape(-1, 5)
+    every = every[np.lexsort((every[:, 6], every[:, 5], every[:, 0]))]
+    return WarpBars(
+        rows=np.arange(multiprocessors, dtype=np.int32),
+        lanes=axis.names,
+        lane=every[:, 0].astype(np.int32),
+        stage=every[:, 1].astype(np.uint8),
+        tile=every[:, 2:5].astype(np.int32),
+        begin=every[:, 5],
+        end=every[:, 6],
+        block_lane=of_block[:, 0].astype(np.int32),
+        block=of_block[:, 1:3].astype(np.int32),
+        block_begin=of_block[:, 3],
+        block_end=of_block[:, 4],
+        span_ns=axis.span_ns,
+    )
+
+
+class _Axis:
+    """Where each block's warpgroups ran, and their clocks in ns since the first of all began."""
+
+    def __init__(self, ends: Any, lanes: int) -> None:
+        small = ends.view(np.uint32).reshape(-1, lanes, 8).astype(np.int64)
+        times = ends.reshape(-1, lanes, 4)[..., :2].astype(np.int64)
+        self._times = times - times[..., 0].min()
+        self._first = small[..., FIRST_CLOCK]
+        self._cycles = np.maximum(1, (small[..., LAST_CLOCK] - self._first) % CYCLES)
+        begin, end = self._times[..., 0].min(axis=1), self._times[..., 1].max(axis=1)
+        self._sm = small[:, PRODUCER, SM]
+        self._slot = slots(self._sm, begin, end)
+        self._side_by_side = int(self._slot.max(initial=0)) + 1
+        self._lanes = lanes
+        self.span_ns = int(end.max(initial=0))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the lanes of a row."""
+        names = ["producer", *(f"warpgroup {group}" for group in range(1, self._lanes))]
+        if self._side_by_side == 1:
+            return tuple(names)
+        return tuple(f"block slot {n + 1}, {name}" for n in range(self._side_by_side) for name in names)
+
+    def place(self, block: int, lane: int) -> int:
+        """The place of a warpgroup's lane."""
+        slot = int(self._sm[block]) * self._side_by_side + int(self._slot[block])
+        return slot * self._lanes + lane
+
+    def times(self, block: int, lane: int, clocks: Any) -> Nanoseconds64:
+        """Clocks of a warpgroup in ns."""
+        begin, end = self._times[block, lane]
+        cycles = (clocks - self._first[block, lane]) % CYCLES
+        ns = begin + np.rint(cycles * ((end - begin) / self._cycles[block, lane])).astype(np.int64)
+        return np.asarray(np.clip(ns, begin, end))
+
+
+def _loads(rows: Clocks, tile: GroupTile) -> tuple[list[int], list[int], Clocks]:
+    """Stage, j, begin and end of each of the producer's bars: Q, then K of each key tile ahead of its V."""
+    keys = tile.keys
+    if not keys:
+        return [], [], np.empty((0, 2), np.int64)
+    early = rows[1, 2] != 0  # K of the first tile came with Q
+    asked = [(NO_PLACE, rows[0, 2:])]
+    for row, j in zip(rows[1:], range(keys[0] + (not early), keys[-1] - 1, -1), strict=False):
+        if j > keys[-1]:
+            asked.append((j - 1, row[:2]))
+        if j <= keys[0]:
+            asked.append((j, row[2:]))
+    return [LOAD] * len(asked), [j for j, _ in asked], np.array([clocks for _, clocks in asked])
+
+
+def _steps(rows: Clocks, keys: range) -> tuple[list[int], list[int], Clocks]:
+    """The same of a consumer's bars: the stages of each key tile, and the store."""
+    if not keys:
+        return [STORE], [NO_PLACE], rows[:1, :2]
+    count = len(keys)
+    asked, ended = rows[: count + 1, 3], rows[count + 1]
+    ready, added, done = rows[1 : count + 1, :3].T
+    stages, j, clocks = [], [], []
+    for n, key in enumerate(keys):
+        stages += [QK, PV, SOFTMAX] if n else [QK, SOFTMAX]
+        j += [key, keys[n - 1], key] if n else [key, key]
+        clocks.append((asked[n], ready[n]))
+        if n:
+            clocks.append((ready[n], added[n]))
+        clocks.append((added[n] if n else ready[n], done[n]))
+    return (
+        [*stages, PV, STORE],
+        [*j, keys[-1], NO_PLACE],
+        np.array([*clocks, (asked[count], ended[0]), (ended[0], ended[1])]),
+    )

@@ -1,0 +1,112 @@
+// When each warpgroup of flash3 did what: its first thread reads the SM's clock between the stages. Only with -DCLOCKS=1: in
+// the kernel that is timed every mark below is nothing.
+//
+// Registers are short: clocks wait in shared memory, 32 bytes a warpgroup behind the barriers, and go out 16 bytes a row
+// while products are under way. Of each tile of queries a warpgroup has a row and one more for each of its key tiles, and
+// one for the end; 0 is a clock that nobody read.
+//
+//   producer   {tile begins, block, asks for Q, has asked}
+//              {asks for K, has asked, asks for V, has asked} for each key tile, K one row ahead of its V
+//   consumers  {tile begins, block, 0, asks for the first S}
+//              {S is there, softmax is done, O has the tile before, asks for the next S} for each key tile; the last one
+//              asks for the last product with V instead
+//              {store begins, store ends, 0, 0}
+// A warpgroup whose rows see no key of a tile has the last row alone. Two anchors of the GPU's global timer for each
+// warpgroup, at the begin and the end of its block, turn cycles into nanoseconds.
+#pragma once
+#include "flash3_layout.cuh"
+#if CLOCKS
+#include "sm_clock.cuh"
+#include "wgmma.cuh"
+
+struct ClockRecording {
+    uint4* rows;               // (tiles, GROUPS + 1, most_rows)
+    unsigned long long* ends;  // (blocks, GROUPS + 1, 4): global timer at begin and end; 32 bits clock at begin, at end, SM
+    int most_rows;
+};
+
+struct StageClocks {
+    static __device__ __forceinline__ bool reads() { return threadIdx.x % 128 == 0; }
+    // Of the warpgroup whose first thread asks: four clocks; then where rows begin, bytes of one tile's, and where the next goes.
+    static __device__ __forceinline__ u32 place() {
+        extern __shared__ __align__(1024) unsigned char raw[];
+        const u32 tiles = ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;
+        return tiles + Q_STAGES * Q_BYTES + 2 * STAGES * K_BYTES + 64 + 32 * STAGES + threadIdx.x / 4;
+    }
+    static __device__ __forceinline__ void put(u32 to, u32 x) {
+        asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(x) : "memory");
+    }
+    static __device__ __forceinline__ void put(u32 to, u32 x, u32 y, u32 z, u32 w) {
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x), "r"(y), "r"(z), "r"(w) : "memory");
+    }
+    static __device__ __forceinline__ uint4 get(u32 from) {
+        uint4 x;
+        asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                     : "r"(from)
+                     : "memory");
+        return x;
+    }
+    static __device__ __forceinline__ u32* anchors(const ClockRecording& to) {
+        return reinterpret_cast<u32*>(to.ends + (blockIdx.x * (GROUPS + 1) + threadIdx.x / 128) * 4);
+    }
+    static __device__ __forceinline__ void begin_block(const ClockRecording& to) {
+        if (!reads()) return;
+        u32* const ends = anchors(to);
+        *reinterpret_cast<u64*>(ends) = global_timer_now();
+        ends[4] = clock_now();
+        const u64 rows = reinterpret_cast<u64>(to.rows + threadIdx.x / 128 * to.most_rows);
+        put(place() + 16, u32(rows), u32(rows >> 32), (GROUPS + 1) * to.most_rows * sizeof(uint4), 0);
+    }
+    static __device__ __forceinline__ void begin_tile(int tile) {
+        if (!reads()) return;
+        put(place() + 28, tile * get(place() + 16).z);
+        put(place(), clock_now());
+        put(place() + 4, blockIdx.x);
+    }
+    // No branch: it would keep apart what the compiler mixes in the kernel that is timed.
+    static __device__ __forceinline__ void mark(int which) {
+        asm volatile(
+            "{ .reg .pred p; .reg .b32 now; setp.ne.b32 p, %0, 0; mov.u32 now, %%clock; @p st.shared.b32 [%1], now; }" ::
+                "r"(u32(reads())), "r"(place() + 4 * which)
+            : "memory");
+    }
+    // The compiler carries nothing across a clock. Its wait for PV comes when the first row has its maximum, far ahead of
+    // where the source has it, so that this clock must be read there.
+    static __device__ __forceinline__ void mark_pv(int row) {
+        if (row > 0) return;
+        mark(1);
+        wgmma_wait<0>();
+        mark(1);
+    }
+    static __device__ __forceinline__ void write_row() {
+        if (!reads()) return;
+        const uint4 clocks = get(place()), to = get(place() + 16);
+        *reinterpret_cast<uint4*>((u64(to.y) << 32 | to.x) + to.w) = clocks;
+        put(place() + 28, to.w + sizeof(uint4));
+        put(place(), 0, 0, 0, 0);
+    }
+    static __device__ __forceinline__ void end_block(const ClockRecording& to) {
+        if (!reads()) return;
+        u32* const ends = anchors(to);
+        ends[5] = clock_now();
+        ends[6] = multiprocessor();
+        reinterpret_cast<u64*>(ends)[1] = global_timer_now();
+    }
+};
+#define CLOCKS_GIVEN , const __grid_constant__ ClockRecording clock_recording
+#define CLOCKS_BEGIN() StageClocks::begin_block(clock_recording);
+#define CLOCKS_OF_TILE(tile) StageClocks::begin_tile(tile);
+#define CLOCK(which) StageClocks::mark(which);
+#define CLOCK_OF_PV(row) StageClocks::mark_pv(row);
+#define CLOCKS_WRITE() StageClocks::write_row();
+#define CLOCKS_END() StageClocks::end_block(clock_recording);
+#else
+#define CLOCKS_GIVEN
+#define CLOCKS_BEGIN()
+#define CLOCKS_OF_TILE(tile)
+#define CLOCK(which)
+#define CLOCK_OF_PV(row)
+#define CLOCKS_WRITE()
+#define CLOCKS_END()
+#endif

@@ -1,0 +1,125 @@
+"""A timeline of a kernel on a GPU: its own source with clocks, beside the timed build. Imports CuPy."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import cupy
+
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda.clocked.builds import ClockedBuild, ClockedRounds, clocked_build, timeline_of
+from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.cuda.launch import bind_launches, current_target, load_kernels
+from flashscope.kernels.launching.launch import make_inputs, prepare
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
+from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest, check_bars
+
+
+def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageTimeline:
+    """Run both builds in turns and keep the clocks of the quickest round.
+
+    Args:
+        request: What to record: flash2 or flash3 in 16 bits, without a block mask, lengths or pages.
+        told: Called between two rounds with how many are done and of how many; may raise, to give up.
+
+    Raises:
+        UnsupportedError: There is no build with clocks for it; the text says what there is.
+        InputError: Too many bars; the text has the numbers.
+        CompileError: The compiler refused the kernel.
+    """
+    problem, spec, device = request.problem, find_kernel(request.kernel), describe()
+    refused = spec.unsupported(problem, device)
+    if refused:
+        raise UnsupportedError(refused)
+    build = clocked_build(request.kernel, problem, current_target())
+    check_bars(build.most_bars)
+    inputs = make_inputs(problem, "cuda")
+    watched = bind_clocked(build, spec, problem, inputs)
+    runs = prepare(spec, problem, inputs, "cuda").run, watched.run
+    took = _turns(request.rounds, told, runs, watched.recorded)
+    return timeline_of(request, build, device, took)
+
+
+class BoundClocks(NamedTuple):
+    """A build with clocks bound to its arrays.
+
+    Attributes:
+        run: Enqueues all its launches.
+        recorded: What it has recorded in its last run, in host memory, by the names of its buffers.
+        buffers: All its arrays, O (`o`) and LSE (`lse`) among them.
+    """
+
+    run: Callable[[], None]
+    recorded: Callable[[], dict[str, Any]]
+    buffers: dict[str, Any]
+
+
+def bind_clocked(build: ClockedBuild, spec: KernelSpec, problem: Problem, inputs: Inputs) -> BoundClocks:
+    """Compile for the current device, allocate what it writes, and bind it.
+
+    Args:
+        build: What is compiled.
+        spec: The kernel, whose workspace it takes.
+        problem: What is computed.
+        inputs: Q, K and V on the device.
+
+    Raises:
+        CompileError: The compiler refused the kernel.
+        MemoryError: The buffers do not fit.
+    """
+    buffers: dict[str, Any] = {
+        **inputs.arrays,
+        "o": cupy.empty(problem.q_shape, storage_dtype(problem.dtype)),
+        "lse": cupy.empty(problem.q_shape[:3], cupy.float32),
+    }
+    for buffer in spec.workspace(problem, "cuda"):
+        buffers[buffer.name] = cupy.zeros(buffer.shape, storage_dtype(buffer.dtype))
+    for name, table in build.program.tables.items():
+        buffers[name].set(table)
+    for name, (shape, dtype) in build.recorded.items():
+        buffers[name] = cupy.zeros(shape, dtype)
+    launches = bind_launches(build.program, load_kernels(build.program), buffers)
+
+    def run() -> None:
+        for launch in launches:
+            launch()
+
+    def recorded() -> dict[str, Any]:
+        return {name: cupy.asnumpy(buffers[name]) for name in build.recorded}
+
+    return BoundClocks(run, recorded, buffers)
+
+
+def _turns(
+    rounds: int,
+    told: Callable[[int, int], None],
+    runs: tuple[Callable[[], None], Callable[[], None]],
+    read: Callable[[], dict[str, Any]],
+) -> ClockedRounds:
+    """Run the timed build and the one with clocks once to warm up, then in turns."""
+    plain, watched = runs
+    _ns_of(plain), _ns_of(watched)
+    found = ClockedRounds([], [], read())
+    for done in range(rounds):
+        told(done, rounds)
+        for turn in range(2):
+            if turn == done % 2:
+                found.plain_ns.append(_ns_of(plain))
+                continue
+            found.clocked_ns.append(_ns_of(watched))
+            if found.clocked_ns[-1] == min(found.clocked_ns):
+                found = found._replace(quickest=read())
+    return found
+
+
+def _ns_of(run: Callable[[], None]) -> int:
+    """Run once, between two events; ns."""
+    begun, ended = cupy.cuda.Event(), cupy.cuda.Event()
+    begun.record()
+    run()
+    ended.record()
+    ended.synchronize()
+    return round(float(cupy.cuda.get_elapsed_time(begun, ended)) * 1e6)

@@ -1,0 +1,112 @@
+"""Builds with clocks as the compiler makes them: nothing of them in the timed builds, and the same work."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from flashscope.kernels.catalogue.flash3_share import Share, TileShape, share
+from flashscope.kernels.cuda import flash2, flash3
+from flashscope.kernels.cuda.clocked.builds import clocked_build, flash3_build
+from flashscope.kernels.cuda.compile import compile_offline, read_source
+from flashscope.kernels.cuda.program import Program
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.problem import Dtype, Problem
+from flashscope.kernels.workload.timeline import ClockedKernel
+from tests.kernels.cuda.builds import ON_HOPPER
+from tests.kernels.cuda.compiled import check, cubin_of
+from tests.kernels.cuda.cubin import disassembled
+from tests.kernels.cuda.machine_code import difference
+from tests.matrix import chosen
+
+MARK = re.compile(r"^ *CLOCK\w*(\(.*\))?\n|^#if CLOCKS\n[\s\S]*?^#endif\n", re.MULTILINE)
+LEAST_MARKS = {"flash2": 8, "flash3": 20}
+OF_THE_WORK = ("HGMMA", "MUFU", "F2FP", "FMNMX", "UTMALDG")
+CASES: list[tuple[int, int, int, bool, Dtype]] = [
+    (seqlen, heads, head_dim, causal, dtype)
+    for seqlen, heads in ((1024, 4), (2048, 16), (4096, 16), (8192, 64))
+    for head_dim in (64, 128)
+    for causal in (False, True)
+    for dtype in ("float16", "bfloat16")
+]
+FEW = [
+    (1024, 4, 128, True, "float16"),
+    (4096, 16, 64, True, "bfloat16"),
+    (4096, 16, 128, False, "float16"),
+    (8192, 64, 128, True, "bfloat16"),
+]
+
+
+def asked(seqlen: int, heads: int, head_dim: int, causal: bool, dtype: Dtype) -> Problem:
+    return Problem(
+        batch=1, heads=heads, seqlen_q=seqlen, seqlen_k=seqlen, head_dim=head_dim, causal=causal, dtype=dtype
+    )
+
+
+def timed(kernel: str, problem: Problem) -> Program:
+    if kernel == "flash2":
+        return flash2.program(problem, ON_HOPPER)
+    return flash3.program(problem, ON_HOPPER)
+
+
+@chosen("seqlen,heads,head_dim,causal,dtype", CASES, FEW)
+def test_a_build_of_flash3_with_clocks_spills_no_register_and_products_stay_asynchronous(
+    seqlen: int, heads: int, head_dim: int, causal: bool, dtype: Dtype
+) -> None:
+    check(
+        clocked_build("flash3", asked(seqlen, heads, head_dim, causal, dtype), ON_HOPPER).program, ON_HOPPER
+    )
+
+
+@pytest.mark.parametrize("kernel", ["flash2", "flash3"])
+@pytest.mark.parametrize("head_dim", [64, 128])
+def test_the_timed_build_has_the_machine_code_of_its_source_without_marks(kernel: str, head_dim: int) -> None:
+    program = timed(kernel, asked(4096, 16, head_dim, True, "float16"))
+    source = read_source(program)
+    bare, marks = MARK.subn("", source)
+    assert marks >= LEAST_MARKS[kernel]
+    assert "CLOCK" not in bare.replace("flash3_clocks", "")
+    found = difference(cubin_of(program, ON_HOPPER, source), cubin_of(program, ON_HOPPER, bare))
+    assert found == ("the same", [])
+
+
+@chosen("seqlen,heads,head_dim,causal,dtype", CASES, FEW[1:3])
+def test_a_build_of_flash3_with_clocks_does_the_work_of_the_timed_one(
+    seqlen: int, heads: int, head_dim: int, causal: bool, dtype: Dtype
+) -> None:
+    problem = asked(seqlen, heads, head_dim, causal, dtype)
+    programs = timed("flash3", problem), clocked_build("flash3", problem, ON_HOPPER).program
+    plain, watched = (worked(compile_offline(program, ON_HOPPER)[0]) for program in programs)
+    assert plain == watched
+
+
+def worked(cubin: bytes) -> Counter[str]:
+    """How many instructions of each kind of work there are."""
+    found = re.findall(r"\*/\s+(?:@!?\w+\s+)?(\w+)", disassembled(cubin))
+    return Counter(name for name in found if name in OF_THE_WORK)
+
+
+@pytest.mark.parametrize("kernel", ["flash2", "flash3"])
+def test_the_tiles_and_the_grid_are_those_of_the_timed_build(kernel: ClockedKernel) -> None:
+    problem = asked(4096, 16, 128, True, "float16")
+    build, program = clocked_build(kernel, problem, ON_HOPPER), timed(kernel, problem)
+    assert {**program.defines, "CLOCKS": 1} == build.program.defines
+    assert [one.grid for one in program.launches] == [one.grid for one in build.program.launches]
+    assert build.program.launches[0].shared_bytes > program.launches[0].shared_bytes
+
+
+def test_what_has_no_build_with_clocks_is_refused_with_the_reason() -> None:
+    problem = asked(1024, 4, 64, False, "float16")
+    with pytest.raises(UnsupportedError, match="flash2 and flash3 alone, in 16 bits"):
+        clocked_build("flash1", problem, ON_HOPPER)
+    with pytest.raises(UnsupportedError, match="flash2 and flash3 alone, in 16 bits"):
+        clocked_build("flash3", asked(1024, 4, 64, False, "float32"), ON_HOPPER)
+    with pytest.raises(UnsupportedError, match="takes apart"):
+        flash3_build(problem, ON_HOPPER, Share(TileShape(1, 64), pack_gqa=4))
+
+
+def test_parts_of_keys_are_told_of_with_what_has_no_clocks() -> None:
+    problem = asked(1024, 1, 64, False, "float16")
+    assert share(problem).splits > 1
+    assert "launch that merges" in clocked_build("flash3", problem, ON_HOPPER).source
+    assert "merges" not in clocked_build("flash3", asked(1024, 8, 64, False, "float16"), ON_HOPPER).source
