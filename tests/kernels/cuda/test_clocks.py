@@ -38,7 +38,7 @@ def test_stages_make_up_the_life_of_every_warp_and_tiles_are_told_once(head_dim:
 
 
 def test_the_launch_lasts_as_long_as_its_blocks_do_within_the_overhead() -> None:
-    problem = Problem(batch=4, heads=16, seqlen_q=4096, seqlen_k=4096, head_dim=128, dtype="float16")
+    problem = Problem(batch=2, heads=16, seqlen_q=4096, seqlen_k=4096, head_dim=128, dtype="float16")
     timeline = recorded(problem)
     facts = TimelineFacts.of(timeline)
     quickest = timeline.clocked_ns.numpy().min()

@@ -87,13 +87,7 @@ def test_pages_of_whole_sequences_agree_with_the_oracle(name: str, page_size: in
 @pytest.mark.parametrize("page_size", PAGE_SIZES)
 def test_pages_of_more_tiles_than_blocks_agree_with_the_oracle(page_size: int) -> None:
     """Blocks of flash3 that stay draw several tiles, whose pages several threads find."""
-    shape: dict[str, Any] = {
-        "heads": 160,
-        "kv_heads": 40,
-        "seqlen_q": 65,
-        "seqlen_k": 512,
-        "page_size": page_size,
-    }
+    shape: dict[str, Any] = {"heads": 160, "kv_heads": 40, "seqlen_q": 65, "seqlen_k": 512}
     for head_dim, causal in itertools.product((64, 128, 256), (False, True)):
         problem = Problem(head_dim=head_dim, dtype="bfloat16", causal=causal, page_size=page_size, **shape)
         skip_unsupported("flash3", problem)
