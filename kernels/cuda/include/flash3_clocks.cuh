@@ -28,11 +28,12 @@ struct ClockRecording {
 struct StageClocks {
     static __device__ __forceinline__ bool reads() { return threadIdx.x % 128 == 0; }
     // Of the warpgroup whose first thread asks: four clocks; then where rows begin, bytes of one tile's, and where the next goes.
-    static __device__ __forceinline__ u32 place() {
-        extern __shared__ __align__(1024) unsigned char raw[];
-        const u32 tiles = ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;
-        return tiles + Q_STAGES * Q_BYTES + 2 * STAGES * K_BYTES + 64 + 32 * STAGES + threadIdx.x / 4;
+    static __device__ __forceinline__ u32 place(u32 thread) {
+        extern __shared__ __align__(1024) unsigned char dynamic[];
+        const u32 tiles = ((u32)__cvta_generic_to_shared(dynamic) + 1023) & ~1023u;
+        return tiles + Q_STAGES * Q_BYTES + 2 * STAGES * K_BYTES + 64 + 32 * STAGES + thread / 4;
     }
+    static __device__ __forceinline__ u32 place() { return place(threadIdx.x); }
     static __device__ __forceinline__ void put(u32 to, u32 x) {
         asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(x) : "memory");
     }
@@ -79,12 +80,19 @@ struct StageClocks {
         wgmma_wait<0>();
         mark(1);
     }
+    // Asked for while products are under way: kept over them it would take a register.
+    static __device__ __forceinline__ u32 thread_again() {
+        u32 thread;
+        asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+        return thread;
+    }
     static __device__ __forceinline__ void write_row() {
-        if (!reads()) return;
-        const uint4 clocks = get(place()), to = get(place() + 16);
+        const u32 thread = thread_again(), here = place(thread);
+        if (thread % 128 != 0) return;
+        const uint4 clocks = get(here), to = get(here + 16);
         *reinterpret_cast<uint4*>((u64(to.y) << 32 | to.x) + to.w) = clocks;
-        put(place() + 28, to.w + sizeof(uint4));
-        put(place(), 0, 0, 0, 0);
+        put(here + 28, to.w + sizeof(uint4));
+        put(here, 0, 0, 0, 0);
     }
     static __device__ __forceinline__ void end_block(const ClockRecording& to) {
         if (!reads()) return;

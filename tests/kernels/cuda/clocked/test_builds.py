@@ -24,7 +24,7 @@ LEAST_MARKS = {"flash2": 8, "flash3": 20}
 OF_THE_WORK = ("HGMMA", "MUFU", "F2FP", "FMNMX", "UTMALDG")
 CASES: list[tuple[int, int, int, bool, Dtype]] = [
     (seqlen, heads, head_dim, causal, dtype)
-    for seqlen, heads in ((1024, 4), (2048, 16), (4096, 16), (8192, 64))
+    for seqlen, heads in ((1024, 4), (2048, 16), (3000, 16), (4096, 16), (8192, 64))
     for head_dim in (64, 128)
     for causal in (False, True)
     for dtype in ("float16", "bfloat16")
