@@ -5,7 +5,7 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QFont, QHideEvent, QMouseEvent, QPaintEvent
+from PySide6.QtGui import QFont, QHideEvent, QMouseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.guard import guarded
@@ -100,6 +100,17 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         elif self._movable is not None and not still:
             view.setMouseEnabled(*self._movable)
             self._movable = None
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Have all of it painted once.
+
+        What moves in a scene is painted again after the whole that a new size asks for, and so is a line that
+        asks for it only when somebody asks where it is; but not of a scene that is to be painted anyway.
+        """
+        self.scene().update()
+        super().resizeEvent(event)
+        self.scene().itemsBoundingRect()
 
     @guarded()
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -1,0 +1,103 @@
+"""How often what is on the page is painted and laid out, in counts, which no neighbour changes."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication
+
+from flashscope.app.plots.sweep.sweep_plot import SweepPlot
+from tests.app.bench import Bench
+from tests.app.pages.profile.failing import EVENTS, KERNELS
+
+OTHERS = ("flash1", "flash3", "simt", "standard")
+
+
+class Seen(QObject):
+    """Counts events of one kind by the widget that they are for."""
+
+    def __init__(self, kind: QEvent.Type) -> None:
+        super().__init__()
+        self._kind = kind
+        self.counts = Counter[QObject]()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.counts[watched] += event.type() == self._kind
+        return False
+
+
+@contextmanager
+def counted(kind: QEvent.Type, *widgets: QObject) -> Iterator[Counter[QObject]]:
+    """How many events of a kind come for each of these."""
+    seen = Seen(kind)
+    for widget in widgets:
+        widget.installEventFilter(seen)
+    yield seen.counts
+    for widget in widgets:
+        widget.removeEventFilter(seen)
+
+
+@pytest.fixture
+def wide(bench: Bench) -> Bench:
+    """A page with all four plots beside their panel, painted."""
+    bench.page.resize(1400, 1000)
+    bench.sweep(EVENTS)
+    settle(bench)
+    return bench
+
+
+def settle(bench: Bench) -> None:
+    """Let all be laid out and painted that is to be."""
+    bench.qtbot.waitUntil(lambda: bench.page._turns.idle)
+    for _ in range(6):
+        QApplication.processEvents()
+
+
+def plots_of(bench: Bench) -> list[SweepPlot]:
+    return [card.plot for card in bench.page.plots.cells]
+
+
+def test_a_plot_of_another_size_is_painted_once(wide: Bench) -> None:
+    viewports = [plot.viewport() for plot in plots_of(wide)]
+    before = [viewport.width() for viewport in viewports]
+    with counted(QEvent.Type.Paint, *viewports) as painted:
+        wide.page.resize(1360, 1000)
+        settle(wide)
+    assert all(viewport.width() < width for viewport, width in zip(viewports, before, strict=True))
+    assert painted == dict.fromkeys(viewports, 1)
+
+
+def test_a_panel_of_other_kernels_takes_another_height_once_and_at_the_end(bench: Bench) -> None:
+    bench.page.resize(700, 640)
+    bench.sweep(EVENTS)
+    settle(bench)
+    panel, plots = bench.page.plots.panel, plots_of(bench)
+    assert panel.kernels == KERNELS
+    assert panel.y() > plots[0].parentWidget().y()
+    shown = [plot for plot in plots if plot.isVisible()]
+    with counted(QEvent.Type.Resize, panel, *plots) as resized:
+        for _step in panel.set_kernels(OTHERS):
+            QApplication.processEvents()
+            assert panel.kernels in {KERNELS, OTHERS}
+            assert panel.kernels == OTHERS or not resized.total()
+        settle(bench)
+    assert panel.kernels == OTHERS
+    assert shown
+    assert resized == dict.fromkeys((panel, *shown), 1)
+
+
+def test_rows_of_the_panel_that_were_made_before_it_is_begun_anew_are_not_made_again(bench: Bench) -> None:
+    panel = bench.page.plots.panel
+    bench.drawn()
+    steps = panel.set_kernels(OTHERS)
+    for _ in range(2):
+        next(steps)
+    made = dict(panel._made)
+    assert list(made) == ["flash1", "flash3"]
+    steps.close()
+    list(panel.set_kernels(("flash3", "flash2")))
+    assert panel._rows["flash3"] is made["flash3"]
+    assert panel.kernels == ("flash3", "flash2")
+    assert made["flash1"].button.isHidden()
