@@ -3,14 +3,13 @@
 from functools import cache
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap, QTransform
+from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap
 
 from flashscope.app.figures.statuses import STATUS_MARKS, TRUST_MARKS
 from flashscope.app.look.zoom import px
 
 ICON_PX = 12
 EDGE, LINE = 0.25, 0.18  # of an icon: left free, of both sides together; how wide a line of its glyph is
-ASIDE = -0.24, -0.3  # from the middle of a point to that of the glyph: names of curves stand at the right
 _MARKS = STATUS_MARKS | TRUST_MARKS
 
 
@@ -23,12 +22,6 @@ def status_path(status: str) -> QPainterPath:
         for point in stroke[1:]:
             path.lineTo(QPointF(*point))
     return path
-
-
-@cache
-def doubt_path() -> QPainterPath:
-    """The glyph of a doubtful point, a third of a unit box, to the upper left of where the point stands."""
-    return QTransform.fromTranslate(*ASIDE).scale(1 / 3, 1 / 3).map(status_path("doubtful"))
 
 
 def status_icon(status: str, colour: str, on_selection: str) -> QIcon:
