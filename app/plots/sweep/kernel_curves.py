@@ -14,6 +14,7 @@ from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.plots.dots import brush, line_pen, pen
 from flashscope.app.plots.marks import LINE_ONLY
 from flashscope.app.plots.sweep.doubt_marks import FAINT, Doubted
+from flashscope.app.plots.sweep.light_items import LightCurve, LightDots, LightLine
 from flashscope.app.plots.symbols import FILLED, symbol
 from flashscope.app.words.kinds import Scale
 
@@ -56,11 +57,11 @@ class KernelCurves:
         self._drawn: tuple[Series, Scale] | None = None
         self._visible = True
         self._stress: Stress = "plain"
-        self._model: pg.PlotCurveItem | None = None
-        self._whiskers: pg.PlotCurveItem | None = None
-        self._rings: pg.ScatterPlotItem | None = None
+        self._model: LightLine | None = None
+        self._whiskers: LightLine | None = None
+        self._rings: LightDots | None = None
         # The places are computed here, so the items never transform themselves: log mode stays off.
-        self.curve = pg.PlotDataItem(
+        self.curve = LightCurve(
             connect="finite",
             antialias=True,
             symbol=symbol(self._mark.symbol),
@@ -91,7 +92,7 @@ class KernelCurves:
     def _draw_rings(self, x: Values, beside: Values) -> None:
         known = np.isfinite(beside)
         if self._rings is None and known.any():
-            self._rings = pg.ScatterPlotItem(size=px(RING_PX), pen=self._ring_pen(), brush=None)
+            self._rings = LightDots(size=px(RING_PX), pen=self._ring_pen(), brush=None)
             self._rings.setZValue(5)
             self._rings.setVisible(self._visible)
             self._rings.setOpacity(self._opacity())
@@ -155,8 +156,8 @@ class KernelCurves:
         if self._model is not None:
             self._model.setPen(self._model_pen())
 
-    def _line(self, connect: str, pen: Any, depth: int) -> pg.PlotCurveItem:
-        item = pg.PlotCurveItem(connect=connect, antialias=True, pen=pen)
+    def _line(self, connect: str, pen: Any, depth: int) -> LightLine:
+        item = LightLine(connect=connect, antialias=True, pen=pen)
         item.setZValue(depth)
         item.setVisible(self._visible)
         item.setOpacity(self._opacity())
@@ -200,7 +201,7 @@ class KernelCurves:
         return pen(self._colour() if self._mark.symbol in LINE_ONLY else self._theme.panel)
 
 
-def _draw(item: pg.PlotDataItem | pg.PlotCurveItem, x: Values, y: Values) -> None:
+def _draw(item: LightCurve | LightLine, x: Values, y: Values) -> None:
     """Set the data; symbols need at least one finite place, so without one there is no data at all."""
     known = slice(None) if np.isfinite(y).any() else slice(0)
     item.setData(x[known], y[known])

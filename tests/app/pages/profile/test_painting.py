@@ -3,13 +3,16 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from tests.app.bench import Bench
+from tests.app.mouse import wheel
 from tests.app.pages.profile.failing import EVENTS, KERNELS
 
 OTHERS = ("flash1", "flash3", "simt", "standard")
@@ -67,6 +70,31 @@ def test_a_plot_of_another_size_is_painted_once(wide: Bench) -> None:
         settle(wide)
     assert all(viewport.width() < width for viewport, width in zip(viewports, before, strict=True))
     assert painted == dict.fromkeys(viewports, 1)
+
+
+def test_a_notch_of_the_wheel_paints_each_plot_once_and_measures_no_curve(
+    wide: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plots = plots_of(wide)
+    viewports = [plot.viewport() for plot in plots]
+    wheel(plots[1], 1)  # a part is on show from now on, which a button tells
+    settle(wide)
+    asked: list[object] = []
+    for kind in (pg.PlotCurveItem, pg.ScatterPlotItem):
+
+        def bounds(item: Any, *place: Any, measure: Any = kind.dataBounds, **options: Any) -> Any:
+            asked.append(item)
+            return measure(item, *place, **options)
+
+        monkeypatch.setattr(kind, "dataBounds", bounds)
+    before = [plot.viewRange()[0] for plot in plots]
+    with counted(QEvent.Type.Paint, *viewports) as painted:
+        wheel(plots[1], 1)
+        settle(wide)
+    assert all(plot.viewRange()[0] != view for plot, view in zip(plots, before, strict=True))
+    assert painted == dict.fromkeys(viewports, 1)
+    rails = {plot.rail.scatter for plot in plots}  # the pointer asks what it is on there
+    assert set(asked) <= rails
 
 
 def test_a_panel_of_other_kernels_takes_another_height_once_and_at_the_end(bench: Bench) -> None:
