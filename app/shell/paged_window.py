@@ -48,7 +48,7 @@ class PagedWindow(QMainWindow):
         controller.setParent(self)  # what its signals hold goes with the window
         self.pages = Pages(KEYS, self._make_page, self._take_page)
         self.registry = ActionRegistry(self, KEYS, self.pages.complete)
-        self.ahead = Ahead(self, self.pages, self._settle)
+        self.ahead = Ahead(self, self.pages, self._settle, lambda: controller.measuring)
         self.view = START
         self.stack = QStackedWidget()
         self._frames: dict[str, Scrolling] = {}
