@@ -29,6 +29,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         self._least = 0, 0  # pixels that it asks for unless it yields
         super().__init__(**options)
         self._movable: list[bool] | None = None  # along each axis, once it is held still
+        self.getViewBox().sigRangeChanged.connect(self._move)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAcceptDrops(False)  # files that are dropped on it are the window's
         for side in ("top", "right"):  # hidden, they would lay out their label anew with every range
@@ -69,6 +70,10 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         view.disableAutoRange()
         view.setDefaultPadding(0)
         view.setMouseEnabled(x=drag_x, y=drag_y)
+
+    def _move(self, *_: object) -> None:
+        """Move what is in the view at once: left to the next paint, it would ask for another one then."""
+        self.getViewBox().updateMatrix()
 
     def let_go(self) -> None:
         """Point at nothing any more, as the pointer has left; this class points at nothing."""

@@ -97,6 +97,22 @@ def test_a_notch_of_the_wheel_paints_each_plot_once_and_measures_no_curve(
     assert set(asked) <= rails
 
 
+def test_a_notch_of_the_wheel_over_the_telemetry_paints_ruler_and_lanes_once(wide: Bench) -> None:
+    wide.page.show_view("telemetry")
+    settle(wide)
+    strip = wide.page.bottom.strip
+    plots = [strip.ruler, *(lane for lane in strip.lanes.values() if lane.isVisible())]
+    assert len(plots) > 2
+    viewports, before = [plot.viewport() for plot in plots], [plot.viewRange()[0] for plot in plots]
+    wheel(plots[1], 1)
+    settle(wide)
+    with counted(QEvent.Type.Paint, *viewports) as painted:
+        wheel(plots[1], 1)
+        settle(wide)
+    assert all(plot.viewRange()[0] != view for plot, view in zip(plots, before, strict=True))
+    assert painted == dict.fromkeys(viewports, 1)
+
+
 def test_a_panel_of_other_kernels_takes_another_height_once_and_at_the_end(bench: Bench) -> None:
     bench.page.resize(700, 640)
     bench.sweep(EVENTS)
