@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import log10
 from typing import Any
 
 import pyqtgraph as pg
@@ -10,10 +11,16 @@ import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
+from flashscope.app.pages.profile.crosshair_panel import CrosshairPanel
+from flashscope.app.pages.profile.headline_bar import HeadlineBar
+from flashscope.app.pages.profile.results_table import ResultsTable
+from flashscope.app.plots.sweep.kernel_curves import KernelCurves
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
+from flashscope.profiles.wire.events import PointProgress, PointStarted
 from tests.app.bench import Bench
 from tests.app.mouse import wheel
 from tests.app.pages.profile.failing import EVENTS, KERNELS
+from tests.profiles.sessions import make_plan, script
 
 OTHERS = ("flash1", "flash3", "simt", "standard")
 
@@ -111,6 +118,33 @@ def test_a_notch_of_the_wheel_over_the_telemetry_paints_ruler_and_lanes_once(wid
         settle(wide)
     assert all(plot.viewRange()[0] != view for plot, view in zip(plots, before, strict=True))
     assert painted == dict.fromkeys(viewports, 1)
+
+
+def test_how_far_a_point_has_come_draws_no_curve_row_or_sentence_anew(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = script(make_plan(KERNELS, (512, 1024)))
+    begun = next(place for place, event in enumerate(events) if isinstance(event, PointStarted))
+    bench.sweep(events[: begun + 1])
+    settle(bench)
+    drawn: list[str] = []
+    for owner, name in (
+        (KernelCurves, "set_series"),
+        (ResultsTable, "show_rows_in_steps"),
+        (HeadlineBar, "say"),
+        (CrosshairPanel, "show_figures"),
+    ):
+        method = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *a, m=method, n=name, **o: (drawn.append(n), m(*a, **o))[1])
+    plot = bench.page.plots.cards["runtime"].plot
+    for last_ms in (3.0, 4.0):
+        bench.tell([PointProgress(index=0, phase="measure", done=3, total=10, last_ms=last_ms)])
+        settle(bench)
+        assert plot._flight.getData()[1].tolist() == pytest.approx([log10(last_ms)])
+    assert drawn == []
+    bench.tell(events[begun + 1 :])
+    settle(bench)
+    assert set(drawn) == {"set_series", "show_rows_in_steps", "say", "show_figures"}
 
 
 def test_a_panel_of_other_kernels_takes_another_height_once_and_at_the_end(bench: Bench) -> None:
