@@ -29,7 +29,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         self._least = 0, 0  # pixels that it asks for unless it yields
         super().__init__(**options)
         self._movable: list[bool] | None = None  # along each axis, once it is held still
-        self.getViewBox().sigRangeChanged.connect(self._move)
+        self.getViewBox().sigRangeChanged.connect(self._apply_range)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAcceptDrops(False)  # files that are dropped on it are the window's
         for side in ("top", "right"):  # hidden, they would lay out their label anew with every range
@@ -71,7 +71,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         view.setDefaultPadding(0)
         view.setMouseEnabled(x=drag_x, y=drag_y)
 
-    def _move(self, *_: object) -> None:
+    def _apply_range(self, *_: object) -> None:
         """Move what is in the view at once: left to the next paint, it would ask for another one then."""
         self.getViewBox().updateMatrix()
 

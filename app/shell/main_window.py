@@ -376,14 +376,7 @@ class MainWindow(FocusHome, PagedWindow):
             self.pages.make(SHOWING)
         ended, self._measured = self._measured and not running, self.controller.measuring
         if ended:
-            QTimer.singleShot(0, self, self._tell_of_sweep)
-
-    def _tell_of_sweep(self) -> None:
-        """Tell the pages that follow sweeps of the one that has ended, which may have to be made."""
-        session = self.controller.sweep
-        for view in VIEWS.values():
-            if view.follows and session is not None:
-                self.pages[view.page_key].take_sweep(session)
+            QTimer.singleShot(0, self, self.tell_of_sweep)
 
     def _session_changed(self, session: Session | None) -> None:
         self.registry.refresh()

@@ -94,6 +94,13 @@ class PagedWindow(QMainWindow):
         for frame in self._frames.values():
             frame.let_scroll(scrolls)
 
+    def tell_of_sweep(self) -> None:
+        """Tell the pages that follow sweeps of the one that has ended, which may have to be made."""
+        session = self.controller.sweep
+        for view in VIEWS.values():
+            if view.follows and session is not None:
+                self.pages[view.page_key].take_sweep(session)
+
     def join(self, page: Page) -> None:
         """Let a page that was made connect itself to this window."""
         raise NotImplementedError

@@ -45,11 +45,14 @@ class LightCurve(pg.PlotDataItem):  # type: ignore[misc] # as above
         options: As those of a `pyqtgraph.PlotDataItem`.
     """
 
+    curve: pg.PlotCurveItem
+    scatter: pg.ScatterPlotItem
+
     def __init__(self, **options: Any) -> None:
         super().__init__(dynamicRangeLimit=None)
-        for item in (self.curve, self.scatter):
-            item.setParentItem(None)
-        self.curve, self.scatter = LightLine(), LightDots()
-        for item in (self.curve, self.scatter):
-            item.setParentItem(self)
+        line, dots = LightLine(), LightDots()
+        for heavy, light in ((self.curve, line), (self.scatter, dots)):
+            heavy.setParentItem(None)
+            light.setParentItem(self)
+        self.curve, self.scatter = line, dots
         self.setData(**options)

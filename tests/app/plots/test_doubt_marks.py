@@ -87,6 +87,6 @@ def test_marks_of_curves_that_stand_back_are_faint(qapp: QApplication) -> None:
         image = plot.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
         plot.close()
         colours = (image.pixelColor(x, y) for x in range(400) for y in range(300))
-        return max(colour.red() - colour.blue() for colour in colours)
+        return max(int(colour.red() - colour.blue()) for colour in colours)
 
     assert 0 < redness(back=True) < redness(back=False) / 2

@@ -54,6 +54,8 @@ def test_no_model_that_goes_on_behind_a_curves_end_strikes_its_name_through(
     assert any(_passes(model, one.box) for model in models for one in labels.written)
     struck = names(card)
     for kernel in KERNELS:
-        card.plot._curves[kernel]._model.hide()
+        model = card.plot._curves[kernel]._model
+        assert model is not None
+        model.hide()
     assert struck == names(card)
     card.close()

@@ -15,6 +15,7 @@ from flashscope.app.shell.editor import desk
 from flashscope.app.shell.editor.window import StoryEditor
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import STORIES, Stop, find_story, read_story
+from flashscope.app.stage.writing import problem_of
 from tests.app.shell.editor.conftest import THREE, Choose, Ctrl, Key, press, titles
 
 Answer = Callable[[str], list[str]]
@@ -237,11 +238,10 @@ def test_what_was_saved_is_right_and_is_not_looked_through_again(
     editor: StoryEditor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[Stop] = []
-    look = desk.problem_of
 
     def counting(path: Path, stop: Stop) -> str:
         looked.append(stop)
-        return look(path, stop)
+        return problem_of(path, stop)
 
     monkeypatch.setattr(desk, "problem_of", counting)
     change(editor)

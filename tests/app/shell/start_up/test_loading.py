@@ -160,7 +160,12 @@ def test_no_page_is_made_while_a_sweep_runs_and_all_are_once_it_has_ended(
     rig.controller.run(PLAN)
     looked: list[bool] = []
     measuring = window.ahead._measuring
-    monkeypatch.setattr(window.ahead, "_measuring", lambda: looked.append(True) or measuring())
+
+    def looking() -> bool:
+        looked.append(measuring())
+        return looked[-1]
+
+    monkeypatch.setattr(window.ahead, "_measuring", looking)
     window.ahead._pause.setInterval(0)
     window.show()
     qtbot.waitUntil(lambda: len(looked) > len(KEYS))
