@@ -11,6 +11,7 @@ from PySide6.QtCore import QDir
 from flashscope.app.look.assets import ASSETS
 from flashscope.app.look.theme import CAPTION_PX, CARD_RADIUS, CONTROL_RADIUS, TEXT_PX, Theme
 
+ICON_PX = 16  # of what stands before the text of a cell or of a box
 MARKS = "marks"  # a name for their folder, whose path may hold what no style sheet may
 
 
@@ -161,7 +162,7 @@ def _inputs(t: Theme) -> str:
         selection-background-color: {t.accent}; selection-color: {t.on_accent}; outline: none; }}
     QComboBox QAbstractItemView::item:disabled {{ color: {t.off}; }}
     QCheckBox, QRadioButton {{ background: transparent; color: {t.text}; spacing: 8px; padding: 2px;
-        border: 1px solid transparent; border-radius: 4px; }}
+        border: 1px solid transparent; border-radius: 4px; icon-size: {ICON_PX}px; }}
     QCheckBox:focus, QRadioButton:focus {{ border-color: {t.accent}; }}
     QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {t.dim}; border-radius: 4px;
         background: {t.raised}; }}
@@ -177,7 +178,7 @@ def _views(t: Theme) -> str:
     QTableView, QListView, QTreeView {{ background: {t.panel}; alternate-background-color: {t.raised};
         color: {t.text}; border: 1px solid {t.line}; border-radius: {CARD_RADIUS}px;
         gridline-color: {t.grid}; selection-background-color: {t.accent};
-        selection-color: {t.on_accent}; }}
+        selection-color: {t.on_accent}; icon-size: {ICON_PX}px; }}
     QTableView:focus, QListView:focus, QTreeView:focus {{ border: 1px solid {t.accent}; }}
     QTableView::item, QListView::item {{ padding: 4px 8px; border: none; }}
     QTableView::item:selected, QListView::item:selected {{ background: {t.accent}; color: {t.on_accent}; }}

@@ -107,6 +107,9 @@ class Page(QWidget):
     def show_files(self, paths: Sequence[Path]) -> None:
         """Show these sessions beside each other, on a page that can."""
 
+    def take_sweep(self, session: Session) -> None:
+        """Take note of a sweep that has ended, on a page whose view follows sweeps."""
+
     def landing(self, files: Sequence[Path]) -> Landing | None:
         """What becomes of recordings that are dropped on it; None: the window opens them."""
 

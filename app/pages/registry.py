@@ -23,7 +23,7 @@ class ViewEntry:
         page: The page whose form it is; empty: the page of its own key.
         keys: Portable key sequences that bring it to the front, wherever one is.
         own_keys: Those that do so while its page is in front.
-        follows: Whether the page is made when a sweep begins, to follow all of it.
+        follows: Whether the page is told of every sweep that has ended, and is made for that.
     """
 
     key: str
@@ -57,7 +57,7 @@ PLACES = (
         "Measure",
         "mdi6.chart-line",
         (
-            ViewEntry("profile", "Curves", follows=True),
+            ViewEntry("profile", "Curves"),
             ViewEntry("traffic", "Traffic", keys="Ctrl+6"),
             ViewEntry("roofline", "Roofline & Why", keys="Ctrl+7"),
             ViewEntry("telemetry", "Telemetry", "profile", own_keys="T"),

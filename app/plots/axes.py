@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 from PySide6.QtGui import QFontMetricsF
 
@@ -19,8 +20,14 @@ VALUE_GAP_PX = 18
 MOST_TICKS = 64  # lengths that may have one: which of them fit takes time by their square
 
 
-def seqlen_px(seqlens: Sequence[int]) -> list[float]:
+def seqlen_px(seqlens: Sequence[int]) -> Sequence[float]:
     """Widths of the labels of sequence lengths."""
+    return _seqlen_px(tuple(seqlens), tick_font().key())
+
+
+@lru_cache(maxsize=256)
+def _seqlen_px(seqlens: Sequence[int], _font: str) -> Sequence[float]:
+    """The same in the font of ticks; measured once, for a view that moves asks for it in every picture."""
     metrics = QFontMetricsF(tick_font())
     return [metrics.horizontalAdvance(seqlen_text(n)) + SEQLEN_SLACK_PX for n in seqlens]
 

@@ -3,12 +3,13 @@
 from functools import cache
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap, QTransform
+from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap
 
 from flashscope.app.figures.statuses import STATUS_MARKS, TRUST_MARKS
+from flashscope.app.look.zoom import px
 
 ICON_PX = 12
-ASIDE = -0.24, -0.3  # from the middle of a point to that of the glyph: names of curves stand at the right
+EDGE, LINE = 0.25, 0.18  # of an icon: left free, of both sides together; how wide a line of its glyph is
 _MARKS = STATUS_MARKS | TRUST_MARKS
 
 
@@ -23,29 +24,28 @@ def status_path(status: str) -> QPainterPath:
     return path
 
 
-@cache
-def doubt_path() -> QPainterPath:
-    """The glyph of a doubtful point, a third of a unit box, to the upper left of where the point stands."""
-    return QTransform.fromTranslate(*ASIDE).scale(1 / 3, 1 / 3).map(status_path("doubtful"))
-
-
-@cache
 def status_icon(status: str, colour: str, on_selection: str) -> QIcon:
     """The glyph as an icon for a table cell, in another colour where its row is selected."""
-    icon = QIcon(_pixmap(status, colour))
-    icon.addPixmap(_pixmap(status, on_selection), QIcon.Mode.Selected)
+    return _icon(status, colour, on_selection, px(ICON_PX))
+
+
+@cache
+def _icon(status: str, colour: str, on_selection: str, size: int) -> QIcon:
+    icon = QIcon(_pixmap(status, colour, size))
+    icon.addPixmap(_pixmap(status, on_selection, size), QIcon.Mode.Selected)
     return icon
 
 
-def _pixmap(status: str, colour: str) -> QPixmap:
+def _pixmap(status: str, colour: str, size: int) -> QPixmap:
     """The glyph, drawn at three times its size, for dense screens."""
-    pixmap = QPixmap(ICON_PX * 3, ICON_PX * 3)
+    pixmap = QPixmap(size * 3, size * 3)
     pixmap.setDevicePixelRatio(3.0)
     pixmap.fill(Qt.GlobalColor.transparent)
     with QPainter(pixmap) as painter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.translate(ICON_PX / 2, ICON_PX / 2)
-        painter.scale(ICON_PX - 3, ICON_PX - 3)
-        painter.setPen(QPen(QColor(colour), 1.6 / (ICON_PX - 3)))
+        painter.translate(size / 2, size / 2)
+        drawn = size * (1 - EDGE)
+        painter.scale(drawn, drawn)
+        painter.setPen(QPen(QColor(colour), LINE))
         painter.drawPath(status_path(status))
     return pixmap

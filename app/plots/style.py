@@ -5,7 +5,7 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QFont, QHideEvent, QMouseEvent, QPaintEvent
+from PySide6.QtGui import QFont, QHideEvent, QMouseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.guard import guarded
@@ -29,6 +29,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         self._least = 0, 0  # pixels that it asks for unless it yields
         super().__init__(**options)
         self._movable: list[bool] | None = None  # along each axis, once it is held still
+        self.getViewBox().sigRangeChanged.connect(self._apply_range)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAcceptDrops(False)  # files that are dropped on it are the window's
         for side in ("top", "right"):  # hidden, they would lay out their label anew with every range
@@ -70,6 +71,10 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         view.setDefaultPadding(0)
         view.setMouseEnabled(x=drag_x, y=drag_y)
 
+    def _apply_range(self, *_: object) -> None:
+        """Move what is in the view at once: left to the next paint, it would ask for another one then."""
+        self.getViewBox().updateMatrix()
+
     def let_go(self) -> None:
         """Point at nothing any more, as the pointer has left; this class points at nothing."""
 
@@ -100,6 +105,17 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         elif self._movable is not None and not still:
             view.setMouseEnabled(*self._movable)
             self._movable = None
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Have all of it painted once.
+
+        What moves in a scene is painted again after the whole that a new size asks for, and so is a line that
+        asks for it only when somebody asks where it is; but not of a scene that is to be painted anyway.
+        """
+        self.scene().update()
+        super().resizeEvent(event)
+        self.scene().itemsBoundingRect()
 
     @guarded()
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -80,6 +80,7 @@ class MainWindow(FocusHome, PagedWindow):
     def __init__(self, controller: Controller, appearance: Appearance, settings: Settings) -> None:
         super().__init__(controller, appearance, settings)
         self._started = self._agreed = False
+        self._measured = False  # whether what ends next is a sweep
         self._last: dict[str, str] = {}  # the view that each place showed last
         self.setWindowTitle("Flashscope")
         self.setMinimumSize(*SMALLEST)
@@ -155,6 +156,7 @@ class MainWindow(FocusHome, PagedWindow):
         if not self.stage.on:
             self.settings.geometry = self.saveGeometry()
         self.hide()
+        self._measured = False  # nobody is to be told of what ends now
         self._resumer.wait()
         self.controller.close()
         self.ahead.stop()
@@ -371,7 +373,10 @@ class MainWindow(FocusHome, PagedWindow):
         if running and not self.controller.unasked:
             self.errors.hide()
         if running:
-            self.pages.make(*(view.page_key for view in VIEWS.values() if view.follows))
+            self.pages.make(SHOWING)
+        ended, self._measured = self._measured and not running, self.controller.measuring
+        if ended:
+            QTimer.singleShot(0, self, self.tell_of_sweep)
 
     def _session_changed(self, session: Session | None) -> None:
         self.registry.refresh()

@@ -48,7 +48,7 @@ class PagedWindow(QMainWindow):
         controller.setParent(self)  # what its signals hold goes with the window
         self.pages = Pages(KEYS, self._make_page, self._take_page)
         self.registry = ActionRegistry(self, KEYS, self.pages.complete)
-        self.ahead = Ahead(self, self.pages, self._settle)
+        self.ahead = Ahead(self, self.pages, self._settle, lambda: controller.measuring)
         self.view = START
         self.stack = QStackedWidget()
         self._frames: dict[str, Scrolling] = {}
@@ -93,6 +93,13 @@ class PagedWindow(QMainWindow):
         """Let what has no room scroll, or have every page take the room there is, as on a stage."""
         for frame in self._frames.values():
             frame.let_scroll(scrolls)
+
+    def tell_of_sweep(self) -> None:
+        """Tell the pages that follow sweeps of the one that has ended, which may have to be made."""
+        session = self.controller.sweep
+        for view in VIEWS.values():
+            if view.follows and session is not None:
+                self.pages[view.page_key].take_sweep(session)
 
     def join(self, page: Page) -> None:
         """Let a page that was made connect itself to this window."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -274,7 +275,9 @@ def _text(content: bytes) -> str:
         raise InputError("it is no text in UTF-8; save it as such") from error
 
 
+@lru_cache(maxsize=2)
 def _decoded(text: str) -> _File:
+    """What a text holds, read once of the same: what a story was saved as is what it is saved over next."""
     if found := DOTTED.search(text):
         line = text.count("\n", 0, found.start()) + 1
         raise InputError(

@@ -52,11 +52,22 @@ def save_story(
     if unchanged and path.exists() and story_bytes(path) != before:
         raise ChangedError(f"{path} was changed by another program since it was read")
     content = content_of(path, title, stops, before)
-    read = story_of(path, content)
-    if (read.title, read.stops) != (title, tuple(stops)):
-        raise StoryError(f"{path}: what would be written reads otherwise; simplify the text changed last")
+    if not _reads_as(path, content, title, stops):
+        content = content_of(path, title, stops, before, anew=True)
+        read = story_of(path, content)
+        if (read.title, read.stops) != (title, tuple(stops)):
+            raise StoryError(f"{path}: what would be written reads otherwise; simplify the text changed last")
     _write(path.resolve(), content)
     return content
+
+
+def _reads_as(path: Path, content: bytes, title: str, stops: Sequence[Stop]) -> bool:
+    """Whether a story's text is read as this."""
+    try:
+        read = story_of(path, content)
+    except StoryError:
+        return False
+    return (read.title, read.stops) == (title, tuple(stops))
 
 
 def problem_of(path: Path, stop: Stop) -> str:
@@ -68,13 +79,22 @@ def problem_of(path: Path, stop: Stop) -> str:
     return ""
 
 
-def content_of(path: Path, title: str, stops: Sequence[Stop], before: bytes = b"") -> bytes:
+def content_of(
+    path: Path, title: str, stops: Sequence[Stop], before: bytes = b"", *, anew: bool = False
+) -> bytes:
     """A story's text; what it has in common with what was before is written as it was there.
+
+    Args:
+        path: Its file.
+        title: What it is called.
+        stops: Its stops.
+        before: What the file holds; its line ends stay in any case.
+        anew: Whether nothing else of that stays.
 
     Raises:
         StoryError: A name in it is no text.
     """
-    head, written = _parts(path, before)
+    head, written = ("", {}) if anew else _parts(path, before)
     head = head if head and _title_in(path, head) == title else f"title = {_value(title)}\n"
     pieces = [head, *(written.get(stop) or as_toml(stop) for stop in stops)]
     try:
@@ -89,14 +109,13 @@ def _parts(path: Path, content: bytes) -> tuple[str, Mapping[Stop, str]]:
     """What stands above the first stop, and the text of each; nothing where they are written otherwise."""
     try:
         stops = story_of(path, content).stops
-        text = content.decode("utf-8-sig").replace("\r\n", "\n")
-        places = _places(text, len(stops))
-        pieces = [text[begin:end] for begin, end in pairwise([*places, len(text)])]
-        read = [story_of(path, f'title = ""\n{piece}'.encode()).stops for piece in pieces]
     except StoryError:
         return "", {}
-    if not pieces or read != [(stop,) for stop in stops]:
+    text = content.decode("utf-8-sig").replace("\r\n", "\n")
+    places = _places(text, len(stops))
+    if len(places) != len(stops):
         return "", {}
+    pieces = (text[begin:end] for begin, end in pairwise([*places, len(text)]))
     return text[: places[0]], dict(zip(stops, pieces, strict=True))
 
 
@@ -118,8 +137,11 @@ def _begins(text: str, found: re.Match[str]) -> bool:
 
 
 def _title_in(path: Path, head: str) -> str:
-    """The title that stands above the stops."""
-    return story_of(path, f'{head}\n[[stop]]\npage = "profile"\n'.encode()).title
+    """The title that stands above the stops; empty where that is not all that does."""
+    try:
+        return story_of(path, f'{head}\n[[stop]]\npage = "profile"\n'.encode()).title
+    except StoryError:
+        return ""
 
 
 def add_stop(path: Path, stop: Stop) -> int:

@@ -65,7 +65,6 @@ class ComparePage(Page):
         self.chips, self.board, self.empty = Chips(theme), CompareBoard(theme), EmptyState()
         self.chooser = QuantityChooser()
         self.chooser.show_quantity(self.lineup.quantity)
-        self._measured = controller.measuring  # whether what ends next is a sweep
         self._stack = QStackedWidget()
         self._lay_out()
         self._connect()
@@ -113,7 +112,6 @@ class ComparePage(Page):
         self.empty.opening_wanted.connect(self.open_files)
         self.empty.sessions_wanted.connect(lambda: self.page_requested.emit("sessions"))
         self.empty.bundled_wanted.connect(self.compare_bundled)
-        self.controller.running_changed.connect(self._offer_after)
         self.let_export(card.export_button.exporter for card in (self.board.ratios, self.board.curves))
 
     def actions_offered(self) -> list[Action]:
@@ -271,11 +269,9 @@ class ComparePage(Page):
         if self.board.findings is not None:
             self.board.show_current(self.board.current % len(self.board.findings.comparison.contrasts) + 1)
 
-    def _offer_after(self, running: bool) -> None:
+    def take_sweep(self, session: Session) -> None:
         """When a sweep has ended, look whether there is one like it."""
-        ended, self._measured = self._measured and not running, self.controller.measuring
-        session = self.controller.sweep
-        if ended and session is not None and session.outcome == "finished":
+        if session.outcome == "finished":
             self._look_for(session, self._offer)
 
     def _look_for(self, session: Session, then: Callable[[Session, SessionInfo | None], None]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication, QHideEvent
-from PySide6.QtWidgets import QGridLayout, QPushButton
+from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
@@ -14,6 +14,7 @@ from flashscope.app.plots.marks import legend_icon
 from flashscope.app.widgets.buttons import size_icon
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.laid_out import laid_out_once
 from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import heading, unit_text
@@ -66,11 +67,14 @@ class LegendButton(QPushButton):
 
 
 class LegendRow:
-    """One kernel: a button with its mark and name that shows or hides its curves, and its figures."""
+    """One kernel: a button with its mark and name that shows or hides its curves, and its figures.
 
-    def __init__(self, kernel: str, theme: Theme, height: int, figures: int) -> None:
-        self.kernel = kernel
-        self.button = LegendButton(button_text(kernel))
+    It is ready to be laid out, but in no layout yet.
+    """
+
+    def __init__(self, kernel: str, theme: Theme, height: int, figures: int, panel: QWidget) -> None:
+        self.kernel, self.height = kernel, height
+        self.button = LegendButton(button_text(kernel), panel)
         self.button.setCheckable(True)
         self.button.setChecked(True)
         self.button.setProperty("role", "legend")
@@ -79,15 +83,22 @@ class LegendRow:
         set_tip(
             self.button, with_line(kernel, f"Show or hide {kernel} in the plots; Alt-click: show it alone")
         )
-        self.values = [PlainLabel(ABSENT) for _ in range(figures)]
+        self.values = [PlainLabel(ABSENT, panel) for _ in range(figures)]
         for value in self.values:
             value.setAlignment(_RIGHT)
             value.setProperty("role", "figure")
         self._shown = list(self.values)
-        self.reason = PlainLabel()
+        self.reason = PlainLabel("", panel)
         self.reason.setAlignment(_RIGHT)
         self.reason.setProperty("role", "unit")
         self.apply_theme(theme)
+        for widget in self.widgets:
+            widget.ensurePolished()  # it takes long, and gives each its size
+
+    @property
+    def widgets(self) -> Sequence[QWidget]:
+        """All that there is of it."""
+        return self.button, self.reason, *self.values
 
     def show_figures(
         self, quantities: Sequence[Quantity], texts: Sequence[str | None], reason: str, tip: str = ""
@@ -115,7 +126,7 @@ class LegendRow:
 
     def remove(self) -> None:
         """Take the row off the panel."""
-        for widget in (self.button, self.reason, *self.values):
+        for widget in self.widgets:
             widget.hide()
             widget.deleteLater()
 
@@ -143,6 +154,7 @@ class CrosshairPanel(Card):
         super().__init__("N", MODEL)
         self._theme, self._quantities = theme, tuple(quantities)
         self._rows: dict[str, LegendRow] = {}
+        self._made: dict[str, LegendRow] = {}  # that are to take the place of these
         self._doubted = False
         self._seqlen: int | None = None
         keep(self, self.setMinimumWidth, WIDTH)
@@ -199,6 +211,7 @@ class CrosshairPanel(Card):
             self._grid.removeWidget(widget)
             self._grid.addWidget(widget, line + 1, column, 1, span)
         self._grid.setColumnStretch(first if self._columns == 1 else first + len(row.values) + 1, 1)
+        row.button.show()  # in this turn: the layout would do it in the next
         row.limit(self._figures)
 
     def set_quantities(self, quantities: Sequence[Quantity]) -> None:
@@ -229,16 +242,27 @@ class CrosshairPanel(Card):
         return tuple(self._rows)
 
     def set_kernels(self, kernels: Sequence[str]) -> Iterator[None]:
-        """Make a row for each of these, all of them on show: a row a step, the last of which ends it all."""
-        for row in self._rows.values():
-            row.remove()
-        self._rows = {}
+        """Make a row for each of these, all of them on show: a row a step; the last step puts them in place.
+
+        Before that the panel stays as it is, or what is beside it would have another size with every step.
+        What was made already when it is begun anew is not made again.
+        """
         height = ROW_PX if len(kernels) <= ROOMY else DENSE_ROW_PX
-        for place, kernel in enumerate(kernels):
-            row = self._rows[kernel] = self._make(kernel, height)
-            self._put(row, place, len(kernels))
-            row.show_figures(self._quantities, [None] * len(row.values), "")
-            yield
+        for row in [row for row in self._made.values() if row.kernel not in kernels or row.height != height]:
+            self._made.pop(row.kernel).remove()
+        for kernel in kernels:
+            if kernel not in self._made:
+                self._made[kernel] = self._make(kernel, height)
+                yield
+        made, self._made = {kernel: self._made[kernel] for kernel in kernels}, {}
+        with laid_out_once(self):
+            for row in self._rows.values():
+                row.remove()
+            self._rows = made
+            for place, row in enumerate(made.values()):
+                self._put(row, place, len(made))
+                row.show_figures(self._quantities, [None] * len(row.values), "")
+        yield
 
     def show_hidden(self, hidden: Collection[str]) -> None:
         """Say which kernels' curves are not on show."""
@@ -279,7 +303,7 @@ class CrosshairPanel(Card):
         """Recolour the marks."""
         self._theme = theme
         self.memory.apply_theme(theme)
-        for row in self._rows.values():
+        for row in (*self._rows.values(), *self._made.values()):
             row.apply_theme(theme)
 
     def point_at(self, kernel: str) -> None:
@@ -294,7 +318,7 @@ class CrosshairPanel(Card):
             self.kernel_toggled.emit(kernel, shown)
 
     def _make(self, kernel: str, height: int) -> LegendRow:
-        row = LegendRow(kernel, self._theme, height, len(self._quantities))
+        row = LegendRow(kernel, self._theme, height, len(self._quantities), self)
         row.button.clicked.connect(lambda shown: self._clicked(kernel, shown=shown))
         row.button.pointed_at.connect(lambda on: self.kernel_pointed_at.emit(kernel if on else ""))
         return row

@@ -257,7 +257,7 @@ class ProfilePage(FormPage):
             self._turns.start()
             self.refresh()
         elif any(isinstance(event, PointProgress) for event in events):
-            self._turns.start()
+            self._turns.start(self.plots.cells)
             self._show_flight()
 
     @guarded()

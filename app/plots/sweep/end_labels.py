@@ -139,7 +139,9 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
 
     @guarded()
     def paint(self, painter: QPainter, *_: Any) -> None:
-        """Write the names."""
+        """Write the names, on a ground of their own: a model may go on behind the end of its curve."""
+        for _kernel, box in self.written:
+            painter.fillRect(box.toAlignedRect(), QColor(self._theme.panel))
         for kernel, box in self.written:
             painter.setOpacity(BACK if self._alone and kernel != self._hero else 1.0)
             painter.setFont(_font(bold=kernel == self._hero))

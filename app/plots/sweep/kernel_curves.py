@@ -13,14 +13,14 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.plots.dots import brush, line_pen, pen
 from flashscope.app.plots.marks import LINE_ONLY
-from flashscope.app.plots.status_marks import doubt_path
+from flashscope.app.plots.sweep.doubt_marks import FAINT, Doubted
+from flashscope.app.plots.sweep.light_items import LightCurve, LightDots, LightLine
 from flashscope.app.plots.symbols import FILLED, symbol
 from flashscope.app.words.kinds import Scale
 
-SYMBOL_PX, RING_PX, DOUBT_PX = 8, 13, 33
+SYMBOL_PX, RING_PX = 8, 13
 HERO_PX = 3.2
 HERO_DEPTH = 5
-FAINT = 0.2  # opacity of what stands back
 Stress = Literal["plain", "hero", "back"]
 
 
@@ -57,12 +57,11 @@ class KernelCurves:
         self._drawn: tuple[Series, Scale] | None = None
         self._visible = True
         self._stress: Stress = "plain"
-        self._model: pg.PlotCurveItem | None = None
-        self._whiskers: pg.PlotCurveItem | None = None
-        self._rings: pg.ScatterPlotItem | None = None
-        self._doubts: pg.ScatterPlotItem | None = None
+        self._model: LightLine | None = None
+        self._whiskers: LightLine | None = None
+        self._rings: LightDots | None = None
         # The places are computed here, so the items never transform themselves: log mode stays off.
-        self.curve = pg.PlotDataItem(
+        self.curve = LightCurve(
             connect="finite",
             antialias=True,
             symbol=symbol(self._mark.symbol),
@@ -89,24 +88,11 @@ class KernelCurves:
         if self._whiskers is not None:
             self._whiskers.setData(np.repeat(x[known], 2), ends[known].ravel())
         self._draw_rings(x, to_axis(series.beside, scale))
-        self._draw_doubts(x, to_axis(series.value, scale), series)
-
-    def _draw_doubts(self, x: Values, y: Values, series: Series) -> None:
-        """Mark the points that are not trusted, as tables do."""
-        known = np.isfinite(y) & series.doubted if series.doubted.size else np.zeros(len(x), dtype=np.bool_)
-        if self._doubts is None and known.any():
-            self._doubts = pg.ScatterPlotItem(symbol=doubt_path(), size=px(DOUBT_PX), pen=self._doubt_pen())
-            self._doubts.setZValue(HERO_DEPTH + 1)
-            self._doubts.setVisible(self._visible)
-            self._doubts.setOpacity(self._opacity())
-            self._plot.addItem(self._doubts, ignoreBounds=True)
-        if self._doubts is not None:
-            self._doubts.setData(x[known], y[known])
 
     def _draw_rings(self, x: Values, beside: Values) -> None:
         known = np.isfinite(beside)
         if self._rings is None and known.any():
-            self._rings = pg.ScatterPlotItem(size=px(RING_PX), pen=self._ring_pen(), brush=None)
+            self._rings = LightDots(size=px(RING_PX), pen=self._ring_pen(), brush=None)
             self._rings.setZValue(5)
             self._rings.setVisible(self._visible)
             self._rings.setOpacity(self._opacity())
@@ -119,6 +105,15 @@ class KernelCurves:
         x, y = self.curve.getOriginalDataset()
         return np.empty((0, 2)) if x is None else np.column_stack((x, y))
 
+    def doubted(self) -> Doubted:
+        """Those of its points that are not trusted."""
+        back = self._stress == "back"
+        if self._drawn is None or not self._drawn[0].doubted.any():
+            return Doubted(np.empty((0, 2)), back)
+        series, scale = self._drawn
+        places = np.column_stack((to_axis(series.seqlen, "log2"), to_axis(series.value, scale)))
+        return Doubted(_known(places[series.doubted]), back)
+
     def ending(self) -> Ending | None:
         """The kernel's last point that has a value; None without any."""
         known, model = _known(self.places()), np.empty((0, 2))
@@ -128,7 +123,7 @@ class KernelCurves:
 
     @property
     def _items(self) -> Sequence[Any]:
-        return self.curve, self._model, self._whiskers, self._rings, self._doubts
+        return self.curve, self._model, self._whiskers, self._rings
 
     def set_visible(self, visible: bool) -> None:
         """Show or hide all of them."""
@@ -158,14 +153,11 @@ class KernelCurves:
         if self._rings is not None:
             self._rings.setPen(self._ring_pen())
             self._rings.setSize(px(RING_PX))
-        if self._doubts is not None:
-            self._doubts.setPen(self._doubt_pen())
-            self._doubts.setSize(px(DOUBT_PX))
         if self._model is not None:
             self._model.setPen(self._model_pen())
 
-    def _line(self, connect: str, pen: Any, depth: int) -> pg.PlotCurveItem:
-        item = pg.PlotCurveItem(connect=connect, antialias=True, pen=pen)
+    def _line(self, connect: str, pen: Any, depth: int) -> LightLine:
+        item = LightLine(connect=connect, antialias=True, pen=pen)
         item.setZValue(depth)
         item.setVisible(self._visible)
         item.setOpacity(self._opacity())
@@ -194,9 +186,6 @@ class KernelCurves:
     def _ring_pen(self) -> Any:
         return pg.mkPen(self._colour(), width=ZOOM.factor)
 
-    def _doubt_pen(self) -> Any:
-        return pg.mkPen(self._theme.error, width=1.8 * ZOOM.factor)
-
     def _model_pen(self) -> Any:
         faint = pg.mkColor(self._mark.on(self._theme))
         faint.setAlpha(200)
@@ -212,7 +201,7 @@ class KernelCurves:
         return pen(self._colour() if self._mark.symbol in LINE_ONLY else self._theme.panel)
 
 
-def _draw(item: pg.PlotDataItem | pg.PlotCurveItem, x: Values, y: Values) -> None:
+def _draw(item: LightCurve | LightLine, x: Values, y: Values) -> None:
     """Set the data; symbols need at least one finite place, so without one there is no data at all."""
     known = slice(None) if np.isfinite(y).any() else slice(0)
     item.setData(x[known], y[known])

@@ -62,6 +62,7 @@ class SweepCard(Card):
         self._cursor: int | None = None
         self._flight: tuple[int | None, Mapping[str, float | None]] = (None, {})
         self._recolours = False
+        self._drawn = False  # whether the plot shows the rows that were given last
         self.plot = SweepPlot(quantity, theme)
         self.plot.fill_requested.connect(self.fill_requested)
         self.chooser = QuantityChooser()
@@ -89,6 +90,7 @@ class SweepCard(Card):
     def set_quantity(self, quantity: Quantity) -> None:
         """Show another quantity; `show_rows` draws it."""
         self.quantity = quantity
+        self._drawn = False
         self._flight = (self._flight[0], {})  # what was in flight was of the quantity before
         self.plot.set_quantity(quantity)
         self.export_button.rename(quantity.title)
@@ -104,7 +106,7 @@ class SweepCard(Card):
         """Draw the rows of a session but those of the hidden kernels, or leave that to `draw`."""
         self._session, self._rows, self._hidden = session, rows, hidden
         self._baseline = baseline
-        self._known = None
+        self._known, self._drawn = None, False
         self._name()
         draw_unless_waiting(self, self.draw_in_steps)
 
@@ -167,15 +169,21 @@ class SweepCard(Card):
             self.plot.apply_theme(self._theme)
             self._recolours = False
             yield
+        if not self._drawn:
+            yield from self._draw_curves()
+            self._drawn = True
+        self.plot.stress(self._hero, self._lit)
+        self.plot.show_flight(*self._flight)
+        self.plot.set_cursor_at(self._cursor)
+
+    def _draw_curves(self) -> Iterator[None]:
+        """Draw all that stays while a point is in flight."""
         yield from self.extract_in_steps()
         self._name()
         shown = [one for one in self._series if one.kernel not in self._hidden]
         self.plot.first_named = self._baseline or ""
         seqlens = sorted({row.seqlen for row in self._rows})
         yield from self.plot.draw_in_steps(shown, seqlens_of(self._rows), seqlens)
-        self.plot.stress(self._hero, self._lit)
-        self.plot.show_flight(*self._flight)
-        self.plot.set_cursor_at(self._cursor)
 
     def extract_in_steps(self) -> Iterator[None]:
         """Read the figures of what was shown last, a kernel a step."""
@@ -212,7 +220,7 @@ class SweepCard(Card):
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours; the plot has them when it is drawn next."""
-        self._theme, self._recolours = theme, True
+        self._theme, self._recolours, self._drawn = theme, True, False
         self.export_button.apply_theme(theme)
 
     def make_export(self) -> Export | None:

@@ -21,6 +21,7 @@ from flashscope.app.plots.hint import Hint
 from flashscope.app.plots.show_all import CornerButton, show_all_button
 from flashscope.app.plots.style import Plot, grid_behind, restyle
 from flashscope.app.plots.sweep.curves import Curves
+from flashscope.app.plots.sweep.doubt_marks import DoubtMarks
 from flashscope.app.plots.sweep.end_labels import EndLabels
 from flashscope.app.plots.sweep.rail import FailureRail
 from flashscope.app.plots.symbols import symbol
@@ -86,6 +87,7 @@ class SweepPlot(Plot):
         self._cross.setData(SCREEN_ONLY, True)
         self.rail = FailureRail(self, self._theme)
         self.labels = EndLabels(self, self._theme)
+        self.doubts = DoubtMarks(self, self._theme)
         for item in (self._band, self._cross, self._flight):
             self.addItem(item, ignoreBounds=True)
             item.hide()
@@ -143,7 +145,7 @@ class SweepPlot(Plot):
                 yield
             self.rail.set_failures([one.failures for one in series])
             self._range()
-            self._name_endings()
+            self._tell_of_curves()
         except Exception:
             self._show_drawn()
             raise
@@ -153,13 +155,15 @@ class SweepPlot(Plot):
         """Let the curve of one kernel shine; all others stand behind one that is pointed at."""
         if (hero, lit) != (self._curves.hero, self._curves.lit):
             self._curves.stress(hero, lit)
-            self._name_endings()
+            self._tell_of_curves()
 
-    def _name_endings(self) -> None:
+    def _tell_of_curves(self) -> None:
+        """Write the curves' names, and mark their points that are not trusted."""
         hero = self._curves.lit or self._curves.hero
         self.labels.show_endings(
             self._curves.endings(self._shown, (hero, self.first_named)), hero, alone=bool(self._curves.lit)
         )
+        self.doubts.show_doubted(self._curves.doubted(self._shown))
 
     @property
     def _shown(self) -> list[str]:
@@ -220,7 +224,7 @@ class SweepPlot(Plot):
             self._curves[one.kernel].set_series(one, scale)
         self._part = (self._part[0], None)
         self._range()
-        self._name_endings()
+        self._tell_of_curves()
 
     def toggle_log(self) -> None:
         """Linear becomes logarithmic and back, of what spans decades; ratios and rates stay linear."""
@@ -262,6 +266,7 @@ class SweepPlot(Plot):
             line.setPen(pg.mkPen(None))
         self._curves.apply_theme(theme)
         self.labels.apply_theme(theme)
+        self.doubts.apply_theme(theme)
         self.rail.apply_theme(theme)
         self._hint.apply_theme(theme)
         self.plotItem.layout.activate()  # at another zoom its parts have other sizes: before they are painted

@@ -173,7 +173,8 @@ class Desk(QObject):
         self.history = history.do(draft)
         self.path = self.base = path
         self._saved = draft.content
-        self.look_again()
+        self._problems = {(path, stop): "" for stop in draft.stops}  # each was read when it was saved
+        self.changed.emit()
 
     def check(self) -> None:
         """Refuse a story that could not be read again.

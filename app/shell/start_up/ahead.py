@@ -36,13 +36,20 @@ class Ahead(Chores):
         window: Whose pages they are; in one that is closed none is made.
         pages: Makes them.
         ready: Is given the key of each that was made.
+        measuring: Whether a sweep runs: its plots move, and no page is made then that nobody asks for.
     """
 
     loaded = Signal()
 
-    def __init__(self, window: QWidget, pages: Pages, ready: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        window: QWidget,
+        pages: Pages,
+        ready: Callable[[str], None],
+        measuring: Callable[[], bool] = lambda: False,
+    ) -> None:
         super().__init__(window)
-        self._window, self._pages, self._ready = window, pages, ready
+        self._window, self._pages, self._ready, self._measuring = window, pages, ready, measuring
         self._due = iter(KEYS)
         self._told = False
         self._pause = QTimer(self, interval=IDLE_MS)
@@ -92,6 +99,8 @@ class Ahead(Chores):
             self._pause.start()
 
     def _make_next(self) -> None:
+        if self._measuring():
+            return
         key = next((key for key in self._due if key in self._pages.missing), None)
         if key is None:
             self._pause.stop()

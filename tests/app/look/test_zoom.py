@@ -5,7 +5,18 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollBar, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QScrollBar,
+    QStyleOptionViewItem,
+    QTableView,
+    QTreeView,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.settings import SCALES, Settings
@@ -168,6 +179,31 @@ def test_the_transport_stays_in_view_and_no_card_is_smaller_than_what_is_in_it(
         card = panel.parentWidget()
         assert card is not None
         assert card.contentsRect().contains(panel.geometry()), panel.accessibleName()
+
+
+def icon_sizes(window: MainWindow) -> dict[QWidget, int]:
+    """Pixels of the icons of every button, and of those before the texts of every table and list."""
+    found: dict[QWidget, int] = {}
+    for widget in window.findChildren(QWidget):
+        if isinstance(widget.parent(), QLineEdit):
+            continue  # Qt gives the cross that clears a field the field's own height
+        if isinstance(widget, QAbstractButton) and not widget.icon().isNull():
+            found[widget] = widget.iconSize().width()
+        elif isinstance(widget, QTableView | QListView | QTreeView):
+            option = QStyleOptionViewItem()
+            widget.initViewItemOption(option)
+            found[widget] = option.decorationSize.width()
+    return found
+
+
+def test_icons_and_marks_grow_with_the_texts_beside_them(window: MainWindow, save: Save, rig: Rig) -> None:
+    rig.open(save(sweep(), "swept"))
+    looks(window)  # each page is made and shown
+    before = icon_sizes(window)
+    zoom(window, 200)
+    for widget, size in icon_sizes(window).items():
+        if widget in before:
+            assert size == 2 * before[widget], (widget, widget.accessibleName())
 
 
 @pytest.mark.matrix

@@ -127,6 +127,6 @@ def test_the_options_of_the_stepper_say_what_they_mean(window: MainWindow) -> No
 
 
 def test_the_name_of_a_kernel_in_a_legend_says_what_the_kernel_is(window: MainWindow) -> None:
-    row, button = LegendRow("flash2", DARK, 20, 0).button, KernelButton("flash2")
+    row, button = LegendRow("flash2", DARK, 20, 0, window).button, KernelButton("flash2")
     for named in (row, button):
         assert named.toolTip().startswith(plain_tip(line_of("flash2")))

@@ -4,9 +4,10 @@ import sys
 from types import ModuleType
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages import registry
 from flashscope.app.pages.base import Page
@@ -15,7 +16,8 @@ from flashscope.app.pages.registry import KEYS, PLACES, START, VIEWS, PlaceEntry
 from flashscope.app.shell import main_window, paged_window, window_actions
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.start_up import ahead
-from tests.app.fakes import sweep
+from flashscope.profiles.results.model.session import Session
+from tests.app.fakes import PLAN, sweep
 from tests.app.rig import Rig, Save
 
 TENTH = ViewEntry("tenth", "Tenth", follows=True)
@@ -28,10 +30,14 @@ class TenthPage(Page):
     key = "tenth"
     gives_way = True
     brought = 0
+    taken: tuple[Session, ...] = ()
 
     def join(self, host: Host) -> None:
         super().join(host)
         host.block_run("The tenth page has its reasons.")
+
+    def take_sweep(self, session: Session) -> None:
+        self.taken += (session,)
 
     def come_to_front(self) -> None:
         self.brought += 1
@@ -92,7 +98,19 @@ def test_a_page_connects_itself_to_the_window(window: MainWindow, rig: Rig, save
     assert window.page.key == "ladder"
 
 
-def test_a_page_that_follows_sweeps_is_there_as_soon_as_one_begins(window: MainWindow, rig: Rig) -> None:
+def test_a_page_that_follows_sweeps_is_made_when_one_has_ended_not_while_it_runs(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    rig.controller.run(PLAN)
+    rig.say(sweep()[:-1])
     assert "tenth" in window.pages.missing
-    rig.controller.running_changed.emit(True)
-    assert "tenth" not in window.pages.missing
+    rig.say(sweep()[-1:])
+    assert rig.controller.sweep is not None
+    qtbot.waitUntil(lambda: "tenth" not in window.pages.missing)
+    page = window.pages["tenth"]
+    assert isinstance(page, TenthPage)
+    assert page.taken == (rig.controller.sweep,)
+    rig.controller.replay(1.0)
+    rig.controller.cancel()  # which ends no sweep
+    QCoreApplication.processEvents()
+    assert page.taken == (rig.controller.sweep,)

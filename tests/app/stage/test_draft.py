@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flashscope.app.stage.draft import Draft, History, as_seen, of_page, showing
-from flashscope.app.stage.story import SHOWN_BY, PageKey, Stop, read_story
+from flashscope.app.stage.story import MOST_STOPS, SHOWN_BY, PageKey, Stop, read_story
 from flashscope.app.stage.writing import problem_of, save_story
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 
@@ -167,6 +168,38 @@ def test_a_story_whose_stops_are_written_in_one_list_is_written_anew(tmp_path: P
     path.write_bytes(before)
     save_story(path, "b", read_story(path).stops[1:], before, unchanged=True)
     assert path.read_text() == 'title = "b"\n\n[[stop]]\npage = "planner"\n'
+
+
+def test_notes_that_hold_what_looks_like_a_stop_are_written_all_the_same(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.toml"
+    notes = b'notes = """\n[[stop]]\npage\n"""\n'
+    before = b"title = 'a'\n[[stop]]\npage = 'profile'\n" + notes + b"[[stop]]\npage = 'planner'\n"
+    path.write_bytes(before)
+    first, second = read_story(path).stops
+    save_story(path, "a", [second, first], before, unchanged=True)
+    assert read_story(path).stops == (second, first)
+
+
+def test_a_long_story_is_read_once_more_when_it_is_saved_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.toml"
+    stops = [Stop("profile", notes=f"note {number}") for number in range(MOST_STOPS)]
+    before = save_story(path, "a", stops)
+    read: list[str] = []
+    decode = msgspec.toml.decode
+
+    def counting(text: str) -> object:
+        read.append(text)
+        return decode(text)
+
+    monkeypatch.setattr(msgspec.toml, "decode", counting)
+    stops[3] = replace(stops[3], notes="another")
+    save_story(path, "a", stops, before, unchanged=True)
+    assert read_story(path).stops == tuple(stops)
+    assert sum(len(text) for text in read) < 1.5 * len(before)
 
 
 def test_lines_of_windows_and_its_mark_of_utf8_stay(tmp_path: Path) -> None:

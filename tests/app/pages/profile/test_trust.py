@@ -5,14 +5,16 @@ from typing import get_args
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 
 from flashscope.app.figures.statuses import TRUST_MARKS
 from flashscope.app.look.contrast import contrast
 from flashscope.app.look.kernel_marks import LEGIBLE
 from flashscope.app.look.theme import DARK, THEMES, Theme
+from flashscope.app.look.zoom import px
 from flashscope.app.pages.profile.results_model import TRUST, ResultsModel
-from flashscope.app.plots.status_marks import doubt_path, status_path
+from flashscope.app.plots.status_marks import status_path
+from flashscope.app.plots.sweep.doubt_marks import ASIDE_PX
 from flashscope.app.words.glossary import line_of
 from flashscope.app.words.trust import trust_line
 from flashscope.profiles.results.model.curves import curve_by_problem
@@ -97,13 +99,11 @@ def test_a_point_that_is_not_trusted_has_its_mark_in_plot_readout_and_legend(ben
     runtime, footprint = plots.cards["runtime"], plots.cards["footprint"]
     assert runtime.has_doubted
     assert not footprint.has_doubted, "what is exact is marked, too"
-    curves = runtime.plot._curves
-    mark = curves["flash2"]._doubts
-    assert curves["standard"]._doubts is None
-    assert mark is not None
-    assert mark.getData()[0].tolist() == [9.0]
-    assert abs(doubt_path().boundingRect().center().x()) + doubt_path().boundingRect().width() / 2 <= 0.5
-    assert doubt_path().boundingRect().top() >= -0.5, "what leaves the box of a symbol is not drawn"
+    (mark,) = runtime.plot.doubts.marked
+    assert footprint.plot.doubts.marked == ()
+    view, places = runtime.plot.getViewBox(), runtime.plot._curves["flash2"].places()
+    apart = mark.at - view.mapFromView(QPointF(*places[places[:, 0] == 9.0][0]))  # 512 = 2 ** 9
+    assert [abs(apart.x()), abs(apart.y())] == pytest.approx([*map(px, ASIDE_PX)])
     assert plots.panel.figure("flash2", "runtime").startswith("! ")
     assert not plots.panel.figure("standard", "runtime").startswith("!")
     assert "!: doubtful" in runtime._unit_label.text()

@@ -11,9 +11,11 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.shell.editor import desk
 from flashscope.app.shell.editor.window import StoryEditor
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.stage.story import STORIES, find_story, read_story
+from flashscope.app.stage.story import STORIES, Stop, find_story, read_story
+from flashscope.app.stage.writing import problem_of
 from tests.app.shell.editor.conftest import THREE, Choose, Ctrl, Key, press, titles
 
 Answer = Callable[[str], list[str]]
@@ -230,3 +232,21 @@ def test_remarks_of_who_wrote_the_file_by_hand_stay(editor: StoryEditor, story: 
     editor.trigger("editor.save")
     assert story.read_text().count("# mind the clock") == 3
     assert titles(editor) == ["runtime", "footprint", "throughput"]
+
+
+def test_what_was_saved_is_right_and_is_not_looked_through_again(
+    editor: StoryEditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[Stop] = []
+
+    def counting(path: Path, stop: Stop) -> str:
+        looked.append(stop)
+        return problem_of(path, stop)
+
+    monkeypatch.setattr(desk, "problem_of", counting)
+    change(editor)
+    assert len(looked) == 1  # the one that was changed
+    assert editor.filing.save()
+    assert len(looked) == 1
+    editor.desk.look_again()
+    assert len(set(looked)) == 3

@@ -15,6 +15,7 @@ from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import KEYS, VIEWS, page_class, title_of
 from flashscope.app.shell import paged_window
 from flashscope.app.shell.start_up import ahead
+from tests.app.fakes import PLAN, sweep
 from tests.app.rig import Rig
 from tests.end_to_end import program
 
@@ -151,6 +152,28 @@ def test_a_page_that_cannot_be_loaded_is_told_and_leaves_the_others_alone(
 
 
 @pytest.mark.matrix  # it takes seconds
+def test_no_page_is_made_while_a_sweep_runs_and_all_are_once_it_has_ended(
+    rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = rig.window()
+    window.pages.make("profile")
+    rig.controller.run(PLAN)
+    looked: list[bool] = []
+    measuring = window.ahead._measuring
+
+    def looking() -> bool:
+        looked.append(measuring())
+        return looked[-1]
+
+    monkeypatch.setattr(window.ahead, "_measuring", looking)
+    window.ahead._pause.setInterval(0)
+    window.show()
+    qtbot.waitUntil(lambda: len(looked) > len(KEYS))
+    assert {page.key for page in window.pages.made} == {pages.START, "profile"}
+    rig.say(sweep())
+    qtbot.waitUntil(lambda: not window.pages.missing)
+
+
 def test_garbage_is_collected_once_the_window_is_there_and_not_looked_for_in_what_stays(
     tmp_path: Path,
 ) -> None:
