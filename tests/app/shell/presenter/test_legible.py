@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QLabel, QScrollBar, QWidget
 from pytestqt.qtbot import QtBot
@@ -12,7 +12,10 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.pages.compare import ComparePage
+from flashscope.app.pages.planner import PlannerPage
+from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.pages.stepper.predict_board import PredictBoard
 from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.plots.style import Plot
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
@@ -37,11 +40,18 @@ VIEWS = (
     "compare",
     "planner",
     "stepper",
+    "stepper lanes",
+    "stepper broken",
+    "stepper predict",
     "timeline",
     "ladder",
 )
 INSET = 4  # pixels of a text's own margin
-FIRST = ("roofline", (1280, 720)), ("traffic", (1920, 1080))  # many texts that might meet
+FIRST = (  # many texts that might meet, and panels that scroll elsewhere
+    ("roofline", (1280, 720)),
+    ("traffic", (1920, 1080)),
+    ("stepper broken", (1280, 720)),
+)
 WALKS = [
     pytest.param(
         view, size, id=f"{view}-{size[1]}", marks=() if (view, size) in FIRST else pytest.mark.matrix
@@ -60,11 +70,14 @@ def take(window: MainWindow, rig: Rig, qtbot: QtBot, view: str) -> None:
         assert isinstance(compare, ComparePage)
         compare.choose([BUNDLED / f"{name}.flashscope" for name in ("h100-peers", "h200-peers")])
         qtbot.waitUntil(lambda: compare.board.findings is not None)
+    view, _, mode = view.partition(" ")
     window.show_page(view)
     if view == "stepper":
         stepper = window.pages["stepper"]
         assert isinstance(stepper, StepperPage)
-        stepper.show_preset("slide")
+        stepper.show_preset("slide-reversed")
+        answer(rig)
+        stepper.show_mode(mode or "blocks")
         answer(rig)
         stepper.seek(4)
     if view == "timeline":
@@ -101,6 +114,66 @@ def test_on_a_stage_nothing_scrolls_is_clipped_small_or_stands_on_another(
     take(window, rig, qtbot, view)
     settle(window, size, qtbot)
     assert window.stage.frame.sentence.isVisible(), "a computed sentence"
+    look(window, size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_rooflines_axes_are_named_and_no_ceilings_name_stands_on_another(
+    window: MainWindow, rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(venue, "HEIGHT", venue.HEIGHT * SCREEN / max(size[1], venue.HEIGHT))
+    monkeypatch.setattr(FullScreen, "toggle", lambda *_: None)
+    take(window, rig, qtbot, "roofline")
+    settle(window, size, qtbot)
+    page = window.page
+    assert isinstance(page, RooflinePage)
+    assert "TFLOP/s over FLOP a byte" in {one.text() for one in page.card.findChildren(QLabel)}
+    plot = page.card.plot
+    view = plot.getViewBox()
+    named = {text: box for text, box in boxes(plot) if text.endswith("/s")}
+    assert {text.split()[0] for text in named} == {"copy", "matmul", "exponentials"}
+    levels = [view.mapViewToScene(QPointF(0, one.level)).y() for one in plot._roofs if not one.rises]
+    assert not [text for text, box in named.items() for y in levels if box.top() < y < box.bottom()]
+
+
+def test_the_planners_curves_are_named_on_a_stage_and_there_alone(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_page("planner")
+    page = window.page
+    assert isinstance(page, PlannerPage)
+    legend = page.memory.legend
+    assert not legend.isVisible()
+    window.trigger("stage")
+    qtbot.waitUntil(lambda: not window.stage.loading.on)
+    assert legend.isVisible()
+    assert set(legend.shown) == set(page.memory.plot.drawn.curves) > {"standard", "flash2"}
+    window.trigger("stage")
+    assert not legend.isVisible()
+
+
+@pytest.mark.parametrize(
+    "size", [size if size[1] == 720 else pytest.param(size, marks=pytest.mark.matrix) for size in SIZES]
+)
+def test_every_question_of_predict_stands_whole_on_a_stage_with_its_answer(
+    window: MainWindow, rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(venue, "HEIGHT", venue.HEIGHT * SCREEN / max(size[1], venue.HEIGHT))
+    monkeypatch.setattr(FullScreen, "toggle", lambda *_: None)
+    take(window, rig, qtbot, "stepper predict")
+    stepper = window.page
+    assert isinstance(stepper, StepperPage)
+    board = stepper.modes.board
+    assert isinstance(board, PredictBoard)
+    while True:
+        board.answer(0)
+        settle(window, size, qtbot)
+        look(window, size)
+        if board.quiz.ended:
+            return
+        board.onward.click()
+
+
+def look(window: MainWindow, size: tuple[int, int]) -> None:
+    """Fail where something scrolls, is small, is cut, or meets another text of its plot."""
     assert [one for one in window.findChildren(QScrollBar) if one.isVisible()] == []
     small = {text: px for text, px in letters(window) if px < SIZES[size]}
     assert small == {}
