@@ -27,7 +27,7 @@ class Yielding(Base):
         return self._yields
 
     @guarded()
-    def setMinimumSize(self, width: int, height: int) -> None:
+    def setMinimumSize(self, width: int, height: int) -> None:  # type: ignore[override] # nobody gives it a QSize
         """Ask for so many pixels, unless it is to take the room there is."""
         self._least = width, height
         if not self._yields:
