@@ -95,7 +95,7 @@ class LockStep(SteppedTrace):
         return known
 
     def done(self, at: int) -> str:
-        """How far flash1 and flash2 are at a step, in words: standard walks its tiles three times meanwhile."""
+        """How far flash1 and flash2 are at a step: standard walks its tiles three times meanwhile."""
         tiles = self.recording.tiles
         if not at:
             return f"Before tile 1 of {tiles}"

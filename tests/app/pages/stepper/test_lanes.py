@@ -73,7 +73,9 @@ def test_the_transport_moves_all_lanes_by_the_same_work(walked: Bench) -> None:
         walked.press(Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert page.position is not None
     assert page.position.at == 18
-    assert lanes(page).said.text().startswith("With tile 3 of 64 done by flash1 and flash2, standard has moved ")
+    assert (
+        lanes(page).said.text().startswith("With tile 3 of 64 done by flash1 and flash2, standard has moved ")
+    )
     assert "tile 1,0: writes" in told(page, "standard")  # three tiles of 64, of S, each read and written
     assert "tile 2,0" in told(page, "flash1")
     assert "tile 0,2" in told(page, "flash2")

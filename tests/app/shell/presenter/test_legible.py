@@ -1,6 +1,7 @@
 """What a view shows on a stage can be read from row 30: whole, large, and no text on another."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyqtgraph as pg
 import pytest
@@ -17,16 +18,20 @@ from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.stepper.predict_board import PredictBoard
 from flashscope.app.pages.timeline import TimelinePage
+from flashscope.app.plots.stepper import held, memory_panel, panel
+from flashscope.app.plots.stepper.panel import put
 from flashscope.app.plots.style import Plot
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.presenter import venue
 from flashscope.app.shell.shots import grab_whole
+from flashscope.app.stage.story import find_story, read_story
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.profiles.wire.events import TimelineReady
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import answer
+from tests.app.shell.presenter.conftest import settle as arrive
 from tests.app.timelines import made_timeline
 
 SIZES = {(1280, 720): 24, (1920, 1080): 27}  # the least pixels of a letter: 18 pt, 20 pt
@@ -134,6 +139,32 @@ def test_a_rooflines_axes_are_named_and_no_ceilings_name_stands_on_another(
     assert {text.split()[0] for text in named} == {"copy", "matmul", "exponentials"}
     levels = [view.mapViewToScene(QPointF(0, one.level)).y() for one in plot._roofs if not one.rises]
     assert not [text for text, box in named.items() for y in levels if box.top() < y < box.bottom()]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_where_the_stage_shows_the_memory_it_says_that_s_and_p_are_never_there(
+    window: MainWindow, rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(venue, "HEIGHT", venue.HEIGHT * SCREEN / max(size[1], venue.HEIGHT))
+    monkeypatch.setattr(FullScreen, "toggle", lambda *_: None)
+    window.stage.enter(read_story(find_story("online-softmax")))
+    window.stage.go(5)
+    arrive(window, rig, qtbot)
+    settle(window, size, qtbot)
+    written: dict[str, bool] = {}  # whether they have room
+
+    def noting(painter: QPainter, rect: QRectF, html: str, *rest: Any) -> float:
+        wide = put(painter, rect, html, *rest)
+        written[html] = wide <= rect.width() + TOUCH
+        return wide
+
+    stepper = window.page
+    assert isinstance(stepper, StepperPage)
+    for module in (panel, held, memory_panel):
+        monkeypatch.setattr(module, "put", noting)
+    stepper.modes.blocks.memory.grab()
+    assert [has_room for text, has_room in written.items() if "S and P are never here" in text] == [True]
+    assert all(written.get(chip) for chip in ("Q<sub>0</sub>", "K<sub>1</sub>", "V<sub>1</sub>", "m ℓ O"))
 
 
 def test_the_planners_curves_are_named_on_a_stage_and_there_alone(window: MainWindow, qtbot: QtBot) -> None:
