@@ -42,9 +42,11 @@ class Curtain(QWidget):
 
     @guarded(bool)
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Be as large as what it covers."""
+        """Be as large as what it covers, and painted so: what follows may be a switch, as above."""
         if event.type() == QEvent.Type.Resize:
             self._cover()
+            if self.isVisible():
+                self.repaint()
         return super().eventFilter(watched, event)
 
     @guarded()

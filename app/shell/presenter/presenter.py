@@ -127,6 +127,9 @@ class Stage(QObject):
     def enter(self, story: Story | None = None) -> None:
         """Present a story from its first stop, or what is on show."""
         if not self.on:
+            self.curtain.draw(
+                closed=True
+            )  # before the window grows: what was there stays in sight until it is painted
             self._away = [part for part in self._chrome if not part.isHidden()]
             for part in self._away:
                 part.hide()
