@@ -18,6 +18,7 @@ from flashscope.app.shell.presenter.fallback import FALL_BACK, NONE_FAILED, Fall
 from flashscope.app.shell.presenter.frame import Curtain, StageFrame
 from flashscope.app.shell.presenter.live import LiveRuns
 from flashscope.app.shell.presenter.loading import Loading
+from flashscope.app.shell.presenter.places import Places
 from flashscope.app.shell.presenter.venue import Venue
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.story import GROWING, PageKey, Stop, Story
@@ -77,6 +78,7 @@ class Stage(QObject):
         self._fell = False  # what the stop ran
         self._held = False  # what is painted, as it is
         self.loading = Loading(self, self._ready)
+        self._places = Places(window, self.loading)  # first: nobody sees it scroll
         self.loading.changed.connect(self._cover)
         self._away: list[QWidget] = []
         self._view = window.view  # in front before the stage was taken, and of which session
@@ -127,9 +129,8 @@ class Stage(QObject):
     def enter(self, story: Story | None = None) -> None:
         """Present a story from its first stop, or what is on show."""
         if not self.on:
-            self.curtain.draw(
-                closed=True
-            )  # before the window grows: what was there stays in sight until it is painted
+            self.curtain.draw(closed=True)  # before the window grows, which keeps a strip of what was there
+            self._places.keep()
             self._away = [part for part in self._chrome if not part.isHidden()]
             for part in self._away:
                 part.hide()
@@ -163,6 +164,7 @@ class Stage(QObject):
             return
         self.on = self.black = self._opening = False
         self.loading.begin(covered=True)  # until the window is there again
+        self._places.give_back()
         self._take_back()
         self._clicks.take(False)
         self.window.let_scroll(True)

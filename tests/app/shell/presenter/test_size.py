@@ -3,12 +3,14 @@
 import pytest
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QScrollBar, QWidget
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.chores import wait_for_all
 from flashscope.app.look.zoom import ZOOM
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.shots import grab_whole
 from tests.app.shell.presenter.test_loading import is_black
 from tests.app.shell.presenter.test_stage import AWAY
 
@@ -66,10 +68,27 @@ def test_what_was_there_is_black_before_the_window_grows_and_large_only_then(
     window.trigger("stage")
     assert [is_black(frame) for frame in seen] == [True]
     qtbot.wait(20)
-    assert window.stage.venue.turning
-    assert not window.appearance.turning, "the window manager has still to answer"
+    turning = [window.appearance.turning]  # the window manager has still to answer
     monkeypatch.setattr(FullScreen, "turning", False)
     window.stage.venue._full_screen.filled.emit()
-    assert window.appearance.turning
+    turning.append(window.appearance.turning)
+    assert turning == [False, True]
     qtbot.waitUntil(lambda: not window.stage.loading.on)
     assert ZOOM.factor > 2
+
+
+def test_what_was_scrolled_before_a_stage_stands_where_it_stood(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(900, 560)
+    window.show_page("planner")
+    wait_for_all(window.page)
+    grab_whole(window)
+    bars = [bar for bar in window.findChildren(QScrollBar) if bar.isVisible() and bar.maximum() > 0]
+    for bar in bars:
+        bar.setValue(bar.maximum() // 2 + 1)
+    before = [bar.value() for bar in bars]
+    assert any(before)
+    window.trigger("stage")
+    qtbot.waitUntil(lambda: not window.stage.loading.on)
+    window.trigger("stage")
+    qtbot.waitUntil(lambda: not window.stage.loading.on)
+    assert [bar.value() for bar in bars] == before
