@@ -375,13 +375,12 @@ class Stage(QObject):
         frame.say("" if self._alone else f"{RECORDING if why and self._stop.run else ''}{said}")
         frame.show_provenance(staging.provenance, why)
         frame.place.setText(f"{self.at + 1} / {len(self.stops)}" if self.stops else "")
+        problem = staging.scene.problem if self._alone else ""  # else the sentence tells it
+        frame.name_source(" · ".join(filter(None, (staging.source, problem))))
         if self._stop.run and why:
             frame.tell(f"{self.fallback.reason or self.live.reason} {RECORDED} {staging.source}.", "warn")
         elif self.failed and not self.fallback.standing_in:
-            frame.tell(f"{FALL_BACK} {self.fallback.reason}", "error")
-        else:
-            problem = staging.scene.problem if self._alone else ""  # else the sentence tells it
-            frame.tell(" · ".join(filter(None, (staging.source, problem))))
+            frame.tell(f"{FALL_BACK} {self.fallback.reason}")
         self._registry.refresh()
 
     def _hear(self, text: str) -> None:
@@ -391,4 +390,4 @@ class Stage(QObject):
 
     def _tell(self, text: str) -> None:
         if self.on:
-            self.frame.tell(text, "error")
+            self.frame.tell(text)
