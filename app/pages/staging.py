@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast, get_args
+from typing import Generic, TypeVar, cast, get_args
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
@@ -15,6 +15,8 @@ from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.yielding import Yielding
 from flashscope.app.words.provenance import Provenance
 from flashscope.app.words.sessions import named
+
+P = TypeVar("P")
 
 
 class Staging(QObject):
@@ -163,3 +165,23 @@ class Staging(QObject):
         self._away, self.on = [], False
         self.follow_pointer(True)
         self.left.emit()
+
+
+class PageStaging(Staging, Generic[P]):
+    """What a page does there that shows a few figures, any of which may fill the stage.
+
+    Args:
+        key: The page's name.
+        page: What shows them.
+        controller: Has the session on show.
+        aside: What is put away.
+    """
+
+    def __init__(self, key: str, page: P, controller: Controller, aside: Sequence[QWidget]) -> None:
+        super().__init__(key, controller, aside)
+        self._page = page
+
+    def fill_with(self, exhibit: QWidget | None) -> None:
+        """Show one of the figures, or all of them."""
+        for one in self.exhibits:
+            one.setVisible(exhibit in {None, one})
