@@ -55,6 +55,7 @@ class BrokenBoard(ModeBoard):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self.told = ""
         self._view: StepView | None = None
         self._theme = theme
         self._refused = False  # one of the traces

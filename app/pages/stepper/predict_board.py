@@ -53,6 +53,7 @@ class PredictBoard(ModeBoard):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self.told = ""
         self._theme = theme
         self._of: Trace | None = None  # what is asked about, and which row
         self._choice: RowChoice | None = None
