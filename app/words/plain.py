@@ -11,7 +11,7 @@ MOST_DETAILS = 20_000  # where text can be scrolled
 BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]i?B|TB/s|GB/s|[TG]FLOP/s|[mµn]?s|[MG]Hz|W|J|mJ|%)(?!\w))")
 
 EQUALS = re.compile(r"(?<=\b\w) (?== [\d−])|(?<=\b\w =) (?=[\d−])")
-COUNTED = re.compile(r"(?<=\d) (?=tiles?\b)")
+COUNTED = re.compile(r"(?<=\d) (?=tiles?\b)|(?<=\d×) (?=(?:faster|slower|less|more)\b)")
 
 
 def unbroken(text: str) -> str:

@@ -108,8 +108,9 @@ class StepperStaging(Staging):
 
     @property
     def source(self) -> str:
-        """What recorded the trace."""
-        return self._page.bar.source.text()
+        """On what the trace was recorded: how fills more than a line."""
+        story = self._page.story
+        return story.recording.trace.device if story is not None else self._page.bar.source.text()
 
     @property
     def exhibits(self) -> Sequence[QWidget]:
