@@ -50,6 +50,7 @@ class Appearance(QObject):
         self._switch: Iterator[None] | None = None  # what is left of one
         self._due: list[QWidget] = []  # parts that still have the stylesheet before it
         self._outer: list[QWidget] = []  # what is around parts, and is to be laid out anew
+        self._factor = ZOOM.factor  # of the zoom in use, or on its way
         self._zooms = self._shown = False  # of that switch: whether it zooms, and whether it is on show
         self._frozen: list[QWidget] = []
         self._timer = QTimer(self, interval=PAUSE_MS)
@@ -74,7 +75,7 @@ class Appearance(QObject):
     def choose(self, choice: ThemeChoice) -> None:
         """Use this theme from now on; windows show it some turns of the event loop later."""
         self.choice = choice
-        self._turn_to(self._resolve(), ZOOM.factor)
+        self._turn_to(self._resolve(), self._factor)
 
     def zoom(self, percent: int) -> None:
         """Show everything in this size from now on, in the same turns."""
@@ -110,10 +111,11 @@ class Appearance(QObject):
         return super().eventFilter(watched, event)
 
     def _turn_to(self, theme: Theme, factor: float) -> None:
-        if (theme, factor) == (self.theme, ZOOM.factor):
+        if (theme, factor) == (self.theme, self._factor):
             return
         if self.turning:
             self.finish()
+        self._factor = factor
         self.theme = theme  # what a switch before has not reached is reached by this one
         self._zooms, self._shown = factor != ZOOM.factor or (self.busy and self._zooms), False
         self._switch = self._turns(factor)

@@ -11,6 +11,7 @@ from flashscope.app.figures.lane_bars import LaneBars
 from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline
 
 RowsBy = Literal["place", "block"]
+KEYS = {1: "h head, i query block", 2: "h head, j key block"}  # by where in a tile the block of a row stands
 MOST_BLOCK_LANES = 4_096  # more of them nobody tells apart, or scrolls through
 
 
@@ -24,6 +25,7 @@ class TimelineRows:
         names: What each row is called.
         lanes: What the lanes of a row are called.
         tile: int32 (B, 3): head, i and j of each bar of `bars`, -1 where there is none.
+        key: What the letters in the names of rows mean; empty: there are none.
     """
 
     timeline: StageTimeline
@@ -31,6 +33,7 @@ class TimelineRows:
     names: Sequence[str]
     lanes: Sequence[str]
     tile: NDArray[np.int32]
+    key: str = ""
 
     @classmethod
     def of(cls, timeline: StageTimeline, by: RowsBy = "place") -> "TimelineRows":
@@ -38,6 +41,7 @@ class TimelineRows:
         lane, tile = timeline.lane.numpy(), timeline.tile.numpy()
         names = [f"{timeline.row_kind} {number}" for number in timeline.rows.numpy().tolist()]
         order: NDArray[np.intp] | slice = slice(None)
+        key = ""
         if by == "block":
             outer = 2 if timeline.request.kernel == "flash1" else 1
             blocks, row = np.unique(tile[:, [0, outer]], axis=0, return_inverse=True)
@@ -45,6 +49,7 @@ class TimelineRows:
                 lane = row.ravel() * len(timeline.lanes) + lane % len(timeline.lanes)
                 order = np.lexsort((timeline.begin.numpy(), lane))
                 names = [_block_name("ij"[outer - 1], *block) for block in blocks.tolist()]
+                key = KEYS[outer]
         bars = LaneBars(
             lanes=len(names) * len(timeline.lanes),
             stages=len(STAGES),
@@ -54,7 +59,7 @@ class TimelineRows:
             begin=timeline.begin.numpy()[order],
             end=timeline.end.numpy()[order],
         )
-        return cls(timeline, bars, names, timeline.lanes, tile[order])
+        return cls(timeline, bars, names, timeline.lanes, tile[order], key)
 
     def bar_of(self, tile: tuple[int, int, int], stage: int) -> int | None:
         """The place of the first bar of a tile's stage; None: there is none."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, get_args
+from typing import Generic, TypeVar, cast, get_args
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
@@ -12,11 +12,11 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.stage.scene import Scene, scene_of
 from flashscope.app.stage.story import PageKey, Stop
 from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.yielding import Yielding
 from flashscope.app.words.provenance import Provenance
 from flashscope.app.words.sessions import named
 
-if TYPE_CHECKING:  # a window is shown before what draws is loaded
-    from flashscope.app.plots.style import Plot
+P = TypeVar("P")
 
 
 class Staging(QObject):
@@ -132,8 +132,8 @@ class Staging(QObject):
                 card.setProperty("stage", on)
                 card.style().unpolish(card)
                 card.style().polish(card)
-        for plot in _plots_of(page):
-            plot.take_any_room(on)
+        for drawn in page.findChildren(Yielding):
+            drawn.take_any_room(on)
 
     def follow_pointer(self, pointed: bool) -> None:
         """Let the pointer move what a sentence speaks of, or not: a hand on the mouse says nothing."""
@@ -147,8 +147,8 @@ class Staging(QObject):
                 if button.property("role") == "legend":
                     button.style().unpolish(button)
                     button.style().polish(button)
-        for plot in _plots_of(page):
-            plot.let_go()
+        for drawn in page.findChildren(Yielding):
+            drawn.let_go()
 
     def fill_with(self, exhibit: QWidget | None) -> None:
         """Let one of the exhibits fill the stage; None: show all of them."""
@@ -167,7 +167,21 @@ class Staging(QObject):
         self.left.emit()
 
 
-def _plots_of(page: QWidget) -> Sequence["Plot"]:
-    from flashscope.app.plots.style import Plot  # noqa: PLC0415 - with it all that draws is loaded
+class PageStaging(Staging, Generic[P]):
+    """What a page does there that shows a few figures, any of which may fill the stage.
 
-    return page.findChildren(Plot)
+    Args:
+        key: The page's name.
+        page: What shows them.
+        controller: Has the session on show.
+        aside: What is put away.
+    """
+
+    def __init__(self, key: str, page: P, controller: Controller, aside: Sequence[QWidget]) -> None:
+        super().__init__(key, controller, aside)
+        self._page = page
+
+    def fill_with(self, exhibit: QWidget | None) -> None:
+        """Show one of the figures, or all of them."""
+        for one in self.exhibits:
+            one.setVisible(exhibit in {None, one})

@@ -59,7 +59,7 @@ class SeqlenAxis(UnitAxis):
             if minVal <= place - half and place + half <= maxVal  # what leaves the axis is not drawn
         ]
         some = labels[:: 1 + len(labels) // MOST_TICKS]
-        return [(1.0, fitting(some, SEQLEN_GAP_PX * pixel))]
+        return [(1.0, fitting(some, px(SEQLEN_GAP_PX) * pixel))]
 
     @guarded(list)
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX, Theme
+from flashscope.app.widgets.yielding import Yielding
 from flashscope.app.words.units import plain_tick
 
 TickText = Callable[[float], str]
@@ -18,15 +19,13 @@ TickText = Callable[[float], str]
 pg.setConfigOption("antialias", True)
 
 
-class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
+class Plot(Yielding, pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
     """A plot; an error of something in it stays inside its paint.
 
     The Tab key passes it by: its keys are the page's, and nothing in it would show the focus.
     """
 
     def __init__(self, **options: Any) -> None:
-        self._yields = False
-        self._least = 0, 0  # pixels that it asks for unless it yields
         super().__init__(**options)
         self._movable: list[bool] | None = None  # along each axis, once it is held still
         self.getViewBox().sigRangeChanged.connect(self._apply_range)
@@ -34,28 +33,6 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
         self.setAcceptDrops(False)  # files that are dropped on it are the window's
         for side in ("top", "right"):  # hidden, they would lay out their label anew with every range
             self.getAxis(side).enableAutoSIPrefix(enable=False)
-
-    def take_any_room(self, yields: bool) -> None:
-        """Take the room there is, as on a stage where nothing scrolls, or ask for enough."""
-        self._yields = yields
-        super().setMinimumSize(*((1, 1) if yields else self._least))
-
-    @property
-    def yields(self) -> bool:
-        """Whether it takes the room there is, as on a stage."""
-        return self._yields
-
-    @guarded()
-    def setMinimumSize(self, width: int, height: int) -> None:
-        """Ask for so many pixels, unless it is to take the room there is."""
-        self._least = width, height
-        if not self._yields:
-            super().setMinimumSize(width, height)
-
-    @guarded()
-    def setMinimumHeight(self, height: int) -> None:
-        """Ask for so many pixels, unless it is to take the room there is."""
-        self.setMinimumSize(self._least[0], height)
 
     def range_by_hand(self, *, drag_x: bool = False, drag_y: bool = False) -> None:
         """Show the range that is set, to its ends, without a frame and buttons.
@@ -74,9 +51,6 @@ class Plot(pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes no types
     def _apply_range(self, *_: object) -> None:
         """Move what is in the view at once: left to the next paint, it would ask for another one then."""
         self.getViewBox().updateMatrix()
-
-    def let_go(self) -> None:
-        """Point at nothing any more, as the pointer has left; this class points at nothing."""
 
     @guarded()
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

@@ -1,8 +1,10 @@
 """A window that fills the screen, also where no window manager makes it."""
 
-from PySide6.QtCore import QObject, QRect, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QScreen
 from PySide6.QtWidgets import QWidget
+
+from flashscope.app.control.guard import guarded
 
 ANSWER_MS = 200  # in which a window manager makes a window as large as it was asked to
 
@@ -12,7 +14,12 @@ class FullScreen(QObject):
 
     A window manager does both. A bare X server does neither, and Qt soon says there that the window does not
     fill the screen: then this sees to it.
+
+    Signals:
+        filled: The window fills the screen and is laid out in it, or will not do so by itself.
     """
+
+    filled = Signal()
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -22,6 +29,7 @@ class FullScreen(QObject):
         self._check = QTimer(self, interval=ANSWER_MS, singleShot=True)
         self._check.timeout.connect(self._fill)
         self._back = QTimer(self, interval=ANSWER_MS, singleShot=True)
+        window.installEventFilter(self)
 
     @property
     def on(self) -> bool:
@@ -59,3 +67,12 @@ class FullScreen(QObject):
         if self._window.size() != screen.size():
             self._alone = True
             self._window.setGeometry(screen)
+        self.filled.emit()
+
+    @guarded(bool)
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Tell of the window manager's answer, once what is in the window has its size, too."""
+        answered = event.type() == QEvent.Type.Resize and self._check.isActive()
+        if answered and self._window.size() == self._window.screen().size():
+            QTimer.singleShot(0, self.filled.emit)
+        return super().eventFilter(watched, event)

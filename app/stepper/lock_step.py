@@ -95,18 +95,20 @@ class LockStep(SteppedTrace):
         return known
 
     def done(self, at: int) -> str:
-        """How far the work is at a step, in words."""
+        """How far flash1 and flash2 are at a step: standard walks its tiles three times meanwhile."""
         tiles = self.recording.tiles
         if not at:
             return f"Before tile 1 of {tiles}"
         whole, begun = divmod(at, IN_A_TILE)
-        return f"In tile {whole + 1} of {tiles}" if begun else f"After tile {whole} of {tiles}"
+        if begun:
+            return f"With flash1 and flash2 in tile {whole + 1} of {tiles},"
+        return f"With tile {whole} of {tiles} done by flash1 and flash2,"
 
     def sentence(self, at: int) -> str:
         """What each lane has moved up to a step, and how many times as much as the least one."""
         moved = {key: lane.moved(at).total for key, lane in self.lanes.items()}
         if not any(moved.values()):
-            return f"{self.done(at)} nothing has moved."
+            return f"{self.done(at).rstrip(',')} nothing has moved."
         standard, flash1, flash2 = map(traffic_text, moved.values())
         told = f"standard has moved {standard}, flash1 {flash1} and flash2 {flash2}"
         return f"{self.done(at)} {told}: {self._ratio(moved)}."
@@ -114,9 +116,13 @@ class LockStep(SteppedTrace):
     def short_sentence(self, at: int) -> str:
         """The same of standard and flash2 alone."""
         moved = {key: lane.moved(at).total for key, lane in self.lanes.items()}
+        if not any(moved.values()):
+            return self.sentence(at)
         standard, flash2 = (traffic_text(moved[key]) for key in PAIR)
-        told = f"{self.done(at)} standard has moved {standard} and flash2 {flash2}, by the model"
-        return f"{told}: {self._ratio(moved)}."
+        whole, begun = divmod(at, IN_A_TILE)
+        place = f"{whole + bool(begun)} of {self.recording.tiles}"
+        doing = f"is in tile {place} and has" if begun else f"is done with tile {place} and has"
+        return f"flash2 {doing} moved {flash2}, standard {standard}, by the model: {self._ratio(moved)}."
 
     @staticmethod
     def _ratio(moved: Mapping[LaneKey, int]) -> str:

@@ -1,6 +1,6 @@
 """Parts in a line, which breaks into several where there is no room."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QResizeEvent
@@ -9,7 +9,27 @@ from PySide6.QtWidgets import QHBoxLayout, QLayout, QVBoxLayout, QWidget
 from flashscope.app.control.guard import guarded
 
 
-class Lines(QWidget):
+class Arranging(QWidget):
+    """Arranges its parts anew when it has other room, or one of them wants other room."""
+
+    def _arrange(self) -> None:
+        raise NotImplementedError
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Arrange them for the room there is."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    @guarded(bool)
+    def event(self, event: QEvent) -> bool:
+        """Arrange them, too, when one has become wider or narrower."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._arrange()
+        return super().event(event)
+
+
+class Lines(Arranging):
     """Parts from left to right, in as few lines as their least widths need.
 
     Args:
@@ -33,21 +53,8 @@ class Lines(QWidget):
         """As narrow as the widest part: the others go into other lines."""
         return QSize(max(map(_least, self._parts)), super().minimumSizeHint().height())
 
-    @guarded()
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the line elsewhere."""
-        super().resizeEvent(event)
-        self._arrange()
-
-    @guarded(bool)
-    def event(self, event: QEvent) -> bool:
-        """Break it elsewhere, too, when a part has become wider or narrower."""
-        if event.type() == QEvent.Type.LayoutRequest:
-            self._arrange()
-        return super().event(event)
-
     def _arrange(self) -> None:
-        lines = self._broken()
+        lines = broken(self._parts, _least, self._spacing, self.width())
         if lines == self._lines:
             return
         self._lines = lines
@@ -63,17 +70,28 @@ class Lines(QWidget):
             self._column.addLayout(line)
         self._column.activate()  # or the parts are painted once where the old lines had squeezed them
 
-    def _broken(self) -> list[list[QWidget]]:
-        lines: list[list[QWidget]] = [[]]
-        taken = 0
-        for part in self._parts:
-            width = 0 if part.isHidden() else _least(part) + self._spacing
-            if lines[-1] and taken + width - self._spacing > self.width():
-                lines.append([])
-                taken = 0
-            lines[-1].append(part)
-            taken += width
-        return lines
+
+def broken(
+    parts: Sequence[QWidget], wanted: Callable[[QWidget], int], spacing: int, room: int
+) -> list[list[QWidget]]:
+    """Parts in as few lines as have room for them; a hidden one takes none.
+
+    Args:
+        parts: In their order.
+        wanted: The pixels of one.
+        spacing: Pixels between two.
+        room: Pixels of a line.
+    """
+    lines: list[list[QWidget]] = [[]]
+    taken = 0
+    for part in parts:
+        width = 0 if part.isHidden() else wanted(part) + spacing
+        if lines[-1] and taken + width - spacing > room:
+            lines.append([])
+            taken = 0
+        lines[-1].append(part)
+        taken += width
+    return lines
 
 
 def _least(part: QWidget) -> int:

@@ -10,12 +10,15 @@ MOST_DETAILS = 20_000  # where text can be scrolled
 
 BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]i?B|TB/s|GB/s|[TG]FLOP/s|[mµn]?s|[MG]Hz|W|J|mJ|%)(?!\w))")
 
-EQUALS = re.compile(r"(?<=\bN) (?==)|(?<=\bN =) (?=\d)")
+EQUALS = re.compile(r"(?<=\b\w) (?== [\d−])|(?<=\b\w =) (?=[\d−])")
+COUNTED = re.compile(r"(?<=\d) (?=tiles?\b)|(?<=\d×) (?=(?:faster|slower|less|more)\b)")
 
 
 def unbroken(text: str) -> str:
-    """The text with its figures bound to their units, and N to its value, for lines that may break."""
-    return EQUALS.sub("\N{NO-BREAK SPACE}", BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text))
+    """The text with figures bound to their units, and letters to their values, for lines that may break."""
+    for space in (BEFORE_UNIT, COUNTED, EQUALS):
+        text = space.sub("\N{NO-BREAK SPACE}", text)
+    return text
 
 
 def cut_short(text: str, most: int = MOST_SHOWN) -> str:

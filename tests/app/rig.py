@@ -25,6 +25,7 @@ from tests.app.fakes import FakeEngine
 Save = Callable[[list[Event], str], Path]
 PATIENCE_MS = 60_000  # nobody waits for so long but on a machine that hardly gets to it
 NEVER_MS = 3_600_000
+WHOLE = 100  # percent
 
 
 class PatientBot(QtBot):
@@ -117,6 +118,7 @@ def rig(qtbot: QtBot, qapp: QApplication) -> Iterator[Rig]:
     made = Rig(qtbot)
     yield made
     made.controller.close()
+    appearance_of().zoom(WHOLE)  # what the test after finds, though this one ended on a stage
     appearance_of().finish()  # of a switch that the test did not wait for
 
 

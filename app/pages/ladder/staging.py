@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.ladder.board import LadderBoard
 from flashscope.app.pages.ladder.ladder_recording import TITLE, LadderRecording, common_lengths
-from flashscope.app.pages.staging import Staging
+from flashscope.app.pages.staging import PageStaging
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
@@ -62,7 +62,7 @@ class Ladder(Protocol):
         """Show a step of the ladder; what is unknown or empty leaves what is on show."""
 
 
-class LadderStaging(Staging):
+class LadderStaging(PageStaging[Ladder]):
     """Shows the step that a stop names last, for the problems of its curve.
 
     Args:
@@ -72,8 +72,7 @@ class LadderStaging(Staging):
     """
 
     def __init__(self, page: Ladder, controller: Controller, aside: Sequence[QWidget]) -> None:
-        super().__init__("ladder", controller, aside)
-        self._page = page
+        super().__init__("ladder", page, controller, aside)
         self._seqlen: int | None = None
 
     @property

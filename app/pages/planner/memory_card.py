@@ -1,10 +1,11 @@
 """The card of memory over context."""
 
 from msgspec.structs import asdict
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
+from flashscope.app.pages.compare.legend import KernelLegend
 from flashscope.app.plots.context_plot import ContextPlot, Drawn
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
@@ -22,7 +23,12 @@ UNIT = "model: exact ledger · log"
 
 
 class MemoryCard(Card):
-    """What each kernel holds over N, beside the device's memory."""
+    """What each kernel holds over N, beside the device's memory.
+
+    Attributes:
+        plot: Draws it.
+        legend: Which curve is whose, for a stage.
+    """
 
     def __init__(self, theme: Theme) -> None:
         super().__init__("Memory over context", UNIT)
@@ -32,12 +38,17 @@ class MemoryCard(Card):
         self.export_button = ExportButton("memory over context", self.make_export, theme)
         self.header.addWidget(self.export_button)
         self.plot_menu = PlotMenu(self, self.export_button.exporter)
+        self.legend = KernelLegend(theme)  # off a stage the table beside it has the marks
+        self.legend.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.legend.hide()
+        self.body.addWidget(self.legend)
         self.body.addWidget(self.plot, 1)
         self.setContentsMargins(0, -4, -6, -6)
 
     def show_outlook(self, found: Outlook) -> None:
         """Draw the outlook."""
         self._found = found
+        self.legend.show_kernels([one.kernel for one in found.prospects if one.longest], ())
         limits = {one.kernel: one.longest.tokens for one in found.prospects if one.longest}
         self.plot.draw(
             Drawn(
@@ -53,6 +64,7 @@ class MemoryCard(Card):
         """Recolour."""
         self._theme = theme
         self.plot.apply_theme(theme)
+        self.legend.apply_theme(theme)
         self.export_button.apply_theme(theme)
 
     def make_export(self) -> Export | None:

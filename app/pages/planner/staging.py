@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.planner.memory_card import MemoryCard
 from flashscope.app.pages.staging import Staging
+from flashscope.app.stage.story import Stop
 from flashscope.app.words.planning import outlook_headline
 from flashscope.app.words.provenance import Provenance, of_session
 from flashscope.profiles.results.model.session import Session
@@ -56,6 +57,16 @@ class PlannerStaging(Staging):
     def sentence(self) -> str:
         """How long a context fits."""
         return outlook_headline(self._page.found) if self._page.found is not None else ""
+
+    def show_stop(self, stop: Stop) -> None:
+        """Show the plot and whose curves these are."""
+        super().show_stop(stop)
+        self._page.memory.legend.show()
+
+    def leave(self) -> None:
+        """Show all there is to work with again."""
+        super().leave()
+        self._page.memory.legend.hide()
 
     @property
     def exhibits(self) -> Sequence[QWidget]:

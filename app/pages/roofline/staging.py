@@ -6,7 +6,7 @@ from typing import Protocol
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from flashscope.app.control.controller import Controller
-from flashscope.app.pages.roofline.card import UNIT, RooflineCard
+from flashscope.app.pages.roofline.card import TITLE, UNIT, RooflineCard
 from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.units import seqlen_text, tflops_text
@@ -59,14 +59,16 @@ class RooflineStaging(Staging):
         return f"At N = {seqlen_text(longest)}: {'; '.join(map(_told, [there[0], *base]))}."
 
     def show_stop(self, stop: Stop) -> None:
-        """Show the session's first problems; the unit's place says what the marks are."""
+        """Show the session's first problems; the axes' names stand as title, and beside it what marks are."""
         super().show_stop(stop)
         self._page.shown.setCurrentWidget(self._page.card)
+        self._page.card.set_title(UNIT)
         self._page.card.set_unit(MARKS)
 
     def leave(self) -> None:
         """Show all there is to work with again."""
         super().leave()
+        self._page.card.set_title(TITLE)
         self._page.card.set_unit(UNIT)
 
     @property

@@ -34,6 +34,7 @@ GAP = 8  # pixels
 WIDE = 900  # pixels from which on the lesson stands beside the panels
 NARROW = 680  # pixels below which each panel has a line of its own
 ROW_SHARES = 56, 44  # of the height
+LESSON_SHARE = 34  # of the room
 SENTENCE = 320  # pixels that what a fault does has at least
 NARROWEST = 344  # pixels, as the widest panel needs
 RECORDING = "Recording the broken trace …"
@@ -54,6 +55,7 @@ class BrokenBoard(ModeBoard):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self.told = ""
         self._view: StepView | None = None
         self._theme = theme
         self._refused = False  # one of the traces
@@ -176,17 +178,13 @@ class BrokenBoard(ModeBoard):
             self.row_sought.emit(wrong.row)
 
     def take_stage(self, panels: Sequence[str]) -> None:
-        """Show what tells most: the state of the row, its distance from the truth, and the lesson."""
+        """Show what tells most: the state of the row, its distance from the truth, and how it ends."""
         del panels
-        self._staged = True
-        self._arrange()
-        self._show()
+        self._take_stage(on=True)
 
     def leave_stage(self) -> None:
         """Show all of it."""
-        self._staged = False
-        self.fill_with(None)
-        self._show()
+        self._take_stage(on=False)
 
     def fill_with(self, card: QWidget | None) -> None:
         """Let one of the cards have all the room; None: they share it."""
@@ -220,11 +218,11 @@ class BrokenBoard(ModeBoard):
             self._lesson.body.addWidget(line)
         self._lesson.body.addStretch(1)
         self._lesson.body.setSpacing(12)
-        panels = QVBoxLayout()
-        panels.setSpacing(GAP)
+        self._panels = QVBoxLayout()
+        self._panels.setSpacing(GAP)
         for row, share in zip(self._rows, ROW_SHARES, strict=True):
             row.setSpacing(GAP)
-            panels.addLayout(row, share)
+            self._panels.addLayout(row, share)
         top, below = self._rows
         for chart in self.charts:
             below.addWidget(self._cards[chart], 1)
@@ -232,8 +230,8 @@ class BrokenBoard(ModeBoard):
         top.addWidget(self._cards[self.distance], 62)
         self._body = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._body.setSpacing(GAP)
-        self._body.addLayout(panels, 66)
-        self._body.addWidget(self._lesson, 34)
+        self._body.addLayout(self._panels, 100 - LESSON_SHARE)
+        self._body.addWidget(self._lesson, LESSON_SHARE)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(GAP)
@@ -283,32 +281,31 @@ class BrokenBoard(ModeBoard):
             ]
             told = of_all(both), at_the_end(both)
             if self._staged:  # what becomes of the row stands above
-                self._write(("", *told, ""))
+                self._write(("", "", told[1], ""))
             else:
                 self._write((of_row(both, right.row), *told, "<br>".join(counted)))
 
     def _write(self, told: Sequence[str]) -> None:
         for head, line, text in zip(HEADS, self.lines, told, strict=True):
-            line.setText(
-                f'<span style="font-weight:600">{head}</span><br>{text}'
-                if self.pair.comparison is not None
-                else text
-            )
+            plain_text = self._staged or self.pair.comparison is None
+            line.setText(text if plain_text else f'<span style="font-weight:600">{head}</span><br>{text}')
             line.setVisible(bool(text))
 
     def _write_titles(self, view: StepView) -> None:
         where = f", tile j = {view.step.j}" if view.local_row is not None else ""
-        dims = "component 0 of O" if view.recording.value_dim > 1 else ""
+        dims = "component 0 of O" if view.recording.value_dim > 1 and not self._staged else ""
         self._title(self._cards[self.table], f"Row {view.row}{where}", dims)
         dot, cross = (f'<span style="color:{ink}">' for ink in (self._theme.accent, self._theme.error))
         dtype = view.recording.trace.request.problem.dtype
-        key = f"{dot}●</span> right &nbsp; {cross}×</span> broken &nbsp; ┅ passes in {dtype}"
+        passes = "passes" if self._staged else f"passes in {dtype}"
+        key = f"{dot}●</span> right &nbsp; {cross}×</span> broken &nbsp; ┅ {passes}"
         self._title(self._cards[self.distance], "Distance of O so far", key)
         for chart, title in zip(self.charts, CHART_TITLES, strict=True):
             self._title(self._cards[chart], title, chart.readout(view))
         both = self.pair.comparison
         shows = "" if both is None else HIDDEN if both.verdict.passed else SHOWS
-        self._title(self._lesson, broken(self.pair.fault), shows)
+        head = ("", "") if self._staged else (broken(self.pair.fault), shows)  # the sentence says both
+        self._title(self._lesson, *head)
 
     @staticmethod
     def _title(card: Card, title: str, unit: str) -> None:
@@ -317,11 +314,20 @@ class BrokenBoard(ModeBoard):
             card.set_title(title)
             card.set_unit(unit)
 
+    def _take_stage(self, *, on: bool) -> None:
+        self._staged = on
+        shares = (1, 0) if on else ROW_SHARES  # on a stage no chart stands in the second row
+        for row, share in zip(self._rows, shares, strict=True):
+            self._panels.setStretchFactor(row, share)
+        self._body.setStretchFactor(self._lesson, 0 if on else LESSON_SHARE)
+        self.fill_with(None)
+        self._show()
+
     def _arrange(self) -> None:
         """Put the lesson where there is room, and charts and controls away on a stage."""
         self._body.setDirection(_direction(beside=self.width() >= px(WIDE)))
         for row in self._rows:
-            row.setDirection(_direction(beside=self.width() >= px(NARROW)))
+            row.setDirection(_direction(beside=self._staged or self.width() >= px(NARROW)))
         for part in (self.faults, self.first, *(self._cards[chart] for chart in self.charts)):
             part.setVisible(not self._staged)
 

@@ -148,7 +148,7 @@ class LanesBoard(ModeBoard):
     def _arrange(self) -> None:
         wide = self._staged or self.width() >= px(SIDE_BY_SIDE)
         for panel in self.panels:
-            panel.setMinimumSize(*(1, 1) if self._staged else (px(LEAST[0]), px(LEAST[1])))
+            panel.setMinimumSize(*map(px, LEAST))
         way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         if self._row.direction() != way:
             self._row.setDirection(way)

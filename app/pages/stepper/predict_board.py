@@ -25,7 +25,9 @@ from flashscope.kernels.workload.trace import Trace
 
 GAP = 8  # pixels
 NARROWEST = 344  # pixels
+TITLE = "Predict"
 QUESTION_PX, CHOICE_PX = 20, 16  # pixels of the letters
+STAGED_PX = 16, 13  # where everything is large
 WIDE = 700  # pixels from which on the score stands beside the question
 WIDEST = 560  # pixels of a choice
 SIDE = 300  # pixels of the score's card, and of what is known
@@ -51,6 +53,7 @@ class PredictBoard(ModeBoard):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self.told = ""
         self._theme = theme
         self._of: Trace | None = None  # what is asked about, and which row
         self._choice: RowChoice | None = None
@@ -69,7 +72,7 @@ class PredictBoard(ModeBoard):
         set_tip(self.reset, "Begin to count anew, and hide every answer again")
         for control in (*self.choices, self.onward, self.reset):
             control.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._card = Card("Predict", "…")
+        self._card = Card(TITLE, "…")
         self._side = Card("Score")
         self.chart = GuessChart(theme)
         self._so_far = Card("…")
@@ -159,14 +162,18 @@ class PredictBoard(ModeBoard):
     def take_stage(self, panels: Sequence[str]) -> None:
         """Have the question alone there; the stage's own line tells the score."""
         del panels
-        self._staged = True
-        self._side.hide()
-        self._show_known()
+        self._take_stage(on=True)
 
     def leave_stage(self) -> None:
         """Show the score again, and what is known."""
-        self._staged = False
+        self._take_stage(on=False)
+
+    def _take_stage(self, *, on: bool) -> None:
+        self._staged = on
+        self._card.set_title("" if on else TITLE)  # the stage's own line says where one is
+        self._size()
         self.fill_with(None)
+        self._show()
 
     def fill_with(self, card: QWidget | None) -> None:
         """Let one of the cards have all the room; None: they share it."""
@@ -223,7 +230,8 @@ class PredictBoard(ModeBoard):
         asked, taken = self.quiz.question, self.quiz.answered
         self.tally.setText(self.score.text)
         self.onward.setEnabled(taken is not None and not self.quiz.ended)
-        self._card.set_unit(f"{self.quiz.at + 1} of {len(self.quiz.questions)}" if asked else "")
+        place = f"{self.quiz.at + 1} of {len(self.quiz.questions)}"
+        self._card.set_unit(place if asked is not None and not self._staged else "")
         for n, button in enumerate(self.choices):
             self._show_choice(n, button)
         self._show_known()
@@ -234,7 +242,9 @@ class PredictBoard(ModeBoard):
         shows = ""
         if taken is not None:
             verdict = RIGHT if taken == asked.right else WRONG.format(asked.choices[asked.right])
-            shows = f"<b>{verdict}</b> {asked.shows}" + (f"<br>{ENDED}" if self.quiz.ended else "")
+            shows = f"<b>{verdict}</b> {asked.shows}" + (
+                f"<br>{ENDED}" if self.quiz.ended and not self._staged else ""
+            )
         self._write(asked.known, asked.asks, shows)
 
     def _show_known(self) -> None:
@@ -314,11 +324,12 @@ class PredictBoard(ModeBoard):
         self._so_far.setFixedHeight(px(SIDE))
 
     def _size(self) -> None:
-        """Write the question in larger letters than the rest."""
-        for label, size in ((self.asks, QUESTION_PX), (self.known, CHOICE_PX), (self.shows, CHOICE_PX)):
+        """Write the question in larger letters than the rest; on a stage all letters are large."""
+        question, choice = STAGED_PX if self._staged else (QUESTION_PX, CHOICE_PX)
+        for label, size in ((self.asks, question), (self.known, choice), (self.shows, choice)):
             label.setStyleSheet(f"font-size: {px(size)}px;")
         for button in (*self.choices, self.onward):
-            button.setStyleSheet(f"font-size: {px(CHOICE_PX)}px; text-align: left;")
+            button.setStyleSheet(f"font-size: {px(choice)}px; text-align: left;")
 
 
 def _text() -> FormulaLabel:

@@ -108,8 +108,9 @@ class StepperStaging(Staging):
 
     @property
     def source(self) -> str:
-        """What recorded the trace."""
-        return self._page.bar.source.text()
+        """On what the trace was recorded: how fills more than a line."""
+        story = self._page.story
+        return story.recording.trace.device if story is not None else self._page.bar.source.text()
 
     @property
     def exhibits(self) -> Sequence[QWidget]:
@@ -135,6 +136,7 @@ class StepperStaging(Staging):
         page, self._step = self._page, stop.step
         page.player.set_playing(False)
         page.show_mode(stop.mode or MODES[0].key)
+        page.modes.let_scroll(False)  # also the mode that was on show before
         self._board.take_stage(stop.panels)
         if stop.fault:
             self._board.take_fault(cast("Fault", stop.fault))  # a story names one of them
@@ -155,6 +157,7 @@ class StepperStaging(Staging):
         super().leave()
         for board in self._page.modes.boards:  # another one may have been on the stage before
             board.leave_stage()
+        self._page.modes.let_scroll(True)
         self._page.show_mode(self._before)
 
     @property

@@ -60,7 +60,8 @@ class LanesCard(Card):
         request = rows.timeline.request
         self.kernel = request.kernel
         self.set_title(request.kernel)
-        self._brief = f"with clocks {digits(facts.overhead)}× the time"
+        clocks = f"with clocks {digits(facts.overhead)}× the time"
+        self._brief = " · ".join(filter(None, (rows.key, clocks)))
         self._whole = text = f"{problem_words(request.problem)} · {overhead_text(facts, request.rounds)}"
         self.be_brief(self._stays_brief)
         self.plot.setAccessibleName(
@@ -77,7 +78,7 @@ class LanesCard(Card):
             self.setMaximumHeight(self.plot.wanted_px + px(FRAME_PX))
 
     def be_brief(self, brief: bool) -> None:
-        """Say what the clocks cost alone, as on a stage; or all that there is to say."""
+        """Say what rows are and the clocks cost alone, as on a stage; or all that there is to say."""
         self._stays_brief = brief
         self.told.setText(self._brief if brief else self._whole)
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
-from flashscope.app.pages.staging import Staging
+from flashscope.app.pages.staging import PageStaging
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.stage.story import Stop
@@ -34,7 +34,7 @@ class TimelineBoard(Protocol):
         """What the timelines on show say."""
 
 
-class TimelineStaging(Staging):
+class TimelineStaging(PageStaging[TimelineBoard]):
     """Shows the timelines that are on show.
 
     Args:
@@ -44,8 +44,7 @@ class TimelineStaging(Staging):
     """
 
     def __init__(self, page: TimelineBoard, controller: Controller, aside: Sequence[QWidget]) -> None:
-        super().__init__("timeline", controller, aside)
-        self._page = page
+        super().__init__("timeline", page, controller, aside)
 
     @property
     def settled(self) -> bool:
@@ -92,11 +91,6 @@ class TimelineStaging(Staging):
         for card in self._page.cards:
             card.be_brief(True)
         self._page.lineup.show_kernels(stop.kernels)
-
-    def fill_with(self, exhibit: QWidget | None) -> None:
-        """Show one card, or all of them."""
-        for card in self._page.shown:
-            card.setVisible(exhibit in {None, card})
 
     def leave(self) -> None:
         """Say again all there is to say."""

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
-from flashscope.app.pages.staging import Staging
+from flashscope.app.pages.staging import PageStaging
 from flashscope.app.pages.traffic.shown import CountedPoint
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
@@ -43,7 +43,7 @@ class TrafficCurves(Protocol):
         """Show these kernels alone; none: all."""
 
 
-class TrafficStaging(Staging):
+class TrafficStaging(PageStaging[TrafficCurves]):
     """Shows the curves of the kernels that a stop names.
 
     Args:
@@ -53,8 +53,7 @@ class TrafficStaging(Staging):
     """
 
     def __init__(self, page: TrafficCurves, controller: Controller, aside: Sequence[QWidget]) -> None:
-        super().__init__("traffic", controller, aside)
-        self._page = page
+        super().__init__("traffic", page, controller, aside)
 
     @property
     def lack(self) -> str:
@@ -96,11 +95,6 @@ class TrafficStaging(Staging):
             return ""
         told = " and ".join(f"{{dram_read_bytes of {kernel}}} in {kernel}" for kernel in cards)
         return fill(f"One run at N = {{n}} reads {told} from DRAM.", self.scene)
-
-    def fill_with(self, exhibit: QWidget | None) -> None:
-        """Show one card, or all of them."""
-        for card in self._page.cards.values():
-            card.setVisible(exhibit in {None, card})
 
     def leave(self) -> None:
         """Show every kernel."""

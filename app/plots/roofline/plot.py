@@ -16,7 +16,7 @@ from flashscope.app.plots.dots import brush, dress_dots, pen
 from flashscope.app.plots.hint import Hint
 from flashscope.app.plots.roofline.axis import IntensityAxis
 from flashscope.app.plots.roofline.labels import RING_PX, Labels, Side, SpotLabel, label_px
-from flashscope.app.plots.roofline.roof_item import RoofItem, finite_range
+from flashscope.app.plots.roofline.roof_item import RoofItem, finite_range, name_height
 from flashscope.app.plots.roofline.spots_item import SpotsItem
 from flashscope.app.plots.style import Plot, grid_behind, restyle
 from flashscope.app.words.kinds import KINDS
@@ -141,19 +141,26 @@ class RooflinePlot(Plot):
         meeting = [level - slope for level in levels for slope in slopes]
         left, right = finite_range([x for x, _ in places] + meeting)
         x = (left - MARGIN, right + MARGIN + self._names_width(right - left + 2 * MARGIN))
-        y = (low - MARGIN, high + HEAD)
+        y = (low - MARGIN, high + max(HEAD, self._head(high - low + MARGIN)))
         self.getViewBox().setRange(xRange=x, yRange=y, padding=0, disableAutoRange=True)
         for roof in self._roofs:
             roof.draw(x, y, max(levels, default=y[1]))
-        self._roof_names = []
+        lines = [roof.line_in(self.getViewBox()) for roof in self._roofs if not roof.rises]
+        taken = [*lines]
         for roof in sorted(self._roofs, key=lambda one: (one.rises, -one.level)):
-            roof.write(self.getViewBox(), self._roof_names)
+            roof.write(self.getViewBox(), taken)
+        self._roof_names = taken[len(lines) :]
         self._draw_chosen()
 
     def _names_width(self, decades: float) -> float:
         """How many decades more it takes for names to stand right of the last points, at most a third."""
         share = label_px([item.kernel for item in self._shown]) / max(1.0, self.getViewBox().width())
         return float(decades * min(share / max(1 - share, 0.5), 1 / 3))
+
+    def _head(self, decades: float) -> float:
+        """How many decades more it takes for a name to stand over the highest ceiling, at most as many."""
+        share = name_height() / max(1.0, self.getViewBox().height())
+        return float(decades * share / max(1 - share, 0.5))
 
     def _draw_chosen(self) -> None:
         rings = [

@@ -15,8 +15,9 @@ from flashscope.profiles.wire.ceilings import EXPONENTIALS, LEVELS
 
 RoofEnds = tuple[float, float]
 Anchor = tuple[float, float]
-BESIDE = (0.85, 0.6, 0.35)  # of the slope's length, at which its name may end: no point is above it
+BESIDE = (0.85, 0.75, 0.6, 0.35)  # of the slope's length, at which its name may end: no point is above it
 INSET_PX = 2  # from a line to a name
+LINE_PX = 1  # that a line keeps free of names
 
 
 class RoofItem:
@@ -73,6 +74,12 @@ class RoofItem:
             right = (x[1], self.level)  # above it no point can stand, and no slope ends
             self._sides = [((1, 1), right), ((1, 0), right)]
 
+    def line_in(self, view: pg.ViewBox) -> QRectF:
+        """What the line of a level takes of the scene: no name stands on it."""
+        inside = view.sceneBoundingRect()
+        y = view.mapViewToScene(QPointF(0, self.level)).y()
+        return QRectF(inside.left(), y - LINE_PX / 2, inside.width(), LINE_PX)
+
     def write(self, view: pg.ViewBox, taken: list[QRectF]) -> None:
         """Write its name where it stands on none that is written already, or nowhere."""
         metrics, inside = QFontMetricsF(tick_font()), view.sceneBoundingRect()
@@ -95,6 +102,11 @@ class RoofItem:
         self._line.setPen(pg.mkPen(theme.dim, width=1.6 * ZOOM.factor, style=style))
         self._text.setFont(tick_font())
         self._text.setColor(theme.dim)
+
+
+def name_height() -> float:
+    """Pixels that a name takes over its line."""
+    return QFontMetricsF(tick_font()).height() + 2 * px(INSET_PX)
 
 
 def finite_range(values: list[float]) -> RoofEnds:

@@ -1,6 +1,6 @@
 """HBM, the chip, and what goes between them: bytes by the tile-level IO model, tiled against standard."""
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from flashscope.app.look.kernel_marks import KERNEL_MARKS, OTHER_MARK
@@ -8,12 +8,13 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.plots.stepper.held import chip_widths, draw_arrow, draw_chips
 from flashscope.app.plots.stepper.ink import mix
-from flashscope.app.plots.stepper.panel import SMALL, Panel, put, width_of
+from flashscope.app.plots.stepper.panel import SMALL, Panel, put, put_first, width_of
 from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.stepper.traffic import on_chip, standard_bytes
 from flashscope.app.words.units import bytes_text, traffic_text
 
+NEVER = "S and P are never here"
 HOPPER_SHARED_BYTES = 227 * 1024  # the largest opt-in shared memory of one block, CUDA C++ guide, table 27
 
 
@@ -97,9 +98,17 @@ class MemoryPanel(Panel):
         x += put(painter, QRectF(x, rect.top(), 60, rect.height()), "HBM", self.theme.text) + 14
         painter.setFont(self.sized(SMALL))
         arrays = " · ".join(f"{name} {bytes_text(nbytes)}" for name, nbytes in sizes)
-        told = (f"{arrays} — S and P are never here", arrays, " · ".join(name for name, _ in sizes))
-        fits = (text for text in told if width_of(text, painter.font()) <= rect.right() - x)
-        put(painter, QRectF(x, rect.top(), rect.right() - x, rect.height()), next(fits, ""), self.theme.dim)
+        room = QRectF(x, rect.top(), rect.right() - x, rect.height())
+        whole = f"{arrays} — {NEVER}"
+        if width_of(whole, painter.font()) <= room.width():
+            put(painter, room, whole, self.theme.dim)
+            return
+        told = arrays, " · ".join(name for name, _ in sizes)
+        if room.height() >= 2 * self.unit():  # one under the other
+            half = QPointF(0, self.unit() / 2)
+            put_first(painter, room.translated(half), (NEVER,), self.theme.dim)
+            room.translate(-half)
+        put_first(painter, room, told, self.theme.dim)
 
     def _draw_chip(self, painter: QPainter, view: StepView, rect: QRectF) -> None:
         held = on_chip(view.recording, view.step)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.stepper.step_view import StepView
+from flashscope.app.widgets.yielding import Yielding
 
 SMALL = 11 / 13  # captions against text
 
@@ -39,7 +40,7 @@ def _laid_out(html: str, font: QFont) -> QStaticText:
     return text
 
 
-class Panel(QWidget):
+class Panel(Yielding, QWidget):
     """One panel; subclasses paint in `draw` and put what they show into `words`.
 
     Attributes:
@@ -78,9 +79,6 @@ class Panel(QWidget):
         """The numbers that it shows, a row of `columns` each; this class shows none."""
         del view
         return ()
-
-    def let_go(self) -> None:
-        """Point at nothing any more, as for a picture; this class points at nothing."""
 
     def draw(self, painter: QPainter, view: StepView) -> None:
         """Paint a step; this class paints nothing."""

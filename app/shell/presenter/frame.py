@@ -2,17 +2,18 @@
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.widgets.badge import Badge
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.plain import unbroken
+from flashscope.app.words.plain import cut_short, unbroken
 from flashscope.app.words.provenance import Provenance
 
 MARGIN = 12
+MOST_TOLD = 400  # characters of a message: five lines at 1280 x 720
 
 
 class Curtain(QWidget):
@@ -42,9 +43,11 @@ class Curtain(QWidget):
 
     @guarded(bool)
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Be as large as what it covers."""
+        """Be as large as what it covers, and painted so: what follows may be a switch, as above."""
         if event.type() == QEvent.Type.Resize:
             self._cover()
+            if self.isVisible():
+                self.repaint()
         return super().eventFilter(watched, event)
 
     @guarded()
@@ -59,7 +62,8 @@ class StageFrame:
 
     Attributes:
         sentence: What is said of what is on show.
-        foot: The badge, the source or a message, and which stop it is.
+        message: What went wrong, in as many lines as that takes.
+        foot: That, and under it the badge, the source and which stop it is.
     """
 
     def __init__(self) -> None:
@@ -71,12 +75,20 @@ class StageFrame:
         self._badge, self.source, self.place = Badge(), ElidedLabel(), PlainLabel()
         self.source.setProperty("role", "dim")
         self.place.setProperty("role", "dim")
-        row = QHBoxLayout(self.foot)
-        row.setContentsMargins(MARGIN, 0, MARGIN, MARGIN // 2)
+        self.message = PlainLabel(wordWrap=True)
+        self.message.setMinimumWidth(1)
+        self.message.setAccessibleName("What went wrong")
+        self.message.hide()
+        row = QHBoxLayout()
         row.setSpacing(MARGIN)
         row.addWidget(self._badge)
         row.addWidget(self.source, 1)
         row.addWidget(self.place)
+        column = QVBoxLayout(self.foot)
+        column.setContentsMargins(MARGIN, 0, MARGIN, MARGIN // 2)
+        column.setSpacing(MARGIN // 2)
+        column.addWidget(self.message)
+        column.addLayout(row)
         self.show(False)
 
     def show(self, on: bool) -> None:
@@ -89,11 +101,18 @@ class StageFrame:
         self.sentence.setText(unbroken(sentence))
         self.sentence.setVisible(bool(sentence) and not self.foot.isHidden())
 
-    def tell(self, text: str, role: str = "dim") -> None:
-        """Where the figures come from, or what went wrong."""
-        self.source.setProperty("role", role)
-        self.source.style().polish(self.source)
-        self.source.setText(text)
+    def name_source(self, source: str) -> None:
+        """Where the figures come from; nothing went wrong any more."""
+        self.source.setText(source)
+        self.message.setText("")
+        self.message.hide()
+
+    def tell(self, text: str, role: str = "error") -> None:
+        """What went wrong, whole: nobody opens a line on a stage that is cut short."""
+        self.message.setProperty("role", role)
+        self.message.style().polish(self.message)
+        self.message.setText(unbroken(cut_short(text, MOST_TOLD)))
+        self.message.setVisible(bool(text))
 
     def show_provenance(self, provenance: Provenance, why: str) -> None:
         """Say where the figures come from, and in capitals why they are not those of a run here."""

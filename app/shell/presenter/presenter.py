@@ -18,6 +18,7 @@ from flashscope.app.shell.presenter.fallback import FALL_BACK, NONE_FAILED, Fall
 from flashscope.app.shell.presenter.frame import Curtain, StageFrame
 from flashscope.app.shell.presenter.live import LiveRuns
 from flashscope.app.shell.presenter.loading import Loading
+from flashscope.app.shell.presenter.places import Places
 from flashscope.app.shell.presenter.venue import Venue
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.story import GROWING, PageKey, Stop, Story
@@ -77,6 +78,7 @@ class Stage(QObject):
         self._fell = False  # what the stop ran
         self._held = False  # what is painted, as it is
         self.loading = Loading(self, self._ready)
+        self._places = Places(window, self.loading)  # first: nobody sees it scroll
         self.loading.changed.connect(self._cover)
         self._away: list[QWidget] = []
         self._view = window.view  # in front before the stage was taken, and of which session
@@ -127,6 +129,8 @@ class Stage(QObject):
     def enter(self, story: Story | None = None) -> None:
         """Present a story from its first stop, or what is on show."""
         if not self.on:
+            self.curtain.draw(closed=True)  # before the window grows, which keeps a strip of what was there
+            self._places.keep()
             self._away = [part for part in self._chrome if not part.isHidden()]
             for part in self._away:
                 part.hide()
@@ -160,6 +164,7 @@ class Stage(QObject):
             return
         self.on = self.black = self._opening = False
         self.loading.begin(covered=True)  # until the window is there again
+        self._places.give_back()
         self._take_back()
         self._clicks.take(False)
         self.window.let_scroll(True)
@@ -370,13 +375,12 @@ class Stage(QObject):
         frame.say("" if self._alone else f"{RECORDING if why and self._stop.run else ''}{said}")
         frame.show_provenance(staging.provenance, why)
         frame.place.setText(f"{self.at + 1} / {len(self.stops)}" if self.stops else "")
+        problem = staging.scene.problem if self._alone else ""  # else the sentence tells it
+        frame.name_source(" · ".join(filter(None, (staging.source, problem))))
         if self._stop.run and why:
             frame.tell(f"{self.fallback.reason or self.live.reason} {RECORDED} {staging.source}.", "warn")
         elif self.failed and not self.fallback.standing_in:
-            frame.tell(f"{FALL_BACK} {self.fallback.reason}", "error")
-        else:
-            problem = staging.scene.problem if self._alone else ""  # else the sentence tells it
-            frame.tell(" · ".join(filter(None, (staging.source, problem))))
+            frame.tell(f"{FALL_BACK} {self.fallback.reason}")
         self._registry.refresh()
 
     def _hear(self, text: str) -> None:
@@ -386,4 +390,4 @@ class Stage(QObject):
 
     def _tell(self, text: str) -> None:
         if self.on:
-            self.frame.tell(text, "error")
+            self.frame.tell(text)

@@ -17,7 +17,7 @@ class Venue(QObject):
     """Lets a window fill the audience's screen, in a size that can be read from afar.
 
     Attributes:
-        turning: Whether everything is on its way into its size.
+        turning: Whether the window and everything in it is on its way into its size.
 
     Signals:
         settled: The window is in its size.
@@ -33,12 +33,23 @@ class Venue(QObject):
         self._appearance, self._settings = appearance, settings
         self._awake = Awake()
         self._filled_before = False
+        self._awaited: int | None = None  # percent, once the window fills the screen
         self.turning = False
         appearance.changed.connect(self._settle)
+        full_screen.filled.connect(self._go_on)
 
     def _settle(self) -> None:
-        self.turning = False
-        self.settled.emit()
+        self.turning = self._awaited is not None
+        if not self.turning:
+            self.settled.emit()
+
+    def _go_on(self) -> None:
+        """Make everything large: it takes long, and nothing is painted meanwhile."""
+        percent, self._awaited = self._awaited, None
+        if percent is not None:
+            self._zoom(percent)
+            if not self.turning:
+                self.settled.emit()
 
     @property
     def filling(self) -> bool:
@@ -68,17 +79,20 @@ class Venue(QObject):
         notes.show()
 
     def take(self) -> None:
-        """Fill the audience's screen."""
+        """Fill the audience's screen, and then be large."""
         audience, speaker = self.screens
         self._filled_before = self._full_screen.on
         self._awake.begin()
         if not self._filled_before:
             self._full_screen.toggle(audience if audience is not speaker else None)
         height = (audience if audience is not speaker else self._window.screen()).geometry().height()
-        self._zoom(zoom_on(height))
+        self._awaited, self.turning = zoom_on(height), True
+        if not self._full_screen.turning:
+            self._go_on()
 
     def give_back(self) -> None:
         """Make the window what it was before."""
+        self._awaited = None
         self._awake.end()
         if self._full_screen.on and not self._filled_before:
             self._full_screen.toggle()

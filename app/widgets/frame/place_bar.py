@@ -1,17 +1,15 @@
 """The line above the views of a place: their tabs, and what all of them share."""
 
-from PySide6.QtCore import QEvent
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
-from flashscope.app.control.guard import guarded
 from flashscope.app.widgets.frame.place_tabs import PlaceTabs
+from flashscope.app.widgets.lines import Arranging, broken
 
 MARGINS = 4, 0, 12, 0
 SPACING = 12
 
 
-class PlaceBar(QWidget):
+class PlaceBar(Arranging):
     """The tabs, and to the right of them what is shared, or under them where there is no room beside.
 
     Attributes:
@@ -38,23 +36,12 @@ class PlaceBar(QWidget):
             shared.setVisible(key == place)
         self._arrange()
 
-    @guarded()
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stand beside each other, or one under the other."""
-        super().resizeEvent(event)
-        self._arrange()
-
-    @guarded(bool)
-    def event(self, event: QEvent) -> bool:
-        """Stand otherwise, too, when a part has become wider or narrower."""
-        if event.type() == QEvent.Type.LayoutRequest:
-            self._arrange()
-        return super().event(event)
-
     def _arrange(self) -> None:
-        shown = [part for part in self._shared.values() if not part.isHidden()]
-        wanted = self.tabs.sizeHint().width() + sum(part.sizeHint().width() + SPACING for part in shown)
+        room = self.width() - MARGINS[0] - MARGINS[2]
+        lines = broken(
+            [self.tabs, *self._shared.values()], lambda part: part.sizeHint().width(), SPACING, room
+        )
         beside, under = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        direction = beside if wanted + MARGINS[0] + MARGINS[2] <= self.width() else under
+        direction = beside if len(lines) == 1 else under
         if direction != self._line.direction():
             self._line.setDirection(direction)

@@ -167,9 +167,16 @@ def test_the_sentence_has_what_each_has_moved_and_how_many_times_as_much_that_is
     standard = 4 * 2304 + 3 * 9 * 256 + 24 * 8 * 4 + 24 * 4
     flash2 = 2 * 9 * 256 + 2 * 24 * 8 * 4 + 24 * 4
     assert (standard, flash2) == (16992, 6240)
-    assert of.sentence(54).startswith("After tile 9 of 9 standard has moved 17.0 kB, flash1 ")
+    assert of.sentence(54).startswith(
+        "With tile 9 of 9 done by flash1 and flash2, standard has moved 17.0 kB, flash1 "
+    )
     assert of.sentence(54).endswith(" and flash2 6.24 kB: standard 2.72× as much as flash2.")
-    assert of.sentence(49).startswith("In tile 9 of 9 ")
+    assert of.sentence(49).startswith("With flash1 and flash2 in tile 9 of 9, ")
+    assert of.short_sentence(0) == "Before tile 1 of 9 nothing has moved."
+    assert of.short_sentence(54) == (
+        "flash2 is done with tile 9 of 9 and has moved 6.24 kB, standard 17.0 kB, by the model: "
+        "standard 2.72× as much as flash2."
+    )
 
 
 @pytest.mark.parametrize("order", ["flash1", "flash2"])

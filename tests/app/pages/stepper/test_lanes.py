@@ -73,7 +73,9 @@ def test_the_transport_moves_all_lanes_by_the_same_work(walked: Bench) -> None:
         walked.press(Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert page.position is not None
     assert page.position.at == 18
-    assert lanes(page).said.text().startswith("After tile 3 of 64 standard has moved ")
+    assert (
+        lanes(page).said.text().startswith("With tile 3 of 64 done by flash1 and flash2, standard has moved ")
+    )
     assert "tile 1,0: writes" in told(page, "standard")  # three tiles of 64, of S, each read and written
     assert "tile 2,0" in told(page, "flash1")
     assert "tile 0,2" in told(page, "flash2")
@@ -109,7 +111,7 @@ def test_the_moments_when_s_and_p_leave_and_come_back_are_marked_and_said(walked
         walked.press(Qt.Key.Key_BracketRight)
         assert page.position is not None
         if any(event.at == page.position.at and event.kind == "passes" for event in page.events):
-            said.append(lanes(page).said.text().partition(". In tile")[0])
+            said.append(lanes(page).said.text().partition(". With ")[0])
         if page.position.at > 4 * 64:
             break
     assert said == [
@@ -303,7 +305,7 @@ def test_on_a_stage_the_lanes_fill_it_and_nothing_scrolls(
     assert {text: px for text, px in letters(window) if px < {720: 24, 1080: 27}[height]} == {}
     assert list(clipped(window)) == []
     assert beyond(lanes(page), monkeypatch) == []
-    assert window.stage.frame.sentence.text().startswith("In tile 22 of 64 standard has moved 82.4")
+    assert window.stage.frame.sentence.text().startswith("flash2 is in tile 22 of 64 and has moved ")
     for one in lanes(page).panels:
         assert one.visibleRegion().boundingRect() == one.rect()
         assert one.sized(SMALL).pixelSize() >= {720: 24, 1080: 27}[height]
@@ -324,7 +326,7 @@ def test_a_stop_of_a_story_shows_lanes_at_its_step_and_may_say_what_they_moved(
     page.staging.show_stop(Stop("stepper", preset="causal", mode="lanes", step=74))
     rig.say([TraceReady(trace=build_trace(request)) for request in rig.engine.traces])
     qtbot.waitUntil(lambda: page.position is not None and page.position.at == 74)
-    assert page.staging.sentence.startswith("In tile 13 of 36 standard has moved ")
+    assert page.staging.sentence.startswith("flash2 is in tile 13 of 36 and has moved ")
     said = fill("{moved-standard} and {moved-flash2}: {moved-ratio}", page.staging.scene)
     moved = {key: lane.moved(74).total for key, lane in story(page).lanes.items()}
     pair = traffic_text(moved["standard"]), traffic_text(moved["flash2"])
@@ -343,7 +345,7 @@ def test_a_window_comes_back_in_lanes_where_they_were_chosen_last(rig: Rig, qtbo
     assert (page.modes.key, page.bar.modes.current) == ("lanes", "lanes")
     assert page.bar.order.isHidden()
     answer(rig)
-    assert "After tile 1 of 2 standard has moved " in lanes(page).said.text()
+    assert "With tile 1 of 2 done by flash1 and flash2, standard has moved " in lanes(page).said.text()
     action = window.registry.find("stepper.mode.blocks")
     assert action is not None
     action.trigger()

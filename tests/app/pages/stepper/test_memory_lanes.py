@@ -7,6 +7,7 @@ from PySide6.QtCore import QRectF
 
 from flashscope.app.plots.stepper import held as chips
 from flashscope.app.plots.stepper import memory_panel
+from flashscope.app.plots.stepper import panel as panels
 from flashscope.app.plots.stepper.panel import put, width_of
 from flashscope.app.stepper.traffic import on_chip
 from tests.app.pages.stepper.conftest import Bench
@@ -27,7 +28,7 @@ def test_what_is_on_the_chip_is_drawn_or_counted(
         drawn.append((html, rect.left() + width_of(html, painter.font()), rect.right()))  # type: ignore[attr-defined]
         return put(painter, rect, html, *rest)  # type: ignore[arg-type]
 
-    for module in (memory_panel, chips):
+    for module in (memory_panel, chips, panels):
         monkeypatch.setattr(module, "put", noting)
     panel.setParent(None)
     panel.resize(width, 120)

@@ -7,12 +7,15 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.pages.compare import ComparePage
+from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.presenter.actions import STAGED
 from flashscope.app.stage.story import read_story
 from flashscope.app.stage.writing import add_stop, session_named
+from flashscope.app.stepper.modes import MODES
+from flashscope.app.words.plain import unbroken
 from tests.app.rig import Rig
-from tests.app.shell.presenter.conftest import settle
+from tests.app.shell.presenter.conftest import answer, settle
 
 
 @pytest.mark.parametrize("view", STAGED)
@@ -44,3 +47,31 @@ def test_a_comparison_is_added_with_its_sessions_and_shown_with_them(
     window.stage.enter(story)
     settle(window, rig, qtbot)
     assert [one.stem for one in page.lineup.paths] == list(names)
+
+
+@pytest.mark.parametrize("mode", [one.key for one in MODES])
+def test_every_mode_of_the_stepper_is_added_as_a_stop_and_comes_back_at_its_step(
+    window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path, mode: str
+) -> None:
+    window.show_page("stepper")
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    page.show_preset("slide-reversed")
+    answer(rig)
+    page.show_mode(mode)
+    answer(rig)
+    page.seek(9)
+    path = tmp_path / "added.toml"
+    add_stop(path, window.staging.stop)
+    at, fault = window.staging.stop.step, window.staging.stop.fault
+    page.show_mode("blocks" if mode != "blocks" else "lanes")
+    page.show_preset("slide")
+    answer(rig)
+    window.stage.enter(read_story(path))
+    settle(window, rig, qtbot)
+    assert (page.modes.key, page.modes.board.fault, window.staging.stop.step) == (mode, fault, at)
+    assert page.staging.stop.preset == "slide-reversed"
+    said = window.stage.frame.sentence.text()
+    assert said
+    if mode != "blocks":
+        assert said == unbroken(page.staging.sentence), "what the mode itself says of it"

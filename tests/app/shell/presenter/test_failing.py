@@ -6,6 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.story import Story
 from flashscope.profiles.wire.events import PlanFinished, PointFailed, PointStarted
 from tests.app.fakes import PLAN, SECOND, plan_started
@@ -30,7 +31,7 @@ def test_a_run_that_loses_its_worker_falls_back_to_a_recording_with_one_key(
     rig.controller.run(PLAN)
     lose(rig)
     frame = window.stage.frame
-    assert frame.source.text() == "Press R for the bundled recording. The worker died (signal 9)."
+    assert frame.message.text() == "Press R for the bundled recording. The worker died (signal 9)."
     press(window, Key.Key_R)
     assert rig.engine.cancelled == 1
     with qtbot.waitSignal(rig.controller.session_changed):
@@ -67,22 +68,22 @@ def test_a_run_that_fails_behind_a_stop_with_its_own_session_is_not_taken_for_th
     settle(staged, rig, qtbot)
     assert rig.controller.path == story.session_of(story.stops[0])
     assert staged.stage.frame.badge.startswith("SAVED")
-    assert not staged.stage.frame.source.text().startswith("Press R")
+    assert not staged.stage.frame.message.text().startswith("Press R")
 
 
 def test_a_stop_with_its_own_session_tells_nothing_of_a_sweep_behind_it(
     staged: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
-    source = staged.stage.frame.source
-    before = source.text()
+    message = staged.stage.frame.message
+    before = message.text()
     rig.controller.run(PLAN)
     lose(rig)
     rig.say([PlanFinished(t_ns=3 * SECOND, outcome="failed", reason="No worker starts.")])
     settle(staged, rig, qtbot)
     rig.controller.error_raised.emit("The worker died.", "")
-    assert source.text() == before
+    assert message.text() == before
     staged.trigger("stage.fallback")
-    assert source.text() == "No run failed that this stop shows."
+    assert message.text() == "No run failed that this stop shows."
 
 
 @pytest.mark.matrix
@@ -93,3 +94,17 @@ def test_what_does_not_fit_is_no_failure_of_a_run(window: MainWindow, rig: Rig) 
     rig.controller.run(PLAN)
     rig.say([plan_started(), PointFailed(index=0, t_ns=SECOND, status="will-not-fit", reason="Too large.")])
     assert not window.stage.fallback.reason
+
+
+def test_what_went_wrong_is_told_whole_however_long_it_is(staged: MainWindow, rig: Rig, qtbot: QtBot) -> None:
+    frame = staged.stage.frame
+    source = frame.source.text()
+    frame.tell("The worker died (signal 9) in flash2 at N = 4096, and so did the next one. " * 3)
+    grab_whole(staged)
+    assert frame.message.isVisible()
+    assert frame.message.height() >= frame.message.heightForWidth(frame.message.width()) > 0
+    assert (frame.message.mapTo(staged, frame.message.rect().bottomRight()).x()) < staged.width()
+    assert frame.source.text() == source, "which still says what is on show"
+    staged.stage.step(1)
+    settle(staged, rig, qtbot)
+    assert frame.message.isHidden()

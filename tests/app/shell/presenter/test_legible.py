@@ -1,10 +1,11 @@
 """What a view shows on a stage can be read from row 30: whole, large, and no text on another."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QLabel, QScrollBar, QWidget
 from pytestqt.qtbot import QtBot
@@ -12,18 +13,25 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.pages.compare import ComparePage
+from flashscope.app.pages.planner import PlannerPage
+from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.pages.stepper.predict_board import PredictBoard
 from flashscope.app.pages.timeline import TimelinePage
+from flashscope.app.plots.stepper import held, memory_panel, panel
+from flashscope.app.plots.stepper.panel import put
 from flashscope.app.plots.style import Plot
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.presenter import venue
 from flashscope.app.shell.shots import grab_whole
+from flashscope.app.stage.story import find_story, read_story
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.profiles.wire.events import TimelineReady
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import answer
+from tests.app.shell.presenter.conftest import settle as arrive
 from tests.app.timelines import made_timeline
 
 SIZES = {(1280, 720): 24, (1920, 1080): 27}  # the least pixels of a letter: 18 pt, 20 pt
@@ -37,11 +45,18 @@ VIEWS = (
     "compare",
     "planner",
     "stepper",
+    "stepper lanes",
+    "stepper broken",
+    "stepper predict",
     "timeline",
     "ladder",
 )
 INSET = 4  # pixels of a text's own margin
-FIRST = ("roofline", (1280, 720)), ("traffic", (1920, 1080))  # many texts that might meet
+FIRST = (  # many texts that might meet, and panels that scroll elsewhere
+    ("roofline", (1280, 720)),
+    ("traffic", (1920, 1080)),
+    ("stepper broken", (1280, 720)),
+)
 WALKS = [
     pytest.param(
         view, size, id=f"{view}-{size[1]}", marks=() if (view, size) in FIRST else pytest.mark.matrix
@@ -60,11 +75,14 @@ def take(window: MainWindow, rig: Rig, qtbot: QtBot, view: str) -> None:
         assert isinstance(compare, ComparePage)
         compare.choose([BUNDLED / f"{name}.flashscope" for name in ("h100-peers", "h200-peers")])
         qtbot.waitUntil(lambda: compare.board.findings is not None)
+    view, _, mode = view.partition(" ")
     window.show_page(view)
     if view == "stepper":
         stepper = window.pages["stepper"]
         assert isinstance(stepper, StepperPage)
-        stepper.show_preset("slide")
+        stepper.show_preset("slide-reversed")
+        answer(rig)
+        stepper.show_mode(mode or "blocks")
         answer(rig)
         stepper.seek(4)
     if view == "timeline":
@@ -101,6 +119,92 @@ def test_on_a_stage_nothing_scrolls_is_clipped_small_or_stands_on_another(
     take(window, rig, qtbot, view)
     settle(window, size, qtbot)
     assert window.stage.frame.sentence.isVisible(), "a computed sentence"
+    look(window, size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_rooflines_axes_are_named_and_no_ceilings_name_stands_on_another(
+    window: MainWindow, rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(venue, "HEIGHT", venue.HEIGHT * SCREEN / max(size[1], venue.HEIGHT))
+    monkeypatch.setattr(FullScreen, "toggle", lambda *_: None)
+    take(window, rig, qtbot, "roofline")
+    settle(window, size, qtbot)
+    page = window.page
+    assert isinstance(page, RooflinePage)
+    assert "TFLOP/s over FLOP a byte" in {one.text() for one in page.card.findChildren(QLabel)}
+    plot = page.card.plot
+    view = plot.getViewBox()
+    named = {text: box for text, box in boxes(plot) if text.endswith("/s")}
+    assert {text.split()[0] for text in named} == {"copy", "matmul", "exponentials"}
+    levels = [view.mapViewToScene(QPointF(0, one.level)).y() for one in plot._roofs if not one.rises]
+    assert not [text for text, box in named.items() for y in levels if box.top() < y < box.bottom()]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_where_the_stage_shows_the_memory_it_says_that_s_and_p_are_never_there(
+    window: MainWindow, rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(venue, "HEIGHT", venue.HEIGHT * SCREEN / max(size[1], venue.HEIGHT))
+    monkeypatch.setattr(FullScreen, "toggle", lambda *_: None)
+    window.stage.enter(read_story(find_story("online-softmax")))
+    window.stage.go(5)
+    arrive(window, rig, qtbot)
+    settle(window, size, qtbot)
+    written: dict[str, bool] = {}  # whether they have room
+
+    def noting(painter: QPainter, rect: QRectF, html: str, *rest: Any) -> float:
+        wide = put(painter, rect, html, *rest)
+        written[html] = wide <= rect.width() + TOUCH
+        return wide
+
+    stepper = window.page
+    assert isinstance(stepper, StepperPage)
+    for module in (panel, held, memory_panel):
+        monkeypatch.setattr(module, "put", noting)
+    stepper.modes.blocks.memory.grab()
+    assert [has_room for text, has_room in written.items() if "S and P are never here" in text] == [True]
+    assert all(written.get(chip) for chip in ("Q<sub>0</sub>", "K<sub>1</sub>", "V<sub>1</sub>", "m ℓ O"))
+
+
+def test_the_planners_curves_are_named_on_a_stage_and_there_alone(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_page("planner")
+    page = window.page
+    assert isinstance(page, PlannerPage)
+    legend = page.memory.legend
+    assert not legend.isVisible()
+    window.trigger("stage")
+    qtbot.waitUntil(lambda: not window.stage.loading.on)
+    assert legend.isVisible()
+    assert set(legend.shown) == set(page.memory.plot.drawn.curves) > {"standard", "flash2"}
+    window.trigger("stage")
+    assert not legend.isVisible()
+
+
+@pytest.mark.parametrize(
+    "size", [size if size[1] == 720 else pytest.param(size, marks=pytest.mark.matrix) for size in SIZES]
+)
+def test_every_question_of_predict_stands_whole_on_a_stage_with_its_answer(
+    window: MainWindow, rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(venue, "HEIGHT", venue.HEIGHT * SCREEN / max(size[1], venue.HEIGHT))
+    monkeypatch.setattr(FullScreen, "toggle", lambda *_: None)
+    take(window, rig, qtbot, "stepper predict")
+    stepper = window.page
+    assert isinstance(stepper, StepperPage)
+    board = stepper.modes.board
+    assert isinstance(board, PredictBoard)
+    while True:
+        board.answer(0)
+        settle(window, size, qtbot)
+        look(window, size)
+        if board.quiz.ended:
+            return
+        board.onward.click()
+
+
+def look(window: MainWindow, size: tuple[int, int]) -> None:
+    """Fail where something scrolls, is small, is cut, or meets another text of its plot."""
     assert [one for one in window.findChildren(QScrollBar) if one.isVisible()] == []
     small = {text: px for text, px in letters(window) if px < SIZES[size]}
     assert small == {}

@@ -88,8 +88,8 @@ def test_where_it_cannot_run_the_recording_is_shown_and_why_is_said(
     assert rig.controller.path == RECORDING
     frame = window.stage.frame
     assert frame.badge.startswith("NOT RUN HERE · SAVED · GPU NVIDIA H200")
-    assert frame.source.text().startswith("no usable GPU here")
-    assert frame.source.text().endswith("Shown in its place: H200 standard and flash2.")
+    assert frame.message.text().startswith("no usable GPU here")
+    assert frame.message.text().endswith("Shown in its place: H200 standard and flash2.")
     assert frame.sentence.text().startswith("A recording, not run here: flash2 takes")
     press(window, Key.Key_Space)
     at_rest(window, qtbot)
@@ -108,7 +108,7 @@ def test_a_run_that_fails_gives_way_to_its_recording_at_once(
     qtbot.waitUntil(lambda: rig.controller.path == RECORDING)
     at_rest(live, qtbot)
     assert live.stage.frame.badge.startswith("RUN FAILED · SAVED")
-    assert live.stage.frame.source.text() == (
+    assert live.stage.frame.message.text() == (
         "The worker died (signal 9). Shown in its place: H200 standard and flash2."
     )
     for key in (Key.Key_Space, Key.Key_Left):
@@ -122,7 +122,7 @@ def test_at_a_stop_with_a_recording_nothing_is_run_unseen(live: MainWindow, rig:
     for key in ("run", "stage.run"):
         live.trigger(key)
     assert rig.engine.plans == []
-    assert live.stage.frame.source.text() == SAVED
+    assert live.stage.frame.message.text() == SAVED
 
 
 @pytest.mark.matrix
@@ -133,7 +133,7 @@ def test_a_stop_that_ran_is_run_again_on_demand(live: MainWindow, rig: Rig, qtbo
     assert len(rig.engine.plans) == 2
     live.trigger("stage.run")
     assert len(rig.engine.plans) == 2
-    assert live.stage.frame.source.text().startswith("A sweep is running already")
+    assert live.stage.frame.message.text().startswith("A sweep is running already")
 
 
 @pytest.mark.matrix
@@ -146,7 +146,7 @@ def test_without_a_story_a_view_of_the_session_runs_the_form_and_another_says_th
     at_rest(window, qtbot)
     window.trigger("stage.run")
     assert rig.engine.plans == []
-    assert window.stage.frame.source.text().startswith("Planner shows no sweep")
+    assert window.stage.frame.message.text().startswith("Planner shows no sweep")
     window.stage.leave()
     window.show_page("profile")
     window.trigger("stage")
