@@ -17,7 +17,7 @@ from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.verdicts import spoken
 
-PAIR_WIDTHS = (84, 144, 112, 68, 86, 86, 72, 112)
+PAIR_WIDTHS = (84, 140, 112, 62, 86, 86, 66, 112)
 ALONE_WIDTHS = (84, 84, 144, 112, 70, 104)
 SESSION, PROBLEM = 0, 2  # columns that say nothing where there is only one of them
 ALL = "All verdicts"

@@ -1,0 +1,54 @@
+"""At 1280 x 720 both plots of a comparison can be read, whatever stands above them."""
+
+import pytest
+
+from flashscope.app.control.bundled import BUNDLED
+from flashscope.app.plots.compare.strand_plot import StrandPlot
+from tests.app.pages.compare.conftest import Desk, press, recorded
+
+READABLE_PX = 150
+MANY = ("h100-peers", "h200-peers", "h200-standard-flash2", "h200-traffic")
+
+
+def drawn_px(plot: StrandPlot) -> int:
+    """How high the curves themselves have it, without their axes."""
+    return round(plot.getViewBox().height())
+
+
+@pytest.mark.parametrize("sessions", [MANY[:2], MANY])
+def test_of_seventeen_kernels_ratios_and_curves_can_be_read(desk: Desk, sessions: tuple[str, ...]) -> None:
+    desk.window.resize(1280, 720)
+    for _ in range(2):
+        press(desk, "compare.view")  # lines are chosen before a heat map asks for its room
+    desk.choose(*[BUNDLED / f"{name}.flashscope" for name in sessions])
+    board = desk.board
+    assert board.ratios.view == "lines"
+    assert len(board.legend.shown) == 17
+    assert drawn_px(board.ratios.lines) >= READABLE_PX
+    assert drawn_px(board.curves.plot) >= READABLE_PX
+
+
+def test_one_legend_names_the_kernels_of_both_plots_once(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    board = desk.board
+    assert board.legend.shown == ("standard", "flash2")
+    assert board.legend.geometry().bottom() <= board.ratios.mapTo(board, board.ratios.rect().topLeft()).y()
+
+
+def test_verdicts_are_whole_in_the_table_of_pairs(desk: Desk) -> None:
+    desk.window.resize(1280, 720)
+    desk.choose(BUNDLED / "h100-peers.flashscope", BUNDLED / "h200-peers.flashscope")
+    table = desk.board.tables.pairs
+    last, rows = table.model().columnCount() - 1, range(table.model().rowCount())
+    widest = max(table.sizeHintForIndex(table.model().index(row, last)).width() for row in rows)
+    assert table.horizontalHeader().sectionSize(last) >= widest
+
+
+def test_a_curve_with_room_for_no_letter_of_its_name_has_none_in_the_map(desk: Desk) -> None:
+    desk.window.resize(1280, 720)
+    desk.choose(*[BUNDLED / f"{name}.flashscope" for name in (*MANY, "h200-thin")])
+    plot = desk.board.ratios.map
+    assert plot.isVisible()
+    names = plot.getAxis("top")._texts.values()
+    assert names
+    assert all(len(name.replace("…", "")) > 1 for name in names)
