@@ -4,17 +4,18 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from flashscope.app.pages.stepper.own_problem import OwnProblem
 from flashscope.app.pages.stepper.score_field import ScoreField
+from flashscope.app.stage.numbers import raised
 from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.own_scores import EXAMPLE
 from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own, preset_of
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
-from flashscope.app.widgets.plain import FormulaLabel, plain_tip, set_tip
+from flashscope.app.widgets.plain import plain_tip, set_tip
 from flashscope.app.widgets.segments import Segments
 from flashscope.app.widgets.term_label import TermBox
 from flashscope.app.words.glossary import line_of, with_line
@@ -80,9 +81,12 @@ class OptionsBar(QWidget):
         self.notation = QPushButton("Slides’ β")
         self.notation.setCheckable(True)
         set_tip(self.notation, line_of(self.notation.text()))
-        self.result = FormulaLabel()
+        self.result = ElidedLabel()
         self.result.setProperty("role", "dim")
         self.source = ElidedLabel()
+        self.source.setSizePolicy(
+            QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed
+        )  # the result comes first
         self.source.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.source.setProperty("role", "dim")
         self._machine: Machine | None = None
@@ -188,9 +192,15 @@ class OptionsBar(QWidget):
         """Have scores typed."""
         self.field.open_at(self.scores)
 
-    def show_result(self, html: str, role: str = "dim") -> None:
-        """Say something at the right end; `role` is one of the stylesheet's (`ok`, `error`, `dim`)."""
-        self.result.setText(html)
+    def show_result(self, text: str, role: str = "dim") -> None:
+        """Say something at the right end, where there is no room without how many rows it is of.
+
+        Args:
+            text: Plain text, but for exponents in HTML.
+            role: One of the stylesheet's (`ok`, `error`, `dim`).
+        """
+        told = raised(text)
+        self.result.set_texts(told, told.partition(" over ")[0])
         if self.result.property("role") != role:
             self.result.setProperty("role", role)
             self.result.style().unpolish(self.result)

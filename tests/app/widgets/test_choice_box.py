@@ -1,0 +1,39 @@
+"""Drop-downs: what is chosen is whole, or ends in an ellipsis."""
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.term_label import TermBox
+from flashscope.app.widgets.wheel import ChoiceBox
+
+LONG = "Recorded: flash2 on a GPU, causal, N = 384"
+BOXES = (ChoiceBox, DropDown, lambda: TermBox("Preset"))
+
+
+@pytest.fixture(params=BOXES, ids=["choice", "drop-down", "term"])
+def box(request: pytest.FixtureRequest, qtbot: QtBot) -> ChoiceBox:
+    made: ChoiceBox = request.param()
+    qtbot.addWidget(made)
+    made.addItems(["flash2 order", LONG])
+    return made
+
+
+def test_a_text_without_room_ends_in_an_ellipsis_and_one_with_room_is_whole(box: ChoiceBox) -> None:
+    box.setCurrentText(LONG)
+    box.resize(120, box.sizeHint().height())
+    assert box.shown.endswith("…")
+    assert LONG.startswith(box.shown[:-1])
+    box.resize(box.sizeHint())
+    assert box.shown == LONG
+
+
+def test_a_box_that_follows_its_entries_insists_on_the_room_of_those_it_has_now(box: ChoiceBox) -> None:
+    box.setSizeAdjustPolicy(ChoiceBox.SizeAdjustPolicy.AdjustToContents)
+    box.clear()
+    box.addItem("short")
+    narrow = box.minimumSizeHint().width()
+    box.addItem(LONG)
+    assert box.minimumSizeHint().width() == box.sizeHint().width() > narrow
+    box.addItem(LONG * 9)
+    assert box.minimumSizeHint().width() < box.sizeHint().width(), "no page would be wide enough"
