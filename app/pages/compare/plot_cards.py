@@ -24,6 +24,7 @@ from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import button_text, set_tip
 from flashscope.app.widgets.term_label import TermLine
+from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import unit_text, words_of
 from flashscope.app.words.verdicts import pair_ratio_text, spoken
 from flashscope.profiles.results.compare.wording import change_word, percent
@@ -90,7 +91,9 @@ class RatioCard(Card):
         self._offer_all()
         self.switch.setText("Over N" if maps else "Heat map")
         self.switch.setAccessibleName("Show lines over N" if maps else "Show the heat map")
-        set_tip(self.switch, f"{self.switch.accessibleName()}, kernels by problems")
+        set_tip(
+            self.switch, with_line(self.switch.text(), f"{self.switch.accessibleName()}, kernels by problems")
+        )
 
     def _offer_all(self) -> None:
         """Offer the way back while some of the columns are out of sight."""

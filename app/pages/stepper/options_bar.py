@@ -34,6 +34,7 @@ from flashscope.profiles.results.model.session import Session
 LAST_GPU, OWN, SCORES = "last-gpu", "own", "scores"
 MOST_RECORDED = 8  # traces of a session that the list shows without scrolling
 RECORDED = "recorded-"  # and its place among the traces of the session on show
+TIP = Qt.ItemDataRole.ToolTipRole
 MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"), (SCORES, "Own scores"))
 BACKENDS: tuple[tuple[Backend, str], ...] = (("cpu", "CPU"), ("cuda", "CUDA"))
 FLASH1, FLASH2 = "flash1 order", "flash2 order"
@@ -69,6 +70,7 @@ class OptionsBar(QWidget):
         self.preset = _combo("Preset", [(p.key, p.title, p.idea) for p in PRESETS])
         for key, title in MORE:
             self.preset.addItem(title, key)
+            self.preset.setItemData(self.preset.count() - 1, plain_tip(line_of(title)), TIP)
         self.preset.setMaxVisibleItems(self.preset.count() + MOST_RECORDED)
         self.backend = _combo("Backend", [(key, title, "") for key, title in BACKENDS])
         self.order = _combo("Loop order", list(ORDERS))
@@ -267,7 +269,7 @@ def _combo(name: str, items: list[tuple[str, str, str]]) -> TermBox:
     combo = TermBox(name)
     for index, (key, title, tip) in enumerate(items):
         combo.addItem(title, key)
-        combo.setItemData(index, plain_tip(with_line(title, tip)), Qt.ItemDataRole.ToolTipRole)
+        combo.setItemData(index, plain_tip(with_line(title, tip)), TIP)
     return combo
 
 
@@ -276,6 +278,4 @@ def _offer(combo: QComboBox, index: int, missing: str, tip: str) -> None:
     model = combo.model()
     if isinstance(model, QStandardItemModel):
         model.item(index).setEnabled(not missing)
-    combo.setItemData(
-        index, plain_tip(with_line(combo.itemText(index), missing or tip)), Qt.ItemDataRole.ToolTipRole
-    )
+    combo.setItemData(index, plain_tip(with_line(combo.itemText(index), missing or tip)), TIP)

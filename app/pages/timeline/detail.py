@@ -63,4 +63,4 @@ class DetailLine(QWidget):
         for button in (self.step, self.source):
             button.setVisible(no_step is not None)
         self.step.setEnabled(not no_step)
-        set_tip(self.step, no_step or "Trace this head, and show it at this tile in the Stepper (Return)")
+        set_tip(self.step, no_step or "Trace this head, and show it at this tile in the Stepper")

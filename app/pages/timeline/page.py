@@ -288,7 +288,7 @@ class TimelinePage(Page):
         why = self.controller.timelines.why_not_kept
         self.keep_button.setVisible(fresh and not self.staging.on)
         self.keep_button.setEnabled(not why)
-        set_tip(self.keep_button, why or f"{KEEP_WORDS}: it is gone with the window otherwise (K)")
+        set_tip(self.keep_button, why or f"{KEEP_WORDS}: it is gone with the window otherwise")
 
     def _show_part(self) -> None:
         for card in self.shown:
