@@ -11,7 +11,6 @@ from flashscope.app.look.zoom import px
 
 SCROLL_BAR = 12  # pixels
 WIDEST = 340  # pixels that a box insists on
-PADDING = 1  # pixels that are left at either side of the text
 
 # What every kind of field extends; it stands before Qt's class of each, and Qt's classes allow no other.
 if TYPE_CHECKING:
@@ -48,9 +47,9 @@ class ChoiceBox(WheelInFocus, QComboBox):
         option = self._option()
         field = QStyle.SubControl.SC_ComboBoxEditField
         room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self).width()
-        return self.fontMetrics().elidedText(
-            self.currentText(), Qt.TextElideMode.ElideRight, room - 2 * PADDING
-        )
+        text, metrics = self.currentText(), self.fontMetrics()
+        fits = metrics.horizontalAdvance(text) <= room
+        return text if fits else metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
