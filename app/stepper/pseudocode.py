@@ -106,7 +106,9 @@ def _lines(order: str, *, local_max: bool, reverse: bool, memory: str, lazy: boo
 
 
 def _softmax(order: str, *, local_max: bool, lazy: bool) -> tuple[CodeLine, ...]:
-    texts = [f"m′ = {LAZY_MAXIMUM if lazy else 'max(m, rowmax S)'};  α = exp(m − m′)"]
+    texts = (
+        [f"m′ = {LAZY_MAXIMUM}", "α = exp(m − m′)"] if lazy else ["m′ = max(m, rowmax S);  α = exp(m − m′)"]
+    )
     if local_max:
         texts = ["m̃ = rowmax S;  m′ = max(m, m̃)", "α = exp(m − m′);  β = exp(m̃ − m′)"]
     weights = "P̃ = exp(S − m̃);  ℓ′ = αℓ + β Σ P̃" if local_max else "P = exp(S − m′);  ℓ′ = αℓ + Σ P"

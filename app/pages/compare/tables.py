@@ -38,9 +38,9 @@ class Tables(Card):
         self._theme = theme
         self._findings: Findings | None = None
         shown = PairTableContext(self._on_show, lambda: self._theme)
-        self.pairs = ListTable("Pairs of points", pair_columns(shown), PAIR_WIDTHS)
+        self.pairs = ListTable("Pairs of points", pair_columns(shown), PAIR_WIDTHS, spread=True)
         self.pairs.picked.connect(self.picked)
-        self.alone = ListTable("Points without a partner", alone_columns(shown), ALONE_WIDTHS)
+        self.alone = ListTable("Points without a partner", alone_columns(shown), ALONE_WIDTHS, spread=True)
         self.verdicts = DropDown()
         self.verdicts.setSizeAdjustPolicy(DropDown.SizeAdjustPolicy.AdjustToContents)
         self.verdicts.setMinimumContentsLength(VERDICT_CHARACTERS)

@@ -237,6 +237,7 @@ class CrosshairPanel(Card):
         for place, kernel in enumerate(kernels):
             row = self._rows[kernel] = self._make(kernel, height)
             self._put(row, place, len(kernels))
+            row.button.show()  # in this turn, with its figures: the layout would do it in the next
             row.show_figures(self._quantities, [None] * len(row.values), "")
             yield
 

@@ -4,6 +4,7 @@ import pytest
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.plots.compare.strand_plot import StrandPlot
+from flashscope.app.shell.shots import grab_whole
 from tests.app.pages.compare.conftest import Desk, press, recorded
 
 READABLE_PX = 150
@@ -35,13 +36,30 @@ def test_one_legend_names_the_kernels_of_both_plots_once(desk: Desk) -> None:
     assert board.legend.geometry().bottom() <= board.ratios.mapTo(board, board.ratios.rect().topLeft()).y()
 
 
-def test_verdicts_are_whole_in_the_table_of_pairs(desk: Desk) -> None:
-    desk.window.resize(1280, 720)
-    desk.choose(BUNDLED / "h100-peers.flashscope", BUNDLED / "h200-peers.flashscope")
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+@pytest.mark.parametrize("sessions", [MANY[:2], MANY])
+def test_verdicts_are_whole_in_the_table_of_pairs(
+    desk: Desk, size: tuple[int, int], sessions: tuple[str, ...]
+) -> None:
+    desk.window.resize(*size)
+    desk.choose(*[BUNDLED / f"{name}.flashscope" for name in sessions])
+    grab_whole(desk.window)
     table = desk.board.tables.pairs
     last, rows = table.model().columnCount() - 1, range(table.model().rowCount())
     widest = max(table.sizeHintForIndex(table.model().index(row, last)).width() for row in rows)
     assert table.horizontalHeader().sectionSize(last) >= widest
+
+
+def test_where_there_is_room_the_name_of_a_session_gets_its_share(desk: Desk) -> None:
+    desk.window.resize(1280, 720)
+    desk.choose(*[BUNDLED / f"{name}.flashscope" for name in MANY])
+    grab_whole(desk.window)
+    table = desk.board.tables.pairs
+    narrow = table.columnWidth(0)
+    desk.window.resize(1920, 1080)
+    grab_whole(desk.window)
+    assert table.columnWidth(0) > 1.3 * narrow
+    assert table.horizontalScrollBar().maximum() == 0
 
 
 def test_a_curve_with_room_for_no_letter_of_its_name_has_none_in_the_map(desk: Desk) -> None:
