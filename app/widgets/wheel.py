@@ -10,6 +10,7 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.look.zoom import px
 
 SCROLL_BAR = 12  # pixels
+ROUNDING_PX = 2
 WIDEST = 340  # pixels that a box insists on
 
 # What every kind of field extends; it stands before Qt's class of each, and Qt's classes allow no other.
@@ -52,11 +53,16 @@ class ChoiceBox(WheelInFocus, QComboBox):
         return text if fits else metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
 
     @guarded(QSize)
+    def sizeHint(self) -> QSize:
+        """As wide as its widest entry: Qt's sum of rounded lengths may lack a pixel for it."""
+        return super().sizeHint() + QSize(ROUNDING_PX, 0)
+
+    @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
         """As wide as its widest entry where it follows its entries: Qt keeps that of the first ones."""
         least, policy = super().minimumSizeHint(), self.sizeAdjustPolicy()
         if policy != self.SizeAdjustPolicy.AdjustToContents or self.minimumContentsLength():
-            return least
+            return least + QSize(ROUNDING_PX, 0)
         return QSize(min(self.sizeHint().width(), px(WIDEST)), least.height())
 
     @guarded()

@@ -41,3 +41,16 @@ def test_a_box_that_follows_its_entries_insists_on_the_room_of_those_it_has_now(
     assert box.minimumSizeHint().width() == box.sizeHint().width() > narrow
     box.addItem(LONG * 9)
     assert box.minimumSizeHint().width() < box.sizeHint().width(), "no page would be wide enough"
+
+
+@pytest.mark.parametrize("zoom", range(80, 260, 10))
+def test_in_letters_of_every_size_an_entry_has_the_room_that_is_asked_for(qtbot: QtBot, zoom: int) -> None:
+    for text in ("bfloat16", "over standard", "d 128, no mask, 16 heads, batch 1, bfloat16", LONG):
+        box = ChoiceBox()
+        qtbot.addWidget(box)
+        font = box.font()
+        font.setPixelSize(round(13 * zoom / 100))
+        box.setFont(font)
+        box.addItem(text)
+        box.resize(box.sizeHint())
+        assert box.shown == text

@@ -1,5 +1,6 @@
 """The telemetry as it is read: lanes that exist, one pointer through all, one time, peaks and means."""
 
+import dataclasses
 from pathlib import Path
 
 import msgspec
@@ -163,6 +164,14 @@ def test_labels_of_n_stand_above_the_lanes_each_within_its_stretch(saved: Bench)
         assert [seqlen_text(n) for start, end, n in stretches if start < place < end] == [text]
     texts = [item for lane in saved.page.bottom.strip.lanes.values() for item in lane.items()]
     assert not any(getattr(item, "toPlainText", str)() in {"512", "1k", "2k"} for item in texts)
+
+
+def test_after_the_last_span_of_a_sweep_that_has_ended_no_n_is_named(saved: Bench) -> None:
+    spans = saved.page.bottom.strip._moment.spans
+    *_, (_start, end, _seqlen) = seqlen_stretches(spans, spans[-1].end_s + 100.0)  # type: ignore[operator]
+    assert end == max(span.end_s for span in spans if span.end_s is not None)
+    going_on = [*spans[:-1], dataclasses.replace(spans[-1], end_s=None)]
+    assert seqlen_stretches(going_on, 1e3)[-1][1] == 1e3
 
 
 @pytest.mark.matrix
