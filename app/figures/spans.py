@@ -68,8 +68,10 @@ def seqlen_changes(spans: list[Span]) -> list[tuple[float, int]]:
 
 
 def seqlen_stretches(spans: Sequence[Span], end_s: float) -> list[tuple[float, float, int]]:
-    """From when to when the sequence length was the same; the last stretch goes to the end."""
-    changes = [*seqlen_changes(list(spans)), (end_s, 0)]
+    """From when to when the sequence length was the same; the last stretch ends with its span, or goes on."""
+    ends = [span.end_s for span in spans]
+    last = end_s if None in ends else min(end_s, max((end for end in ends if end is not None), default=end_s))
+    changes = [*seqlen_changes(list(spans)), (last, 0)]
     return [(start, following, seqlen) for (start, seqlen), (following, _) in pairwise(changes)]
 
 

@@ -83,7 +83,11 @@ def _even_ticks(
 def _log_ticks(low: float, high: float, scale: Scale, *, binary: bool) -> list[list[float]]:
     """Ways to put ticks on a logarithmic axis, the best first; the last serves the narrowest view."""
     even = _even_places(low, high, scale, DENSE, binary=binary)
-    powers = [multiples(low, high, step) for step in STEPS]
+    powers = [
+        [place + first for place in multiples(low - first, high - first, step)]
+        for step in STEPS
+        for first in range(step if binary else 1)  # 512 MiB, 2 GiB, 8 GiB are as round as 1, 4 and 16 GiB
+    ]
     parts = [] if binary else [_within_decades(low, high, part) for part in PARTS]
     return [*powers, *parts, even]
 

@@ -7,7 +7,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import Signal
 
 from flashscope.app.control.guard import guarded
-from flashscope.app.look.theme import Theme
+from flashscope.app.look.theme import CAPTION_PX, Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.style import Plot, UnitAxis, restyle
 from flashscope.app.widgets.plain import plain_tip
@@ -19,6 +19,7 @@ from flashscope.profiles.results.quantities.quantity import Quantity
 SYMBOLS = ("o", "s", "t1", "d", "p", "star")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARK_PX = 9
+DATES_PX = 38  # of the axis: moments, and the days under them
 SHORTEST_S = 600  # that the axis spans: its ticks are minutes at least
 
 
@@ -32,6 +33,7 @@ class TrendPlot(Plot):
     entry_chosen = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
+        self._days, self._dim = "", theme.dim
         self._values = UnitAxis("left")
         self._dates = pg.DateAxisItem(orientation="bottom")
         super().__init__(axisItems={"left": self._values, "bottom": self._dates}, enableMenu=False)
@@ -40,6 +42,7 @@ class TrendPlot(Plot):
         self.setMouseEnabled(x=False, y=False)
         self.setFrameShape(self.Shape.NoFrame)
         keep(self, self.setMinimumHeight, 160)
+        keep(self, self._dates.setHeight, DATES_PX)  # by itself it leaves its label too little
         self.setAccessibleName("One quantity over the dates of sessions")
         self.apply_theme(theme)
 
@@ -51,13 +54,21 @@ class TrendPlot(Plot):
             shown = [entry for entry in entries if entry.figure is not None]
             if shown:
                 self._add(shown, quantity, place)
-        self._dates.setLabel(_days([entry for entries in curves.values() for entry in entries]))
+        self._days = _days([entry for entries in curves.values() for entry in entries])
+        self._label()
         self.autoRange(padding=0.08)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours."""
         restyle(self, theme)
+        self._dim = theme.dim
+        self._label()
         self.showGrid(x=True, y=True, alpha=0.2)
+
+    def _label(self) -> None:
+        """Write the days under the moments, in the letters of these."""
+        size = f"{px(CAPTION_PX)}px"
+        self._dates.setLabel(self._days, **{"color": self._dim, "font-size": size})
 
     def _add(self, entries: Sequence[Entry], quantity: Quantity, place: int) -> None:
         colour, symbol = COLOURS[place % len(COLOURS)], SYMBOLS[place % len(SYMBOLS)]

@@ -32,7 +32,7 @@ class CodeLine:
 
 
 def lines(
-    order: str, *, local_max: bool, reverse: bool, lazy: bool = False, fault: Fault = ""
+    order: str, *, local_max: bool, reverse: bool, memory: str, lazy: bool = False, fault: Fault = ""
 ) -> tuple[CodeLine, ...]:
     """The algorithm of a loop order.
 
@@ -40,10 +40,11 @@ def lines(
         order: `flash1` (Dao et al. 2022, algorithm 1) or `flash2` (Dao 2023, algorithm 1).
         local_max: Write it with the tile's own maximum and the factor beta.
         reverse: Key blocks run from the last to the first.
+        memory: What the arrays are in.
         lazy: m follows the maximum only where that is more than 2⁸ times as large, as an exponent.
         fault: What it gets wrong on purpose: the lines that do are marked.
     """
-    right = _lines(order, local_max=local_max and not fault, reverse=reverse, lazy=lazy)
+    right = _lines(order, local_max=local_max and not fault, reverse=reverse, memory=memory, lazy=lazy)
     wrong = {} if not fault else _wrong_lines(order)[fault]
     return tuple(_changed(line, wrong) for line in right)
 
@@ -81,12 +82,12 @@ def _wrong_lines(order: str) -> Mapping[Fault, Mapping[StepPhase, str]]:
     }
 
 
-def _lines(order: str, *, local_max: bool, reverse: bool, lazy: bool) -> tuple[CodeLine, ...]:
+def _lines(order: str, *, local_max: bool, reverse: bool, memory: str, lazy: bool) -> tuple[CodeLine, ...]:
     inner = _softmax(order, local_max=local_max, lazy=lazy)
     keys = "reversed(K, V blocks)" if reverse else "K, V blocks"
     if order == "flash1":
         return (
-            CodeLine(0, "O = 0;  m = −∞;  ℓ = 0 &nbsp;in HBM", ("start",)),
+            CodeLine(0, f"O = 0;  m = −∞;  ℓ = 0 &nbsp;in {memory}", ("start",)),
             CodeLine(0, f"for j in {keys}:"),
             CodeLine(1, "load K<sub>j</sub>, V<sub>j</sub>", ("load",), first_only=False),
             CodeLine(1, "for i in Q blocks:"),
@@ -105,7 +106,9 @@ def _lines(order: str, *, local_max: bool, reverse: bool, lazy: bool) -> tuple[C
 
 
 def _softmax(order: str, *, local_max: bool, lazy: bool) -> tuple[CodeLine, ...]:
-    texts = [f"m′ = {LAZY_MAXIMUM if lazy else 'max(m, rowmax S)'};  α = exp(m − m′)"]
+    texts = (
+        [f"m′ = {LAZY_MAXIMUM}", "α = exp(m − m′)"] if lazy else ["m′ = max(m, rowmax S);  α = exp(m − m′)"]
+    )
     if local_max:
         texts = ["m̃ = rowmax S;  m′ = max(m, m̃)", "α = exp(m − m′);  β = exp(m̃ − m′)"]
     weights = "P̃ = exp(S − m̃);  ℓ′ = αℓ + β Σ P̃" if local_max else "P = exp(S − m′);  ℓ′ = αℓ + Σ P"

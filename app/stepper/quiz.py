@@ -15,6 +15,7 @@ from flashscope.app.stepper.numbers import amount, number
 from flashscope.app.stepper.row_history import RowHistory
 from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.stepper.traffic import standard_bytes
+from flashscope.app.words.tracing import MEMORIES
 from flashscope.app.words.units import share_text, traffic_text
 from flashscope.profiles.results.model.curves import counted_noun
 
@@ -250,6 +251,7 @@ class _Asking:
                 _against(standard, standard),
             ),
         )
+        memory, _ = MEMORIES[recording.request.backend]
         if drawn is not None:
             last = len(self.story.timeline.steps) - 1
             yield Question(
@@ -260,7 +262,7 @@ class _Asking:
                 last,
                 f"{counted_noun(rows, 'row')}, {counted_noun(keys, 'key')}, d = {d}, {problem.dtype}, "
                 f"tiles of {recording.block_q} × {recording.block_k}; caches are left out (a model).",
-                "How many bytes have crossed HBM at the end: standard against tiled?",
+                f"How many bytes have gone into and out of {memory} at the end: standard against tiled?",
                 *drawn,
                 f"Standard moves {traffic_text(standard)}, tiled {traffic_text(tiled)}: S and P, {rows:,} × "
                 f"{keys:,} each, stay on the chip, K and V are read for every query block that needs them.",

@@ -1,4 +1,7 @@
-"""A label of one line: a text that is too long ends in an ellipsis, and the tool tip has all of it."""
+"""A label of one line: a text that is too long ends in an ellipsis, and the tool tip has all of it.
+
+Where no more than a letter or two would have room there is nothing: they say nothing.
+"""
 
 from collections.abc import Sequence
 
@@ -12,6 +15,7 @@ from flashscope.app.look.zoom import keep, px
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.plain import cut_short
 
+FEWEST = 4  # characters of a text that is shortened, with its ellipsis
 ROUNDING_PX = 1  # Qt rounds the width of a text, and shortens what is a fraction too wide
 
 
@@ -55,8 +59,10 @@ class ElidedLabel(QElidingLabel):
         told = (self.text(), *map(cut_short, self._shorter))
         fitting = next((text for text in told if metrics.horizontalAdvance(text) <= room), told[-1])
         if fitting == self.text():
-            return str(super()._elidedText())
-        return metrics.elidedText(fitting, self.elideMode(), max(room, 0))
+            shown = str(super()._elidedText())
+        else:
+            shown = metrics.elidedText(fitting, self.elideMode(), max(room, 0))
+        return shown if len(shown) >= FEWEST or shown in told else ""
 
     def setText(self, text: str) -> None:
         """Show another text."""

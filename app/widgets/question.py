@@ -34,7 +34,8 @@ def answered(
         roles: The buttons that do something, and what.
         stay: The button that leaves all as it is.
     """
-    box = QMessageBox(QMessageBox.Icon.Question, title, question, parent=parent)
+    no_icon = QMessageBox.Icon.NoIcon  # there is none but the desktop's
+    box = QMessageBox(no_icon, title, question, parent=parent)
     box.setTextFormat(Qt.TextFormat.PlainText)
     buttons = {text: box.addButton(text, role) for text, role in roles.items()}
     staying = box.addButton(stay, QMessageBox.ButtonRole.RejectRole)

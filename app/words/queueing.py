@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from flashscope.app.words.progress import elapsed_text
+from flashscope.app.words.progress import left_text
 from flashscope.app.words.units import seqlen_full
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.plan.plan import Plan
@@ -36,7 +36,7 @@ def waiting_words(count: int) -> str:
 
 def estimate_words(seconds: float | None) -> str:
     """How long something is to take."""
-    return UNKNOWN if seconds is None else f"about {elapsed_text(seconds)}"
+    return UNKNOWN if seconds is None else left_text(seconds)
 
 
 def total_words(estimates: Iterable[float | None]) -> str:
@@ -45,7 +45,8 @@ def total_words(estimates: Iterable[float | None]) -> str:
     known = [one for one in every if one is not None]
     if not known:
         return UNKNOWN if every else ""
-    return f"{'at least' if len(known) < len(every) else 'about'} {elapsed_text(sum(known))}"
+    told = left_text(sum(known))
+    return told if len(known) == len(every) else f"at least {told.removeprefix('about ')}"
 
 
 def _kernels(kernels: tuple[str, ...]) -> str:

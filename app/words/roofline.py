@@ -29,7 +29,9 @@ ONLY_COPY = (
 NO_ROOF = "Neither measured ceilings nor a copy rate here: the points stand alone. A new sweep has all."
 SLOPES = {SHARED_READS: "shared", L2_READS: "L2", CORE_CACHE: "core's cache", LAST_CACHE: "last cache"}
 TIERS = ("By DRAM bytes", "By L2 bytes", "By bytes of shared memory")
+CPU_TIERS = ("By DRAM bytes", "By bytes of the caches", "")
 MARKS = ("filled: DRAM bytes", "hollow: L2 (tile) bytes", "small: bytes of shared memory")
+CPU_MARKS = ("filled: DRAM bytes", "hollow: bytes of the caches (tiles)", "")
 AMOUNTS = {"products": "FLOP", "bytes": "B", "cache": "B", "shared": "B", "exponentials": "exp"}
 RATES = {
     "products": matmul_key("float32"),
@@ -55,7 +57,8 @@ def roof_label(roof: Roof, head_dim: int) -> str:
 
 def tier_text(spots: Sequence[Spot]) -> str:
     """Where the bytes are from."""
-    named = zip(MARKS, zip(*(spot.moved for spot in spots), strict=True), strict=True) if spots else ()
+    marks = CPU_MARKS if any(spot.row.backend == "cpu" for spot in spots) else MARKS
+    named = zip(marks, zip(*(spot.moved for spot in spots), strict=True), strict=True) if spots else ()
     told = [f"{name} {_sources(moved)}" for name, moved in named if any(moved)]
     unplaced = dict.fromkeys(s.row.kernel for s in spots if not s.placed)
     left_out = f"not drawn, as nothing tells their bytes: {', '.join(unplaced)}" if unplaced else ""
@@ -87,7 +90,8 @@ def spot_title(spot: Spot) -> str:
 def spot_lines(spot: Spot) -> list[str]:
     """What it reaches, and at which intensities."""
     lines = [f"{tflops_text(spot.tflops)} in {ms_text(spot.why.runtime_ms)}"]
-    pairs = zip(TIERS, spot.moved, spot.intensities, strict=True)
+    tiers = CPU_TIERS if spot.row.backend == "cpu" else TIERS
+    pairs = zip(tiers, spot.moved, spot.intensities, strict=True)
     for name, moved, intensity in pairs:
         if moved is not None and intensity is not None:
             lines.append(f"{name}: {digits(intensity)} FLOP/B, {decimal(moved.nbytes)}B {moved.source}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from flashscope.app.words.units import digits, ms_text, seqlen_text, share_text
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline
+from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline, TimelineRequest
 from flashscope.profiles.results.model.timeline_facts import HELD_UP, TimelineFacts
 
 STAGE_WORDS = {
@@ -46,9 +46,48 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }
 """What the lines of a stage hold in the CUDA source of a kernel."""
+_IN_NUMPY = {
+    "QKᵀ": (
+        "scores(q[rows]",
+        "np.matmul(q, k.T",
+        "np.float32(problem.softmax_scale)",
+        "hide(s, problem.mask if",
+    ),
+    "softmax": (
+        "    online_softmax(tile, m, l)",
+        "np.max(s, axis=1",
+        "np.maximum(m, row",
+        "np.exp(",
+        "np.sum(s",
+    ),
+    "PV": ("weighted(tile.s", "o *= tile.alpha", "np.matmul(p, v, out=out)"),
+}
+_STORED = "o /= row", "np.log(l, out=lse)", "lse += m"
+NUMPY_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "flash1": {
+        "load": ("if mask.keeps(", "tile.cut(", "o *= l[:, None]"),
+        **_IN_NUMPY,
+        "store": ("normalise(o, l, tile.row)", "log_sum_exp(m, l, launch.lse)", *_STORED),
+    },
+    "flash2": {
+        "load": ("if mask.keeps(", "tile.cut(", "    o.fill(0)", "    m.fill(-np.inf)", "    l.fill(0)"),
+        **_IN_NUMPY,
+        "store": ("normalise(o, l, tile.row[:count])", "log_sum_exp(m, l, launch.lse[", *_STORED),
+    },
+}
+"""The same in the NumPy source, by the clocks of `kernels.cpu.stages`."""
+NUMPY = "NumPy on a CPU"  # in place of a problem that CUDA source is compiled for
 US, MS = 1e3, 1e6
 ALIKE = 0.01
 SMALL_TAIL, SMALL_IMBALANCE, SMALL_HELD_UP, SMALL_WAITS = 0.02, 1.5, 0.1, 0.1
+
+
+def source_lines(request: TimelineRequest, stage: str) -> tuple[str, tuple[str, ...]]:
+    """Which source of its kernel ran, as Source calls it, and what the lines of a stage hold there."""
+    if request.backend == "cpu":
+        return NUMPY, NUMPY_LINES[request.kernel][stage]
+    mask = "causal" if request.problem.causal else "no mask"
+    return f"d {request.problem.head_dim}, {mask}", CUDA_LINES[request.kernel][stage]
 
 
 def problem_words(problem: Problem) -> str:

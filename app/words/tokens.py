@@ -1,4 +1,4 @@
-"""What the words of CUDA source are: comments, keywords, literals and directives."""
+"""What the words of CUDA and Python source are: comments, keywords, literals and directives."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -14,13 +14,15 @@ class Token(NamedTuple):
     kind: TokenKind
 
 
-def tokens_of(text: str) -> list[Sequence[Token]]:
-    """The tokens of each line that are not just names and signs."""
+def tokens_of(text: str, *, python: bool = False) -> list[Sequence[Token]]:
+    """The tokens of each line that are not just names and signs, in CUDA C++ or in Python."""
     from pygments.lexers.c_like import CudaLexer  # noqa: PLC0415 - for who shows source alone
+    from pygments.lexers.python import PythonLexer  # noqa: PLC0415 - as above
 
     lines: list[list[Token]] = [[]]
     at = 0
-    for kind, piece in CudaLexer(stripnl=False, ensurenl=False).get_tokens(text):
+    lexer = (PythonLexer if python else CudaLexer)(stripnl=False, ensurenl=False)
+    for kind, piece in lexer.get_tokens(text):
         for number, part in enumerate(piece.split("\n")):
             if number:
                 lines.append([])

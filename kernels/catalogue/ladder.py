@@ -29,7 +29,7 @@ def _on_both(module: str) -> dict[Backend, str]:
 STANDARD = KernelSpec(
     name="standard",
     family="standard",
-    idea="S = QKᵀ, softmax, PV: three launches with S and P in HBM",
+    idea="S = QKᵀ, softmax, PV: three launches with S and P in memory",
     rank=40,
     mark=MarkSpec("vermilion", "circle"),
     dtypes=DTYPES_BY_BACKEND,
@@ -94,7 +94,7 @@ SIMT = KernelSpec(
 FLASH1 = KernelSpec(
     name="flash1",
     family="tiled",
-    idea="K/V outer, Q inner: S stays on chip, but m, ℓ and O go through HBM for every key block",
+    idea="K/V outer, Q inner: S stays on chip, but m, ℓ and O go through memory for every key block",
     predecessor="standard",
     rank=30,
     mark=MarkSpec("amber", "square"),

@@ -14,6 +14,7 @@ from flashscope.app.look.zoom import px
 from flashscope.app.pages.compare.detail import PairDetail
 from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.pages.compare.head import CompareHead
+from flashscope.app.pages.compare.legend import KernelLegend
 from flashscope.app.pages.compare.plot_cards import CurvesCard, RatioCard
 from flashscope.app.pages.compare.tables import Tables
 from flashscope.app.widgets.paint_turns import PaintTurns
@@ -30,6 +31,7 @@ class CompareBoard(QWidget):
     Attributes:
         findings: What is on show, None before the first.
         place: The pair chosen, -1 without one.
+        legend: The kernels of both plots.
         below: What stands under the plots.
         current: The session whose circumstances and map are on show, from 1.
 
@@ -50,6 +52,7 @@ class CompareBoard(QWidget):
         self._view_chosen = False  # by hand: then it stays
         self._over_n = False  # as on a stage
         self.head, self.ratios, self.curves = CompareHead(theme), RatioCard(theme), CurvesCard(theme)
+        self.legend = KernelLegend(theme)
         self.tables, self.detail = Tables(theme), PairDetail(theme)
         self._rows = [_row((self.ratios, 5), (self.curves, 4)), _row((self.tables, 9), (self.detail, 4))]
         self._lay_out()
@@ -58,6 +61,7 @@ class CompareBoard(QWidget):
             self,
             {
                 self.head: self._draw_head,
+                self.legend: self._draw_legend,
                 self.ratios: self._draw_ratios,
                 self.curves: self._draw_curves,
                 self.tables: self._draw_tables,
@@ -83,6 +87,7 @@ class CompareBoard(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACING)
         column.addWidget(self.head)
+        column.addWidget(self.legend)
         column.addWidget(splitter, 1)
 
     def _connect(self) -> None:
@@ -90,9 +95,7 @@ class CompareBoard(QWidget):
             part.picked.connect(self.choose)
         self.head.picked.connect(self.show_current)
         self.ratios.view_chosen.connect(self.turn_view)
-        for card in (self.ratios, self.curves):
-            card.toggled.connect(self._toggle)
-        self.ratios.turned.connect(lambda lines: self.curves.legend.setVisible(not lines))
+        self.legend.toggled.connect(self._toggle)
         self.curves.curve_chosen.connect(self._choose_curve)
 
     @guarded(bool)
@@ -173,7 +176,7 @@ class CompareBoard(QWidget):
         self._over_n = alone
         if self.findings is not None:
             self._choose_view(self.findings)
-            self._turns.start([self.ratios])
+            self._turns.start([self.legend, self.ratios])
 
     def _choose_view(self, findings: Findings) -> None:
         if self._over_n:
@@ -183,7 +186,7 @@ class CompareBoard(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour; what is many is drawn anew, in turns."""
-        for part in (self.head, self.ratios, self.curves, self.tables, self.detail):
+        for part in (self.head, self.legend, self.ratios, self.curves, self.tables, self.detail):
             part.apply_theme(theme)
         self.start_covered()
 
@@ -215,11 +218,19 @@ class CompareBoard(QWidget):
 
     def _choose_curve(self, curve: Curve) -> None:
         self._curve = curve
-        self._turns.start([self.ratios, self.curves])
+        self._turns.start([self.legend, self.ratios, self.curves])
 
     def _draw_head(self) -> None:
         if self.findings is not None:
             self.head.show_findings(self.findings, self.current)
+
+    def _draw_legend(self) -> None:
+        """Name what is drawn: the kernels of both plots, on a stage of the ratios alone."""
+        if self.findings is not None and self._curve is not None:
+            sheet = self.findings.sheets[self._curve]
+            strands = sheet.ratios if self._over_n else (*sheet.ratios, *sheet.curves)
+            drawn = {strand.kernel for strand in strands if strand.value.size}
+            self.legend.show_kernels([one for one in sheet.kernels if one in drawn], self._hidden)
 
     def _draw_ratios(self) -> Iterator[None]:
         if self.findings is not None and self._curve is not None:

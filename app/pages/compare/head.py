@@ -21,7 +21,7 @@ from flashscope.profiles.results.compare import MOST_OTHERS, Difference
 
 NO_DIFFERENCE = "✓ Nothing that is on record about the two differs but their figures."
 BESIDE_PX = 760  # of the card, from which circumstances stand beside the sentences
-LOWEST, HEIGHT = 40, 128  # pixels of what scrolls
+LOWEST, HEIGHT, HEIGHT_OF_SEVERAL = 40, 128, 88  # pixels of what scrolls; chips name several already
 NAME_CHARACTERS = 16
 
 
@@ -36,7 +36,7 @@ class CompareHead(Card):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme, self._highest = theme, HEIGHT
         self.setContentsMargins(0, -2, 0, -4)
         self.sentences = QGridLayout()
         self.sentences.setContentsMargins(0, 0, 8, 0)
@@ -75,7 +75,7 @@ class CompareHead(Card):
         pairs = zip(self._words, self._frames, strict=True)
         heights = [words.heightForWidth(max(1, frame.width())) for words, frame in pairs]
         for frame in self._frames:
-            frame.setFixedHeight(min(max(px(LOWEST), *heights), px(HEIGHT)))
+            frame.setFixedHeight(min(max(px(LOWEST), *heights), px(self._highest)))
 
     def show_words(self, text: str) -> None:
         """Say what is being done, in place of a verdict, in the room of those that stood there."""
@@ -86,16 +86,17 @@ class CompareHead(Card):
         self.sentences.addWidget(label, 0, 0)
 
     def show_findings(self, findings: Findings, current: int) -> None:
-        """Show every sentence, that of the current session large, and what differs around it."""
+        """Show every sentence, that of the current session stronger, and what differs around it."""
         _empty(self.sentences)
         _empty(self.circumstances)
         names, several = findings.names(), len(findings.comparison.contrasts) > 1
+        self._highest, large = (HEIGHT_OF_SEVERAL, "title") if several else (HEIGHT, "readout")
         for row, contrast in enumerate(findings.comparison.contrasts):
             number = row + 1
             if several:
                 self.sentences.addWidget(self._name(number, names[number], number == current), row, 0)
             sentence = PlainLabel(contrast.summary, wordWrap=True)
-            sentence.setProperty("role", "readout" if number == current else "dim")
+            sentence.setProperty("role", large if number == current else "dim")
             sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self.sentences.addWidget(sentence, row, 1)
         self.sentences.setColumnStretch(1, 1)

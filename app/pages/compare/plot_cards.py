@@ -1,17 +1,15 @@
 """The two cards of plots: the ratio, over N or as a heat map, and the curves themselves."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget
 
-from flashscope.app.figures.strands import Sheet
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.compare.exports import exported
 from flashscope.app.pages.compare.findings import Findings
-from flashscope.app.pages.compare.legend import KernelLegend
 from flashscope.app.plots.compare.heat_plot import HeatPlot
 from flashscope.app.plots.compare.ratio_plot import RatioPlot
 from flashscope.app.plots.compare.scale_bar import ScaleBar
@@ -26,6 +24,7 @@ from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import button_text, set_tip
 from flashscope.app.widgets.term_label import TermLine
+from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import unit_text, words_of
 from flashscope.app.words.verdicts import pair_ratio_text, spoken
 from flashscope.profiles.results.compare.wording import change_word, percent
@@ -47,14 +46,10 @@ class RatioCard(Card):
     Signals:
         picked: A pair was clicked: its place (int).
         view_chosen: Show the other view.
-        turned: Lines over N came to the front (True), or the heat map (bool).
-        toggled: A kernel is to be shown or hidden (str, bool).
     """
 
     picked = Signal(int)
     view_chosen = Signal()
-    turned = Signal(bool)
-    toggled = Signal(str, bool)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__("Ratio to the baseline")
@@ -62,8 +57,8 @@ class RatioCard(Card):
         self._theme = theme
         self._findings: Findings | None = None
         self.lines, self.map = RatioPlot(theme), HeatPlot(theme)
-        self.legend, self.bar = KernelLegend(theme), ScaleBar(theme)
-        self.legend.toggled.connect(self.toggled)
+        self._kernels: tuple[str, ...] = ()
+        self.bar = ScaleBar(theme)
         self.switch = text_button("Heat map", "Show the heat map", self.view_chosen.emit, "quiet")
         does(self.switch, "compare.view")
         self.export_button = ExportButton("the ratio", self.make_export, theme)
@@ -81,8 +76,8 @@ class RatioCard(Card):
             plot.picked.connect(self.picked)
             self._stack.addWidget(plot)
         self.body.setSpacing(2)
-        for part, stretch in ((self.legend, 0), (self._stack, 1), (self.bar, 0)):
-            self.body.addWidget(part, stretch)
+        self.body.addWidget(self._stack, 1)
+        self.body.addWidget(self.bar)
         self.setContentsMargins(0, -4, -6, -6)
         self.show_view("lines")
 
@@ -91,14 +86,14 @@ class RatioCard(Card):
         self.view = view
         maps = view == "map"
         self._stack.setCurrentWidget(self.map if maps else self.lines)
-        self.legend.setVisible(not maps)
         self.bar.setVisible(maps)
         self.map.ask_for_room(maps)
         self._offer_all()
         self.switch.setText("Over N" if maps else "Heat map")
         self.switch.setAccessibleName("Show lines over N" if maps else "Show the heat map")
-        set_tip(self.switch, f"{self.switch.accessibleName()}, kernels by problems")
-        self.turned.emit(not maps)
+        set_tip(
+            self.switch, with_line(self.switch.text(), f"{self.switch.accessibleName()}, kernels by problems")
+        )
 
     def _offer_all(self) -> None:
         """Offer the way back while some of the columns are out of sight."""
@@ -108,7 +103,7 @@ class RatioCard(Card):
         """Draw a curve's lines and the current session's map, in steps."""
         self._findings = findings
         sheet, quantity = findings.sheets[curve], findings.comparison.quantity
-        self.legend.show_kernels(self._named(sheet), hidden)
+        self._kernels = tuple(kernel for kernel in sheet.kernels if kernel not in hidden)
         more = change_word(quantity, more=True)
         if self.view == "map":
             names = [findings.members[place].name for place in (current, 0)]
@@ -120,11 +115,6 @@ class RatioCard(Card):
         self.lines.show_band(sheet.band)
         self.lines.show_hint("" if any(one.value.size for one in sheet.ratios) else NO_RATIO)
         yield from self.lines.draw_in_steps(sheet.ratios, hidden, sheet.seqlens)
-
-    def _named(self, sheet: Sheet) -> Sequence[str]:
-        """The kernels in the legend: on a stage those alone that have a line."""
-        drawn = {strand.kernel for strand in sheet.ratios if strand.value.size}
-        return [kernel for kernel in sheet.kernels if kernel in drawn or not self.property("stage")]
 
     def _draw_map(self, findings: Findings, current: int) -> None:
         grid, quantity = findings.grids[current - 1], findings.comparison.quantity
@@ -144,14 +134,14 @@ class RatioCard(Card):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         self._theme = theme
-        for part in (self.lines, self.map, self.legend, self.bar, self.export_button):
+        for part in (self.lines, self.map, self.bar, self.export_button):
             part.apply_theme(theme)
 
     def make_export(self) -> Export | None:
         """What the export menu writes."""
         if self._findings is None:
             return None
-        plot, kernels = (self.map, ()) if self.view == "map" else (self.lines, self.legend.shown)
+        plot, kernels = (self.map, ()) if self.view == "map" else (self.lines, self._kernels)
         return exported(self._findings, plot, "Ratio to the baseline", kernels, self._theme)
 
 
@@ -161,11 +151,9 @@ class CurvesCard(Card):
     Signals:
         picked: A pair was clicked: its place (int).
         curve_chosen: Show the points of another curve (Curve).
-        toggled: A kernel is to be shown or hidden (str, bool).
     """
 
     picked = Signal(int)
-    toggled = Signal(str, bool)
     curve_chosen = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
@@ -189,10 +177,6 @@ class CurvesCard(Card):
         for widget in (self._words, self.problems, self.export_button):
             self.header.addWidget(widget)
         keep(self.problems, self.problems.setMaximumWidth, 190)
-        self.legend = KernelLegend(theme)
-        self.legend.toggled.connect(self.toggled)
-        self.legend.hide()  # unless there is none beside it
-        self.body.addWidget(self.legend)
         self.body.addWidget(self.plot, 1)
         self.setContentsMargins(0, -4, -6, -6)
 
@@ -204,8 +188,6 @@ class CurvesCard(Card):
             self.plot.set_words(words_of(quantity))
             self._fill(list(findings.sheets))
         self.problems.setCurrentIndex(self._curves.index(curve))
-        drawn = {strand.kernel for strand in sheet.curves if strand.value.size}
-        self.legend.show_kernels([kernel for kernel in sheet.kernels if kernel in drawn], hidden)
         self._kernels = tuple(kernel for kernel in sheet.kernels if kernel not in hidden)
         self.set_title(quantity.title)
         several = any(one.faint for one in sheet.curves)
@@ -216,7 +198,7 @@ class CurvesCard(Card):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         self._theme = theme
-        for part in (self.plot, self.legend, self.export_button):
+        for part in (self.plot, self.export_button):
             part.apply_theme(theme)
 
     def make_export(self) -> Export | None:

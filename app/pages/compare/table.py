@@ -12,6 +12,8 @@ from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.compare.list_model import ListColumn, ListModel
 from flashscope.app.widgets.row_table import RowTable, heading_px
 
+LAST_PX = 120  # of a last column that has no width of its own, at least
+
 
 class ListTable(RowTable):
     """Shows a ListModel.
@@ -91,9 +93,20 @@ class ListTable(RowTable):
         if self._spread:
             self._size_columns(*map(px, self._widths))
 
+    def setColumnHidden(self, column: int, hide: bool) -> None:
+        """Share the room out among the others."""
+        if self.isColumnHidden(column) is not hide:
+            super().setColumnHidden(column, hide)
+            if self._spread:
+                self._size_columns(*map(px, self._widths))
+
     def _size_columns(self, *widths: int) -> None:
         titles = (column.title for column in self.list.columns)
         least = [max(width, heading_px(title)) for title, width in zip(titles, widths, strict=False)]
-        wider = max(1.0, self.viewport().width() / sum(least)) if self._spread else 1.0
+        last = px(LAST_PX) if len(least) < len(self.list.columns) else 0
+        taken = last + sum(width for column, width in enumerate(least) if not self.isColumnHidden(column))
+        wider = max(1.0, self.viewport().width() / max(1, taken)) if self._spread else 1.0
         for column, width in enumerate(least):
             self.size_column(column, int(width * wider))
+        if last:
+            self.size_column(len(least), last)

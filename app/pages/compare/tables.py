@@ -17,7 +17,7 @@ from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.verdicts import spoken
 
-PAIR_WIDTHS = (84, 144, 112, 68, 86, 86, 72, 112)
+PAIR_WIDTHS = (84, 140, 112, 62, 86, 86, 66, 112)
 ALONE_WIDTHS = (84, 84, 144, 112, 70, 104)
 SESSION, PROBLEM = 0, 2  # columns that say nothing where there is only one of them
 ALL = "All verdicts"
@@ -38,9 +38,9 @@ class Tables(Card):
         self._theme = theme
         self._findings: Findings | None = None
         shown = PairTableContext(self._on_show, lambda: self._theme)
-        self.pairs = ListTable("Pairs of points", pair_columns(shown), PAIR_WIDTHS)
+        self.pairs = ListTable("Pairs of points", pair_columns(shown), PAIR_WIDTHS, spread=True)
         self.pairs.picked.connect(self.picked)
-        self.alone = ListTable("Points without a partner", alone_columns(shown), ALONE_WIDTHS)
+        self.alone = ListTable("Points without a partner", alone_columns(shown), ALONE_WIDTHS, spread=True)
         self.verdicts = DropDown()
         self.verdicts.setSizeAdjustPolicy(DropDown.SizeAdjustPolicy.AdjustToContents)
         self.verdicts.setMinimumContentsLength(VERDICT_CHARACTERS)

@@ -20,18 +20,26 @@ from flashscope.app.pages.ladder.ladder_recording import (
     gain_text,
     read_ladder_recording,
 )
-from flashscope.app.pages.ladder.source_diff import PROBLEMS, SourceDiff, read
+from flashscope.app.pages.ladder.source_diff import (
+    LABELS,
+    SourceDiff,
+    before_of,
+    passes_of,
+    read,
+    steps_for,
+)
 from flashscope.app.pages.ladder.staging import LadderStaging
 from flashscope.app.widgets.badge import Badge
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.timelines import NUMPY
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.cuda.reading.step import step_before, steps_of
 from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.results.model.rows import PointRow
 
 FIRST, FIRST_PROBLEM = "flash3-b", "d 128, no mask"
+NOT_GAINED = "What it gains on a CPU is in no recording: a sweep on this machine measures it."
 READING = "Reading the recording…"
 STRIDE = 3  # rows that a key goes on
 
@@ -75,9 +83,9 @@ class LadderPage(Page):
         self.idea.setAccessibleName("Idea of the step")
         self.gain.setAccessibleName("What the step gained")
         self.kernels.setAccessibleName("Step on show")
-        self.problems.setAccessibleName("Problem that it is compiled for")
-        self.problems.addItems(list(PROBLEMS))
-        self.problems.setMinimumContentsLength(max(map(len, PROBLEMS)))
+        self.problems.setAccessibleName("Problem that it is compiled for, or the kernels in NumPy")
+        self.problems.addItems(list(LABELS))
+        self.problems.setMinimumContentsLength(max(map(len, LABELS)))
         self.problems.setCurrentText(FIRST_PROBLEM)
         self._offer_steps(FIRST)
         set_tip(self.whole, "All lines, not those around a change alone (W)")
@@ -125,7 +133,7 @@ class LadderPage(Page):
     @property
     def before(self) -> str:
         """The kernel that the step goes on from; empty: none."""
-        return step_before(self.kernel, self.passes)
+        return before_of(self.kernel, self.label)
 
     @property
     def label(self) -> str:
@@ -135,7 +143,7 @@ class LadderPage(Page):
     @property
     def passes(self) -> Passes:
         """The pass on show, whose source it is."""
-        return PROBLEMS[self.label].passes
+        return passes_of(self.label)
 
     @property
     def members(self) -> Sequence[PointRow]:
@@ -148,7 +156,7 @@ class LadderPage(Page):
         """Show a step of the ladder; what is unknown or empty leaves what is on show."""
         self.starts, self.marked = starts, marked
         before = self.kernels.currentText(), self.label
-        if label in PROBLEMS:
+        if label in LABELS:
             with QSignalBlocker(self.problems):  # both are read together
                 self.problems.setCurrentText(label)
         self._offer_steps(kernel or self.kernel)
@@ -190,8 +198,8 @@ class LadderPage(Page):
 
     def _offer_steps(self, wanted: str) -> None:
         """Offer those that have the pass on show; where the wanted one has none, the one it goes on from."""
-        there = steps_of(self.passes)
-        instead = step_before(wanted, self.passes), self.kernel, there[-1]
+        there = steps_for(self.label)
+        instead = before_of(wanted, self.label), self.kernel, there[-1]
         with QSignalBlocker(self.kernels):
             self.kernels.clear()
             self.kernels.addItems(there)
@@ -216,7 +224,6 @@ class LadderPage(Page):
     def _take_recorded(self, found: LadderRecording) -> None:
         self.recorded = found
         self.badge.show_provenance(found.provenance)
-        self.badge.show()
         self._tell()
 
     def _not_recorded(self, reason: str) -> None:
@@ -233,7 +240,10 @@ class LadderPage(Page):
     def _tell(self) -> None:
         """Say what the step is, and what it gained."""
         self.idea.setText(f"{self.kernel}: {find_kernel(self.kernel).idea_of(self.passes)}.")
-        if self.recorded is not None:
+        self.badge.setVisible(self.recorded is not None and self.label != NUMPY)
+        if self.label == NUMPY:
+            self.gain.setText(NOT_GAINED)
+        elif self.recorded is not None:
             version = self.recorded.version_text(self.kernel)
             measured = bool(self.before) and bool(common_lengths(self.members, (self.before, self.kernel)))
             told = gain_text(self.members, self.kernel, self.before)

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
+from flashscope.app.pages.ladder.numpy_source import NUMPY_STEPS, numpy_source
 from flashscope.app.words.line_diff import Hunk, Line, LinePair, diff_hunks
+from flashscope.app.words.timelines import NUMPY
 from flashscope.app.words.tokens import Token, tokens_of
-from flashscope.kernels.cuda.reading.step import StepSource, read_problem, source_of, step_before
+from flashscope.kernels.cuda.reading.step import StepSource, read_problem, source_of, step_before, steps_of
 from flashscope.kernels.workload.errors import KernelError
-from flashscope.kernels.workload.problem import ONE_PASS, Problem
+from flashscope.kernels.workload.problem import ONE_PASS, Passes, Problem
 from flashscope.profiles.plan.problem_words import pass_words
 
 MOST_KEPT = 16  # readings: a story that is walked again, or to and fro
@@ -27,6 +29,26 @@ PROBLEMS: dict[str, Problem] = {
     for causal in (False, True)
     for problem in [read_problem(head_dim, causal=causal, passes=passes)]
 }
+
+
+LABELS = (*PROBLEMS, NUMPY)
+"""What a source is of: a problem in CUDA, or all problems in NumPy."""
+
+
+def passes_of(label: str) -> Passes:
+    """The pass whose source it is."""
+    return "forward" if label == NUMPY else PROBLEMS[label].passes
+
+
+def steps_for(label: str) -> Sequence[str]:
+    """The kernels that there are."""
+    return NUMPY_STEPS if label == NUMPY else steps_of(passes_of(label))
+
+
+def before_of(kernel: str, label: str) -> str:
+    """The kernel that one goes on from; empty: none."""
+    before = step_before(kernel, passes_of(label))
+    return before if before in steps_for(label) else ""
 
 
 @dataclass(frozen=True)
@@ -60,14 +82,14 @@ class SourceDiff:
 @lru_cache(maxsize=MOST_KEPT)
 def read(kernel: str, label: str) -> SourceDiff | str:
     """The source of a kernel for a problem; why there is none."""
-    problem = PROBLEMS[label]
-    gone_before = step_before(kernel, problem.passes)
+    python, gone_before = label == NUMPY, before_of(kernel, label)
+    source = numpy_source if python else partial(source_of, problem=PROBLEMS[label])
     try:
-        after = source_of(kernel, problem)
-        before = source_of(gone_before, problem) if gone_before else None
+        after = source(kernel)
+        before = source(gone_before) if gone_before else None
     except KernelError as error:
         return str(error)
-    tokens = tokens_of(before.text if before else ""), tokens_of(after.text)
+    tokens = tokens_of(before.text if before else "", python=python), tokens_of(after.text, python=python)
     if before is None:
         alone = [LinePair(None, Line(*line), changed=False) for line in enumerate(after.text.splitlines())]
         return SourceDiff((None, after), tokens, (), [alone])

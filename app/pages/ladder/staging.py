@@ -15,6 +15,7 @@ from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.timelines import NUMPY
 from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.results.model.rows import PointRow
 
@@ -99,14 +100,14 @@ class LadderStaging(PageStaging[Ladder]):
     @property
     def provenance(self) -> Provenance:
         """The recording's, of the kernel on show."""
-        known = self._page.recorded
+        known = self._page.recorded if self._page.label != NUMPY else None
         source = known.provenance if known is not None else super().provenance
         return replace(source, of=self._page.kernel)
 
     @property
     def source(self) -> str:
-        """The recording's name."""
-        return TITLE
+        """The recording's name; of the kernels in NumPy, which it does not have, what they are."""
+        return NUMPY if self._page.label == NUMPY else TITLE
 
     @property
     def exhibits(self) -> Sequence[QWidget]:
@@ -117,7 +118,8 @@ class LadderStaging(PageStaging[Ladder]):
     def stop(self) -> Stop:
         """The step on show."""
         page = self._page
-        gained = f" Beside {page.before} at N = {{n}}: {{runtime against}}." if page.before else ""
+        told = bool(page.before) and page.label != NUMPY  # of which nothing is recorded
+        gained = f" Beside {page.before} at N = {{n}}: {{runtime against}}." if told else ""
         return replace(
             super().stop,
             kernels=tuple(name for name in (page.before, page.kernel) if name),

@@ -261,6 +261,7 @@ class CrosshairPanel(Card):
             self._rows = made
             for place, row in enumerate(made.values()):
                 self._put(row, place, len(made))
+                row.button.show()  # in this turn, with its figures: the layout would do it in the next
                 row.show_figures(self._quantities, [None] * len(row.values), "")
         yield
 

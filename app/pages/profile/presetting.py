@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.presets import LONGEST_NAME, Presets, PresetsError, made_preset
 from flashscope.app.pages.profile.form import SweepForm
+from flashscope.app.widgets.line_dialog import LineDialog
 from flashscope.app.words.plain import cut_short
 
 NO_NAME = "A preset needs a name."
@@ -70,7 +71,7 @@ class Presetting(QObject):
     def _ask(self, title: str, known: str) -> str | None:
         """The name that the user gives; None: none, which is said unless the question was cancelled."""
         window: QWidget = self._form.window()
-        answer, accepted = QInputDialog.getText(window, title, "Name of the preset", text=cut_short(known))
+        answer, accepted = LineDialog.ask(window, title, "Name of the preset", text=cut_short(known))
         name = cut_short(" ".join(answer.split()), LONGEST_NAME)
         if accepted and not name:
             self.failed.emit(NO_NAME, "")

@@ -22,7 +22,7 @@ from flashscope.app.plots.export.contents import ExportCell
 from flashscope.app.plots.timeline.moment import MomentLine, TimeLine
 from flashscope.app.plots.timeline.ruler import Ruler
 from flashscope.app.plots.timeline.shades import ShadeRange
-from flashscope.app.plots.timeline.telemetry import TelemetryLane, peak_and_mean
+from flashscope.app.plots.timeline.telemetry import LEAST_PX, TelemetryLane, peak_and_mean
 from flashscope.app.plots.timeline.time_plot import TimePlot
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.paint_turns import draw_unless_waiting
@@ -32,6 +32,7 @@ from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import Reading, TelemetryStarted
 
+LEAST_LANES, LANE_GAP_PX = 2, 2  # whole lanes that are in sight, and pixels between two
 IDLE_S = 60.0  # how far back the strip looks while nothing is measured
 PIECE = 2000  # readings recorded in a step: about two milliseconds of work
 HOVER_MS = 33  # between two looks at where the pointer is
@@ -140,10 +141,11 @@ class TelemetryStrip(QWidget):
         lanes = QWidget()
         column = QVBoxLayout(lanes)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
+        column.setSpacing(LANE_GAP_PX)
         for lane in LANES:
             column.addWidget(self.rows[lane.field], lane.height)
         self._scrolling = Scrolling(lanes)
+        keep(self._scrolling, self._scrolling.setMinimumHeight, LEAST_LANES * (LEAST_PX + LANE_GAP_PX))
         bar = self._scrolling.verticalScrollBar()
         bar.rangeChanged.connect(
             lambda _, most: self._head.setContentsMargins(0, 0, bar.sizeHint().width() if most else 0, 0)

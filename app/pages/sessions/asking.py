@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.steps import WordsChanged
 from flashscope.app.pages.sessions.columns import session_name
 from flashscope.app.pages.sessions.rows import SessionRow, rows_called
 from flashscope.app.pages.sessions.tags import TAGS_ASKED, tagged
+from flashscope.app.widgets.line_dialog import LineDialog
 from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.app.words.plain import cut_short
 from flashscope.profiles.store import SessionInfo
@@ -19,7 +20,7 @@ def ask_name(parent: QWidget, row: SessionRow | None, edits: Edits) -> None:
     if row is None or row.info.error:
         return
     known = cut_short(session_name(row.info), len(session_name(row.info)))
-    answer, accepted = QInputDialog.getText(parent, "Name", "Name", text=known)
+    answer, accepted = LineDialog.ask(parent, "Rename", "Name of the session", text=known)
     if accepted and answer != known:
         steps = [WordsChanged(info.path, "name", info.name, answer, info.id) for info in row.runs]
         edits.do(f"Renamed {row.called}", steps)
@@ -40,7 +41,7 @@ def ask_tags(parent: QWidget, chosen: Sequence[SessionRow], edits: Edits) -> Non
     """Ask for tags of all runs of these rows; those of a single row are there to be edited."""
     rows = [row for row in chosen if not row.info.error]
     text = ", ".join(rows[0].info.tags) if len(rows) == 1 else ""
-    answer, accepted = QInputDialog.getText(parent, "Tags", TAGS_ASKED, text=text) if rows else ("", False)
+    answer, accepted = LineDialog.ask(parent, "Tags", TAGS_ASKED, text=text) if rows else ("", False)
     if not accepted or answer == text:
         return
     infos = {info.path: info for row in rows for info in row.runs}.values()

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.guard import guarded
@@ -68,8 +68,8 @@ class SessionsTrend(QWidget):
         for name, choice in names.items():
             choice.setAccessibleName(f"{name} over time")
             choice.currentIndexChanged.connect(self._read)
-            parts += [TermLabel(name), choice]
-        line = Lines((*parts, TermLabel("Problem"), self.problem), (), 8)
+            parts.append(_called(name, choice))
+        line = Lines((*parts, _called("Problem", self.problem)), (), 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(line)
@@ -158,6 +158,17 @@ class SessionsTrend(QWidget):
     def _tell(self, text: str) -> None:
         self.words.setText(text)
         self.words.setVisible(bool(text))
+
+
+def _called(name: str, choice: QComboBox) -> QWidget:
+    """A box behind its name, which stay together."""
+    both = QWidget()
+    row = QHBoxLayout(both)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(8)
+    row.addWidget(TermLabel(name))
+    row.addWidget(choice)
+    return both
 
 
 def _offer(choice: QComboBox, offered: Mapping[Any, str], first: object) -> None:

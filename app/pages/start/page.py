@@ -178,6 +178,8 @@ class StartPage(Page):
             text_button(title, f"Open {NAMES[path.stem]}", self._opening(title, path))
             for title, path in zip(RECORDINGS, bundled_sessions(), strict=False)
         ]
+        for button in buttons:
+            set_tip(button, with_line(button.text(), button.accessibleName()))
         words = "A sweep measured on a real GPU, with its telemetry. Needs no GPU here."
         missing = "This copy of Flashscope comes without a recording."
         return self._card(

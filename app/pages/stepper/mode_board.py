@@ -108,7 +108,7 @@ class ModeBoard(QWidget):
         """Learn which traces the session on show has, one of which may be what is wanted."""
 
     def result(self, view: StepView) -> str:
-        """Equality with the exact result, measured, once the last step is done; in HTML."""
+        """Equality with the exact result, measured, once the last step is done; exponents in HTML."""
         recording = view.recording
         if not view.cursor.ended:
             return ""

@@ -4,17 +4,18 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from flashscope.app.pages.stepper.own_problem import OwnProblem
 from flashscope.app.pages.stepper.score_field import ScoreField
+from flashscope.app.stage.numbers import raised
 from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.own_scores import EXAMPLE
 from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own, preset_of
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
-from flashscope.app.widgets.plain import FormulaLabel, plain_tip, set_tip
+from flashscope.app.widgets.plain import plain_tip, set_tip
 from flashscope.app.widgets.segments import Segments
 from flashscope.app.widgets.term_label import TermBox
 from flashscope.app.words.glossary import line_of, with_line
@@ -33,6 +34,7 @@ from flashscope.profiles.results.model.session import Session
 LAST_GPU, OWN, SCORES = "last-gpu", "own", "scores"
 MOST_RECORDED = 8  # traces of a session that the list shows without scrolling
 RECORDED = "recorded-"  # and its place among the traces of the session on show
+TIP = Qt.ItemDataRole.ToolTipRole
 MORE = ((LAST_GPU, "Last GPU problem"), (OWN, "Own problem"), (SCORES, "Own scores"))
 BACKENDS: tuple[tuple[Backend, str], ...] = (("cpu", "CPU"), ("cuda", "CUDA"))
 FLASH1, FLASH2 = "flash1 order", "flash2 order"
@@ -68,6 +70,7 @@ class OptionsBar(QWidget):
         self.preset = _combo("Preset", [(p.key, p.title, p.idea) for p in PRESETS])
         for key, title in MORE:
             self.preset.addItem(title, key)
+            self.preset.setItemData(self.preset.count() - 1, plain_tip(line_of(title)), TIP)
         self.preset.setMaxVisibleItems(self.preset.count() + MOST_RECORDED)
         self.backend = _combo("Backend", [(key, title, "") for key, title in BACKENDS])
         self.order = _combo("Loop order", list(ORDERS))
@@ -80,9 +83,12 @@ class OptionsBar(QWidget):
         self.notation = QPushButton("Slides’ β")
         self.notation.setCheckable(True)
         set_tip(self.notation, line_of(self.notation.text()))
-        self.result = FormulaLabel()
+        self.result = ElidedLabel()
         self.result.setProperty("role", "dim")
         self.source = ElidedLabel()
+        self.source.setSizePolicy(
+            QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed
+        )  # the result comes first
         self.source.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.source.setProperty("role", "dim")
         self._machine: Machine | None = None
@@ -188,9 +194,15 @@ class OptionsBar(QWidget):
         """Have scores typed."""
         self.field.open_at(self.scores)
 
-    def show_result(self, html: str, role: str = "dim") -> None:
-        """Say something at the right end; `role` is one of the stylesheet's (`ok`, `error`, `dim`)."""
-        self.result.setText(html)
+    def show_result(self, text: str, role: str = "dim") -> None:
+        """Say something at the right end, where there is no room without how many rows it is of.
+
+        Args:
+            text: Plain text, but for exponents in HTML.
+            role: One of the stylesheet's (`ok`, `error`, `dim`).
+        """
+        told = raised(text)
+        self.result.set_texts(told, told.partition(" over ")[0])
         if self.result.property("role") != role:
             self.result.setProperty("role", role)
             self.result.style().unpolish(self.result)
@@ -257,7 +269,7 @@ def _combo(name: str, items: list[tuple[str, str, str]]) -> TermBox:
     combo = TermBox(name)
     for index, (key, title, tip) in enumerate(items):
         combo.addItem(title, key)
-        combo.setItemData(index, plain_tip(with_line(title, tip)), Qt.ItemDataRole.ToolTipRole)
+        combo.setItemData(index, plain_tip(with_line(title, tip)), TIP)
     return combo
 
 
@@ -266,6 +278,4 @@ def _offer(combo: QComboBox, index: int, missing: str, tip: str) -> None:
     model = combo.model()
     if isinstance(model, QStandardItemModel):
         model.item(index).setEnabled(not missing)
-    combo.setItemData(
-        index, plain_tip(with_line(combo.itemText(index), missing or tip)), Qt.ItemDataRole.ToolTipRole
-    )
+    combo.setItemData(index, plain_tip(with_line(combo.itemText(index), missing or tip)), TIP)

@@ -31,7 +31,7 @@ from flashscope.app.stepper.modes import mode_named
 from flashscope.app.stepper.presets import last_gpu_problem
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
-from flashscope.app.widgets.plain import PlainLabel, escaped
+from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.tracing import NO_GPU_SESSION, NO_TRACE_YET, broken
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Trace, TraceRequest
@@ -319,7 +319,7 @@ class StepperPage(Page):
         if self.story is None:
             self.message.setText(text)
         else:
-            self.bar.show_result(escaped(text), role)
+            self.bar.show_result(text, role)
 
     def _take_machine(self, machine: Machine) -> None:
         self.bar.show_machine(machine)

@@ -59,7 +59,7 @@ class PanelCard(Card):
             plots=[self.panel],
             theme=self.panel.theme,
             provenance=_header(view),
-            columns=self.panel.columns,
+            columns=self.panel.headings(view),
             rows=[
                 [None if isinstance(cell, float) and isnan(cell) else cell for cell in row]
                 for row in self.panel.numbers(view)

@@ -30,6 +30,7 @@ QUESTION_PX, CHOICE_PX = 20, 16  # pixels of the letters
 STAGED_PX = 16, 13  # where everything is large
 WIDE = 700  # pixels from which on the score stands beside the question
 WIDEST = 560  # pixels of a choice
+LOWEST_CHART = 160  # pixels
 SIDE = 300  # pixels of the score's card, and of what is known
 ROLES: tuple[Role, ...] = ("m", "a", "l", "o")
 FORWARD = frozenset({"forward", "next_tile", "next_event", "play"})
@@ -308,8 +309,8 @@ class PredictBoard(ModeBoard):
         aside.setSpacing(GAP)
         self._so_far.body.addWidget(self.chart, 1)
         aside.addWidget(self._side)
-        aside.addWidget(self._so_far)
-        aside.addStretch(1)
+        aside.addWidget(self._so_far, 1)
+        aside.addStretch(0)
         self._outer.addLayout(aside)
         keep(self, self._arrange)
 
@@ -321,7 +322,8 @@ class PredictBoard(ModeBoard):
         for card in (self._side, self._so_far):
             card.setMaximumWidth(px(SIDE) if wide else self.maximumWidth())
             card.setMinimumWidth(px(SIDE) if wide else 0)
-        self._so_far.setFixedHeight(px(SIDE))
+        self._so_far.setMinimumHeight(px(LOWEST_CHART if wide else SIDE))
+        self._so_far.setMaximumHeight(self.maximumHeight() if wide else px(SIDE))
 
     def _size(self) -> None:
         """Write the question in larger letters than the rest; on a stage all letters are large."""

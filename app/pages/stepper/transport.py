@@ -18,6 +18,7 @@ from flashscope.app.widgets.number_fields import WholeField
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.widgets.remark import remark
 from flashscope.app.widgets.transport import PLAY, TransportBar
+from flashscope.app.words.glossary import line_of
 
 ICONS = {
     "stepper.start": "fa6s.backward-fast",
@@ -66,7 +67,7 @@ class Transport(TransportBar):
         self.follow = QPushButton("Follow")
         self.follow.setCheckable(True)
         self.follow.setChecked(True)
-        set_tip(self.follow, "Watch the row at the same place of whichever query block is computed")
+        set_tip(self.follow, line_of(self.follow.text()))
         self.breaks = QToolButton()
         self._kinds: dict[EventKind | None, QAction] = {}
         self._thresholds: dict[float, QAction] = {}

@@ -11,7 +11,7 @@ from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import set_tip
 
 HINT = "Point at a bar to read it, click it to keep it. The wheel zooms, dragging moves."
-SOURCE_WORDS = "This stage in CUDA C++"
+SOURCE_WORDS = "This stage in the source"
 STEP_WORDS = "Step through this tile"
 STEP, SOURCE = "timeline.step", "timeline.source"
 
@@ -22,7 +22,7 @@ class DetailLine(QWidget):
     Attributes:
         words: What it is.
         step: Leads to its tile in the Stepper.
-        source: Leads to the stage in the kernel's CUDA source.
+        source: Leads to the stage in the source that ran.
         everything: Shows all of the time, while a part of it is on show.
 
     Args:
@@ -63,4 +63,4 @@ class DetailLine(QWidget):
         for button in (self.step, self.source):
             button.setVisible(no_step is not None)
         self.step.setEnabled(not no_step)
-        set_tip(self.step, no_step or "Trace this head, and show it at this tile in the Stepper (Return)")
+        set_tip(self.step, no_step or "Trace this head, and show it at this tile in the Stepper")

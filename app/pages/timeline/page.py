@@ -28,7 +28,7 @@ from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
-from flashscope.app.words.timelines import CUDA_LINES, NEEDS, NOTHING_YET, bar_words, sentence
+from flashscope.app.words.timelines import NEEDS, NOTHING_YET, bar_words, sentence, source_lines
 from flashscope.kernels.workload.timeline import STAGES, StageTimeline
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import Event, TimelineReady
@@ -170,7 +170,7 @@ class TimelinePage(Page):
             act("next", "Choose the next bar", lambda: self._choose_next(1), "]"),
             act("before", "Choose the bar before", lambda: self._choose_next(-1), "["),
             act("step", "Step through the chosen tile", self.step_through, "Return"),
-            act("source", "Show the chosen stage in CUDA C++", self.show_source, "S"),
+            act("source", "Show the chosen stage in the source", self.show_source, "S"),
             act("keep", KEEP_WORDS, self.keep, "K"),
             act("perfetto", PERFETTO_WORDS, self.save_perfetto, "P"),
         ]
@@ -258,15 +258,14 @@ class TimelinePage(Page):
             self.chores.do(draw, lambda request: told.tile_asked.emit(request, (i, j)))
 
     def show_source(self) -> None:
-        """Show the chosen stage in the CUDA source of the kernel."""
+        """Show the chosen stage in the source that ran."""
         if self.chosen is None:
             return
         rows = self.lineup.drawn[self.chosen[0]].rows
         request = rows.timeline.request
         stage = STAGES[int(rows.bars.stage[self.chosen[1]])]
-        label = f"d {request.problem.head_dim}, {'causal' if request.problem.causal else 'no mask'}"
+        label, lines = source_lines(request, stage)
         self.page_requested.emit("ladder")
-        lines = CUDA_LINES[request.kernel][stage]
         self.controller.timelines.stage_asked.emit(request.kernel, label, lines)
 
     def _draw(self) -> None:
@@ -290,7 +289,7 @@ class TimelinePage(Page):
         why = self.controller.timelines.why_not_kept
         self.keep_button.setVisible(fresh and not self.staging.on)
         self.keep_button.setEnabled(not why)
-        set_tip(self.keep_button, why or f"{KEEP_WORDS}: it is gone with the window otherwise (K)")
+        set_tip(self.keep_button, why or f"{KEEP_WORDS}: it is gone with the window otherwise")
 
     def _show_part(self) -> None:
         for card in self.shown:

@@ -28,6 +28,7 @@ ROW_PX, AXES_PX = 14, 44  # of a row, and of both axes
 LEAST_PX, TALLEST_PX = 92, 300  # that it asks for
 LABEL_GAP_PX = 5  # between two lengths, or two curves' names
 LONGEST = 22  # characters of a kernel's name
+SHORTEST = 4  # characters of a curve's name that is cut: fewer say nothing
 Ticks = list[tuple[float, list[float]]]
 
 
@@ -215,14 +216,11 @@ class HeatPlot(Plot):
         """Write as much of each curve's name as there is room over its columns: its ends tell most."""
         groups, metrics = [] if self._grid is None else self._grid.groups, QFontMetricsF(tick_font())
         middle = Qt.TextElideMode.ElideMiddle
-        self._axes["top"].set_texts(
-            {
-                first + count / 2: metrics.elidedText(
-                    cut_short(label), middle, count * cell_px - LABEL_GAP_PX
-                )
-                for first, count, label in groups
-            }
-        )
+        texts = {
+            first + count / 2: metrics.elidedText(cut_short(label), middle, count * cell_px - LABEL_GAP_PX)
+            for first, count, label in groups
+        }
+        self._axes["top"].set_texts({place: text for place, text in texts.items() if len(text) >= SHORTEST})
 
     def _bring_into_view(self, column: int) -> None:
         view = self.getViewBox()

@@ -21,6 +21,7 @@ from flashscope.app.words.kinds import KindWords
 
 SIDE = 0.35  # doublings of N left free on either side
 MARGIN = 0.08  # share of the range left free above and below
+LEAST_PX = 190  # of the height, in which axes and curves can be read
 NEAR_PX = 24  # a click this near to a point means it
 
 
@@ -56,7 +57,7 @@ class StrandPlot(Plot):
         keep(self._y_axis, self._y_axis.setWidth, 60)
         self.getViewBox().sigResized.connect(lambda *_: self._range())
         self.scene().sigMouseClicked.connect(self._click)
-        keep(self, self.setMinimumSize, 160, 92)
+        keep(self, self.setMinimumSize, 160, LEAST_PX)
         self.setAccessibleName(name)
 
     def draw_in_steps(

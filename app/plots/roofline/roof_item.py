@@ -32,8 +32,8 @@ class RoofItem:
         self._key = key
         self._sides: list[tuple[Anchor, Anchor]] = []  # where its name may stand, and by which of its corners
         self._line, self._text = pg.PlotCurveItem(antialias=True), pg.TextItem()
-        for item in (self._line, self._text):
-            item.setZValue(-10)
+        for depth, item in ((-10, self._line), (-9, self._text)):  # a name over the lines of others
+            item.setZValue(depth)
             plot.addItem(item, ignoreBounds=True)
         self.apply_theme(theme)
 
@@ -102,6 +102,7 @@ class RoofItem:
         self._line.setPen(pg.mkPen(theme.dim, width=1.6 * ZOOM.factor, style=style))
         self._text.setFont(tick_font())
         self._text.setColor(theme.dim)
+        self._text.fill = pg.mkBrush(theme.panel)
 
 
 def name_height() -> float:

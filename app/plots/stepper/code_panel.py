@@ -10,6 +10,7 @@ from flashscope.app.plots.stepper.panel import Panel, put
 from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.pseudocode import CodeLine, lines
 from flashscope.app.stepper.step_view import StepView
+from flashscope.app.words.tracing import MEMORIES
 
 SMALLEST = 0.77  # 10 px beside 13 px text
 
@@ -41,7 +42,8 @@ class CodePanel(Panel):
         return lines(
             recording.order,
             local_max=view.local_max,
-            reverse=recording.trace.request.reverse,
+            reverse=recording.request.reverse,
+            memory=MEMORIES[recording.request.backend][0],
             lazy=recording.headroom > 0,
             fault=recording.fault,
         )

@@ -300,7 +300,8 @@ class Heatmap(Panel):
         step, recording, unit = view.step, view.recording, self.unit()
         every_row = max(1, int(np.ceil(unit / area.height)))
         for row in range(0, area.rows, every_row):
-            rect = QRectF(0, area.rect(row, 0).center().y() - unit / 2, area.x - px(5), unit)
+            top = max(area.y, area.rect(row, 0).center().y() - unit / 2)  # below the labels of the columns
+            rect = QRectF(0, top, area.x - px(5), unit)
             watched = row == view.local_row
             colour = self.theme.text if watched else self.theme.dim
             label = str(step.i * recording.block_q + row)

@@ -1,4 +1,7 @@
-"""HBM, the chip, and what goes between them: bytes by the tile-level IO model, tiled against standard."""
+"""The memory, the chip, and what goes between them: bytes by the tile-level IO model, tiled against standard.
+
+Both have the names of the device that the trace is of.
+"""
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen
@@ -12,10 +15,12 @@ from flashscope.app.plots.stepper.panel import SMALL, Panel, put, put_first, wid
 from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.stepper.traffic import on_chip, standard_bytes
+from flashscope.app.words.tracing import MEMORIES
 from flashscope.app.words.units import bytes_text, traffic_text
 
 NEVER = "S and P are never here"
 HOPPER_SHARED_BYTES = 227 * 1024  # the largest opt-in shared memory of one block, CUDA C++ guide, table 27
+CPU_COLUMNS = ("kernel", "modelled_memory_bytes_so_far", "modelled_memory_bytes_in_all")
 
 
 class MemoryPanel(Panel):
@@ -36,15 +41,20 @@ class MemoryPanel(Panel):
         """What is on the chip, what this step moves, and both counters."""
         held = on_chip(view.recording, view.step)
         names = ", ".join(plain(array.label) for array in held) or "nothing"
-        used = bytes_text(sum(array.nbytes for array in held))
+        used, limit = bytes_text(sum(array.nbytes for array in held)), self._limit_text(view)
+        memory, chip = _names(view)
         return (
-            f"On chip: {names}, {used} of {self._limit_text}; {self._moving(view)}; "
-            f"through HBM so far (model): tiled {traffic_text(view.bytes_moved.total)}, "
+            f"On {chip}: {names}, {used}{f' of {limit}' if limit else ''}; {self._moving(view)}; "
+            f"through {memory} so far (model): tiled {traffic_text(view.bytes_moved.total)}, "
             f"standard {traffic_text(self._standard(view))}"
         )
 
+    def headings(self, view: StepView) -> tuple[str, ...]:
+        """What goes through a CPU's memory has its name; HBM has had the other for long."""
+        return self.columns if view.recording.request.backend == "cuda" else CPU_COLUMNS
+
     def numbers(self, view: StepView) -> list[tuple[str, int, int]]:
-        """What goes through HBM, tiled and standard."""
+        """What goes through the memory, tiled and standard."""
         recording = view.recording
         return [
             (recording.order, view.bytes_moved.total, view.story.traffic[-1].total),
@@ -56,15 +66,17 @@ class MemoryPanel(Panel):
         split = self.width() * 0.66
         room = self.height()
         lane = min(max(self.unit() * 2.1, room * 0.26), room * 0.34, self.unit() * 3)
-        hbm = QRectF(0, 0, split - 16, lane)
-        chip = QRectF(hbm.width() * 0.08, self.height() - lane, hbm.width() * 0.84, lane)
-        self._draw_hbm(painter, view, hbm)
+        memory = QRectF(0, 0, split - 16, lane)
+        chip = QRectF(memory.width() * 0.08, self.height() - lane, memory.width() * 0.84, lane)
+        self._draw_memory(painter, view, memory)
         self._draw_chip(painter, view, chip)
-        self._draw_arrow(painter, view, hbm, chip)
+        self._draw_arrow(painter, view, memory, chip)
         self._draw_counters(painter, view, QRectF(split, 0, self.width() - split, self.height()))
 
-    @property
-    def _limit_text(self) -> str:
+    def _limit_text(self, view: StepView) -> str:
+        """How much the chip holds; empty: of a CPU's core nothing tells."""
+        if view.recording.request.backend == "cpu":
+            return ""
         return f"{bytes_text(HOPPER_SHARED_BYTES)} (Hopper)" if self.limit is None else bytes_text(self.limit)
 
     def _standard(self, view: StepView) -> int:
@@ -83,7 +95,7 @@ class MemoryPanel(Panel):
             return f"load {traffic_text(read)}"
         return f"write {traffic_text(written)}" if written else "no traffic in this step"
 
-    def _draw_hbm(self, painter: QPainter, view: StepView, rect: QRectF) -> None:
+    def _draw_memory(self, painter: QPainter, view: StepView, rect: QRectF) -> None:
         problem = view.recording.trace.request.problem
         dv, e = view.recording.value_dim, problem.itemsize
         sizes = (
@@ -95,7 +107,7 @@ class MemoryPanel(Panel):
         self._lane(painter, rect, self.theme.line)
         painter.setFont(self.sized(bold=True))
         x = rect.left() + 12
-        x += put(painter, QRectF(x, rect.top(), 60, rect.height()), "HBM", self.theme.text) + 14
+        x += put(painter, QRectF(x, rect.top(), 60, rect.height()), _names(view)[0], self.theme.text) + 14
         painter.setFont(self.sized(SMALL))
         arrays = " · ".join(f"{name} {bytes_text(nbytes)}" for name, nbytes in sizes)
         room = QRectF(x, rect.top(), rect.right() - x, rect.height())
@@ -114,29 +126,29 @@ class MemoryPanel(Panel):
         held = on_chip(view.recording, view.step)
         self._lane(painter, rect, self.theme.accent)
         painter.setFont(self.sized(bold=True))
-        label = "SRAM"
         x = rect.left() + 12
-        x += put(painter, QRectF(x, rect.top(), 60, rect.height()), label, self.theme.text) + 12
+        x += put(painter, QRectF(x, rect.top(), 60, rect.height()), _names(view)[1], self.theme.text) + 12
         painter.setFont(self.sized(SMALL))
         used, chips = bytes_text(sum(array.nbytes for array in held)), sum(chip_widths(held, painter.font()))
-        told = [f"{used} / {limit}" for limit in (self._limit_text, self._limit_text.partition(" (")[0])]
+        limit = self._limit_text(view)
+        told = [f"{used} / {text}" for text in (limit, limit.partition(" (")[0]) if text] or [used]
         least = rect.right() - x - chips - 20
         used = next((text for text in told if width_of(text, painter.font()) <= least), told[-1])
         right = rect.right() - width_of(used, painter.font()) - 12
         put(painter, QRectF(right, rect.top(), rect.right() - right, rect.height()), used, self.theme.dim)
         draw_chips(painter, self.theme, held, QRectF(x, rect.top() + 5, right - 8 - x, rect.height() - 10))
 
-    def _draw_arrow(self, painter: QPainter, view: StepView, hbm: QRectF, chip: QRectF) -> None:
+    def _draw_arrow(self, painter: QPainter, view: StepView, memory: QRectF, chip: QRectF) -> None:
         read, written = self._step_bytes(view)
-        middle = (hbm.bottom() + chip.top()) / 2
+        middle = (memory.bottom() + chip.top()) / 2
         painter.setFont(self.sized(SMALL))
-        x = hbm.left() + hbm.width() * 0.42
-        label = QRectF(x + 26, middle - self.unit() / 2, hbm.right() - x, self.unit())
+        x = memory.left() + memory.width() * 0.42
+        label = QRectF(x + 26, middle - self.unit() / 2, memory.right() - x, self.unit())
         moving = bool(read or written)
         put(painter, label, self._moving(view), self.theme.text if moving else self.theme.dim)
         if not moving:
             return
-        top, bottom = hbm.bottom() + 2, chip.top() - 2
+        top, bottom = memory.bottom() + 2, chip.top() - 2
         tip, tail = (bottom, top) if read else (top, bottom)
         draw_arrow(
             painter, x, (tail, tip), self._arrow_width(view, read or written), OTHER_MARK.on(self.theme)
@@ -160,7 +172,7 @@ class MemoryPanel(Panel):
             ("standard", self._standard(view), KERNEL_MARKS["standard"].on(self.theme)),
         )
         head = QRectF(rect.left(), rect.top(), rect.width(), line)
-        put(painter, head, "through HBM so far · <i>model</i>", self.theme.dim)
+        put(painter, head, f"through {_names(view)[0]} so far · <i>model</i>", self.theme.dim)
         for k, (name, nbytes, colour) in enumerate(rows):
             row = QRectF(rect.left(), rect.top() + (k + 1) * line, rect.width(), line)
             self._draw_counter(painter, row, name, nbytes / max(total, standard, 1), (nbytes, colour))
@@ -178,3 +190,8 @@ class MemoryPanel(Panel):
         painter.fillRect(QRectF(track.left(), track.top(), track.width() * share, 8), QColor(colour))
         number = QRectF(right, row.top(), row.right() - right, row.height())
         put(painter, number, traffic_text(nbytes), self.theme.text, Qt.AlignmentFlag.AlignRight)
+
+
+def _names(view: StepView) -> tuple[str, str]:
+    """What the arrays of the problem are in, and what a tile is computed in."""
+    return MEMORIES[view.recording.request.backend]

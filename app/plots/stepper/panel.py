@@ -75,6 +75,11 @@ class Panel(Yielding, QWidget):
         del view
         return ""
 
+    def headings(self, view: StepView) -> Sequence[str]:
+        """What the columns are called of this trace; this class calls them by one name for all."""
+        del view
+        return self.columns
+
     def numbers(self, view: StepView) -> Sequence[Sequence[str | float]]:
         """The numbers that it shows, a row of `columns` each; this class shows none."""
         del view

@@ -11,7 +11,7 @@ from flashscope.app.look.kernel_marks import KERNEL_MARKS, OTHER_MARK
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.stepper.ink import mix, on_fill
-from flashscope.app.plots.stepper.panel import SMALL, Panel, put
+from flashscope.app.plots.stepper.panel import SMALL, Panel, put, put_first
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.plain import set_tip
 
@@ -55,7 +55,7 @@ class TileMap(Panel):
     def words(self, view: StepView) -> str:
         """Progress in words."""
         now = f"; now i = {view.step.i}, j = {view.step.j}" if view.started else ""
-        return f"Tiles: {self._caption(view)}{now}"
+        return f"Tiles: {self._captions(view)[0]}{now}"
 
     def numbers(self, view: StepView) -> list[tuple[int, int, int]]:
         """The tiles in the order in which they run, masked ones left out."""
@@ -74,7 +74,7 @@ class TileMap(Panel):
         painter.setFont(self.sized(SMALL))
         unit = self.unit()
         bottom = QRectF(0, self.height() - unit, self.width(), unit)
-        put(painter, bottom, self._caption(view), self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
+        put_first(painter, bottom, self._captions(view), self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
     @guarded()
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -89,12 +89,16 @@ class TileMap(Panel):
         if 0 <= i < ran.shape[0] and 0 <= j < ran.shape[1] and ran[i, j] >= 0:
             self.tile_chosen.emit(int(ran[i, j]))
 
-    def _caption(self, view: StepView) -> str:
+    def _captions(self, view: StepView) -> tuple[str, ...]:
+        """How far it is, and where it runs, with ever fewer words."""
         done = bisect_right(view.cursor.timeline.tile_ends, view.cursor.at)
         masked = int((view.recording.order_of_tile < 0).sum())
-        text = f"{done} of {view.recording.tiles} done" + (f" · {masked} masked ✕" if masked else "")
         sm = view.recording.trace.sm
-        return text + (f" · SM {sm.numpy()[view.step.tile]}" if sm is not None and view.started else "")
+        place = f" · SM {sm.numpy()[view.step.tile]}" if sm is not None and view.started else ""
+        told, brief = f"{done} of {view.recording.tiles} done", f"{done} of {view.recording.tiles}"
+        if not masked:
+            return told + place, brief + place, told
+        return f"{told} · {masked} masked ✕{place}", f"{brief} · {masked} ✕{place}", f"{brief} · {masked} ✕"
 
     def _grid(self, view: StepView) -> TileGrid:
         recording, unit = view.recording, self.unit()

@@ -16,7 +16,7 @@ from flashscope.app.pages.ladder.ladder_recording import (
     read_ladder_recording,
 )
 from flashscope.app.pages.ladder.page import FIRST, FIRST_PROBLEM
-from flashscope.app.pages.ladder.source_diff import PROBLEMS
+from flashscope.app.pages.ladder.source_diff import LABELS, before_of, passes_of
 from flashscope.app.pages.traffic.shown import groups, nearest
 from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stage.scene import Scene
@@ -28,7 +28,6 @@ from flashscope.app.stepper.presets import PRESETS
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.kernels.cpu.trace import record
-from flashscope.kernels.cuda.reading.step import step_before
 from flashscope.profiles.results.model.curves import Curve, by_curve, telling_seqlen
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.quantities.registry import favoured_baseline
@@ -163,9 +162,9 @@ def _traffic_scene(stop: Stop, members: Sequence[PointRow]) -> Scene:
 
 
 def _ladder_scene(stop: Stop, known: LadderRecording) -> Scene:
-    label = stop.curve if stop.curve in PROBLEMS else FIRST_PROBLEM
-    passes, kernel = PROBLEMS[label].passes, stop.kernels[-1] if stop.kernels else FIRST
-    before, members = step_before(kernel, passes), known.curves.get(label, ())
+    label = stop.curve if stop.curve in LABELS else FIRST_PROBLEM
+    passes, kernel = passes_of(label), stop.kernels[-1] if stop.kernels else FIRST
+    before, members = before_of(kernel, label), known.curves.get(label, ())
     both = common_lengths(members, [name for name in (before, kernel) if name])
     return Scene(members, stop.seqlen or max(both, default=None), kernel, before, passes=passes)
 

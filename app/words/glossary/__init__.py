@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from flashscope.app.words.glossary.terms import TERMS, Meaning
+from flashscope.app.words.glossary.views import VIEWS
 from flashscope.app.words.glossary.window import WINDOW
 from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.profiles.results.quantities.registry import QUANTITIES
@@ -16,6 +17,7 @@ def _entries() -> Iterator[Meaning]:
     """What quantities and kernels say of themselves is said once, where they are declared."""
     yield from TERMS
     yield from WINDOW
+    yield from VIEWS
     for quantity in QUANTITIES.values():
         also = (quantity.short,) if quantity.short.lower() != quantity.title.lower() else ()
         yield Meaning(quantity.title, quantity.about, also)

@@ -131,7 +131,7 @@ ALGORITHM = (
     Meaning(
         "flash1 order",
         "FlashAttention's first loop order, written for this app: not the library. K and V outer, Q "
-        "inner: O goes to HBM after every tile.",
+        "inner: O goes back to memory after every tile.",
     ),
     Meaning("flash2 order", "Q outer, K and V inner: O stays on the chip and is normalised once."),
     Meaning(
@@ -346,7 +346,8 @@ PLANNING = (
     Meaning("bytes / weight", "What one of the model's numbers takes: 2 in 16 bits, 1 in 8, 0.5 in 4."),
     Meaning(
         "memory",
-        "What the device has; in the Stepper HBM and the chip's shared memory, and what moves between them.",
+        "What the device has; in the Stepper where the tensors are, what a tile is computed in, and what is "
+        "moved between the two.",
     ),
     Meaning("held at once", "Whether the attention of every layer is held, as in training, or of one layer."),
     Meaning("S, P, state", "What a kernel holds beside its tensors: scores and weights, or a running state."),

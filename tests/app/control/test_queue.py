@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.words.progress import elapsed_text
-from flashscope.app.words.queueing import run_words, total_words
+from flashscope.app.words.queueing import estimate_words, run_words, total_words
 from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import PlanFinished
 from tests.app.fakes import PLAN, SECOND, sweep
@@ -291,9 +291,15 @@ def test_a_total_of_which_a_part_is_not_known_is_a_least(estimates: list[float |
     if None in estimates and any(one is not None for one in estimates):
         assert said.startswith("at least ")
     elif estimates and None not in estimates:
-        assert said.startswith("about ")
+        assert said.startswith("about ") or said == "a few seconds"
     else:
         assert "about" not in said
+
+
+@given(st.floats(0, 1e5), st.booleans())
+def test_what_waits_never_takes_no_time(seconds: float, known: bool) -> None:
+    said = [estimate_words(seconds), total_words([seconds] if known else [seconds, None])]
+    assert not any(text.endswith((" 0:00", " 0:01")) for text in said)
 
 
 def test_runs_are_told_as_one_row() -> None:

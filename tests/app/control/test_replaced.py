@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtWidgets import QFileDialog, QInputDialog
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.pages.sessions.rows import SessionRow
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.line_dialog import LineDialog
 from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.profiles.store import load
 from tests.app.fakes import sweep
@@ -140,7 +141,7 @@ def test_a_note_is_not_taken_back_from_another_session(
 
 @pytest.mark.parametrize(
     ("verb", "dialog", "way"),
-    [("rename_chosen", QInputDialog, "getText"), ("note_chosen", NoteDialog, "ask")],
+    [("rename_chosen", LineDialog, "ask"), ("note_chosen", NoteDialog, "ask")],
 )
 def test_a_listed_session_is_not_named_or_annotated_in_anothers_place(
     *,

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control import steps
@@ -16,6 +15,7 @@ from flashscope.app.control.edits import NOTHING_CHANGED
 from flashscope.app.pages.sessions.columns import session_name
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.line_dialog import LineDialog
 from flashscope.profiles.store import list_sessions, load, restore, sessions_dir, trash
 from flashscope.profiles.store.library import TRASH
 from tests.app.fakes import sweep
@@ -210,7 +210,7 @@ def test_a_file_that_another_process_holds_does_not_hold_the_window(
         asked.append(threading.current_thread() is threading.main_thread())
 
     monkeypatch.setattr(steps, "change", held)
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("another", True))
+    monkeypatch.setattr(LineDialog, "ask", lambda *_, **__: ("another", True))
     choose(page, "one")
     page.rename_chosen()
     qtbot.waitUntil(lambda: bool(asked))
@@ -222,7 +222,7 @@ def test_what_cannot_be_changed_is_told(
 ) -> None:
     writer = sqlite3.connect(sessions_dir() / "one.flashscope", isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("another", True))
+    monkeypatch.setattr(LineDialog, "ask", lambda *_, **__: ("another", True))
     choose(page, "one")
     page.rename_chosen()
     qtbot.waitUntil(lambda: "being recorded" in window.errors.text)

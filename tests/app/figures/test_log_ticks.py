@@ -75,3 +75,14 @@ def test_the_rail_of_failures_leaves_four_below_it(qapp: object) -> None:
     ((_, places),) = axis.tickValues(-1.0, 4.0, 150.0)
     assert len(places) >= FEWEST
     assert max(places) <= 2.0
+
+
+@given(low=st.floats(20, 40), span=st.floats(6.5, 12), height=st.floats(104, 160))
+@example(low=27.3, span=9.3, height=113.0)  # a low plot of 256 MiB to 64 GiB
+def test_over_several_doublings_ticks_of_bytes_are_powers_of_two(
+    low: float, span: float, height: float
+) -> None:
+    half = 7 * span / height
+    places = value_ticks(low, low + span, "log2", binary=True, room=int(height / 18), half=half)
+    assert len(places) >= FEWEST
+    assert all(place == round(place) for place in places)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.control.controller import Controller
+from flashscope.app.widgets.line_dialog import LineDialog
 from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan
@@ -42,7 +43,7 @@ def closed_in(patch: pytest.MonkeyPatch, dice: random.Random, folder: Path) -> N
     )
     patch.setattr(QFileDialog, "getSaveFileName", saved)
     patch.setattr(QFileDialog, "getExistingDirectory", lambda *_: dice.choice(["", str(folder)]))
-    patch.setattr(QInputDialog, "getText", asked)
+    patch.setattr(LineDialog, "ask", asked)
     patch.setattr(NoteDialog, "ask", asked)
     patch.setattr(QMessageBox, "exec", lambda _box: 0)
     patch.setattr(Controller, "run", _shortened(Controller.run))

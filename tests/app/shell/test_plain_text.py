@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QGraphicsTextItem,
-    QInputDialog,
     QLabel,
     QMenu,
     QToolTip,
@@ -25,6 +24,7 @@ from flashscope import app
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.pages.sessions.rows import SessionRow
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.line_dialog import LineDialog
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, plain_tip
 from flashscope.app.words.plain import cut_short, unbroken
 from flashscope.profiles.store import SessionInfo, sessions_dir
@@ -122,7 +122,7 @@ def test_a_name_is_offered_for_change_as_it_is_shown_and_left_so_stays_what_it_w
     row = SessionRow.of(SessionInfo(path=Path("a"), size_bytes=0, name=name))
     monkeypatch.setattr(page, "chosen_row", lambda: row)
     monkeypatch.setattr(page.controller.edits, "do", _never)
-    monkeypatch.setattr(QInputDialog, "getText", ask)
+    monkeypatch.setattr(LineDialog, "ask", ask)
     page.rename_chosen()
     assert offered == [cut_short(name)]
 

@@ -1,5 +1,6 @@
 """Every term of the glossary that heads, labels or names something on screen says what it means."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ from tests.app.rig import Rig
 from tests.app.stepper.builders import random_trace
 
 TIP = Qt.ItemDataRole.ToolTipRole
+TWICE = re.compile(r"(\([^()]*\)) \1")
 
 
 class Shown(NamedTuple):
@@ -110,11 +112,14 @@ def test_every_term_that_is_on_screen_has_its_line_of_the_glossary_as_its_tip(fu
                 silent.append(f"{text!r} of {by}: {flat(tip)!r}")
             elif line:
                 told.add(flat(text).strip(":").casefold())
+            if found := TWICE.search(flat(tip)):
+                silent.append(f"{text!r} of {by} names its keys twice: {found[0]}")
     assert not silent, "\n".join(dict.fromkeys(silent))
     assert {
         *("in turns", "counters", "cold", "drift check", "fused", "simt", "flash1", "slides’ β", "tiles"),
         *("flash1 order", "flash2 order", "trust", "samples", "runtime", "verdict", "stepper"),
         *("telemetry", "held back", "causal", "context", "bound by", "dtype", "replay"),
+        *("follow", "broken", "predict", "heat map", "library", "traffic", "compare"),
     } <= told
 
 

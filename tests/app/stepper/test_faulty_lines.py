@@ -68,8 +68,8 @@ def test_the_result_of_a_formula_is_what_the_trace_holds(fault: Fault, order: Lo
 @each_fault
 @each_order
 def test_the_lines_that_a_fault_changes_are_marked_and_no_others(fault: Fault, order: LoopOrder) -> None:
-    right = lines(order, local_max=False, reverse=False)
-    wrong = lines(order, local_max=False, reverse=False, fault=fault)
+    right = lines(order, local_max=False, reverse=False, memory="HBM")
+    wrong = lines(order, local_max=False, reverse=False, memory="HBM", fault=fault)
     changed = [(a, b) for a, b in zip(right, wrong, strict=True) if a != b]
     assert changed
     for before, after in changed:

@@ -233,7 +233,7 @@ def test_masked_tiles_are_skipped_and_known_as_such() -> None:
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("local_max", [False, True])
 def test_every_step_executes_a_line_of_the_algorithm(order: LoopOrder, local_max: bool) -> None:
-    code = lines(order, local_max=local_max, reverse=False)
+    code = lines(order, local_max=local_max, reverse=False, memory="HBM")
     for step in story(order=order).timeline.steps:
         assert any(line.active(step) for line in code), step
 
@@ -265,7 +265,9 @@ def test_a_timed_kernel_lets_its_reference_point_lag_and_the_formulas_say_so() -
         "20.000 is above 1.000 + 5.545: <m>20.000</m>",
         "2.000 is not above 20.000 + 5.545: <m>20.000</m>",
     ]
-    code = " ".join(line.text for line in lines("flash2", local_max=False, reverse=True, lazy=True))
+    code = " ".join(
+        line.text for line in lines("flash2", local_max=False, reverse=True, memory="HBM", lazy=True)
+    )
     assert "m′ = rowmax S if that is above m + 8 ln 2, else m" in code
     assert rising("").recording.m.ravel().tolist() == [1, 3, 20, 20]
     assert rising("").recording.weight_limit == 1

@@ -32,6 +32,15 @@ def test_a_shortened_text_stands_whole_in_the_tool_tip_and_for_a_screen_reader(l
     assert label.toolTip() == label.accessibleName() == label.text() == "flash2 at N = 16,384 did not fit"
 
 
+def test_where_a_letter_or_two_would_have_room_there_is_nothing(label: ElidedLabel) -> None:
+    label.resize(label.fontMetrics().horizontalAdvance("f…") + 4, label.height())
+    assert drawn(label) == ""
+    assert label.toolTip() == label.text()
+    label.setText("ok")
+    label.resize(label.sizeHint())
+    assert drawn(label) == "ok", "a short text is whole"
+
+
 def test_a_shortened_text_asks_for_the_room_of_the_whole_one(qtbot: QtBot) -> None:
     owner = QWidget()
     qtbot.addWidget(owner)

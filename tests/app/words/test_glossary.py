@@ -23,7 +23,11 @@ against float64; speed-up; efficiency; layers; latent; parameters; bytes / weigh
 in all; fits; protocol; mask; keys before; block; tile rows Br; tile columns Bc;
 stop; story; claim; geometric mean; changed by the clock alone; card; kernel source; core's cache; last cache;
 tile counter; running O; PV tile; exact ledger; by model; memories; KV cache; warm-up; Break; Freeze;
-autosaved; NVML; exponentials
+autosaved; NVML; exponentials; Follow; Broken; Predict; fault; First wrong tile; Distance of O so far; Own
+problem; Own scores; Attention sink; logits; one-hot; barrier; accumulators; Measure; Inside; Library;
+Curves; Traffic; Why?; Roofline & Why; Source; Compare; Over time; Planner; LIVE; SAVED; pairs; without a
+partner; here; heat map; Join; Resume; ratio to the baseline; float32; float64; float16; bfloat16; token;
+forward; backward; spread; FLOP; GB/s; TB/s; CUDA; CuPy; launch; thread block; warpgroup; GPM; Perfetto
 """
 
 

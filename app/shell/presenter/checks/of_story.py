@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from flashscope.app.pages.ladder.source_diff import PROBLEMS, read
+from flashscope.app.pages.ladder.source_diff import LABELS, read
 from flashscope.app.shell.presenter.checks.scenes import FIRST_LADDER, scene_at
 from flashscope.app.stage.blanks import unfilled
 from flashscope.app.stage.live import Unrunnable, plan_here
@@ -84,7 +84,7 @@ def _marks(story: Story) -> Iterator[ProbeFinding]:
     for number, stop in enumerate(story.stops, 1):
         if not stop.marked or not stop.kernels:
             continue
-        source = read(stop.kernels[-1], stop.curve if stop.curve in PROBLEMS else FIRST_LADDER)
+        source = read(stop.kernels[-1], stop.curve if stop.curve in LABELS else FIRST_LADDER)
         if isinstance(source, str) or not marked_lines(source.sources[1], stop.marked):
             why = source if isinstance(source, str) else f"no line holds {' or '.join(stop.marked)}"
             yield ProbeFinding(

@@ -2,7 +2,7 @@
 
 from flashscope.app.figures.series import kernels_of, seqlens_of
 from flashscope.app.pages.ladder.ladder_recording import common_lengths, read_ladder_recording
-from flashscope.app.pages.ladder.source_diff import PROBLEMS
+from flashscope.app.pages.ladder.source_diff import LABELS, before_of, passes_of
 from flashscope.app.pages.traffic.shown import groups, nearest, telling
 from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stage.scene import Scene
@@ -14,7 +14,6 @@ from flashscope.app.stepper.presets import PRESETS
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import StepView
 from flashscope.kernels.cpu.trace import record
-from flashscope.kernels.cuda.reading.step import step_before
 from flashscope.profiles.results.model.curves import by_curve, telling_seqlen
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.model.session import Session
@@ -62,11 +61,11 @@ def _traffic(stop: Stop, session: Session) -> Scene:
 
 
 def _ladder(stop: Stop) -> Scene:
-    label = stop.curve if stop.curve in PROBLEMS else FIRST_LADDER
-    passes = PROBLEMS[label].passes
+    label = stop.curve if stop.curve in LABELS else FIRST_LADDER
+    passes = passes_of(label)
     members = read_ladder_recording().curves.get(label, ())
     kernel = stop.kernels[-1] if stop.kernels else ""
-    before = step_before(kernel, passes)
+    before = before_of(kernel, label)
     both = common_lengths(members, [name for name in (before, kernel) if name])
     return Scene(members, stop.seqlen or max(both, default=None), kernel, before, passes=passes)
 

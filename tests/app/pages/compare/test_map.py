@@ -25,12 +25,12 @@ def test_many_problems_are_a_heat_map_and_a_key_turns_it_into_lines(desk: Desk) 
     board = desk.board
     assert board.ratios.map.isVisible()
     assert [label for _, _, label in board.findings.grids[0].groups] == ["d 32, no mask", "d 64, no mask"]  # type: ignore[union-attr]
-    assert board.curves.legend.isVisible(), "beside the map nothing says which curve is whose"
-    assert board.curves.legend.shown == ("standard", "flash2")
+    assert board.legend.isVisible(), "beside the map nothing says which curve is whose"
+    assert board.legend.shown == ("standard", "flash2")
     press(desk, "compare.view")
     desk.drawn()
     assert board.ratios.lines.isVisible()
-    assert not board.curves.legend.isVisible()
+    assert board.legend.isVisible()
 
 
 def test_a_cell_of_which_nothing_is_sure_is_faint_and_one_from_nothing_is_not(desk: Desk) -> None:

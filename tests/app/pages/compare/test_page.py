@@ -267,18 +267,18 @@ def test_hostile_sessions_are_shown_as_they_stand(desk: Desk, tmp_path: Path) ->
     files = [hostile_file(tmp_path / f"{k}.flashscope", text) for k in "ab"]
     desk.choose(*files)
     desk.page.grab()
-    names = {button.text() for button in desk.board.ratios.legend._buttons.values()}
+    names = {button.text() for button in desk.board.legend._buttons.values()}
     assert any("<b>A && B</b>" in name for name in names)
 
 
 @pytest.mark.matrix
 def test_a_click_in_the_legend_hides_a_kernel_and_shows_it_again(desk: Desk) -> None:
     desk.choose(recorded("base"), recorded("other", times=1.2))
-    (name, button), *_ = desk.board.ratios.legend._buttons.items()
+    (name, button), *_ = desk.board.legend._buttons.items()
     toggled: list[tuple[str, bool]] = []
-    desk.board.ratios.toggled.connect(lambda *what: toggled.append(what))
+    desk.board.legend.toggled.connect(lambda *what: toggled.append(what))
     button.click()
-    desk.board.ratios.legend._buttons[name].click()
+    desk.board.legend._buttons[name].click()
     assert toggled == [(name, False), (name, True)]
 
 

@@ -106,3 +106,10 @@ def test_where_kernels_stand_beside_each_other_figures_are_named_and_stand_by_th
     assert panel._title.text().endswith(": footprint, runtime")
     panel.stand(1, 4)
     assert ":" not in panel._title.text()
+
+
+def test_names_come_in_the_same_turn_as_their_figures(bench: Bench) -> None:
+    bench.sweep(EVENTS)
+    panel = bench.page.plots.panel
+    assert panel.kernels
+    assert not [name for name in panel.kernels if panel.button(name).isHidden()]

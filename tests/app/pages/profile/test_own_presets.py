@@ -2,11 +2,12 @@
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
+from PySide6.QtWidgets import QApplication, QMenu
 
 from flashscope.app.control.settings import Settings
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.line_dialog import LineDialog
 from flashscope.profiles.plan.presets import PRESETS
 from flashscope.profiles.plan.request import Request
 from tests.app.fakes import GPU_MACHINE, sweep
@@ -20,7 +21,7 @@ def profile(window: MainWindow) -> ProfilePage:
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, name: str, accepted: bool = True) -> None:
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: (name, accepted))
+    monkeypatch.setattr(LineDialog, "ask", lambda *_, **__: (name, accepted))
 
 
 def texts(menu: QMenu) -> list[str]:

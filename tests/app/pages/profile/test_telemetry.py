@@ -1,5 +1,6 @@
 """The telemetry as it is read: lanes that exist, one pointer through all, one time, peaks and means."""
 
+import dataclasses
 from pathlib import Path
 
 import msgspec
@@ -10,18 +11,23 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.figures.lanes import FIELDS, LANES
 from flashscope.app.figures.ring import ReadingRing
 from flashscope.app.figures.spans import Span, coarse, ends_of, running_at, seqlen_stretches, spans_of
 from flashscope.app.figures.time_view import NEAREST_S, TimeView
 from flashscope.app.look.theme import LIGHT
+from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.profile.telemetry_strip import UNREAD
 from flashscope.app.plots.timeline.telemetry import peak_and_mean
+from flashscope.app.shell.shots import grab_whole
 from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import Reading, Readings
 from tests.app.bench import Bench
+from tests.app.rig import Rig
 from tests.profiles.sessions import CPU_TELEMETRY, make_plan, script, session_of
 
 LENGTHS = (512, 1024, 2048)
@@ -160,6 +166,14 @@ def test_labels_of_n_stand_above_the_lanes_each_within_its_stretch(saved: Bench)
     assert not any(getattr(item, "toPlainText", str)() in {"512", "1k", "2k"} for item in texts)
 
 
+def test_after_the_last_span_of_a_sweep_that_has_ended_no_n_is_named(saved: Bench) -> None:
+    spans = saved.page.bottom.strip._moment.spans
+    *_, (_start, end, _seqlen) = seqlen_stretches(spans, spans[-1].end_s + 100.0)  # type: ignore[operator]
+    assert end == max(span.end_s for span in spans if span.end_s is not None)
+    going_on = [*spans[:-1], dataclasses.replace(spans[-1], end_s=None)]
+    assert seqlen_stretches(going_on, 1e3)[-1][1] == 1e3
+
+
 @pytest.mark.matrix
 def test_the_legend_names_the_kernels_and_elides_with_a_count(saved: Bench) -> None:
     legend = saved.page.bottom.legend
@@ -283,3 +297,22 @@ def test_a_sweep_that_ended_without_a_reading_waits_for_none(bench: Bench) -> No
     bench.drawn()
     strip = bench.page.bottom.strip
     assert strip.rows[LANES[0].field].lane._note.toPlainText() == UNREAD
+
+
+def test_while_something_runs_two_lanes_are_whole_under_the_curves_of_a_small_window(
+    rig: Rig, qtbot: QtBot
+) -> None:
+    window = rig.window()
+    window.resize(1280, 720)
+    rig.open(BUNDLED / "h200-peers.flashscope")
+    window.show_page("profile")
+    rig.controller.replay(1.0)
+    rig.pass_time(2.0)
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    qtbot.waitUntil(lambda: page.bottom.isVisible() and page._turns.idle)
+    grab_whole(window)
+    seen = page.bottom.strip._scrolling.viewport()
+    shown = [row for row in page.bottom.strip.rows.values() if row.isVisible()]
+    ends = [row.mapTo(seen, row.rect().bottomLeft()).y() for row in shown[:2]]
+    assert ends[1] < seen.height(), "the name of the second lane is cut"

@@ -82,3 +82,11 @@ def test_points_of_which_nothing_tells_the_bytes_are_named_as_not_drawn() -> Non
         "filled: DRAM bytes by formula · hollow: L2 (tile) bytes by formula · "
         "not drawn, as nothing tells their bytes: torch-math"
     )
+
+
+def test_a_name_of_a_ceiling_is_legible_over_the_lines_of_others(qtbot: QtBot) -> None:
+    plot = RooflinePlot(DARK)
+    qtbot.addWidget(plot)
+    for roof in plot._roofs:
+        assert roof._text.fill.color().name() == DARK.panel.lower()
+        assert roof._text.zValue() > max(one._line.zValue() for one in plot._roofs)

@@ -101,7 +101,10 @@ def test_every_done_point_stands_at_two_intensities_under_the_measured_ceilings(
     head_dim = desk.page.found.spots[0].row.problem.head_dim
     assert roofs[EXPONENTIALS] == pytest.approx(np.log10(2e9 * 4 * head_dim / 1e12))
     assert not desk.page.card.missing.isVisible()
-    assert desk.page.card.tiers.text() == "filled: DRAM bytes by formula · hollow: L2 (tile) bytes by formula"
+    assert (
+        desk.page.card.tiers.text()
+        == "filled: DRAM bytes by formula · hollow: bytes of the caches (tiles) by formula"
+    )
     for spot in desk.page.found.spots:
         assert spot.tflops == pytest.approx(spot.row.problem.flops / spot.row.times.median / 1e9)  # type: ignore[union-attr]  # it is done
         for moved, intensity in zip(spot.moved, spot.intensities, strict=True):

@@ -2,11 +2,12 @@
 
 import pytest
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.line_dialog import LineDialog
 from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.profiles.store import change, load, sessions_dir
 from tests.app.pages.sessions.conftest import choose, choose_all, fill, names
@@ -30,7 +31,7 @@ def test_a_renamed_session_keeps_its_file(
 ) -> None:
     fill(page, save, qtbot, "one")
     choose(page, "one")
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("the good one", True))
+    monkeypatch.setattr(LineDialog, "ask", lambda *_, **__: ("the good one", True))
     page.rename_chosen()
     qtbot.waitUntil(lambda: names(page) == ["the good one"], timeout=60_000)
     assert load(sessions_dir() / "one.flashscope").name == "the good one"
@@ -52,7 +53,7 @@ def answer(text: str | None) -> None:
 
     def act() -> None:
         dialog = QApplication.activeModalWidget()
-        assert isinstance(dialog, QInputDialog | NoteDialog)
+        assert isinstance(dialog, LineDialog | NoteDialog)
         editor = dialog.findChild(QPlainTextEdit) or dialog.findChild(QLineEdit)
         assert isinstance(editor, QPlainTextEdit | QLineEdit)
         if text is not None:
@@ -113,11 +114,11 @@ def test_tags_are_written_filtered_by_searched_and_undone(
     page: SessionsPage, save: Save, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(page, save, qtbot, "one", "two", "three")
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("release, night", True))
+    monkeypatch.setattr(LineDialog, "ask", lambda *_, **__: ("release, night", True))
     choose_all(page, "one", "two")
     page.tag_chosen()
     qtbot.waitUntil(lambda: page.model.tags == ["night", "release"])
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("-night", True))
+    monkeypatch.setattr(LineDialog, "ask", lambda *_, **__: ("-night", True))
     choose_all(page, "one", "two")
     page.tag_chosen()
     qtbot.waitUntil(lambda: page.tag.count() == 2)
@@ -141,7 +142,7 @@ def test_the_name_of_the_session_on_show_follows_and_is_undone(
     window = page.window()
     rig.open(sessions_dir() / "one.flashscope")
     choose(page, "one")
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("the good one", True))
+    monkeypatch.setattr(LineDialog, "ask", lambda *_, **__: ("the good one", True))
     page.rename_chosen()
     qtbot.waitUntil(lambda: window.windowTitle() == "the good one – Flashscope")
     page.controller.edits.undo()

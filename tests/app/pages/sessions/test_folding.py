@@ -7,12 +7,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.sessions.model import SessionsModel
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.line_dialog import LineDialog
 from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.store import SessionInfo, change, list_sessions, sessions_dir
 from tests.app.fakes import sweep
@@ -168,7 +168,7 @@ def test_a_new_name_and_new_tags_are_those_of_all_runs_and_one_undo_takes_them_b
         return {(info.name, info.tags) for info in list_sessions(sessions_dir()) if info.run_mark}
 
     choose_runs(folded)
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("tuned", True))
+    monkeypatch.setattr(LineDialog, "ask", lambda *_, **__: ("tuned", True))
     folded.rename_chosen()
     qtbot.waitUntil(lambda: names(folded)[0] == "tuned · 3 runs")
     folded.tag_chosen()

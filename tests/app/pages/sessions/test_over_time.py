@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.pages.sessions.trend_runs import TOLD
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.widgets.term_label import TermLabel
 from flashscope.profiles.results.findings.trend import Entry
 from flashscope.profiles.store import sessions_dir
 from tests.app.commands.test_trend import recorded
@@ -44,6 +45,22 @@ def test_sessions_over_time_are_drawn_a_curve_a_machine_and_a_click_opens_one(
     with qtbot.waitSignal(window.controller.session_changed):
         page.trend.card.plot.entry_chosen.emit(entry)
     assert window.controller.path == first
+
+
+def test_the_problem_on_show_over_time_is_named_whole_in_a_small_window(
+    page: SessionsPage, window: MainWindow, qtbot: QtBot
+) -> None:
+    window.resize(1280, 720)
+    recorded(sessions_dir() / "a.flashscope", 3)
+    listed(page, qtbot, 1)
+    with qtbot.waitSignal(page.trend.drawn):
+        page.show_view("trend")
+    QApplication.processEvents()
+    box, name = page.trend.problem, page.trend.problem.currentText()
+    assert len(name) > len("d 64, no mask")
+    assert box.shown == name
+    label = box.parentWidget().findChild(TermLabel)
+    assert label.text() == "Problem"
 
 
 def test_no_key_touches_sessions_whose_rows_are_not_on_show(

@@ -3,11 +3,12 @@
 import csv
 
 import pytest
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFontMetricsF, QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.sessions.page import SessionsPage
+from flashscope.app.plots.style import tick_font
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.profiles.store import sessions_dir
 from tests.app.bench import end_saving
@@ -52,3 +53,21 @@ def test_the_badge_tells_of_the_sessions_that_are_drawn_and_their_numbers_say_so
     assert all(float(one["runtime_ms"]) > 0 for one in table)
     window.show_page("sessions")
     assert window.top_bar.badge.text() == "CPU"
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+def test_the_days_stand_clear_of_the_moments_above_them(
+    over_time: SessionsPage, window: MainWindow, percent: int
+) -> None:
+    window.appearance.zoom(percent)
+    window.appearance.finish()
+    try:
+        QApplication.processEvents()
+        axis = over_time.trend.card.plot.getAxis("bottom")
+        label = axis.label.mapRectToItem(axis, axis.label.boundingRect())
+        moments = QFontMetricsF(tick_font()).height() + axis.style["tickTextOffset"][1]
+        assert label.top() >= moments - 2
+        assert "2026-03-03" in axis.label.toPlainText()
+    finally:
+        window.appearance.zoom(100)
+        window.appearance.finish()

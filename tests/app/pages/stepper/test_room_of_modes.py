@@ -4,16 +4,18 @@ from collections.abc import Iterator
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtWidgets import QApplication, QScrollArea
+from PySide6.QtWidgets import QApplication, QLabel, QScrollArea
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.stepper.predict_board import PredictBoard
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
+from flashscope.app.stage.numbers import raised
+from flashscope.app.stepper.numbers import power
 from flashscope.app.stepper.presets import Options, own
 from flashscope.kernels.cpu.trace import record
-from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.kernels.workload.trace import FAULTS, Fault, TraceRequest
 from tests.app.rig import Rig
 from tests.app.shell.test_fits import is_cut, texts
 from tests.matrix import chosen
@@ -31,6 +33,42 @@ def window(qtbot: QtBot, qapp: object) -> Iterator[MainWindow]:
     made.appearance.zoom(100)
     made.appearance.finish()
     rig.controller.close()
+
+
+def shown_result(page: StepperPage) -> str:
+    """What the bar says of the end, as it is drawn."""
+    return QLabel.text(page.bar.result)
+
+
+@pytest.mark.parametrize("mode", ["blocks", "lanes"])
+def test_the_result_at_the_end_is_a_whole_number_beside_the_controls(window: MainWindow, mode: str) -> None:
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    window.show_page("stepper")
+    page.show_trace(record(REQUEST))
+    page.choose_mode(mode)
+    page.seek(10**6)
+    grab_whole(window)
+    told, error = shown_result(page), raised(power(page.story.recording.max_error))  # type: ignore[union-attr]
+    assert told.startswith(f"max |O − exact| = {error}")
+    assert "…" not in told
+    assert "512 rows, measured" in page.bar.result.toolTip() + told
+    assert not page.modes.findChildren(QScrollArea)[0].verticalScrollBar().maximum(), "its line took room"
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_a_fault_does_at_the_end_is_a_whole_number(window: MainWindow, fault: Fault) -> None:
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    window.show_page("stepper")
+    page.show_trace(record(REQUEST))
+    page.choose_mode("broken")
+    page.commands.show_fault(fault)
+    page.modes.board.take_beside(record(replace(REQUEST, fault=fault)))
+    page.seek(10**6)
+    grab_whole(window)
+    whole = page.bar.result.text()
+    assert shown_result(page) in {whole, whole.partition(" over ")[0]} - {""}
 
 
 @chosen("percent", ZOOMS, {100, 250})

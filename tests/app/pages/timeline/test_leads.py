@@ -10,17 +10,20 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.pages.ladder import LadderPage
+from flashscope.app.pages.ladder.numpy_source import NUMPY_STEPS, numpy_source
 from flashscope.app.pages.ladder.source_diff import PROBLEMS
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.marking import marked_lines
 from flashscope.app.stepper.one_tile import trace_of_head, why_no_trace
-from flashscope.app.words.timelines import CUDA_LINES
+from flashscope.app.words.timelines import CUDA_LINES, NUMPY, NUMPY_LINES, source_lines
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.cuda.reading.step import source_of
 from flashscope.kernels.launching.launch import make_inputs
-from flashscope.kernels.workload.timeline import STAGES
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.timeline import STAGES, TimelineRequest
 from flashscope.profiles.store import load, sessions_dir
 from flashscope.profiles.wire.events import TimelineReady, TraceReady
 from tests.app.rig import Rig
@@ -149,6 +152,15 @@ def test_every_stage_has_lines_in_the_cuda_source_and_no_line_is_of_two(kernel: 
     assert sum(map(len, found.values())) == len(set().union(*found.values()))
 
 
+@pytest.mark.parametrize("kernel", NUMPY_LINES)
+def test_every_stage_has_lines_in_the_numpy_source_and_no_line_is_of_two(kernel: str) -> None:
+    source = numpy_source(kernel)
+    for text in (text for texts in NUMPY_LINES[kernel].values() for text in texts):
+        assert text in source.text, text
+    found = {stage: set(marked_lines(source, NUMPY_LINES[kernel][stage])) for stage in STAGES}
+    assert sum(map(len, found.values())) == len(set().union(*found.values()))
+
+
 def test_the_source_marks_the_stage_that_was_asked_for(
     rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,4 +180,36 @@ def test_the_source_marks_the_stage_that_was_asked_for(
     page.choose(0, page.lineup.drawn[0].rows.bar_of((0, 1, 1), STAGES.index("PV")))
     page.show_source()
     assert window.view == "ladder"
-    assert shown == [("flash2", "d 8, no mask", CUDA_LINES["flash2"]["PV"])]
+    assert shown == [("flash2", NUMPY, NUMPY_LINES["flash2"]["PV"])]
+    ladder = window.pages["ladder"]
+    assert isinstance(ladder, LadderPage)
+    qtbot.waitUntil(lambda: "np.matmul(p," in ladder.board.columns[1].toPlainText())
+    assert (ladder.kernel, ladder.before, ladder.label) == ("flash2", "flash1", NUMPY)
+    assert "flash2.py and tiles.py" in ladder.board.headings[1].text()
+    assert "in no recording" in ladder.gain.text()
+    assert not ladder.badge.isVisible()
+    assert "H200" not in ladder.staging.provenance.badge
+
+
+def test_a_timeline_of_a_gpu_leads_to_the_cuda_source() -> None:
+    request = TimelineRequest(
+        problem=Problem(seqlen_q=64, seqlen_k=64, head_dim=64, causal=True), backend="cuda", kernel="flash1"
+    )
+    assert source_lines(request, "PV") == ("d 64, causal", CUDA_LINES["flash1"]["PV"])
+
+
+def test_from_the_numpy_source_a_problem_leads_back_to_cuda(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_page("ladder")
+    page = window.pages["ladder"]
+    assert isinstance(page, LadderPage)
+    page.show_step("flash2", NUMPY)
+    assert [page.kernels.itemText(k) for k in range(page.kernels.count())] == list(NUMPY_STEPS)
+    page.problems.setCurrentText("d 64, causal")
+    qtbot.waitUntil(lambda: "__global__" in page.board.columns[1].toPlainText())
+    assert page.kernel == "flash2"
+    assert page.kernels.findText("flash3") >= 0
+
+
+def test_no_kernel_without_numpy_has_a_numpy_source() -> None:
+    with pytest.raises(UnsupportedError, match="flash3 is not written in NumPy: choose standard"):
+        numpy_source("flash3")

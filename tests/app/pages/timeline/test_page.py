@@ -17,6 +17,7 @@ from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.detail import HINT
+from flashscope.app.words.timelines import NUMPY, NUMPY_LINES
 from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.wire.events import RequestFailed, TimelineProgress, TimelineReady
@@ -297,7 +298,7 @@ def test_a_bar_of_no_one_tile_leads_to_the_source_alone(shown: Shown) -> None:
     assert not shown.page.detail.step.isEnabled()
     assert "no one tile" in shown.page.detail.step.toolTip()
     QTest.mouseClick(shown.page.detail.source, Qt.MouseButton.LeftButton)
-    assert marked == [("flash2", "d 8, no mask", ("store_rows<", "log_sum_exp("))]
+    assert marked == [("flash2", NUMPY, NUMPY_LINES["flash2"]["store"])]
 
 
 def test_nothing_is_recorded_beside_a_sweep_and_the_button_says_why(shown: Shown) -> None:
