@@ -38,11 +38,11 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "store": ("store_rows<", "log_sum_exp("),
     },
     "flash3": {
-        "load": ("load_tile<", "load_keys("),
-        "QKᵀ": ("product_qk(",),
-        "softmax": ("state.step<", "pack_all(", "rescale("),
-        "PV": ("product_pv(",),
-        "store": ("store_rows(",),
+        "load": ("load_first(", "produce("),
+        "QKᵀ": ("product_qk(", "first_qk("),
+        "softmax": ("state.step<", "pack_all(", "rescale(", "state.total("),
+        "PV": ("product_pv<",),
+        "store": ("store_rows(", "store_boxes("),
     },
 }
 """What the lines of a stage hold in the CUDA source of a kernel."""

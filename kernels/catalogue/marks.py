@@ -17,6 +17,7 @@ Glyph = Literal[
     "diamond-half",
     "diamond-slit",
     "diamonds",
+    "hourglass",
     "pentagon",
     "hexagon",
     "star",
