@@ -41,6 +41,11 @@ def inside_recording() -> Path | None:
     return next((path for path in bundled_sessions() if path.stem == INSIDE), None)
 
 
+def inside_title() -> str:
+    """What that recording is called; empty: this copy has none."""
+    return NAMES[INSIDE] if inside_recording() is not None else ""
+
+
 def counted_recording() -> Path | None:
     """The bundled recording that has hardware counters, and with them something in every view."""
     return next((path for path in bundled_sessions() if path.stem == COUNTED), None)

@@ -20,6 +20,7 @@ from flashscope.app.pages.timeline.exporting import PerfettoWriter, timelines_ex
 from flashscope.app.pages.timeline.record_bar import RECORD, RecordBar
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.pages.timeline.staging import TimelineStaging
+from flashscope.app.pages.timeline.visit import PointVisit
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.plot_menu import PlotMenu
@@ -61,12 +62,13 @@ class TimelinePage(Page):
         self.perfetto = does(perfetto, "timeline.perfetto")
         self.export_button = ExportButton("the timelines", self.make_export, theme)
         self.plot_menu = PlotMenu(self, self.export_button.exporter, ("timeline.perfetto", "timeline.keep"))
+        self.visit = PointVisit(self.lineup, controller, self._why_not, self)
         self.writer = PerfettoWriter(self, self.chores, self.noticed.emit)
         self._lay_out()
         self._connect()
-        tools = (self.lineup.first, self.lineup.second, self.lineup.by)
-        aside = (self.bar, self.headline, self.detail, *tools, self.perfetto, self.export_button)
-        self.staging = TimelineStaging(self, controller, (*aside, self.keep_button))
+        tools = (self.lineup.first, self.lineup.second, self.lineup.by, self.perfetto, self.keep_button)
+        aside = (self.bar, self.visit.line, self.headline, self.detail, *tools, self.export_button)
+        self.staging = TimelineStaging(self, controller, aside)
         self.show_session(controller.session)
         self.apply_theme(theme)
 
@@ -96,6 +98,7 @@ class TimelinePage(Page):
         outer.setContentsMargins(12, 8, 12, 10)
         outer.setSpacing(8)
         outer.addWidget(self.bar)
+        outer.addWidget(self.visit.line)
         outer.addWidget(self.stack, 1)
 
     def _empty(self) -> QWidget:
@@ -210,13 +213,13 @@ class TimelinePage(Page):
             card.apply_theme(theme)
 
     def back(self) -> bool:
-        """Let go of the chosen bar, or show all of the time again; whether there was either."""
+        """Let go of the chosen bar, show all of the time, or lead back to a point; whether there was any."""
         if self.chosen is not None:
             self.choose(0, None)
             return True
         zoomed = self.view.leaves_out(self.whole)
         self.show_all()
-        return zoomed
+        return zoomed or self.visit.back()
 
     def show_all(self) -> None:
         """Show all of the time."""
@@ -368,6 +371,10 @@ class TimelinePage(Page):
         self.bar.show_asked(asked)
         self.record.setEnabled(asked is None and self.bar.record.isEnabled())
 
+    def _why_not(self) -> str:
+        """Why nothing can be recorded now; empty: something can."""
+        return BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied
+
     def _block(self) -> None:
-        self.bar.block(BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied)
+        self.bar.block(self._why_not())
         self._show_asked()
