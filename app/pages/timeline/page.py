@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action, staged
+from flashscope.app.control.bundled import clocked_recording
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
 from flashscope.app.figures.time_view import TimeRange, TimeView
@@ -39,6 +40,8 @@ PAN, ZOOM = 0.2, 0.5  # of what is on show, a key press
 LANES = 3.0
 MOST = 100  # of the width is the words', as far as they want it
 WORDS_PX = 640
+OPEN_RECORDED, RECORDED_WORDS = "Open a recorded one", "Open a recorded timeline"
+RECORDED_TIP = "flash1 beside flash2 at N = 1k on a CPU; it comes with the program"
 KEEP_WORDS, PERFETTO_WORDS = "Keep in the session on show", "Save for ui.perfetto.dev"
 BESIDE_A_SWEEP = "A sweep runs, and a timeline beside it would disturb it: record one when it has ended."
 
@@ -114,6 +117,10 @@ class TimelinePage(Page):
         line.addStretch(1)
         record = text_button("Record a timeline", "Record a timeline", self.bar.ask, "primary")
         self.record = does(record, RECORD)
+        recorded = text_button(OPEN_RECORDED, RECORDED_WORDS, self.open_recorded)
+        self.recorded = does(recorded, "timeline.recorded")
+        self.recorded.setVisible(clocked_recording() is not None)
+        set_tip(self.recorded, RECORDED_TIP)
         box = QWidget()
         column = QVBoxLayout(box)
         column.setContentsMargins(48, 24, 48, 24)
@@ -121,7 +128,8 @@ class TimelinePage(Page):
         column.addStretch(2)
         column.addWidget(heading)
         column.addLayout(line)
-        column.addWidget(self.record, alignment=Qt.AlignmentFlag.AlignHCenter)
+        for button in (self.record, self.recorded):
+            column.addWidget(button, alignment=Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
         return box
 
@@ -174,6 +182,7 @@ class TimelinePage(Page):
             act("source", "Show the chosen stage in CUDA C++", self.show_source, "S"),
             act("keep", KEEP_WORDS, self.keep, "K"),
             act("perfetto", PERFETTO_WORDS, self.save_perfetto, "P"),
+            act("recorded", RECORDED_WORDS, self.open_recorded, ""),
         ]
 
     @property
@@ -237,6 +246,12 @@ class TimelinePage(Page):
         """Write what is on show and in no session into the session on show."""
         shown = (one.rows.timeline for one in self.lineup.drawn)
         self.controller.timelines.keep([one for one in shown if one in self.lineup.recorded])
+
+    def open_recorded(self) -> None:
+        """Show the timelines that come with the program."""
+        recorded = clocked_recording()
+        if recorded is not None:
+            self.file_chosen.emit(recorded)
 
     def save_perfetto(self) -> None:
         """Write what is on show for ui.perfetto.dev."""
