@@ -1,6 +1,6 @@
 """A line that says what a view shows of something in another view, with the way back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -19,9 +19,10 @@ class OriginLine(QWidget):
     Args:
         go_back: What the button does.
         action: The key of the action that does the same.
+        tools: What can be done with what is shown, behind the words.
     """
 
-    def __init__(self, go_back: Callable[[], object], action: str) -> None:
+    def __init__(self, go_back: Callable[[], object], action: str, tools: Sequence[QWidget] = ()) -> None:
         super().__init__()
         self.back = does(text_button("Back", "Back", go_back), action)
         self.words = PlainLabel(wordWrap=True)
@@ -31,6 +32,8 @@ class OriginLine(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.back)
         row.addWidget(self.words, 1)
+        for tool in tools:
+            row.addWidget(tool)
         self.hide()
 
     def tell(self, title: str, words: str) -> None:

@@ -24,7 +24,7 @@ from flashscope.app.pages.stepper.player import Player
 from flashscope.app.pages.stepper.staging import StepperStaging
 from flashscope.app.pages.stepper.tracing import Tracing
 from flashscope.app.pages.stepper.transport import Transport
-from flashscope.app.pages.stepper.visits import Visits
+from flashscope.app.pages.stepper.visits import KEEP_WORDS, Visits
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.events import StepEvent
@@ -94,7 +94,8 @@ class StepperPage(Page):
         """Motions, and one action a mode and a preset."""
         modes = mode_actions(self.choose_mode, lambda: self.choose_mode(self.modes.next_key))
         presets = preset_actions(self.show_preset, self.type_scores)
-        return [*self._actions.values(), *modes, *self.commands.offered(), *presets]
+        keep = Action("stepper.keep", KEEP_WORDS, self.visits.keep, "Stepper", "K")
+        return [*self._actions.values(), *modes, *self.commands.offered(), keep, *presets]
 
     def join(self, host: Host) -> None:
         """Go on with the scores that were typed last and the mode, and remember those that are chosen."""
@@ -113,9 +114,7 @@ class StepperPage(Page):
     def show_session(self, session: Session | None) -> None:
         """Show a session's newest trace when it has one; offer its last problem when it ran on a GPU."""
         self.bar.offer_last_gpu(last_gpu_problem(session) is not None)
-        traces = session.traces if session is not None else ()
-        self.bar.offer_traces(traces)
-        self.modes.offer_traces(traces)
+        self._offer_traces(session)
         if session is not None and session.traces:
             self.show_trace(session.traces[-1])
         else:
@@ -261,6 +260,7 @@ class StepperPage(Page):
         self.let_export(card.exporter for card in self.board.cards)
         self.player.ticked.connect(self.tick)
         self.player.playing_changed.connect(self.transport.show_playing)
+        self.controller.keeping.kept.connect(self._take_kept)
         self.controller.machine_found.connect(self._take_machine)
         self.controller.backend_changed.connect(self._follow_backend)
         self._follow_backend(self.controller.backend)
@@ -303,6 +303,16 @@ class StepperPage(Page):
         """Show again what was there: the message line says why nothing else is."""
         self.message.setText(NO_TRACE_YET)
         self._show()
+        self._show_choice()
+
+    def _offer_traces(self, session: Session | None) -> None:
+        """Let the traces of the session on show be chosen, as it has them now."""
+        traces = session.traces if session is not None else ()
+        self.bar.offer_traces(traces)
+        self.modes.offer_traces(traces)
+
+    def _take_kept(self) -> None:
+        self._offer_traces(self.controller.session)
         self._show_choice()
 
     def _show_choice(self) -> None:

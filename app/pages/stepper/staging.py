@@ -22,7 +22,7 @@ from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
-from flashscope.app.words.provenance import Provenance, of_machine
+from flashscope.app.words.provenance import Provenance, of_kept, of_machine
 from flashscope.app.words.tracing import broken
 from flashscope.kernels.workload.trace import Fault
 
@@ -105,7 +105,9 @@ class StepperStaging(Staging):
             return super().provenance
         trace = story.recording.trace
         held = session is not None and trace in session.traces
-        source = super().provenance if held else of_machine(self.controller.machine, trace.request.backend)
+        source = of_machine(self.controller.machine, trace.request.backend)
+        if held:
+            source = of_kept(super().provenance, trace.request.backend, trace.device)
         what = f"trace of {trace.request.kernel or trace.request.order}"
         broken_trace = f"{broken(trace.request.fault)}, {what}" if trace.request.fault else what
         return replace(source, of=" beside ".join(filter(None, (broken_trace, self._board.beside))))

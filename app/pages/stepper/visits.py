@@ -13,8 +13,13 @@ from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.from_point import PointTrace, is_of
 from flashscope.app.stepper.modes import LANES
 from flashscope.app.stepper.step_view import SteppedTrace
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.origin_line import OriginLine
+from flashscope.app.widgets.plain import set_tip
 from flashscope.kernels.workload.trace import Trace, TraceRequest
+
+KEEP_WORDS = "Keep the trace in the session on show"
 
 
 class Visited(Protocol):
@@ -55,6 +60,7 @@ class Visits(QObject):
 
     Attributes:
         line: Says what is shown of a point, with the way back.
+        keep_button: Keeps its trace.
 
     Args:
         page: What walks through it.
@@ -69,12 +75,14 @@ class Visits(QObject):
         self._found: PointTrace | None = None
         self._before: Before | None = None
         insides = controller.insides
-        self.line = OriginLine(insides.back_wanted.emit, "inside.back")
+        self.keep_button = does(text_button("Keep", KEEP_WORDS, self.keep), "stepper.keep")
+        self.line = OriginLine(insides.back_wanted.emit, "inside.back", (self.keep_button,))
         controller.timelines.tile_asked.connect(self.step_to)
         insides.trace_asked.connect(self.look_into)
         insides.left.connect(self.leave)
         tracing.failed.connect(self._forget)
         controller.session_changed.connect(lambda _session: self._forget())
+        controller.keeping.kept.connect(self._offer_keeping)
 
     def back(self) -> bool:
         """Lead back to the point that is on show; whether one is."""
@@ -114,6 +122,26 @@ class Visits(QObject):
         """Know what the page shows now: words on a point stand only over a trace of it."""
         if self._found is not None and not is_of(trace.request, self._found):
             self._forget()
+        self._offer_keeping()
+
+    def keep(self) -> None:
+        """Write the trace on show into the session on show, unless it is there."""
+        trace = self._unkept
+        if trace is not None:
+            self._controller.keeping.keep([trace])
+
+    @property
+    def _unkept(self) -> Trace | None:
+        """The trace on show, None where the session on show has it."""
+        story, session = self._page.story, self._controller.session
+        trace = story.recording.trace if story is not None else None
+        return None if session is not None and trace in session.traces else trace
+
+    def _offer_keeping(self) -> None:
+        why = self._controller.keeping.why_not
+        self.keep_button.setVisible(self._unkept is not None)
+        self.keep_button.setEnabled(not why)
+        set_tip(self.keep_button, why or f"{KEEP_WORDS}: it is gone with the window otherwise")
 
     def arrive(self) -> None:
         """Go to the tile that was asked for, once its trace is there."""

@@ -139,7 +139,7 @@ class TimelinePage(Page):
         self.bar.given_up.connect(told.give_up)
         told.ready.connect(self._take)
         told.changed.connect(self._show_asked)
-        told.kept.connect(self._take_kept)
+        self.controller.keeping.kept.connect(self._take_kept)
         self.let_export([self.export_button.exporter])
         self.chores.failed.connect(self.controller.error_raised)
         told.progressed.connect(lambda done, total: self.bar.show_progress(told.asked, done, total))
@@ -245,7 +245,7 @@ class TimelinePage(Page):
     def keep(self) -> None:
         """Write what is on show and in no session into the session on show."""
         shown = (one.rows.timeline for one in self.lineup.drawn)
-        self.controller.timelines.keep([one for one in shown if one in self.lineup.recorded])
+        self.controller.keeping.keep([one for one in shown if one in self.lineup.recorded])
 
     def open_recorded(self) -> None:
         """Show the timelines that come with the program."""
@@ -303,7 +303,7 @@ class TimelinePage(Page):
     def _offer_keeping(self) -> None:
         """Offer to keep what is in no session yet."""
         fresh = any(one.rows.timeline in self.lineup.recorded for one in self.lineup.drawn)
-        why = self.controller.timelines.why_not_kept
+        why = self.controller.keeping.why_not
         self.keep_button.setVisible(fresh and not self.staging.on)
         self.keep_button.setEnabled(not why)
         set_tip(self.keep_button, why or f"{KEEP_WORDS}: it is gone with the window otherwise (K)")

@@ -15,6 +15,7 @@ from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.menus import commands_of
 from flashscope.app.widgets.paint_turns import PaintTurns
 from flashscope.kernels.cpu.trace import record
+from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import RequestFailed, TraceReady
 from tests.app.fakes import sweep
 from tests.app.rig import Rig, Save
@@ -248,10 +249,11 @@ def test_nothing_is_recorded_beside_a_sweep_and_the_line_says_why(
     assert page.visit.line.words.text().endswith("Not recorded: Another Flashscope measures on this machine.")
 
 
-def test_a_sessions_own_trace_of_a_point_is_shown_at_once(
-    window: MainWindow, rig: Rig, save: Save, stepper: StepperPage
+def test_a_trace_of_a_point_is_kept_in_its_session_found_again_and_taken_out_by_one_undo(
+    window: MainWindow, rig: Rig, qtbot: QtBot, save: Save, stepper: StepperPage
 ) -> None:
-    rig.open(save(sweep(), "own"))
+    path = save(sweep(), "own")
+    rig.open(path)
     window.show_page("profile")
     page = window.page
     assert isinstance(page, ProfilePage)
@@ -259,14 +261,58 @@ def test_a_sessions_own_trace_of_a_point_is_shown_at_once(
     choose(page, "flash2", 256)
     window.trigger("inside")
     answer(rig)
+    keep = stepper.visits.keep_button
+    assert keep.isVisible()
+    assert keep.accessibleName() == "Keep the trace in the session on show"
+    assert stepper.story is not None
+    trace = stepper.story.recording.trace
+    with qtbot.waitSignal(rig.controller.keeping.kept):
+        keep.click()
+    assert load(path).traces == [trace]
+    assert not keep.isVisible()
+    assert stepper.bar.preset.findText("Recorded: flash2 order on a CPU, N = 256") >= 0
+    window.trigger("inside.back")
     asked = len(rig.engine.traces)
+    window.trigger("inside")
+    assert len(rig.engine.traces) == asked, "it is in the session"
+    assert stepper.story.recording.trace is trace
+    with qtbot.waitSignal(rig.controller.keeping.kept):
+        rig.controller.edits.undo()
+    assert load(path).traces == []
+    assert keep.isVisible()
+    assert stepper.story.recording.trace is trace
+    rig.open(path)
+    window.show_page("profile")
+    drawn(page)
+    choose(page, "flash2", 256)
+    window.trigger("inside")
+    assert len(rig.engine.traces) == asked + 1
+
+
+def test_a_bundled_recording_keeps_no_trace_and_says_why(
+    window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage
+) -> None:
+    choose(measure, "flash2", 1024)
+    window.trigger("inside")
+    answer(rig)
+    assert not stepper.visits.keep_button.isEnabled()
+    assert "duplicate it in the Library" in stepper.visits.keep_button.toolTip()
+    window.trigger("stepper.keep")
+    assert load(PEERS).traces == []
+
+
+def test_a_trace_that_was_kept_on_another_device_is_not_told_as_the_sessions(
+    window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage
+) -> None:
+    choose(measure, "flash2", 1024)
+    window.trigger("inside")
+    answer(rig)
     assert stepper.story is not None
     assert rig.controller.session is not None
-    rig.controller.session.traces.append(stepper.story.recording.trace)
-    window.trigger("inside.back")
-    window.trigger("inside")
-    assert len(rig.engine.traces) == asked
-    assert stepper.visits.line.words.text().startswith("Inside flash2 at N = 256. One head of 2.")
+    trace = replace(stepper.story.recording.trace, device="Another CPU")
+    rig.controller.session.traces.append(trace)
+    stepper.show_trace(trace)
+    assert stepper.staging.provenance.badge == "SAVED · CPU Another CPU · trace of flash2"
 
 
 def test_another_session_has_no_way_back_to_a_point_of_the_one_before(
