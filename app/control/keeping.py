@@ -46,13 +46,13 @@ class Keeping(QObject):
         """Write these, all of a kind, into the session on show; it can be undone."""
         session, path = self._shown.session, self._shown.path
         if values and session is not None and path is not None and not self.why_not:
-            steps = [Kept(path, value, session.id) for value in values]
+            steps = [KeptValue(path, value, session.id) for value in values]
             noun = PLACES[type(values[0])].noun
             self._edits.do(f"Kept {len(steps)} {noun}{'s' * (len(steps) != 1)} in {path.name}", steps)
 
     def _take_steps(self, steps: Sequence[FileEdit]) -> None:
         """Let the session on show have what its file has."""
-        mine = [one for one in steps if isinstance(one, Kept) and one.path == self._shown.path]
+        mine = [one for one in steps if isinstance(one, KeptValue) and one.path == self._shown.path]
         playback, session = self._shown.playback, self._shown.session
         sessions = [session, playback.recorded] if playback else [session]
         for step in mine:
@@ -63,7 +63,7 @@ class Keeping(QObject):
 
 
 @dataclass
-class Kept:
+class KeptValue:
     """A trace or timeline in a session's file.
 
     Attributes:

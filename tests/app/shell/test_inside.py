@@ -12,6 +12,7 @@ from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.shots import grab_whole
 from flashscope.app.widgets.menus import commands_of
 from flashscope.app.widgets.paint_turns import PaintTurns
 from flashscope.kernels.cpu.trace import record
@@ -19,8 +20,10 @@ from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import RequestFailed, TraceReady
 from tests.app.fakes import sweep
 from tests.app.rig import Rig, Save
+from tests.app.shell.test_fits import is_cut, texts
 from tests.app.stepper.builders import random_trace
 from tests.app.timelines import made_timeline
+from tests.matrix import chosen
 
 PEERS = BUNDLED / "h200-peers.flashscope"
 
@@ -325,3 +328,33 @@ def test_another_session_has_no_way_back_to_a_point_of_the_one_before(
     assert stepper.visits.line.isHidden()
     assert not stepper.back()
     QApplication.processEvents()
+
+
+@chosen("percent", (80, 100, 150, 200, 250), {100, 250})
+def test_no_word_on_a_point_is_cut_off_at_any_zoom(
+    window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage, percent: int
+) -> None:
+    window.resize(1280, 720)
+    choose(measure, "flash1", 4096)
+    window.trigger("inside.timeline")
+    timeline = window.page
+    assert isinstance(timeline, TimelinePage)
+    window.trigger("inside.back")
+    window.trigger("inside")
+    answer(rig)
+    window.appearance.zoom(percent)
+    window.appearance.finish()
+    try:
+        window.trigger("inside.back")
+        for command, line in (("inside.timeline", timeline.visit.line), ("inside", stepper.visits.line)):
+            window.trigger(command)
+            for _ in range(2):
+                QApplication.processEvents()
+                grab_whole(window)
+            cut = [one for one in texts(line) if is_cut(one)]
+            assert not cut, (command, [one.size() for one in cut])
+            assert line.words.height() >= line.words.heightForWidth(line.words.width()), command
+            window.trigger("inside.back")
+    finally:
+        window.appearance.zoom(100)
+        window.appearance.finish()
