@@ -1,5 +1,7 @@
 """From a point of Measure to what is inside its kernel, and one step back."""
 
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
@@ -18,21 +20,31 @@ from flashscope.app.widgets.paint_turns import PaintTurns
 from flashscope.kernels.cpu.trace import record
 from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import RequestFailed, TraceReady
-from tests.app.fakes import sweep
+from tests.app.fakes import GPU_MACHINE, sweep
 from tests.app.rig import Rig, Save
 from tests.app.shell.test_fits import is_cut, texts
 from tests.app.stepper.builders import random_trace
 from tests.app.timelines import made_timeline
 from tests.matrix import chosen
 
-PEERS = BUNDLED / "h200-peers.flashscope"
+PEERS, SMALL = BUNDLED / "h200-peers.flashscope", BUNDLED / "h200-standard-flash2.flashscope"
 
 
 @pytest.fixture
 def measure(window: MainWindow, rig: Rig) -> ProfilePage:
-    """The curves of a recording of a GPU, on a machine without one."""
+    """The curves of standard and flash2 on a GPU, on a machine without one."""
+    return curves(window, rig, SMALL)
+
+
+@pytest.fixture
+def peers(window: MainWindow, rig: Rig) -> ProfilePage:
+    """Those of all kernels."""
+    return curves(window, rig, PEERS)
+
+
+def curves(window: MainWindow, rig: Rig, path: Path) -> ProfilePage:
     window.resize(1280, 800)
-    rig.open(PEERS)
+    rig.open(path)
     window.show_page("profile")
     page = window.page
     assert isinstance(page, ProfilePage)
@@ -66,10 +78,10 @@ def answer(rig: Rig) -> None:
 
 
 def test_the_chosen_point_is_stepped_through_in_its_kernels_order_and_what_was_changed_is_said(
-    window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage
+    window: MainWindow, rig: Rig, peers: ProfilePage, stepper: StepperPage
 ) -> None:
-    choose(measure, "flash1", 4096)
-    QTest.keyClick(measure, Qt.Key.Key_I)
+    choose(peers, "flash1", 4096)
+    QTest.keyClick(peers, Qt.Key.Key_I)
     assert window.view == "stepper"
     answer(rig)
     assert stepper.story is not None
@@ -84,10 +96,10 @@ def test_the_chosen_point_is_stepped_through_in_its_kernels_order_and_what_was_c
 
 
 def test_without_a_chosen_point_the_one_that_the_sentence_speaks_of_is_meant(
-    window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage
+    window: MainWindow, rig: Rig, peers: ProfilePage, stepper: StepperPage
 ) -> None:
     assert rig.controller.point is None
-    panel = measure.plots.panel
+    panel = peers.plots.panel
     name = "Look inside flash3 at N = 16\N{NARROW NO-BREAK SPACE}384"
     assert panel.inside.accessibleName() == name
     panel.inside.click()
@@ -212,16 +224,16 @@ def test_rows_the_roofline_and_traffic_have_the_commands(window: MainWindow, mea
 def test_a_kernel_with_clocks_is_recorded_on_the_cpu_and_found_again_the_next_time(
     window: MainWindow, rig: Rig, qtbot: QtBot, measure: ProfilePage
 ) -> None:
-    choose(measure, "flash1", 1024)
+    choose(measure, "flash2", 1024)
     window.trigger("inside.timeline")
     page = window.page
     assert isinstance(page, TimelinePage)
     (asked,) = rig.engine.timelines
-    assert (asked.kernel, asked.problem.seqlen_k, asked.problem.dtype) == ("flash1", 1024, "float32")
+    assert (asked.kernel, asked.problem.seqlen_k, asked.problem.dtype) == ("flash2", 1024, "float32")
     assert page.visit.line.words.text().startswith(
-        "A timeline of flash1 at N = 1\N{NARROW NO-BREAK SPACE}024."
+        "A timeline of flash2 at N = 1\N{NARROW NO-BREAK SPACE}024."
     )
-    page.lineup.take_recorded(replace(made_timeline("flash1"), request=asked))
+    page.lineup.take_recorded(replace(made_timeline("flash2"), request=asked))
     qtbot.waitUntil(lambda: len(page.lineup.drawn) == 1)
     window.trigger("escape")
     assert window.view == "profile"
@@ -231,8 +243,8 @@ def test_a_kernel_with_clocks_is_recorded_on_the_cpu_and_found_again_the_next_ti
     assert page.visit.line.isVisible()
 
 
-def test_a_kernel_without_clocks_says_so_and_stays(window: MainWindow, measure: ProfilePage) -> None:
-    choose(measure, "flash3", 1024)
+def test_a_kernel_without_clocks_says_so_and_stays(window: MainWindow, peers: ProfilePage) -> None:
+    choose(peers, "flash3", 1024)
     window.trigger("inside.timeline")
     assert window.view == "profile"
     assert window.errors.text == (
@@ -243,7 +255,7 @@ def test_a_kernel_without_clocks_says_so_and_stays(window: MainWindow, measure: 
 def test_nothing_is_recorded_beside_a_sweep_and_the_line_says_why(
     window: MainWindow, rig: Rig, measure: ProfilePage
 ) -> None:
-    choose(measure, "flash1", 1024)
+    choose(measure, "flash2", 1024)
     rig.controller.occupy("Another Flashscope measures on this machine.")
     window.trigger("inside.timeline")
     page = window.page
@@ -256,11 +268,7 @@ def test_a_trace_of_a_point_is_kept_in_its_session_found_again_and_taken_out_by_
     window: MainWindow, rig: Rig, qtbot: QtBot, save: Save, stepper: StepperPage
 ) -> None:
     path = save(sweep(), "own")
-    rig.open(path)
-    window.show_page("profile")
-    page = window.page
-    assert isinstance(page, ProfilePage)
-    drawn(page)
+    page = curves(window, rig, path)
     choose(page, "flash2", 256)
     window.trigger("inside")
     answer(rig)
@@ -301,7 +309,7 @@ def test_a_bundled_recording_keeps_no_trace_and_says_why(
     assert not stepper.visits.keep_button.isEnabled()
     assert "duplicate it in the Library" in stepper.visits.keep_button.toolTip()
     window.trigger("stepper.keep")
-    assert load(PEERS).traces == []
+    assert load(SMALL).traces == []
 
 
 def test_a_trace_that_was_kept_on_another_device_is_not_told_as_the_sessions(
@@ -335,7 +343,7 @@ def test_no_word_on_a_point_is_cut_off_at_any_zoom(
     window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage, percent: int
 ) -> None:
     window.resize(1280, 720)
-    choose(measure, "flash1", 4096)
+    choose(measure, "flash2", 4096)
     window.trigger("inside.timeline")
     timeline = window.page
     assert isinstance(timeline, TimelinePage)
@@ -358,3 +366,18 @@ def test_no_word_on_a_point_is_cut_off_at_any_zoom(
     finally:
         window.appearance.zoom(100)
         window.appearance.finish()
+
+
+def test_where_there_is_a_gpu_its_points_are_traced_there_as_they_are_timed(rig: Rig) -> None:
+    rig.engine.machine = GPU_MACHINE
+    window = rig.window()
+    choose(curves(window, rig, PEERS), "flash3", 1024)
+    window.trigger("inside")
+    asked = rig.engine.traces[-1]
+    assert (asked.backend, asked.kernel, asked.problem.dtype) == ("cuda", "flash3", "bfloat16")
+    stepper = window.page
+    assert isinstance(stepper, StepperPage)
+    assert stepper.visits.line.words.text() == (
+        "Inside flash3 at N = 1\N{NARROW NO-BREAK SPACE}024. N = 512 in the place of "
+        "1\N{NARROW NO-BREAK SPACE}024: a trace keeps every score of a head. One head of 32, of 16 sequences."
+    )
