@@ -312,20 +312,6 @@ def test_a_bundled_recording_keeps_no_trace_and_says_why(
     assert load(SMALL).traces == []
 
 
-def test_a_trace_that_was_kept_on_another_device_is_not_told_as_the_sessions(
-    window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage
-) -> None:
-    choose(measure, "flash2", 1024)
-    window.trigger("inside")
-    answer(rig)
-    assert stepper.story is not None
-    assert rig.controller.session is not None
-    trace = replace(stepper.story.recording.trace, device="Another CPU")
-    rig.controller.session.traces.append(trace)
-    stepper.show_trace(trace)
-    assert stepper.staging.provenance.badge == "SAVED · CPU Another CPU · trace of flash2"
-
-
 def test_another_session_has_no_way_back_to_a_point_of_the_one_before(
     window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage
 ) -> None:
