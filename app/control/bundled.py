@@ -1,4 +1,4 @@
-"""The recordings of real GPUs that come with the program."""
+"""The recordings that come with the program: of real GPUs, and one of a CPU for its timelines."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from flashscope.profiles.store import SUFFIX, SessionFileError
 
 BUNDLED = ASSETS / "sessions"
 # The lesson, the ladder beside libraries, all that is counted; few query rows, few tiles, gradients;
-# the libraries on another GPU; rates of its caches; traces of timed kernels.
+# the libraries on another GPU; rates of its caches; traces of timed kernels; timelines.
 NAMES = {
     "h200-standard-flash2": "H200 standard and flash2",
     "h200-peers": "H200 beside libraries",
@@ -19,9 +19,10 @@ NAMES = {
     "h100-peers": "H100 beside libraries",
     "h100-caches": "H100 caches",
     "h100-inside": "H100 inside flash2 and flash3",
+    "cpu-timelines": "CPU timelines of flash1 and flash2",
 }
-COUNTED, INSIDE = "h200-traffic", "h100-inside"
-SPECIAL = {"h100-caches", INSIDE}  # for one view each, which leads to it
+COUNTED, INSIDE, CLOCKED = "h200-traffic", "h100-inside", "cpu-timelines"
+SPECIAL = {"h100-caches", INSIDE, CLOCKED}  # for one view each, which leads to it
 BACKWARD, DECODING = "h200-backward", "h200-decode"
 ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers"}  # in problems
 
@@ -39,6 +40,16 @@ def told_sessions() -> list[Path]:
 def inside_recording() -> Path | None:
     """The bundled recording that has traces of kernels as they are timed on a GPU."""
     return next((path for path in bundled_sessions() if path.stem == INSIDE), None)
+
+
+def inside_title() -> str:
+    """What that recording is called; empty: this copy has none."""
+    return NAMES[INSIDE] if inside_recording() is not None else ""
+
+
+def clocked_recording() -> Path | None:
+    """The bundled recording that has timelines."""
+    return next((path for path in bundled_sessions() if path.stem == CLOCKED), None)
 
 
 def counted_recording() -> Path | None:

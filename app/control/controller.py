@@ -11,6 +11,8 @@ from PySide6.QtCore import Signal
 
 from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.edits import Edits
+from flashscope.app.control.insides import Insides
+from flashscope.app.control.keeping import Keeping
 from flashscope.app.control.playback import Clock
 from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.control.showing import Showing
@@ -72,6 +74,8 @@ class Controller(Showing):
         queue: The sweeps that wait for their turn.
         unasked: Whether the sweep that runs, or the last one, began by itself: its turn had come.
         timelines: What is recorded of when a kernel does what.
+        keeping: Writes into the session on show what was recorded in Inside.
+        insides: Leads from a point to what is inside its kernel.
         words: What the user says of the session on show.
         machine: What the probe found, None before it answered.
         running: Whether a sweep or a replay runs.
@@ -130,8 +134,10 @@ class Controller(Showing):
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
         self._driver = Driver(make_engine, self._bridge.push)
-        self.timelines = Timelines(lambda: self._driver.engine, self._shown, self.edits)
+        self.timelines = Timelines(lambda: self._driver.engine, self)
         self.timelines.failed.connect(self.error_raised)
+        self.keeping = Keeping(self._shown, self.edits)
+        self.insides = Insides(self)
 
     @property
     def running(self) -> bool:

@@ -13,6 +13,7 @@ class Selection(QObject):
 
     Attributes:
         point: Index of the chosen point, None for none.
+        spoken_of: Index of the point that the sentence over the plots speaks of, None for none.
         seqlen: The sequence length that the user looks at, None before the first.
         curve: The problems on show, None before any was drawn.
         hidden: The kernels that no view shows.
@@ -37,6 +38,7 @@ class Selection(QObject):
     def choose_nothing(self) -> None:
         """Begin anew, as with another session; nothing is told of it."""
         self.point: int | None = None
+        self.spoken_of: int | None = None
         self.seqlen: int | None = None
         self.curve: Curve | None = None
         self.hidden: frozenset[str] = frozenset()

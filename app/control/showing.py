@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from flashscope.app.control.on_show import OnShow
 from flashscope.app.control.playback import Clock, Playback
 from flashscope.app.control.selection import Selection
+from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import SessionMark
 
@@ -73,6 +74,16 @@ class Showing(Selection):
     def mark(self) -> SessionMark | None:
         """Which session is on show, None before the first: its file may hold another one by now."""
         return self._shown.mark
+
+    @property
+    def point_meant(self) -> Point | None:
+        """The chosen point while its N is looked at, else the one that is spoken of; None: there is none."""
+        points = {} if self.session is None else {one.point.index: one.point for one in self.session.points}
+        chosen = None if self.point is None else points.get(self.point)
+        if chosen is not None and self.seqlen in {None, chosen.problem.seqlen}:
+            return chosen
+        spoken_of = None if self.spoken_of is None else points.get(self.spoken_of)
+        return spoken_of or chosen
 
     def open_session(self, path: Path, then: Callable[[], None] | None = None) -> None:
         """Read a saved session and show it as soon as its points are read; its readings follow in batches.

@@ -18,7 +18,7 @@ MARKS = "marks"  # a name for their folder, whose path may hold what no style sh
 def stylesheet(theme: Theme) -> str:
     """Qt style sheet of the whole application."""
     QDir.setSearchPaths(MARKS, [str(ASSETS / "marks")])
-    return "\n".join(part(theme) for part in (_surfaces, _labels, _buttons, _inputs, _views, _small_parts))
+    return "\n".join(part(theme) for part in PARTS)
 
 
 def _surfaces(t: Theme) -> str:
@@ -81,6 +81,12 @@ def _buttons(t: Theme) -> str:
     QPushButton[role="quiet"]:focus, QToolButton[role="quiet"]:focus {{ border-color: {t.accent}; }}
     QFrame#errorLine QPushButton, QFrame#errorLine QToolButton {{ padding: 1px 7px; }}
     QFrame#errorLine QPushButton:focus, QFrame#errorLine QToolButton:focus {{ padding: 0px 6px; }}
+    """
+
+
+def _pills(t: Theme) -> str:
+    """Buttons that stand joined, or round."""
+    return f"""
     QPushButton[role="segment"] {{ border-radius: 0; padding: 5px 12px; }}
     QPushButton[role="segment"][place="first"] {{ border-top-left-radius: {CONTROL_RADIUS}px;
         border-bottom-left-radius: {CONTROL_RADIUS}px; }}
@@ -96,6 +102,12 @@ def _buttons(t: Theme) -> str:
     QPushButton[role="session"] {{ text-align: left; padding: 3px 9px; font-size: {TEXT_PX - 1}px; }}
     QPushButton[role="session"]:checked {{ color: {t.text}; }}
     QPushButton[role="session"]:focus {{ padding: 2px 8px; }}
+    """
+
+
+def _places(t: Theme) -> str:
+    """What leads from place to place and from view to view."""
+    return f"""
     QToolButton[role="rail"] {{ background: transparent; border: none; border-radius: 0;
         border-left: 3px solid transparent; color: {t.dim}; padding: 8px 0; font-size: {CAPTION_PX}px; }}
     QToolButton[role="rail"]:hover {{ color: {t.text}; }}
@@ -109,6 +121,12 @@ def _buttons(t: Theme) -> str:
     QTabBar#placeTabs::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
     QTabBar#placeTabs::tab:selected:focus {{ border: 2px solid {t.accent}; border-radius: 4px;
         padding: 5px 12px; }}
+    """
+
+
+def _words(t: Theme) -> str:
+    """Buttons that look like text."""
+    return f"""
     QToolButton[role="chooser"][stage="true"]::menu-indicator {{ image: none; }}
     QPushButton[role="link"] {{ background: transparent; border-color: transparent; color: {t.accent};
         text-align: left; padding: 3px 5px; }}
@@ -212,3 +230,7 @@ def _small_parts(t: Theme) -> str:
     QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
     QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
     """
+
+
+PARTS = (_surfaces, _labels, _buttons, _pills, _places, _words, _inputs, _views, _small_parts)
+"""In this order: of two rules that fit alike, the later one counts."""

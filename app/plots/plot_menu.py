@@ -12,6 +12,10 @@ from flashscope.app.widgets.menus import commands_of, pop_up
 Own = Callable[[QMenu], Sequence[QAction]]
 
 
+OF_THE_POINT = ("inside", "inside.timeline")
+"""Keys of the commands that are about the point looked at."""
+
+
 class PlotMenu(QObject):
     """The menu of a plot's card; where nothing can be exported, as on a stage, there is none.
 

@@ -38,6 +38,7 @@ from flashscope.app.shell.editor.actions import StoryActions
 from flashscope.app.shell.file_actions import FileActions
 from flashscope.app.shell.finding import Finding
 from flashscope.app.shell.full_screen import FullScreen
+from flashscope.app.shell.inside_actions import InsideActions
 from flashscope.app.shell.notices import Notices
 from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.presenter.actions import StageActions
@@ -254,8 +255,9 @@ class MainWindow(FocusHome, PagedWindow):
         self._sweep = SweepActions(full_screen, leaves, self.controller, self._resumer, self.errors)
         self._queue = QueueActions(self, self.controller, self.errors)
         self._edit = EditActions(self.controller, self.errors)
+        self._inside = InsideActions(self.controller, lambda: self.view, self.show_page, self.notice)
         groups = (
-            *(self._files, self._edit, self._sweep, self._queue),
+            *(self._files, self._edit, self._sweep, self._queue, self._inside),
             *(self._view, self.presenting, self.writing),
         )
         actions = [action for group in groups for action in group.offered()]

@@ -29,11 +29,11 @@ class Mode:
     secret: bool = False
 
 
-BROKEN, PREDICT = "broken", "predict"
+LANES, BROKEN, PREDICT = "lanes", "broken", "predict"
 MODES: tuple[Mode, ...] = (
     Mode("blocks", "Blocks", "One trace, tile by tile: scores, weights, the state of a row, and the memory"),
     Mode(
-        "lanes",
+        LANES,
         "Lanes",
         "standard, flash1 and flash2 in lock-step: what each holds on the chip, and the bytes that it moves",
         LockStep.of,

@@ -51,6 +51,13 @@ def of_session(session: Session, kind: ProvenanceKind) -> Provenance:
     return Provenance(kind, session.backend, device.name if device else "", date)
 
 
+def of_kept(session: Provenance, backend: Backend, device: str) -> Provenance:
+    """Provenance of a trace or timeline in a session, which may have been kept there on another device."""
+    if (backend, device) == (session.backend, session.device):
+        return session
+    return Provenance("saved", backend, device)
+
+
 def of_machine(machine: Machine | None, backend: Backend) -> Provenance:
     """Provenance of measurements that this machine would make now."""
     device = machine.device(backend) if machine else None

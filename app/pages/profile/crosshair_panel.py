@@ -11,9 +11,10 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.profile.memory_bars import MemoryBars
 from flashscope.app.plots.marks import legend_icon
-from flashscope.app.widgets.buttons import size_icon
+from flashscope.app.widgets.buttons import size_icon, text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.laid_out import laid_out_once
 from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 from flashscope.app.words.glossary import with_line
@@ -21,6 +22,7 @@ from flashscope.app.words.kinds import heading, unit_text
 from flashscope.app.words.progress import flight_text
 from flashscope.app.words.trust import DOUBTED
 from flashscope.app.words.units import seqlen_full
+from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.model.session import PointState
 from flashscope.profiles.results.quantities.quantity import Quantity
 
@@ -144,8 +146,10 @@ class CrosshairPanel(Card):
         kernel_toggled: Show this kernel's curves, or hide them (str, bool).
         kernel_soloed: Show this kernel's curves alone, or all again (str).
         kernel_pointed_at: The pointer is on this kernel's name (str); empty: on none.
+        inside_wanted: The point that is looked at is to be looked into.
     """
 
+    inside_wanted = Signal()
     kernel_toggled = Signal(str, bool)
     kernel_soloed = Signal(str)
     kernel_pointed_at = Signal(str)
@@ -161,6 +165,9 @@ class CrosshairPanel(Card):
         self.flight = ElidedLabel()
         self.flight.setProperty("role", "unit")
         self.memory = MemoryBars(theme)
+        inside = text_button("Inside", "Look inside the point", self.inside_wanted.emit, "link")
+        self.inside = does(inside, "inside")
+        self.header.addWidget(self.inside)
         self._headings: list[PlainLabel] = []
         self._columns, self._figures = 1, len(quantities)
         self._grid = self._make_grid()
@@ -295,6 +302,14 @@ class CrosshairPanel(Card):
         at = "N" if self._seqlen is None else f"N = {seqlen_full(self._seqlen)}"
         named = [] if self._columns == 1 else [one.short for one in self._quantities[: self._figures]]
         self.set_title(": ".join(filter(None, (at, ", ".join(named)))))
+
+    def name_inside(self, point: Point | None) -> None:
+        """Say which point is looked into; None: there is none."""
+        self.inside.setEnabled(point is not None)
+        if point is not None:
+            name = f"Look inside {point.kernel} at N = {seqlen_full(point.problem.seqlen)}"
+            self.inside.setAccessibleName(name)
+            set_tip(self.inside, name)
 
     def show_flight(self, states: Sequence[PointState]) -> None:
         """Say what the points in flight are doing."""

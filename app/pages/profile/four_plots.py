@@ -41,6 +41,7 @@ class FourPlots(QObject):
 
     quantity_chosen = Signal(int, str)
     solo_requested = Signal(str)
+    point_requested = Signal(str, str)
     pointed_at = Signal(str)
     hovered = Signal(object)  # N, which may be beyond a C int
 
@@ -50,6 +51,7 @@ class FourPlots(QObject):
         for place, card in enumerate(self.cards):
             card.quantity_chosen.connect(partial(self.quantity_chosen.emit, place))
             card.solo_requested.connect(self.solo_requested)
+            card.point_requested.connect(self.point_requested)
             card.plot.pointed_at.connect(self.pointed_at)
             card.plot.hovered.connect(self.hovered)
             card.plot.moved.connect(self._show_seqlens)

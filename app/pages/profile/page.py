@@ -183,6 +183,8 @@ class ProfilePage(FormPage):
         for told in (self.plots.drawn, self.plots.cursor_moved):
             told.connect(lambda *_: draw_unless_waiting(self.headline, self._say))
             told.connect(lambda *_: draw_unless_waiting(self.bottom.table, self._mark_shown))
+        self.plots.point_requested.connect(self._do_with_point)
+        self.plots.panel.inside_wanted.connect(partial(self.action_requested.emit, "inside"))
         self.plots.full.changed.connect(lambda _alone: self.place_parts())
         for way in (self.headline, self.runs):
             way.file_chosen.connect(self.file_chosen)
@@ -196,6 +198,7 @@ class ProfilePage(FormPage):
         self.bottom.table.point_selected.connect(self.controller.choose_point)
         self.bottom.table.point_selected.connect(self.plots.show_point)
         self.controller.point_chosen.connect(self._show_point)
+        self.controller.point_chosen.connect(lambda _index: self._name_inside())
         self.bottom.strip.moment.chosen.connect(partial(setattr, notes, "at_s"))
         notes.point_chosen.connect(self._go_to_point)
         notes.moment_chosen.connect(self._go_to_moment)
@@ -317,7 +320,10 @@ class ProfilePage(FormPage):
             self.controller.choose_curve(self.plots.curve)
 
     def _say(self) -> None:
-        self.headline.say(self.plots.headline(), empty=self.controller.session is None)
+        told = self.plots.headline()
+        self.headline.say(told, empty=self.controller.session is None)
+        self.controller.spoken_of = self.plots.point_of(told.kernel if told is not None else "")
+        self._name_inside()
 
     def _running_changed(self, running: bool) -> None:
         """What is begun has the room: the form has said what it is. What begins by itself takes none."""
@@ -338,6 +344,14 @@ class ProfilePage(FormPage):
         if index not in {None, self.bottom.notes.point}:
             self.plots.show_point(index)
             self.bottom.table.choose_point(index)
+
+    def _name_inside(self) -> None:
+        """Say what the readout leads into."""
+        self.plots.panel.name_inside(self.controller.point_meant)
+
+    def _do_with_point(self, index: int, command: str) -> None:
+        self.controller.choose_point(index)
+        self.action_requested.emit(command)
 
     def _go_to_moment(self, at_s: float) -> None:
         self.replay.go_to_moment(at_s)

@@ -45,6 +45,8 @@ class PlotsView(PlotsAndPanel):
         baseline_changed: Another baseline.
         quantities_chosen: The four show other quantities: their keys (list of str).
         drawn: They show other rows, kernels or quantities.
+        point_requested: A command of the window is to be done with a point: its index, the command's key
+            (int, str).
         kernels_hidden: The user has hidden other kernels: all that are (frozenset), of these (tuple).
     """
 
@@ -54,6 +56,7 @@ class PlotsView(PlotsAndPanel):
     quantities_chosen = Signal(list)
     drawn = Signal()
     kernels_hidden = Signal(object, object)
+    point_requested = Signal(int, str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -85,6 +88,7 @@ class PlotsView(PlotsAndPanel):
         self.cells = self.four.cards
         self.four.quantity_chosen.connect(self.choose_quantity)
         self.four.solo_requested.connect(self._solo)
+        self.four.point_requested.connect(self._ask_of)
         self.four.pointed_at.connect(self._point_at)
         self.four.hovered.connect(self._hover)
         self.lay_out(self.cells, self.panel)
@@ -104,6 +108,11 @@ class PlotsView(PlotsAndPanel):
     def points(self) -> set[int]:
         """Points of the problems on show that the crosshair stands at, by index."""
         return {row.point.index for row in self._rows if row.seqlen == self.seqlen}
+
+    def point_of(self, kernel: str) -> int | None:
+        """A kernel's point at the crosshair by its index, that of the first on show where it has none."""
+        there = {row.kernel: row.point.index for row in self._rows if row.seqlen == self.seqlen}
+        return there.get(kernel, next((there[one] for one in self.kernels if one in there), None))
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -353,6 +362,11 @@ class PlotsView(PlotsAndPanel):
             kernel = ""
         self.four.point_at(kernel)
         self.panel.point_at(kernel)
+
+    def _ask_of(self, kernel: str, command: str) -> None:
+        index = self.point_of(kernel)
+        if index is not None:
+            self.point_requested.emit(index, command)
 
     def _choose_baseline(self, kernel: str) -> None:
         if kernel not in self._kernels:

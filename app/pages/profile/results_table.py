@@ -19,6 +19,7 @@ from flashscope.app.pages.profile.results_model import (
     ResultsModel,
     ResultsProxy,
 )
+from flashscope.app.plots.plot_menu import OF_THE_POINT
 from flashscope.app.widgets.menus import commands_of, pop_up
 from flashscope.app.widgets.row_table import RowTable, heading_px
 from flashscope.kernels.workload.problem import Problem
@@ -29,7 +30,7 @@ from flashscope.profiles.results.quantities.registry import THROUGHPUT
 WIDTH = 88  # of a column that needs no more
 WIDE = {KERNEL: 140, STATUS: 120, TRUST: 96, "N": 72, PROBLEM: 150, THROUGHPUT.short: 116}
 WIDEST = 400  # of one that has long texts, such as the reason
-COMMANDS = ("page.profile", "page.roofline", "profile.note_point", "profile.copy_rows")
+COMMANDS = ("page.profile", "page.roofline", *OF_THE_POINT, "profile.note_point", "profile.copy_rows")
 BAR_PX = 4  # that marks a row
 CELL_PX, GLYPH_PX = 30, 24  # beside the text of a cell, and more where a glyph stands before it
 

@@ -10,7 +10,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
-from flashscope.app.plots.plot_menu import PlotMenu
+from flashscope.app.plots.plot_menu import OF_THE_POINT, PlotMenu
 from flashscope.app.plots.roofline.plot import RooflinePlot
 from flashscope.app.plots.sweep.legend import Legend
 from flashscope.app.widgets.card import Card
@@ -54,7 +54,7 @@ class RooflineCard(Card):
         self._found = Roofline((), ())
         self.plot, self.legend = RooflinePlot(theme), Legend(theme)
         self.export_button = ExportButton(TITLE, self.make_export, theme)
-        self.plot_menu = PlotMenu(self, self.export_button.exporter)
+        self.plot_menu = PlotMenu(self, self.export_button.exporter, OF_THE_POINT)
         self.missing = ElidedLabel()
         self.missing.setProperty("role", "warn")
         self.readout, self.tiers = ElidedLabel(), ElidedLabel()

@@ -2,11 +2,8 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
-from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.stepper.mode_board import ModeBoard
@@ -30,7 +27,6 @@ from flashscope.profiles.results.model.curves import mask_words
 GAP = 8  # pixels
 WIDTHS = (920, 640, 480)  # pixels that the cards need side by side, three in a row, two in a row
 FIRST_SHARE, OTHERS_SHARE = 13, 9  # of the width of a stage
-NARROWEST = 344  # pixels that the widest panel needs
 STAGED = ("formulas", "scores")
 CHART_TITLES = {"MaximumChart": "max m", "SumChart": "sum ℓ", "FactorChart": "rescale α"}
 
@@ -114,18 +110,8 @@ class StepperBoard(ModeBoard):
         """All panels in words, one a line."""
         return "\n".join(panel.accessibleDescription() for panel in self.panels)
 
-    @guarded(QSize)
-    def minimumSizeHint(self) -> QSize:
-        """As narrow as the widest panel: the others go under one another."""
-        return QSize(px(NARROWEST), super().minimumSizeHint().height())
-
-    @guarded()
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put fewer cards into a row where they have no room."""
-        super().resizeEvent(event)
-        self._arrange()
-
     def _arrange(self) -> None:
+        """Put fewer cards into a row where they have no room."""
         across = next((width for width in WIDTHS if self.width() >= px(width)), 0)
         if across == self._across:
             return

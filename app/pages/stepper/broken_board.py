@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from flashscope.app.control.guard import guarded
@@ -36,7 +36,6 @@ NARROW = 680  # pixels below which each panel has a line of its own
 ROW_SHARES = 56, 44  # of the height
 LESSON_SHARE = 34  # of the room
 SENTENCE = 320  # pixels that what a fault does has at least
-NARROWEST = 344  # pixels, as the widest panel needs
 RECORDING = "Recording the broken trace …"
 NOT_RECORDED = "The broken trace could not be recorded."
 SHOWS, HIDDEN = "The fault shows", "The fault does not show"
@@ -199,17 +198,6 @@ class BrokenBoard(ModeBoard):
         super().showEvent(event)
         self._refused = False
         self.pair.ask()
-
-    @guarded()
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the lesson beside the panels or under them."""
-        super().resizeEvent(event)
-        self._arrange()
-
-    @guarded(QSize)
-    def minimumSizeHint(self) -> QSize:
-        """As narrow as the widest panel."""
-        return QSize(px(NARROWEST), super().minimumSizeHint().height())
 
     def _lay_out(self) -> None:
         bar = Lines((self.faults, self.first, self.does), (self.does,), GAP)

@@ -3,11 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
-from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.stepper.mode_board import ModeBoard
@@ -28,7 +25,7 @@ from flashscope.kernels.workload.trace import Trace
 KEYS: tuple[LaneKey, ...] = ("standard", "flash1", "flash2")
 GAP = 8  # pixels
 SIDE_BY_SIDE = 860  # pixels that three lanes need
-NARROWEST, LEAST = 290, (256, 300)  # of the board, of a lane off a stage
+LEAST = 256, 300  # pixels of a lane off a stage
 MODEL = "Bytes are a model: by tile, caches ignored."
 FAILED = "The trace of the other loop order could not be recorded: its m, ℓ and O are missing here."
 
@@ -41,6 +38,8 @@ class LanesBoard(ModeBoard):
         said: What the lanes have moved, in a sentence.
         sources: What is computed and what is a model.
     """
+
+    narrowest = 290  # a lane: the others go under it
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -134,18 +133,8 @@ class LanesBoard(ModeBoard):
         for one in self._cards:
             one.setVisible(card is None or one is card)
 
-    @guarded(QSize)
-    def minimumSizeHint(self) -> QSize:
-        """As narrow as a lane: the others go under it."""
-        return QSize(px(NARROWEST), super().minimumSizeHint().height())
-
-    @guarded()
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the lanes under one another where they have no room side by side."""
-        super().resizeEvent(event)
-        self._arrange()
-
     def _arrange(self) -> None:
+        """Put the lanes under one another where they have no room side by side."""
         wide = self._staged or self.width() >= px(SIDE_BY_SIDE)
         for panel in self.panels:
             panel.setMinimumSize(*map(px, LEAST))

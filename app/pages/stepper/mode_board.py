@@ -3,10 +3,13 @@
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import px
 from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stepper.numbers import power
 from flashscope.app.stepper.step_view import StepView
@@ -19,11 +22,12 @@ LETTERS = {"m": "m", "alpha": "α", "l": "ℓ", "o": "O"}
 
 
 class ModeBoard(QWidget):
-    """What stands between the bars of the page; a mode extends it.
+    """What stands between the bars of the page; a mode extends it, and says in `_arrange` what goes where.
 
     Attributes:
         only: The panels that a stage shows, by their names in stories; empty: all.
         told: What a stop that is made of it says, with blanks; empty: `sentence` as it is then.
+        narrowest: The width that it has at least, in pixels at 100 %.
 
     Signals:
         tile_chosen: A tile was clicked (its index in running order).
@@ -41,6 +45,8 @@ class ModeBoard(QWidget):
     step_sought = Signal(int)
     beside_wanted = Signal(object)
     changed = Signal()
+
+    narrowest = 344  # what the widest panel needs: the others go under one another
 
     def __init__(self) -> None:
         super().__init__()
@@ -132,3 +138,17 @@ class ModeBoard(QWidget):
     def fill_with(self, card: QWidget | None) -> None:
         """Let one of what is shown have all the room; None: they share it."""
         del card
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as its widest part, whatever stands side by side now."""
+        return QSize(px(self.narrowest), super().minimumSizeHint().height())
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put what is in it where there is room now."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Put what is in it side by side or under one another, as the width has room."""

@@ -11,14 +11,14 @@ from flashscope.app.pages.stepper.broken_board import BrokenBoard
 from flashscope.app.pages.stepper.lanes_board import LanesBoard
 from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.pages.stepper.predict_board import PredictBoard
-from flashscope.app.stepper.modes import BROKEN, MODES, PREDICT, Mode, mode_named
+from flashscope.app.stepper.modes import BROKEN, LANES, MODES, PREDICT, Mode, mode_named
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.kernels.workload.trace import Trace
 
 BOARDS: Mapping[str, Callable[[Theme], ModeBoard]] = {
     "blocks": StepperBoard,
-    "lanes": LanesBoard,
+    LANES: LanesBoard,
     BROKEN: BrokenBoard,
     PREDICT: PredictBoard,
 }

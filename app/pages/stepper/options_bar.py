@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QSizePolicy, QVBoxLayout, 
 from flashscope.app.pages.stepper.own_problem import OwnProblem
 from flashscope.app.pages.stepper.score_field import ScoreField
 from flashscope.app.stage.numbers import raised
+from flashscope.app.stepper.from_point import PointTrace, again, is_of
 from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.own_scores import EXAMPLE
 from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own, preset_of
@@ -31,7 +32,7 @@ from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.session import Session
 
-LAST_GPU, OWN, SCORES = "last-gpu", "own", "scores"
+LAST_GPU, OWN, SCORES, POINT = "last-gpu", "own", "scores", "point"
 MOST_RECORDED = 8  # traces of a session that the list shows without scrolling
 RECORDED = "recorded-"  # and its place among the traces of the session on show
 TIP = Qt.ItemDataRole.ToolTipRole
@@ -94,6 +95,7 @@ class OptionsBar(QWidget):
         self._machine: Machine | None = None
         self._traces: Sequence[Trace] = ()  # of the session on show
         self._ran_on_gpu = False  # the session on show
+        self._point: PointTrace | None = None  # which the preset may be
         self.controls = (self.preset, self.backend, self.order, self.own, self.scores, self.notation)
         self.by_name: dict[str, QWidget] = {"order": self.order, "notation": self.notation}
         self._lay_out()
@@ -121,6 +123,8 @@ class OptionsBar(QWidget):
         backend, order, chosen = self.chosen_backend, self.chosen_order, self.chosen_preset
         if chosen == LAST_GPU:
             return last_gpu_problem(session, backend, order)
+        if chosen == POINT and self._point is not None:
+            return again(self._point, backend, order)
         if chosen == OWN or chosen.startswith(RECORDED):  # whose problem the form has
             return own(self.form.options(backend, order))
         if chosen == SCORES:
@@ -170,10 +174,25 @@ class OptionsBar(QWidget):
         self.source.setText(f"{trace.device} · {trace.source}")
         self.form.show_request(request)
         typed = SCORES if self.chosen_preset == SCORES and self._typed(request) else ""
-        preset = self._recorded(trace) or typed or preset_of(request) or self._unnamed(request, last_gpu)
+        point = POINT if self._point is not None and is_of(request, self._point) else ""
+        preset = (
+            point or self._recorded(trace) or typed or preset_of(request) or self._unnamed(request, last_gpu)
+        )
         chosen = {self.preset: preset, self.backend: request.backend, self.order: request.order}
         for combo, key in chosen.items():
             combo.choose_quietly(combo.findData(key))
+
+    def offer_point(self, found: PointTrace | None) -> None:
+        """Let a point of the session on show be chosen; None: none is."""
+        self._point = found
+        if self.chosen_preset == POINT:
+            self.preset.choose_quietly(self.preset.findData(OWN))  # the form has been filled from it
+        with QSignalBlocker(self.preset):
+            place = self.preset.findData(POINT)
+            if place >= 0:
+                self.preset.removeItem(place)
+            if found is not None:
+                self.preset.insertItem(len(PRESETS), found.title, POINT)
 
     def _recorded(self, trace: Trace) -> str:
         """The key of a trace of the session on show; empty for any other."""

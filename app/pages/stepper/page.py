@@ -24,6 +24,7 @@ from flashscope.app.pages.stepper.player import Player
 from flashscope.app.pages.stepper.staging import StepperStaging
 from flashscope.app.pages.stepper.tracing import Tracing
 from flashscope.app.pages.stepper.transport import Transport
+from flashscope.app.pages.stepper.visits import KEEP_WORDS, Visits
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.events import StepEvent
@@ -34,7 +35,7 @@ from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.tracing import NO_GPU_SESSION, NO_TRACE_YET, broken
 from flashscope.kernels.workload.problem import Backend
-from flashscope.kernels.workload.trace import Trace, TraceRequest
+from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.session import Session
 
@@ -47,6 +48,7 @@ class StepperPage(Page):
         commands: What can be done in single modes.
         bar: What is traced, and where the trace came from.
         transport: The controls that move through the steps.
+        visits: What other views have it show.
         player: Moves on by itself, step by step.
         position: The step on show, None before the first trace.
         view: What the mode shows, None before the first trace.
@@ -81,8 +83,8 @@ class StepperPage(Page):
         self.view: StepView | None = None
         self._choice = RowChoice()
         self._tracing = Tracing(controller, self)
+        self.visits = Visits(self, controller, self._tracing, self)
         self._settings: Settings | None = None  # until there is a window around it
-        self._asked_tile: tuple[TraceRequest, tuple[int, int]] | None = None  # where to go in which trace
         self._next = ""  # names the trace that waits for the end of the sweep
         self._lay_out()
         self._connect()
@@ -92,7 +94,8 @@ class StepperPage(Page):
         """Motions, and one action a mode and a preset."""
         modes = mode_actions(self.choose_mode, lambda: self.choose_mode(self.modes.next_key))
         presets = preset_actions(self.show_preset, self.type_scores)
-        return [*self._actions.values(), *modes, *self.commands.offered(), *presets]
+        keep = Action("stepper.keep", KEEP_WORDS, self.visits.keep, "Stepper", "K")
+        return [*self._actions.values(), *modes, *self.commands.offered(), keep, *presets]
 
     def join(self, host: Host) -> None:
         """Go on with the scores that were typed last and the mode, and remember those that are chosen."""
@@ -111,9 +114,7 @@ class StepperPage(Page):
     def show_session(self, session: Session | None) -> None:
         """Show a session's newest trace when it has one; offer its last problem when it ran on a GPU."""
         self.bar.offer_last_gpu(last_gpu_problem(session) is not None)
-        traces = session.traces if session is not None else ()
-        self.bar.offer_traces(traces)
-        self.modes.offer_traces(traces)
+        self._offer_traces(session)
         if session is not None and session.traces:
             self.show_trace(session.traces[-1])
         else:
@@ -148,10 +149,11 @@ class StepperPage(Page):
         self.transport.setEnabled(True)
         start = Cursor(self.story.timeline)
         self.position = start.next_tile() if first else start
-        self._go_asked()
+        self.visits.take(trace)
         self._find_events()
         self.transport.show_rows(self.story.recording.seqlen_q)
         self._show()
+        self.visits.arrive()
         if first:  # the transport, disabled until now, could not have the focus
             self._take_keys()
 
@@ -172,15 +174,9 @@ class StepperPage(Page):
                 self._show()
         self.bar.modes.choose_quietly(self.modes.key)
 
-    def step_to(self, request: TraceRequest, tile: tuple[int, int]) -> None:
-        """Show a tile (i, j) of a trace: of the session's where it has one like it, else of a fresh one."""
-        session = self.controller.session
-        held = [one for one in session.traces if one.request == request] if session is not None else []
-        self._asked_tile = request, tile
-        if held:
-            self.show_trace(held[-1])
-        else:
-            self._tracing.ask(request)
+    def back(self) -> bool:
+        """Lead back to the point that is on show; whether one is."""
+        return self.visits.back()
 
     def seek(self, at: int) -> None:
         """Go to a step, counted from 0."""
@@ -219,7 +215,7 @@ class StepperPage(Page):
         During a sweep it is asked of the CPU: the GPU would have the page empty until its end.
         """
         super().showEvent(event)
-        if self.story is None and self._tracing.wanted is None:
+        if self.story is None and self._tracing.wanted is None and not self.controller.insides.coming:
             if self.controller.measuring:
                 self.bar.follow_backend("cpu")
             self.ask()
@@ -242,6 +238,7 @@ class StepperPage(Page):
         outer.setContentsMargins(12, 8, 12, 8)
         outer.setSpacing(8)
         outer.addWidget(self.bar)
+        outer.addWidget(self.visits.line)
         outer.addWidget(self.stack, 1)
         outer.addWidget(self.transport)
 
@@ -258,11 +255,12 @@ class StepperPage(Page):
         self.transport.breakpoints_changed.connect(self._find_events)
         self.transport.choice_changed.connect(self._choose_row)
         self.transport.row.lineEdit().returnPressed.connect(self._take_keys)
-        for control in (*self.bar.controls, *self.transport.controls):
+        for control in (*self.bar.controls, self.visits.line.back, *self.transport.controls):
             control.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # the mouse leaves the focus where the keys step
         self.let_export(card.exporter for card in self.board.cards)
         self.player.ticked.connect(self.tick)
         self.player.playing_changed.connect(self.transport.show_playing)
+        self.controller.keeping.kept.connect(self._take_kept)
         self.controller.machine_found.connect(self._take_machine)
         self.controller.backend_changed.connect(self._follow_backend)
         self._follow_backend(self.controller.backend)
@@ -270,7 +268,6 @@ class StepperPage(Page):
         self._tracing.held_back.connect(self._wait)
         self._tracing.recorded.connect(self.show_trace)
         self._tracing.failed.connect(self._show_as_before)
-        self.controller.timelines.tile_asked.connect(self.step_to)
         self.show_session(self.controller.session)
         if self.controller.machine is not None:
             self._take_machine(self.controller.machine)
@@ -308,6 +305,16 @@ class StepperPage(Page):
         self._show()
         self._show_choice()
 
+    def _offer_traces(self, session: Session | None) -> None:
+        """Let the traces of the session on show be chosen, as it has them now."""
+        traces = session.traces if session is not None else ()
+        self.bar.offer_traces(traces)
+        self.modes.offer_traces(traces)
+
+    def _take_kept(self) -> None:
+        self._offer_traces(self.controller.session)
+        self._show_choice()
+
     def _show_choice(self) -> None:
         """Let the bar describe what is on show, whatever was chosen meanwhile."""
         if self.story is not None:
@@ -338,17 +345,6 @@ class StepperPage(Page):
         if moved.at != self.position.at:
             self.position = moved
             self._show()
-
-    def _go_asked(self) -> None:
-        """Go to the tile that a timeline asked for, once its trace is there."""
-        if self._asked_tile is None or self.story is None or self.position is None:
-            return
-        request, tile = self._asked_tile
-        if self.story.recording.trace.request == request:  # another trace may have been under way
-            self._asked_tile = None
-            order = int(self.story.recording.order_of_tile[tile])
-            if order >= 0:
-                self.position = self.position.to(self.position.timeline.tile_ends[order])
 
     def _go_tile(self, tile: int) -> None:
         self._go(lambda cursor: cursor.to(cursor.timeline.tile_ends[tile]))

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.stepper.mode_board import ModeBoard
@@ -24,7 +22,6 @@ from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, button_text, 
 from flashscope.kernels.workload.trace import Trace
 
 GAP = 8  # pixels
-NARROWEST = 344  # pixels
 TITLE = "Predict"
 QUESTION_PX, CHOICE_PX = 20, 16  # pixels of the letters
 STAGED_PX = 16, 13  # where everything is large
@@ -182,17 +179,6 @@ class PredictBoard(ModeBoard):
             one.setVisible(one is card if card is not None else one is self._card or not self._staged)
         if card is None:
             self._show_known()
-
-    @guarded(QSize)
-    def minimumSizeHint(self) -> QSize:
-        """As narrow as the panels of other modes."""
-        return QSize(px(NARROWEST), super().minimumSizeHint().height())
-
-    @guarded()
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the score where there is room."""
-        super().resizeEvent(event)
-        self._arrange()
 
     @property
     def _step(self) -> int:

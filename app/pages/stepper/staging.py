@@ -14,6 +14,7 @@ from flashscope.app.pages.stepper.options_bar import OptionsBar
 from flashscope.app.pages.stepper.player import Player
 from flashscope.app.pages.stepper.tracing import Tracing
 from flashscope.app.pages.stepper.transport import Transport
+from flashscope.app.pages.stepper.visits import Visits
 from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
@@ -21,7 +22,7 @@ from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
-from flashscope.app.words.provenance import Provenance, of_machine
+from flashscope.app.words.provenance import Provenance, of_kept, of_machine
 from flashscope.app.words.tracing import broken
 from flashscope.kernels.workload.trace import Fault
 
@@ -34,6 +35,7 @@ class Stepper(Protocol):
         modes: What is drawn, by modes.
         player: Moves on by itself, step by step.
         transport: The controls that move through the steps.
+        visits: What other views have it show.
         story: What is walked through, None before the first trace.
         position: The step on show, None before the first trace.
         view: What the mode shows, None before the first trace.
@@ -43,6 +45,7 @@ class Stepper(Protocol):
     modes: Modes
     player: Player
     transport: Transport
+    visits: Visits
     story: SteppedTrace | None
     position: Cursor | None
     view: StepView | None
@@ -67,7 +70,8 @@ class StepperStaging(Staging):
     """
 
     def __init__(self, page: Stepper, controller: Controller, tracing: Tracing) -> None:
-        super().__init__("stepper", controller, (page.bar, page.transport), page.modes.cards)
+        aside = page.bar, page.transport, page.visits.line
+        super().__init__("stepper", controller, aside, page.modes.cards)
         self._page, self._tracing = page, tracing
         self._before = ""  # the mode that the stage came upon
         self._step: int | None = None  # where to go once the trace is there
@@ -101,7 +105,9 @@ class StepperStaging(Staging):
             return super().provenance
         trace = story.recording.trace
         held = session is not None and trace in session.traces
-        source = super().provenance if held else of_machine(self.controller.machine, trace.request.backend)
+        source = of_machine(self.controller.machine, trace.request.backend)
+        if held:
+            source = of_kept(super().provenance, trace.request.backend, trace.device)
         what = f"trace of {trace.request.kernel or trace.request.order}"
         broken_trace = f"{broken(trace.request.fault)}, {what}" if trace.request.fault else what
         return replace(source, of=" beside ".join(filter(None, (broken_trace, self._board.beside))))

@@ -37,6 +37,7 @@ class Tracing(QObject):
         self._controller = controller
         self._asked: TraceRequest | None = None  # what the engine records
         self._asked_beside = False  # whether that is for beside what is on show
+        self._dropped: TraceRequest | None = None  # what is recorded and wanted no more
         controller.trace_ready.connect(self._take)
         controller.trace_failed.connect(self._take_failure)
         controller.running_changed.connect(self._go_on)
@@ -55,6 +56,10 @@ class Tracing(QObject):
         self.begun.emit()
         if self._asked is None:
             self._send(request)
+
+    def drop(self) -> None:
+        """Want nothing any more; what is being recorded is not shown."""
+        self._dropped, self.wanted, self.beside = self._asked, None, None
 
     def ask_beside(self, request: TraceRequest) -> None:
         """Want this trace beside the one on show; `recorded_beside` follows, unless another is asked for."""
@@ -81,7 +86,9 @@ class Tracing(QObject):
 
     def _take(self, trace: Trace) -> None:
         beside, self._asked = self._asked_beside and self._asked is not None, None
+        dropped, self._dropped = self._dropped, None
         unasked = self.wanted is None and not beside and not trace.request.fault
+        unasked = unasked and trace.request != dropped
         if trace.request == self.wanted or unasked:
             self.wanted = None
             self.recorded.emit(trace)

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action, staged
+from flashscope.app.control.bundled import clocked_recording
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
 from flashscope.app.figures.time_view import TimeRange, TimeView
@@ -20,6 +21,7 @@ from flashscope.app.pages.timeline.exporting import PerfettoWriter, timelines_ex
 from flashscope.app.pages.timeline.record_bar import RECORD, RecordBar
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.pages.timeline.staging import TimelineStaging
+from flashscope.app.pages.timeline.visit import PointVisit
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.plot_menu import PlotMenu
@@ -38,6 +40,8 @@ PAN, ZOOM = 0.2, 0.5  # of what is on show, a key press
 LANES = 3.0
 MOST = 100  # of the width is the words', as far as they want it
 WORDS_PX = 640
+OPEN_RECORDED, RECORDED_WORDS = "Open a recorded one", "Open a recorded timeline"
+RECORDED_TIP = "flash1 beside flash2 at N = 1k on a CPU; it comes with the program"
 KEEP_WORDS, PERFETTO_WORDS = "Keep in the session on show", "Save for ui.perfetto.dev"
 BESIDE_A_SWEEP = "A sweep runs, and a timeline beside it would disturb it: record one when it has ended."
 
@@ -61,12 +65,13 @@ class TimelinePage(Page):
         self.perfetto = does(perfetto, "timeline.perfetto")
         self.export_button = ExportButton("the timelines", self.make_export, theme)
         self.plot_menu = PlotMenu(self, self.export_button.exporter, ("timeline.perfetto", "timeline.keep"))
+        self.visit = PointVisit(self.lineup, controller, self._why_not, self)
         self.writer = PerfettoWriter(self, self.chores, self.noticed.emit)
         self._lay_out()
         self._connect()
-        tools = (self.lineup.first, self.lineup.second, self.lineup.by)
-        aside = (self.bar, self.headline, self.detail, *tools, self.perfetto, self.export_button)
-        self.staging = TimelineStaging(self, controller, (*aside, self.keep_button))
+        tools = (self.lineup.first, self.lineup.second, self.lineup.by, self.perfetto, self.keep_button)
+        aside = (self.bar, self.visit.line, self.headline, self.detail, *tools, self.export_button)
+        self.staging = TimelineStaging(self, controller, aside)
         self.show_session(controller.session)
         self.apply_theme(theme)
 
@@ -96,6 +101,7 @@ class TimelinePage(Page):
         outer.setContentsMargins(12, 8, 12, 10)
         outer.setSpacing(8)
         outer.addWidget(self.bar)
+        outer.addWidget(self.visit.line)
         outer.addWidget(self.stack, 1)
 
     def _empty(self) -> QWidget:
@@ -111,6 +117,10 @@ class TimelinePage(Page):
         line.addStretch(1)
         record = text_button("Record a timeline", "Record a timeline", self.bar.ask, "primary")
         self.record = does(record, RECORD)
+        recorded = text_button(OPEN_RECORDED, RECORDED_WORDS, self.open_recorded)
+        self.recorded = does(recorded, "timeline.recorded")
+        self.recorded.setVisible(clocked_recording() is not None)
+        set_tip(self.recorded, RECORDED_TIP)
         box = QWidget()
         column = QVBoxLayout(box)
         column.setContentsMargins(48, 24, 48, 24)
@@ -118,7 +128,8 @@ class TimelinePage(Page):
         column.addStretch(2)
         column.addWidget(heading)
         column.addLayout(line)
-        column.addWidget(self.record, alignment=Qt.AlignmentFlag.AlignHCenter)
+        for button in (self.record, self.recorded):
+            column.addWidget(button, alignment=Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
         return box
 
@@ -128,7 +139,7 @@ class TimelinePage(Page):
         self.bar.given_up.connect(told.give_up)
         told.ready.connect(self._take)
         told.changed.connect(self._show_asked)
-        told.kept.connect(self._take_kept)
+        self.controller.keeping.kept.connect(self._take_kept)
         self.let_export([self.export_button.exporter])
         self.chores.failed.connect(self.controller.error_raised)
         told.progressed.connect(lambda done, total: self.bar.show_progress(told.asked, done, total))
@@ -173,6 +184,7 @@ class TimelinePage(Page):
             act("source", "Show the chosen stage in the source", self.show_source, "S"),
             act("keep", KEEP_WORDS, self.keep, "K"),
             act("perfetto", PERFETTO_WORDS, self.save_perfetto, "P"),
+            act("recorded", RECORDED_WORDS, self.open_recorded, ""),
         ]
 
     @property
@@ -212,13 +224,13 @@ class TimelinePage(Page):
             card.apply_theme(theme)
 
     def back(self) -> bool:
-        """Let go of the chosen bar, or show all of the time again; whether there was either."""
+        """Let go of the chosen bar, show all of the time, or lead back to a point; whether there was any."""
         if self.chosen is not None:
             self.choose(0, None)
             return True
         zoomed = self.view.leaves_out(self.whole)
         self.show_all()
-        return zoomed
+        return zoomed or self.visit.back()
 
     def show_all(self) -> None:
         """Show all of the time."""
@@ -235,7 +247,13 @@ class TimelinePage(Page):
     def keep(self) -> None:
         """Write what is on show and in no session into the session on show."""
         shown = (one.rows.timeline for one in self.lineup.drawn)
-        self.controller.timelines.keep([one for one in shown if one in self.lineup.recorded])
+        self.controller.keeping.keep([one for one in shown if one in self.lineup.recorded])
+
+    def open_recorded(self) -> None:
+        """Show the timelines that come with the program."""
+        recorded = clocked_recording()
+        if recorded is not None:
+            self.file_chosen.emit(recorded)
 
     def save_perfetto(self) -> None:
         """Write what is on show for ui.perfetto.dev."""
@@ -286,7 +304,7 @@ class TimelinePage(Page):
     def _offer_keeping(self) -> None:
         """Offer to keep what is in no session yet."""
         fresh = any(one.rows.timeline in self.lineup.recorded for one in self.lineup.drawn)
-        why = self.controller.timelines.why_not_kept
+        why = self.controller.keeping.why_not
         self.keep_button.setVisible(fresh and not self.staging.on)
         self.keep_button.setEnabled(not why)
         set_tip(self.keep_button, why or f"{KEEP_WORDS}: it is gone with the window otherwise")
@@ -369,6 +387,10 @@ class TimelinePage(Page):
         self.bar.show_asked(asked)
         self.record.setEnabled(asked is None and self.bar.record.isEnabled())
 
+    def _why_not(self) -> str:
+        """Why nothing can be recorded now; empty: something can."""
+        return BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied
+
     def _block(self) -> None:
-        self.bar.block(BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied)
+        self.bar.block(self._why_not())
         self._show_asked()

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action
 from flashscope.app.look.zoom import keep
+from flashscope.app.stepper.point_timeline import ROUNDS
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.keyed import does
@@ -24,7 +25,6 @@ KERNELS: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
     ("flash2", ("flash2",)),
     ("flash1", ("flash1",)),
 )
-ROUNDS = {512: 25, 1024: 15, 2048: 7, 4096: 5}  # by N: of short runs more, that one may be undisturbed
 HEAD_DIMS, HEADS = (64, 128), (1, 4, 8, 16)
 MASKS = (("no mask", False), ("causal", True))
 FIRST = 1024, 64, 4

@@ -10,7 +10,7 @@ from flashscope.app.figures.timeline_rows import RowsBy, TimelineRows
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.timelines import timeline_names
-from flashscope.kernels.workload.timeline import StageTimeline
+from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 
 ALONE = "alone"
@@ -96,8 +96,7 @@ class ShownTimelines(QObject):
         self.kept = tuple(kept)
         self._offer()
         there = self.timelines
-        places = [there.index(one) for one in shown if one in there]
-        self._choose(*places[:2])
+        self._choose(*[there.index(one) for one in shown if one in there][:2])
 
     def show_kernels(self, kernels: Sequence[str]) -> None:
         """Show the newest timelines of these kernels, two at most; of none that is there what is on show."""
@@ -105,6 +104,19 @@ class ShownTimelines(QObject):
         newest = {one.request.kernel: place for place, one in enumerate(there)}
         places = [newest[kernel] for kernel in kernels if kernel in newest]
         if places and [there[place] for place in places[:2]] != self.chosen:
+            self._choose(*places[:2])
+
+    def show_like(self, request: TimelineRequest) -> bool:
+        """Show the newest timeline of this alone; whether there is one."""
+        alike = [one for one in self.timelines if one.request == request]
+        self.show_these(alike[-1:])
+        return bool(alike)
+
+    def show_these(self, timelines: Sequence[StageTimeline]) -> None:
+        """Show these, two at most, as far as they are still there."""
+        there = self.timelines
+        places = [there.index(one) for one in timelines if one in there]
+        if places:
             self._choose(*places[:2])
 
     def next_rows(self) -> None:

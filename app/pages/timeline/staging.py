@@ -11,7 +11,7 @@ from flashscope.app.pages.staging import PageStaging
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.stage.story import Stop
-from flashscope.app.words.provenance import Provenance, of_machine
+from flashscope.app.words.provenance import Provenance, of_kept, of_machine
 
 
 class TimelineBoard(Protocol):
@@ -64,7 +64,9 @@ class TimelineStaging(PageStaging[TimelineBoard]):
             return super().provenance
         timeline = lineup.drawn[0].rows.timeline
         held = timeline in lineup.kept
-        source = super().provenance if held else of_machine(self.controller.machine, timeline.request.backend)
+        source = of_machine(self.controller.machine, timeline.request.backend)
+        if held:
+            source = of_kept(super().provenance, timeline.request.backend, timeline.device)
         kernels = dict.fromkeys(one.rows.timeline.request.kernel for one in lineup.drawn)
         return replace(source, of=f"timeline of {' and '.join(kernels)}")
 

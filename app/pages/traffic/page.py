@@ -27,7 +27,7 @@ from flashscope.app.pages.traffic.shown import (
 from flashscope.app.pages.traffic.staging import TrafficStaging
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
-from flashscope.app.plots.plot_menu import PlotMenu
+from flashscope.app.plots.plot_menu import OF_THE_POINT, PlotMenu
 from flashscope.app.plots.sweep.legend import Legend
 from flashscope.app.plots.timeline.traffic_plot import (
     Rates,
@@ -79,7 +79,7 @@ class TrafficPage(Page):
         controller.kernels_hidden.connect(lambda _hidden: self._changed())
         self.left_out, self.words = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
         self.export_button = ExportButton("the traffic curves", self.make_export, theme)
-        self.plot_menu = PlotMenu(self, self.export_button.exporter)
+        self.plot_menu = PlotMenu(self, self.export_button.exporter, OF_THE_POINT)
         self.let_export([self.export_button.exporter])
         self._lay_out()
         self.staging = TrafficStaging(

@@ -13,11 +13,12 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
-from flashscope.app.plots.plot_menu import PlotMenu
+from flashscope.app.plots.plot_menu import OF_THE_POINT, PlotMenu
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.frame.typing_guard import COMMAND
+from flashscope.app.widgets.menus import commands_of
 from flashscope.app.widgets.paint_turns import draw_unless_waiting, waits
 from flashscope.app.widgets.term_label import TermLine
 from flashscope.app.words.headline import headline_text
@@ -44,11 +45,14 @@ class SweepCard(Card):
         quantity_chosen: Show the quantity with this key instead (str).
         fill_requested: It is to fill the page, or to give it back.
         solo_requested: This kernel is to be shown alone, or all again (str).
+        point_requested: A command of the window is to be done with this kernel's point at the crosshair: the
+            kernel, the command's key (str, str).
     """
 
     quantity_chosen = Signal(str)
     fill_requested = Signal()
     solo_requested = Signal(str)
+    point_requested = Signal(str, str)
 
     def __init__(self, quantity: Quantity, theme: Theme) -> None:
         super().__init__()
@@ -134,14 +138,19 @@ class SweepCard(Card):
             self.plot.stress(self._hero, kernel)
 
     def _entries(self, menu: QMenu) -> list[QAction]:
-        """Another quantity, and the curve alone that is pointed at."""
+        """Another quantity, and what can be done with the curve and the point that is pointed at."""
         other = QAction("Show another quantity …", menu)
         other.triggered.connect(self.chooser.showMenu)
+        commands = commands_of(self, OF_THE_POINT)
         if not self._lit:
-            return [other]
+            return [other, *commands]
         alone = QAction(f"Show {self._lit} alone, or all".replace("&", "&&"), menu)
         alone.triggered.connect(partial(self.solo_requested.emit, self._lit))
-        return [other, alone]
+        mine = [QAction(f"{one.text()}: {self._lit}".replace("&", "&&"), menu) for one in commands]
+        for action, command in zip(mine, commands, strict=True):
+            action.setEnabled(command.isEnabled())
+            action.triggered.connect(partial(self.point_requested.emit, self._lit, command.objectName()))
+        return [other, alone, *mine]
 
     @guarded()
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import delete, isValid
 
 from flashscope.app.control.appearance import appearance_of
 from flashscope.app.control.controller import Controller
@@ -40,7 +41,7 @@ def run_window(open_path: Path | None, splash: QWidget | None = None, story: Sto
             if splash is not None:
                 splash.close()
             if story is None and open_path is None:
-                QTimer.singleShot(0, window.tour.begin_first)
+                QTimer.singleShot(0, window, window.tour.begin_first)
             return _until_closed(app, window)
     finally:
         controller.close()  # or the engine's thread would keep the process for ever
@@ -55,7 +56,7 @@ def _open(
         window.notices.show_error(lack, "\n".join(missing_assets()))
     for number in (signal.SIGINT, signal.SIGTERM):
         # Python runs it at the bridge's next tick; not to close in a paint or before the loop has begun.
-        signal.signal(number, lambda *_: QTimer.singleShot(0, window.close_unasked))
+        signal.signal(number, lambda *_: isValid(window) and QTimer.singleShot(0, window.close_unasked))
     if settings.geometry is None or not window.restoreGeometry(settings.geometry):
         window.resize(*FIRST_SIZE)
     keep_on_screen(window)
@@ -63,17 +64,28 @@ def _open(
     if story is not None:  # in this turn, before anything is painted: an audience may be watching
         window.stage.enter(story)
     gc.enable()
-    # Or each full collection would go through all that is there then: 50 ms.
-    window.ahead.loaded.connect(gc.freeze)
+    window.ahead.loaded.connect(lambda: _spare_collections(window))
     if open_path is not None:
-        QTimer.singleShot(0, lambda: window.open_path(open_path))
+        QTimer.singleShot(0, window, lambda: window.open_path(open_path))
     return window
 
 
+def _spare_collections(window: MainWindow) -> None:
+    """Leave what is there out of full collections, which would go through all of it: 50 ms each.
+
+    Not when it is told of while the window closes: what goes with that is to be collected.
+    """
+    if window.isVisible():
+        gc.freeze()
+
+
 def _until_closed(app: QApplication, window: MainWindow) -> int:
+    """Stay, then delete the window and all it made, which its signals hold where Python collects nothing."""
     code = app.exec()
     if window.isVisible():  # the display is gone: Qt ends the loop and closes nothing
         _leave_lost_display(window.controller)
+    else:
+        delete(window)
     return code
 
 

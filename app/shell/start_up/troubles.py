@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import TracebackType
 
 from PySide6.QtCore import QObject, Qt, Signal
+from shiboken6 import isValid
 
 KEPT = ("last_exc", "last_value", "last_traceback")
 
@@ -29,7 +30,7 @@ class Troubles(QObject):
 
     def take(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """The program's `sys.excepthook`."""
-        if not isinstance(error, Exception):
+        if not isinstance(error, Exception) or not isValid(self):  # it goes with its owner
             sys.__excepthook__(kind, error, trace)
             return
         last = (traceback.extract_tb(trace) or [traceback.FrameSummary("", 0, "")])[-1]

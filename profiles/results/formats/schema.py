@@ -1,7 +1,8 @@
 """The JSON schema of `to_json`'s document; `session.schema.json` is made of it, and tests hold both."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 
@@ -59,69 +60,35 @@ DRIFT: dict[str, JsonSchema] = {
 }
 
 
+class _Known(NamedTuple):
+    """The schemas of structs."""
+
+    machine: JsonSchema
+    plan: JsonSchema
+    device: JsonSchema
+    figure: JsonSchema
+    attempt: JsonSchema
+    bookmark: JsonSchema
+    why: JsonSchema
+    ceiling: JsonSchema
+    spent: JsonSchema
+    problem: JsonSchema
+
+
+STRUCTS = Machine, Plan, Device, Figure, Attempt, Bookmark, Why, Ceiling, Spent, Problem  # as in `_Known`
+
+
 def session_schema() -> JsonSchema:
     """The schema: every key that there is, each required; a missing figure is null."""
-    structs = Machine, Plan, Device, Figure, Attempt, Bookmark, Why, Ceiling, Spent, Problem
-    made = msgspec.json.schema_components(structs, ref_template="#/$defs/{name}")
-    (machine, plan, device, figure, attempt, bookmark, why, ceiling, spent, problem), defined = made
-    session: dict[str, JsonSchema] = {
-        **dict.fromkeys(("id", "name", "note", "started_at", "altered", "provenance"), TEXT),
-        "tags": {"type": "array", "items": TEXT},
-        "bookmarks": {"type": "array", "items": bookmark},
-        "file": {"type": ["string", "null"]},
-        "outcome": OUTCOME,
-        "backend": POINT["backend"],
-        "device": {"anyOf": [device, {"type": "null"}]},
-        "machine": machine,
-        "plan": plan,
-        "readings": COUNT,
-        "traces": COUNT,
-        "timelines": COUNT,
-        "baseline": {"type": ["string", "null"]},
-    }
-    figures = {name: NUMBER for quantity in QUANTITIES.values() for name in quantity.names}
-    point = POINT | figures | {"figures": {"type": "object", "additionalProperties": figure}}
-    reasons: JsonSchema = {"type": "object", "additionalProperties": COUNT}
-    tiers = {"formula": FORMULAS, "counters": COUNTED, "ncu": tuple(BY_NCU)}
-    point |= {
-        "ledger": _all_of(dict.fromkeys(LEDGER, figure)),
-        "traffic": _all_of({tier: _all_of(dict.fromkeys(keys, figure)) for tier, keys in tiers.items()}),
-        "energy": _all_of(dict.fromkeys(ENERGY, figure)),
-        "clocks": _all_of(dict.fromkeys(CLOCKS, figure)),
-        "rejected": _all_of({"samples": figure, "reasons": reasons}),
-    }
-    point["why"] = {"anyOf": [why, {"type": "null"}]}
-    ceilings: dict[str, JsonSchema] = {
-        "part": {"type": "integer", "minimum": 1},
-        "rates": {"type": "object", "additionalProperties": ceiling},
-        "cache_bytes": {"type": ["integer", "null"]},
-        "took_ms": NUMBER,
-    }
-    part: dict[str, JsonSchema] = {
-        "number": {"type": "integer", "minimum": 1},
-        **dict.fromkeys(("started_at", "version"), TEXT),
-        "machine": machine,
-        "outcome": OUTCOME,
-        "points": COUNT,
-        "differences": TEXTS,
-        "warnings": TEXTS,
-        "drifts": _many(DRIFT),
-        "again": {"type": "array", "items": attempt},
-    }
-    at_problem: dict[str, JsonSchema] = {"problem": problem, "share": NUMBER, "spent": spent}
-    efficiency: dict[str, JsonSchema] = {
-        "share": NUMBER,
-        "missing": TEXT,
-        "spent": {"anyOf": [spent, {"type": "null"}]},
-        "by_problem": _many(at_problem),
-    }
+    made, defined = msgspec.json.schema_components(STRUCTS, ref_template="#/$defs/{name}")
+    known = _Known(*made)
     document = {
-        "session": _all_of(session),
-        "points": _many(point),
-        "ceilings": _many(ceilings),
+        "session": _all_of(_session(known)),
+        "points": _many(_point(known)),
+        "ceilings": _many(_ceilings(known)),
         "drift": _many(DRIFT),
-        "parts": _many(part),
-        "efficiency": _all_of(efficiency),
+        "parts": _many(_part(known)),
+        "efficiency": _all_of(_efficiency(known)),
     }
     whole = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -130,6 +97,82 @@ def session_schema() -> JsonSchema:
         "$defs": defined,
     }
     return msgspec.convert(msgspec.json.decode(msgspec.json.encode(whole)), JsonSchema)  # defaults are tuples
+
+
+def _session(known: _Known) -> dict[str, JsonSchema]:
+    return {
+        **dict.fromkeys(("id", "name", "note", "started_at", "altered", "provenance"), TEXT),
+        "tags": TEXTS,
+        "bookmarks": {"type": "array", "items": known.bookmark},
+        "file": {"type": ["string", "null"]},
+        "outcome": OUTCOME,
+        "backend": POINT["backend"],
+        "device": _or_null(known.device),
+        "machine": known.machine,
+        "plan": known.plan,
+        **dict.fromkeys(("readings", "traces", "timelines"), COUNT),
+        "baseline": {"type": ["string", "null"]},
+    }
+
+
+def _point(known: _Known) -> dict[str, JsonSchema]:
+    def group(keys: Iterable[str]) -> JsonSchema:
+        return _all_of(dict.fromkeys(keys, known.figure))
+
+    figures = {name: NUMBER for quantity in QUANTITIES.values() for name in quantity.names}
+    tiers = {"formula": FORMULAS, "counters": COUNTED, "ncu": tuple(BY_NCU)}
+    return {
+        **POINT,
+        **figures,
+        "figures": _each(known.figure),
+        "ledger": group(LEDGER),
+        "traffic": _all_of({tier: group(keys) for tier, keys in tiers.items()}),
+        "energy": group(ENERGY),
+        "clocks": group(CLOCKS),
+        "rejected": _all_of({"samples": known.figure, "reasons": _each(COUNT)}),
+        "why": _or_null(known.why),
+    }
+
+
+def _ceilings(known: _Known) -> dict[str, JsonSchema]:
+    return {
+        "part": {"type": "integer", "minimum": 1},
+        "rates": _each(known.ceiling),
+        "cache_bytes": {"type": ["integer", "null"]},
+        "took_ms": NUMBER,
+    }
+
+
+def _part(known: _Known) -> dict[str, JsonSchema]:
+    return {
+        "number": {"type": "integer", "minimum": 1},
+        **dict.fromkeys(("started_at", "version"), TEXT),
+        "machine": known.machine,
+        "outcome": OUTCOME,
+        "points": COUNT,
+        "differences": TEXTS,
+        "warnings": TEXTS,
+        "drifts": _many(DRIFT),
+        "again": {"type": "array", "items": known.attempt},
+    }
+
+
+def _efficiency(known: _Known) -> dict[str, JsonSchema]:
+    return {
+        "share": NUMBER,
+        "missing": TEXT,
+        "spent": _or_null(known.spent),
+        "by_problem": _many({"problem": known.problem, "share": NUMBER, "spent": known.spent}),
+    }
+
+
+def _or_null(schema: JsonSchema) -> JsonSchema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _each(schema: JsonSchema) -> JsonSchema:
+    """An object of any keys with values of this kind."""
+    return {"type": "object", "additionalProperties": schema}
 
 
 def _all_of(properties: dict[str, JsonSchema]) -> JsonSchema:

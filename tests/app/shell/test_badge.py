@@ -52,10 +52,14 @@ def test_in_the_stepper_it_tells_of_the_trace_and_elsewhere_of_the_session(windo
 def test_a_trace_of_the_session_on_show_has_the_sessions_source(window: MainWindow, rig: Rig) -> None:
     session = rig.controller.session
     assert session is not None
-    session.traces.append(random_trace())
-    stepper(window).show_trace(session.traces[-1])
     window.show_page("stepper")
+    trace = random_trace()
+    measured = replace(trace, request=replace(trace.request, backend="cuda"), device="NVIDIA H200")
+    session.traces += [measured, trace]
+    stepper(window).show_trace(measured)
     assert badge(window) == f"{SESSION} · trace of flash2"
+    stepper(window).show_trace(trace)
+    assert badge(window) == f"SAVED · CPU {trace.device} · trace of flash2", "it was kept there later"
 
 
 def test_in_the_source_it_tells_of_the_recording_of_the_gains_and_of_the_kernel(

@@ -23,6 +23,7 @@ from tests.app.pixels import pixels
 from tests.app.rig import Rig
 from tests.app.stepper.builders import random_trace
 
+INSIDE = ["Look inside the point", "Record a timeline of the point"]
 WRITTEN = ["Save as PNG ...", "Save as SVG ...", "Save numbers as CSV ...", "Copy picture", "Copy numbers"]
 
 
@@ -62,6 +63,7 @@ def test_a_plot_offers_what_can_be_done_with_it(page: ProfilePage, reason: QCont
     card = page.plots.cells[1]
     assert entries(opened(card.plot.viewport(), reason)) == [
         "Show another quantity …",
+        *INSIDE,
         "Show all in the plots",
         "Logarithmic or linear bytes and times",
         "Show or hide the grid",
@@ -111,6 +113,7 @@ def test_a_row_of_the_results_offers_its_point(
     assert entries(opened(table.viewport(), reason)) == [
         "Show Curves",
         "Show Roofline & Why".replace("&", "&&"),
+        *INSIDE,
         "Note on the chosen point",
         "Copy the chosen rows of the results",
     ]

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.settings import Settings
-from flashscope.app.look.theme import Theme
+from flashscope.app.look.theme import DARK, Theme
+from flashscope.app.look.zoom import px
 from flashscope.app.pages.stepper import StepperPage, commands, modes, options_bar, staging
 from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.stage.story import Stop, StoryError, story_of
@@ -164,3 +165,26 @@ def test_a_single_mode_is_not_offered(bench: Bench) -> None:
     alone = len(entries.MODES) == 1
     assert alone == bench.page.bar.modes.isHidden()
     assert alone == (not any(key.startswith("stepper.mode") for key in offered))
+
+
+class SidesBoard(EndsBoard):
+    """Counts how often it was laid out."""
+
+    narrowest = 200
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.widths: list[int] = []
+
+    def _arrange(self) -> None:
+        self.widths.append(self.width())
+
+
+def test_a_mode_is_laid_out_anew_at_each_width_and_is_no_narrower_than_it_says(qtbot: QtBot) -> None:
+    board = SidesBoard(DARK)
+    qtbot.addWidget(board)
+    board.show()
+    for width in (900, 300):
+        board.resize(width, 400)
+    assert board.widths[-2:] == [900, 300]
+    assert board.minimumSizeHint().width() == px(200)

@@ -58,18 +58,18 @@ def test_a_timeline_is_kept_in_the_session_on_show_and_one_undo_takes_it_out(
     rig.open(saved)
     record_one(rig, page, qtbot)
     assert page.keep_button.isVisible()
-    with qtbot.waitSignal(rig.controller.timelines.kept):
+    with qtbot.waitSignal(rig.controller.keeping.kept):
         page.keep()
     assert len(load(saved).timelines) == 2
     session = rig.controller.session
     assert session is not None
     assert session.timelines == load(saved).timelines
     qtbot.waitUntil(lambda: not page.keep_button.isVisible())
-    with qtbot.waitSignal(rig.controller.timelines.kept):
+    with qtbot.waitSignal(rig.controller.keeping.kept):
         rig.controller.edits.undo()
     assert load(saved).timelines == session.timelines == [builders.timeline()]
     qtbot.waitUntil(page.keep_button.isVisible)
-    with qtbot.waitSignal(rig.controller.timelines.kept):
+    with qtbot.waitSignal(rig.controller.keeping.kept):
         rig.controller.edits.redo()
     assert len(load(saved).timelines) == 2
 

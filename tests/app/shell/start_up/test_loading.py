@@ -1,20 +1,26 @@
 """What a window loads before it is on the screen, and what only after that."""
 
+import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import pytest
 from PySide6.QtTest import QSignalSpy
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.settings import Settings
 from flashscope.app.pages import registry as pages
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import KEYS, VIEWS, page_class, title_of
 from flashscope.app.shell import paged_window
-from flashscope.app.shell.start_up import ahead
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.start_up import ahead, run
 from tests.app.fakes import PLAN, sweep
 from tests.app.rig import Rig
 from tests.end_to_end import program
@@ -119,6 +125,31 @@ def test_a_window_closed_before_the_pages_are_loaded_makes_none(
     qtbot.waitUntil(lambda: loaded.count() == 1)
     assert not window.ahead.busy
     assert [page.key for page in window.pages.made] == made
+
+
+def test_a_window_closed_before_the_pages_are_loaded_takes_all_it_made_with_it(
+    rig: Rig, qapp: QApplication, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone: list[weakref.ref[QWidget]] = []
+
+    def loop(*_: object) -> int:
+        (window,) = (one for one in qapp.topLevelWidgets() if isinstance(one, MainWindow))
+        gone.extend(map(weakref.ref, (window, *window.pages.made)))
+        window.close_unasked()
+        return 0
+
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(QApplication, "exec", loop)
+    kept = gc.get_freeze_count()
+    run._until_closed(qapp, run._open(rig.controller, Settings(), None))
+
+    def nothing_is_left() -> None:  # once what it had put off is due
+        gc.collect()
+        assert not any(part() is not None for part in gone)
+
+    qtbot.waitUntil(nothing_is_left)
+    assert gc.get_freeze_count() <= kept, "what was closed would never be collected"
 
 
 @pytest.mark.matrix

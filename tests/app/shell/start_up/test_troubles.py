@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.settings import Settings
@@ -83,6 +84,16 @@ def test_what_is_no_error_goes_where_it_would_have_gone(
     QCoreApplication.processEvents()
     assert passed == [KeyboardInterrupt]
     assert told == []
+
+
+def test_what_goes_wrong_once_the_window_is_gone_is_told_as_python_tells_it(
+    troubles: Troubles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed: list[object] = []
+    monkeypatch.setattr(sys, "__excepthook__", lambda *args: passed.append(args[0]))
+    delete(troubles)
+    fails(troubles.take, ValueError("too late"))
+    assert passed == [ValueError]
 
 
 def test_nothing_keeps_the_frames_of_an_error_that_was_told(

@@ -91,23 +91,23 @@ def test_a_timeline_that_is_kept_later_is_there_and_can_be_taken_out_again(tmp_p
     path = builders.recorded(tmp_path / "a.flashscope")
     before = load(path)
     other = replace(KNOWN, device="another CPU")
-    number = kept.keep_timeline(path, other, SESSION)
+    number = kept.keep(path, other, SESSION)
     after = load(path)
     assert (after.timelines, after.altered) == ([KNOWN, other], "")
-    kept.drop_timeline(path, number, SESSION)
+    kept.drop(path, StageTimeline, number, SESSION)
     assert load(path) == before
 
 
 def test_a_timeline_in_the_middle_leaves_the_others_whole_when_it_is_taken_out(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
     one, two = (replace(KNOWN, device=name) for name in ("one", "two"))
-    number = kept.keep_timeline(path, one, SESSION)
-    kept.keep_timeline(path, two, SESSION)
-    kept.drop_timeline(path, number, SESSION)
+    number = kept.keep(path, one, SESSION)
+    kept.keep(path, two, SESSION)
+    kept.drop(path, StageTimeline, number, SESSION)
     found = load(path)
     assert (found.timelines, found.altered) == ([KNOWN, two], "")
     with pytest.raises(SessionFileError, match="has no timeline 2 any more"):
-        kept.drop_timeline(path, number, SESSION)
+        kept.drop(path, StageTimeline, number, SESSION)
 
 
 def test_a_file_from_before_there_were_timelines_has_none_and_takes_one(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_file_from_before_there_were_timelines_has_none_and_takes_one(tmp_path
     before = path.read_bytes()
     assert load(path).timelines == []
     assert path.read_bytes() == before
-    kept.keep_timeline(path, KNOWN, SESSION)
+    kept.keep(path, KNOWN, SESSION)
     assert load(path).timelines == [KNOWN]
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
@@ -145,17 +145,17 @@ def test_a_timeline_that_was_altered_is_left_out_and_told(statement: str, tmp_pa
 def test_another_session_in_the_file_gets_nothing(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
     with pytest.raises(ReplacedFileError):
-        kept.keep_timeline(path, KNOWN, "f" * 32)
+        kept.keep(path, KNOWN, "f" * 32)
     with pytest.raises(ReplacedFileError):
-        kept.drop_timeline(path, 1, "f" * 32)
+        kept.drop(path, StageTimeline, 1, "f" * 32)
     assert load(path).timelines == [KNOWN]
 
 
 def test_a_full_session_takes_no_more_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
-    monkeypatch.setattr(kept, "MAX_TIMELINES", 1)
+    monkeypatch.setitem(kept.PLACES, StageTimeline, kept.PLACES[StageTimeline]._replace(most=1))
     with pytest.raises(SessionFileError, match="has 1 timelines; it takes no more"):
-        kept.keep_timeline(path, KNOWN, SESSION)
+        kept.keep(path, KNOWN, SESSION)
     monkeypatch.setattr(kept, "MAX_VALUE_BYTES", 10)
     with pytest.raises(SessionFileError, match="no session file holds so much"):
-        kept.keep_timeline(path, KNOWN, SESSION)
+        kept.keep(path, KNOWN, SESSION)

@@ -1,0 +1,200 @@
+"""A point of a sweep as it is traced: which kernel stands for it, and what is said of what was changed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from flashscope.app.stepper.from_point import again, is_of, stand_in_for, trace_of_point
+from flashscope.app.stepper.point_timeline import MOST_HEADS, ROUNDS, timeline_of_point, why_no_timeline
+from flashscope.app.stepper.presets import MAX_SEQLEN
+from flashscope.kernels.catalogue.registry import KERNELS, find_kernel
+from flashscope.kernels.cpu.stages import check_clocked
+from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.problem import Backend, Problem
+from tests.app.fakes import CPU_MACHINE, GPU_MACHINE
+
+LONG = Problem(
+    seqlen_q=16384, seqlen_k=16384, batch=2, heads=16, head_dim=128, dtype="float16", causal=True, seed=7
+)
+SHORT = Problem(seqlen_q=256, seqlen_k=256)
+NAMES = [spec.name for spec in KERNELS]
+problems = st.builds(
+    Problem,
+    seqlen_q=st.integers(1, 3000),
+    seqlen_k=st.integers(1, 3000),
+    batch=st.integers(1, 4),
+    heads=st.sampled_from([2, 8]),
+    kv_heads=st.sampled_from([None, 1, 2]),
+    head_dim=st.sampled_from([16, 40, 64, 128, 256]),
+    dtype=st.sampled_from(["float32", "float16", "bfloat16"]),
+    causal=st.booleans(),
+    window=st.none() | st.tuples(st.integers(-1, 3000), st.integers(-1, 3000)),
+    seed=st.integers(0, 9),
+)
+
+
+def test_a_short_problem_of_a_cpu_is_traced_as_it_is_but_for_its_tiles() -> None:
+    found = trace_of_point("flash1", SHORT, "cpu", CPU_MACHINE)
+    assert found.request.problem == SHORT
+    assert (found.request.order, found.request.backend) == ("flash1", "cpu")
+    assert found.words == "Inside flash1 at N = 256. Tiles of 32 × 32, so that there are several."
+
+
+def test_all_that_is_changed_of_a_long_one_of_a_gpu_is_said_with_the_reason() -> None:
+    found = trace_of_point("flash2", LONG, "cuda", CPU_MACHINE)
+    assert found.request.problem == replace(
+        LONG, seqlen_q=512, seqlen_k=512, batch=1, heads=1, dtype="float32"
+    )
+    assert found.changes == (
+        "On the CPU: there is no GPU here that can be used.",
+        "N = 512 in the place of 16\N{NARROW NO-BREAK SPACE}384: a trace keeps every score of a head.",
+        "One head of 16, of 2 sequences.",
+        "float32 in the place of float16: a CPU traces in that alone.",
+        "Tiles of 32 × 32, so that there are several.",
+    )
+
+
+def test_a_gpu_traces_its_own_points_as_they_are_timed_but_not_while_it_measures() -> None:
+    found = trace_of_point("flash3", LONG, "cuda", GPU_MACHINE)
+    assert (found.request.backend, found.request.kernel) == ("cuda", "flash3")
+    assert found.request.problem.dtype == "float16"
+    assert not found.stand_in.why
+    busy = trace_of_point("flash3", LONG, "cuda", GPU_MACHINE, measuring=True)
+    assert busy.request.backend == "cpu"
+    assert busy.changes[0] == "On the CPU: the GPU measures."
+
+
+@pytest.mark.parametrize(
+    ("kernel", "here", "shown", "said"),
+    [
+        (
+            "flash3",
+            "cpu",
+            "flash2",
+            "flash3 has no trace on a CPU; flash2, which it goes on from, stands near",
+        ),
+        (
+            "flash3-fp8",
+            "cuda",
+            "flash3",
+            "flash3-fp8 has no trace; flash3, which it goes on from, stands near",
+        ),
+        (
+            "flash3-a",
+            "cuda",
+            "flash2",
+            "flash3-a has no trace; flash2, which it goes on from, stands nearest.",
+        ),
+        ("simt", "cuda", "flash2", "simt has no trace; flash2 stands nearest."),
+        ("torch-cudnn", "cuda", "flash2", "torch-cudnn lets nobody look inside; flash2 stands nearest."),
+        (
+            "torch-math",
+            "cpu",
+            "standard",
+            "torch-math lets nobody look inside; standard stands nearest: Lanes",
+        ),
+        (
+            "standard",
+            "cpu",
+            "standard",
+            "standard has no tiles to step through: Lanes shows it beside flash1",
+        ),
+        ("flash9", "cpu", "flash2", "This version knows no flash9; flash2 stands nearest."),
+    ],
+)
+def test_a_kernel_that_no_trace_shows_has_the_nearest_one_in_its_place(
+    kernel: str, here: Backend, shown: str, said: str
+) -> None:
+    found = stand_in_for(kernel, LONG, here)
+    assert found.kernel == shown
+    assert found.why.startswith(said)
+
+
+def test_a_recording_is_named_that_has_the_kernel_as_it_is_timed() -> None:
+    told = trace_of_point("flash3", LONG, "cuda", CPU_MACHINE, recorded="H100 inside").words
+    assert told.endswith("As it is timed on a GPU flash3 is traced in the recording “H100 inside”.")
+    for here in (trace_of_point("flash3", LONG, "cuda", GPU_MACHINE, recorded="H100 inside"),):
+        assert "H100" not in here.words
+    assert "H100" not in trace_of_point("simt", LONG, "cuda", CPU_MACHINE, recorded="H100 inside").words
+
+
+def test_few_queries_stay_few_and_a_wide_window_becomes_as_much_less_as_n() -> None:
+    decoding = replace(LONG, seqlen_q=1, causal=False, window=(4096, 0))
+    found = trace_of_point("flash2", decoding, "cpu", CPU_MACHINE)
+    problem = found.request.problem
+    assert (problem.seqlen_q, problem.seqlen_k, problem.window) == (1, 512, (128, 0))
+    assert "Window 128, 0 in the place of 4096, 0: as much less as N." in found.changes
+    narrow = trace_of_point("flash2", replace(decoding, window=(100, 0)), "cpu", CPU_MACHINE)
+    assert narrow.request.problem.window == (100, 0)
+
+
+def test_a_block_mask_stays_where_n_does() -> None:
+    mask = BlockMask.of([[True, False], [True, True]], 128, 128)
+    kept = trace_of_point("flash2", replace(SHORT, block_mask=mask), "cpu", CPU_MACHINE)
+    assert kept.request.problem.block_mask == mask
+
+
+def test_lengths_pages_and_the_backward_pass_are_left_out_and_said() -> None:
+    uneven = replace(LONG, causal=False, key_lengths=(100, 16384), passes="both")
+    found = trace_of_point("flash2", uneven, "cuda", None)
+    assert found.request.problem.even
+    assert not found.lack
+    assert "The forward pass: of a backward pass there is no such record." in found.changes
+    assert "One sequence that fills its arrays, without lengths and pages." in found.changes
+
+
+@given(st.sampled_from(NAMES), problems, st.sampled_from(["cpu", "cuda"]), st.booleans())
+def test_whatever_was_measured_can_be_traced_with_its_head_dim_and_mask(
+    kernel: str, problem: Problem, backend: Backend, gpu: bool
+) -> None:
+    found = trace_of_point(kernel, problem, backend, GPU_MACHINE if gpu else CPU_MACHINE)
+    traced = found.request.problem
+    assert not found.lack
+    assert max(traced.seqlen_q, traced.seqlen_k) <= MAX_SEQLEN
+    assert (traced.head_dim, traced.causal, traced.seed) == (problem.head_dim, problem.causal, problem.seed)
+    assert (traced.window is None) == (problem.window is None)
+    for name in ("seqlen_q", "seqlen_k", "dtype"):
+        if getattr(traced, name) != getattr(problem, name):
+            assert any(" in the place of " in said for said in found.changes), name
+    assert is_of(found.request, found)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+def test_the_same_head_is_traced_in_the_other_order_and_on_the_other_backend(backend: Backend) -> None:
+    found = trace_of_point("flash2", LONG, "cuda", GPU_MACHINE)
+    other = again(found, backend, "flash1")
+    assert (other.order, other.backend, other.kernel) == ("flash1", backend, "")
+    assert is_of(other, found)
+    assert other.problem.dtype == ("float32" if backend == "cpu" else "float16")
+    assert again(found, "cuda", "flash2") == found.request
+    assert not is_of(replace(found.request, problem=SHORT), found)
+
+
+def test_a_timeline_is_recorded_on_the_cpu_in_some_seconds_and_what_that_changes_is_said() -> None:
+    found = timeline_of_point("flash1", LONG, "cuda")
+    problem = found.request.problem
+    assert (problem.seqlen_k, problem.heads, problem.batch, problem.dtype) == (4096, MOST_HEADS, 1, "float32")
+    assert (found.request.kernel, found.request.rounds) == ("flash1", ROUNDS[4096])
+    assert found.words == (
+        "A timeline of flash1 at N = 16\N{NARROW NO-BREAK SPACE}384. "
+        "On the CPU: CUDA kernels have no build with clocks. "
+        "N = 4\N{NARROW NO-BREAK SPACE}096 in the place of 16\N{NARROW NO-BREAK SPACE}384: "
+        "longer ones take minutes on a CPU. "
+        "float32 in the place of float16: a CPU's kernels have that alone. 8 heads of 32."
+    )
+
+
+@given(st.sampled_from(["flash1", "flash2"]), problems)
+def test_whatever_was_measured_can_be_recorded(kernel: str, problem: Problem) -> None:
+    found = timeline_of_point(kernel, problem, "cuda")  # type: ignore[arg-type]  # one of the two
+    check_clocked(find_kernel(kernel), found.request.problem)
+    assert max(found.request.problem.seqlen_q, found.request.problem.seqlen_k) <= max(ROUNDS)
+    assert found.request.problem.head_dim == problem.head_dim
+
+
+@pytest.mark.parametrize("kernel", NAMES)
+def test_a_kernel_without_clocks_says_which_have_them(kernel: str) -> None:
+    told = why_no_timeline(kernel)
+    assert bool(told) == (kernel not in {"flash1", "flash2"})
+    assert not told or told.endswith("flash1 and flash2 have, on a CPU.")
