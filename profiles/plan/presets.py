@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
+from flashscope.profiles.plan.drawn import draw
 from flashscope.profiles.plan.plan import Plan, Protocol
 
 # Of a request, that a preset takes beside its protocol.
@@ -65,12 +66,12 @@ class Preset(NamedTuple):
 
     Attributes:
         about: What they are, in a few words.
-        problems: The problems for a backend, without a seed, of a forward pass.
+        problems: The problems for a backend, without a seed, of a forward pass; drawn by the seed or not.
         passes: What is computed of each in any case; None: what is chosen.
     """
 
     about: str
-    problems: Callable[[Backend], Iterator[Problem]]
+    problems: Callable[[Backend, int], Iterator[Problem]]
     passes: Passes | None = None
 
 
@@ -90,7 +91,7 @@ def preset_plan(
         name: One of `PRESETS`.
         backend: Where to run: in bfloat16 on a GPU, in float32 and small on the CPU.
         protocol: How to measure.
-        seed: Seed of the inputs.
+        seed: Seed of the inputs, and of the problems that are drawn.
         kernels: Kernels to run; None: all that exist on the backend and have these passes.
         passes: What a run computes, if the preset does not say.
         deterministic: Every run must give the same bits of the gradients.
@@ -105,7 +106,7 @@ def preset_plan(
     return Plan(
         backend=backend,
         kernels=kernels or tuple(able),
-        problems=tuple(replace(problem, **asked) for problem in preset.problems(backend)),
+        problems=tuple(replace(problem, **asked) for problem in preset.problems(backend, seed)),
         protocol=protocol,
         seed=seed,
     )
@@ -121,7 +122,7 @@ def _runs(spec: KernelSpec, backend: Backend, passes: Passes, *, deterministic: 
     return backend in own.deterministic or not deterministic
 
 
-def _peers(backend: Backend) -> Iterator[Problem]:
+def _peers(backend: Backend, _seed: int) -> Iterator[Problem]:
     """N doubling with batch x N and heads x head dim constant: 16k tokens of width 2048 on a GPU."""
     for head_dim, causal, seqlen in product(HEAD_DIMS, (False, True), SEQLENS[backend]):
         yield Problem(
@@ -135,7 +136,7 @@ def _peers(backend: Backend) -> Iterator[Problem]:
         )
 
 
-def _decode(backend: Backend) -> Iterator[Problem]:
+def _decode(backend: Backend, _seed: int) -> Iterator[Problem]:
     """Few query rows before many keys, most with several query heads to a key/value head."""
     for rows, lengths in DECODED[backend].items():
         for seqlen in lengths:
@@ -150,7 +151,7 @@ def _decode(backend: Backend) -> Iterator[Problem]:
             )
 
 
-def _thin(backend: Backend) -> Iterator[Problem]:
+def _thin(backend: Backend, _seed: int) -> Iterator[Problem]:
     """Small problems, whose tiles of queries are fewer than a GPU's multiprocessors or hardly more."""
     sides = THIN_HEAD_DIMS, (False, True), THIN_BATCHES[backend], THIN_HEADS[backend], THIN_SEQLENS[backend]
     for head_dim, causal, batch, heads, seqlen in product(*sides):
@@ -170,4 +171,5 @@ PRESETS: Mapping[str, Preset] = {
     "peers-backward": Preset("the same, backward", _peers, "backward"),
     "decode": Preset("few query rows before many keys", _decode),
     "thin": Preset("small problems that do not fill a GPU", _thin),
+    "drawn": Preset("problems of any shape, drawn by the seed", draw),
 }
