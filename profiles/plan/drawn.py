@@ -12,7 +12,7 @@ class Range(NamedTuple):
     """What is drawn on a backend.
 
     Attributes:
-        count: Problems.
+        number: Problems.
         seqlens: Keys, from the fewest to the most.
         most_pairs: Scores of a problem at most: batch x heads x Nq x Nk.
         most_rows: Query rows and keys of a problem at most, of all heads.
@@ -20,7 +20,7 @@ class Range(NamedTuple):
         dtype: Of the tensors.
     """
 
-    count: int
+    number: int
     seqlens: tuple[int, int]
     most_pairs: int
     most_rows: int
@@ -40,7 +40,7 @@ FEWER_ROWS, CAUSAL = 0.25, 0.5  # shares of the problems
 def draw(backend: Backend, seed: int) -> Iterator[Problem]:
     """As many problems as the backend's range says, the same ones for a seed."""
     random, ranges = Random(seed), RANGES[backend]  # noqa: S311 - nothing is kept secret
-    return (_one(random, ranges) for _ in range(ranges.count))
+    return (_one(random, ranges) for _ in range(ranges.number))
 
 
 def _one(random: Random, ranges: Range) -> Problem:

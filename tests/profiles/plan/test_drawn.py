@@ -24,7 +24,7 @@ def features(problems: Iterator[Problem]) -> set[str]:
 def test_a_seed_draws_its_problems_within_the_range_and_draws_them_again(backend: Backend, seed: int) -> None:
     ranges, problems = RANGES[backend], [*draw(backend, seed)]
     assert problems == [*draw(backend, seed)]
-    assert len(problems) == ranges.count
+    assert len(problems) == ranges.number
     for one in problems:
         assert ranges.seqlens[0] <= one.seqlen_k <= ranges.seqlens[1]
         assert one.seqlen_q <= one.seqlen_k
