@@ -119,7 +119,6 @@ class TimelinePage(Page):
         self.record = does(record, RECORD)
         recorded = text_button(OPEN_RECORDED, RECORDED_WORDS, self.open_recorded)
         self.recorded = does(recorded, "timeline.recorded")
-        self.recorded.setVisible(clocked_recording() is not None)
         set_tip(self.recorded, RECORDED_TIP)
         box = QWidget()
         column = QVBoxLayout(box)
@@ -130,6 +129,7 @@ class TimelinePage(Page):
         column.addLayout(line)
         for button in (self.record, self.recorded):
             column.addWidget(button, alignment=Qt.AlignmentFlag.AlignHCenter)
+        self.recorded.setHidden(clocked_recording() is None)  # shown before it had a place it was a window
         column.addStretch(3)
         return box
 

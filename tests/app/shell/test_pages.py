@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look.theme import LIGHT
@@ -35,6 +37,29 @@ def test_the_keys_of_the_pages_are_known_before_there_is_a_page(window: MainWind
     with pytest.raises(KeyError):
         window.pages["nowhere"]
     assert len(window.pages.made) == 1
+
+
+class Windows(QObject):
+    """Counts what is shown without a parent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.shown.append(watched.accessibleName() or type(watched).__name__)
+        return False
+
+
+def test_nothing_of_a_page_is_a_window_of_its_own_while_it_is_made(
+    window: MainWindow, qapp: QApplication
+) -> None:
+    windows = Windows()
+    qapp.installEventFilter(windows)
+    window.pages.complete()
+    qapp.removeEventFilter(windows)
+    assert windows.shown == [], "it would flash up, take the focus and close what is open"
 
 
 @pytest.mark.matrix
