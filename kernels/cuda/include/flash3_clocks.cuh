@@ -8,8 +8,8 @@
 //   producer   {tile begins, block, asks for Q, has asked}
 //              {asks for K, has asked, asks for V, has asked} for each key tile, K one row ahead of its V
 //   consumers  {tile begins, block, 0, asks for the first S}
-//              {S is there, softmax is done, O has the tile before, asks for the next S} for each key tile; the last one
-//              asks for the last product with V instead
+//              {S is there, O has the tile before, softmax is done, asks for the next S} for each key tile; the first one
+//              has no tile before, the last one asks for the last product with V instead
 //              {store begins, store ends, 0, 0}
 // A warpgroup whose rows see no key of a tile has the last row alone. Two anchors of the GPU's global timer for each
 // warpgroup, at the begin and the end of its block, turn cycles into nanoseconds.
