@@ -38,10 +38,10 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "store": ("store_rows<", "log_sum_exp("),
     },
     "flash3": {
-        "load": ("load_tile<", "load_keys("),
+        "load": ("load_tile<", "load_keys(", "produce("),
         "QKᵀ": ("product_qk(",),
         "softmax": ("state.step<", "pack_all(", "rescale("),
-        "PV": ("product_pv(",),
+        "PV": ("product_pv",),
         "store": ("store_rows(",),
     },
 }
