@@ -188,7 +188,7 @@ __device__ __forceinline__ void produce(const Shared& at, const TensorMap& map_q
                     rq.next();
                 }
             }
-            CLOCKS_WRITE()
+            CLOCKS_WRITE_LOADS()
             for (int j = EARLY ? work.last : work.last + 1; j >= work.begin && !work.empty(); --j) {
                 if (j > work.begin) {
                     int2 box;
@@ -210,7 +210,7 @@ __device__ __forceinline__ void produce(const Shared& at, const TensorMap& map_q
                     CLOCK(3)
                     rv.next();
                 }
-                CLOCKS_WRITE()
+                CLOCKS_WRITE_LOADS()
             }
             place = Work::place(tile, tiles, heads, section, tiles_q, tables);
             if constexpr (SCHEDULE) {

@@ -34,9 +34,10 @@ constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
 constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL;
 constexpr bool MOVES_REGISTERS = GROUPS > 1 || RESIDENTS > 1;  // two warpgroups have 255 each anyway
 // In steps of 8 for each of a warpgroup's 128 threads; a multiprocessor has 65,536: 128 (3 x 160 + 32) are all of them,
-// 128 (2 x 240 + 24) all but 1,024, which a producer that finds pages or reads clocks takes; so are 2 x 128 (224 + 32).
-constexpr int CONSUMER_REGISTERS = GROUPS == 3 ? 160 : GROUPS == 1 ? 224 : 240;
-constexpr int PRODUCER_REGISTERS = GROUPS != 2 || PAGE_SIZE || CLOCKS ? 32 : 24;
+// 128 (2 x 240 + 24) all but 1,024, which a producer that finds pages takes; so are 2 x 128 (224 + 32). One that reads
+// clocks has 40, of its consumers'.
+constexpr int CONSUMER_REGISTERS = GROUPS == 3 ? 160 : GROUPS == 1 ? 224 : CLOCKS ? 232 : 240;
+constexpr int PRODUCER_REGISTERS = GROUPS != 2 || PAGE_SIZE ? 32 : CLOCKS ? 40 : 24;
 constexpr int S_REGS = BLOCK_K / 2, O_REGS = HEAD_DIM / 2;
 
 // Addresses in shared memory.
