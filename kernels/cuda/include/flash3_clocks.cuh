@@ -71,8 +71,7 @@ struct StageClocks {
         ends[4] = clock_now();
         put(place() + FIRST, reinterpret_cast<u64>(to.rows + threadIdx.x / 128 * to.most_rows));
         put(place() + TILE, u32((GROUPS + 1) * to.most_rows * sizeof(uint4)));
-        put(place(), u64(0));
-        put(place() + 8, u64(0));
+        store_zeros(place());
     }
     static __device__ __forceinline__ void begin_tile(int tile) {
         if (!reads()) return;
@@ -99,11 +98,13 @@ struct StageClocks {
         const u32 here = place(thread);
         if (thread % 128 != 0) return;
         const u64 row = get_address(here + NEXT);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {  // one by one: the producer has few registers
-            reinterpret_cast<u32*>(row)[i] = get(here + 4 * i);
-            put(here + 4 * i, 0u);
-        }
+        uint4 x;
+        asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                     : "r"(here)
+                     : "memory");
+        *reinterpret_cast<uint4*>(row) = x;
+        store_zeros(here);
         put(here + NEXT, row + 16);
     }
     static __device__ __forceinline__ void end_block(const ClockRecording& to) {
