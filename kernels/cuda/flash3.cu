@@ -381,8 +381,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                     advance();
                 }
             }
-            if (!TOTALS_UNDER_PV) state.total();
             CLOCK(0)
+            if (!TOTALS_UNDER_PV) state.total();
 #if BOXED
             give_back();
             store_boxes(o, state, map_o, lse, q + warp_row * 128, work.head, work.q0 + group * 64 + warp_row, seqlen_q,

@@ -84,7 +84,7 @@ def clocked(program: Program, most_steps: int) -> Program:
 
 GROUP_CLOCKED = ("clock_rows", "clock_ends")
 """Buffers of the clocks of flash3, in the order of ClockRecording in flash3_clocks.cuh."""
-GROUP_CLOCK_BYTES, BARRIER_PADDING = 32, 8  # of shared memory: for each warpgroup, and before the first
+GROUP_CLOCK_BYTES, BARRIER_PADDING = 48, 8  # of shared memory: for each warpgroup, and before the first
 
 
 def clocked_groups(program: Program, most_rows: int) -> Program:

@@ -1,15 +1,15 @@
 // When each warpgroup of flash3 did what: its first thread reads the SM's clock between the stages. Only with -DCLOCKS=1: in
 // the kernel that is timed every mark below is nothing.
 //
-// Registers are short: clocks wait in shared memory, 32 bytes a warpgroup behind the barriers, and go out 16 bytes a row
+// Registers are short: clocks wait in shared memory, 48 bytes a warpgroup behind the barriers, and go out 16 bytes a row
 // while products are under way. Of each tile of queries a warpgroup has a row and one more for each of its key tiles, and
 // one for the end; 0 is a clock that nobody read.
 //
 //   producer   {tile begins, block, asks for Q, has asked}
 //              {asks for K, has asked, asks for V, has asked} for each key tile, K one row ahead of its V
 //   consumers  {tile begins, block, 0, asks for the first S}
-//              {S is there, softmax is done, O has the tile before, asks for the next S} for each key tile; the last one
-//              asks for the last product with V instead
+//              {S is there, O has the tile before, softmax is done, asks for the next S} for each key tile; the first one
+//              has no tile before, the last one asks for the last product with V instead
 //              {store begins, store ends, 0, 0}
 // A warpgroup whose rows see no key of a tile has the last row alone. Two anchors of the GPU's global timer for each
 // warpgroup, at the begin and the end of its block, turn cycles into nanoseconds.
@@ -25,43 +25,57 @@ struct ClockRecording {
     int most_rows;
 };
 
+// Where the kernel has Q; of its linkage, so that the array is the kernel's.
+extern "C" __device__ __forceinline__ u32 shared_tiles() {
+    extern __shared__ __align__(1024) unsigned char raw[];
+    return ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;
+}
+
 struct StageClocks {
+    static constexpr u32 BYTES = 48, NEXT = 16, FIRST = 24, TILE = 32;
+    // Asked for anew wherever no clock waits for it: what is known of it would take registers meanwhile.
+    static __device__ __forceinline__ u32 thread_again() {
+        u32 thread;
+        asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+        return thread;
+    }
     static __device__ __forceinline__ bool reads() { return threadIdx.x % 128 == 0; }
-    // Of the warpgroup whose first thread asks: four clocks; then where rows begin, bytes of one tile's, and where the next goes.
+    // Of the warpgroup whose first thread asks: four clocks, where the next row goes, where rows begin, bytes of a tile's.
     static __device__ __forceinline__ u32 place(u32 thread) {
-        extern __shared__ __align__(1024) unsigned char dynamic[];
-        const u32 tiles = ((u32)__cvta_generic_to_shared(dynamic) + 1023) & ~1023u;
-        return tiles + Q_STAGES * Q_BYTES + 2 * STAGES * K_BYTES + 64 + 32 * STAGES + thread / 4;
+        return shared_tiles() + Q_STAGES * Q_BYTES + 2 * STAGES * K_BYTES + 64 + 32 * STAGES + thread / 128 * BYTES;
     }
     static __device__ __forceinline__ u32 place() { return place(threadIdx.x); }
     static __device__ __forceinline__ void put(u32 to, u32 x) {
         asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(x) : "memory");
     }
-    static __device__ __forceinline__ void put(u32 to, u32 x, u32 y, u32 z, u32 w) {
-        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x), "r"(y), "r"(z), "r"(w) : "memory");
+    static __device__ __forceinline__ void put(u32 to, u64 x) {
+        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(u32(x)), "r"(u32(x >> 32)) : "memory");
     }
-    static __device__ __forceinline__ uint4 get(u32 from) {
-        uint4 x;
-        asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
-                     : "r"(from)
-                     : "memory");
+    static __device__ __forceinline__ u32 get(u32 from) {
+        u32 x;
+        asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(from) : "memory");
         return x;
+    }
+    static __device__ __forceinline__ u64 get_address(u32 from) {
+        u32 x, y;
+        asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "r"(from) : "memory");
+        return u64(y) << 32 | x;
     }
     static __device__ __forceinline__ u32* anchors(const ClockRecording& to) {
         return reinterpret_cast<u32*>(to.ends + (blockIdx.x * (GROUPS + 1) + threadIdx.x / 128) * 4);
     }
     static __device__ __forceinline__ void begin_block(const ClockRecording& to) {
-        if (!reads()) return;
+        if (thread_again() % 128 != 0) return;
         u32* const ends = anchors(to);
         *reinterpret_cast<u64*>(ends) = global_timer_now();
         ends[4] = clock_now();
-        const u64 rows = reinterpret_cast<u64>(to.rows + threadIdx.x / 128 * to.most_rows);
-        put(place() + 16, u32(rows), u32(rows >> 32), (GROUPS + 1) * to.most_rows * sizeof(uint4), 0);
+        put(place() + FIRST, reinterpret_cast<u64>(to.rows + threadIdx.x / 128 * to.most_rows));
+        put(place() + TILE, u32((GROUPS + 1) * to.most_rows * sizeof(uint4)));
+        store_zeros(place());
     }
     static __device__ __forceinline__ void begin_tile(int tile) {
         if (!reads()) return;
-        put(place() + 28, tile * get(place() + 16).z);
+        put(place() + NEXT, get_address(place() + FIRST) + tile * get(place() + TILE));
         put(place(), clock_now());
         put(place() + 4, blockIdx.x);
     }
@@ -80,22 +94,21 @@ struct StageClocks {
         wgmma_wait<0>();
         mark(1);
     }
-    // Asked for while products are under way: kept over them it would take a register.
-    static __device__ __forceinline__ u32 thread_again() {
-        u32 thread;
-        asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-        return thread;
-    }
-    static __device__ __forceinline__ void write_row() {
-        const u32 thread = thread_again(), here = place(thread);
+    static __device__ __forceinline__ void write_row(u32 thread) {
+        const u32 here = place(thread);
         if (thread % 128 != 0) return;
-        const uint4 clocks = get(here), to = get(here + 16);
-        *reinterpret_cast<uint4*>((u64(to.y) << 32 | to.x) + to.w) = clocks;
-        put(here + 28, to.w + sizeof(uint4));
-        put(here, 0, 0, 0, 0);
+        const u64 row = get_address(here + NEXT);
+        uint4 x;
+        asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                     : "r"(here)
+                     : "memory");
+        *reinterpret_cast<uint4*>(row) = x;
+        store_zeros(here);
+        put(here + NEXT, row + 16);
     }
     static __device__ __forceinline__ void end_block(const ClockRecording& to) {
-        if (!reads()) return;
+        if (thread_again() % 128 != 0) return;
         u32* const ends = anchors(to);
         ends[5] = clock_now();
         ends[6] = multiprocessor();
@@ -107,7 +120,8 @@ struct StageClocks {
 #define CLOCKS_OF_TILE(tile) StageClocks::begin_tile(tile);
 #define CLOCK(which) StageClocks::mark(which);
 #define CLOCK_OF_PV(row) StageClocks::mark_pv(row);
-#define CLOCKS_WRITE() StageClocks::write_row();
+#define CLOCKS_WRITE() StageClocks::write_row(StageClocks::thread_again());
+#define CLOCKS_WRITE_LOADS() StageClocks::write_row(threadIdx.x);
 #define CLOCKS_END() StageClocks::end_block(clock_recording);
 #else
 #define CLOCKS_GIVEN
@@ -116,5 +130,6 @@ struct StageClocks {
 #define CLOCK(which)
 #define CLOCK_OF_PV(row)
 #define CLOCKS_WRITE()
+#define CLOCKS_WRITE_LOADS()
 #define CLOCKS_END()
 #endif

@@ -43,10 +43,14 @@ constexpr int PANELS = (HEAD_DIM + 63) / 64;  // 64 columns: 128 bytes, the wide
 constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
 constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL;
 constexpr bool MOVES_REGISTERS = GROUPS > 1 || RESIDENTS > 1;  // two warpgroups have 255 each anyway
-// In steps of 8 for each of a warpgroup's 128 threads; a multiprocessor has 65,536: 128 (3 x 160 + 32) are all of them,
-// 128 (2 x 240 + 24) all but 1,024, which a producer that finds pages or reads clocks takes; so are 2 x 128 (224 + 32).
-constexpr int CONSUMER_REGISTERS = GROUPS == 3 ? 160 : GROUPS == 1 ? 224 : 240;
-constexpr int PRODUCER_REGISTERS = GROUPS != 2 || PAGE_SIZE || CLOCKS ? 32 : 24;
+// In steps of 8 for each of a warpgroup's 128 threads. A launch is given as many for each thread as its blocks of an SM
+// may have, in steps of 8, too: of the SM's 65,536 3 x 168 of 3 warpgroups, 4 x 128 of 4, 2 x 128 of 2 blocks of 2. Where
+// warpgroups ask for more together than that, those that ask for the last of them wait for ever.
+constexpr bool WIDE_PRODUCER = PAGE_SIZE || CLOCKS;  // it finds pages, or reads clocks
+constexpr int CONSUMER_REGISTERS = GROUPS == 3 ? 160 : GROUPS == 1 ? 224 : WIDE_PRODUCER ? 232 : 240;
+constexpr int PRODUCER_REGISTERS = GROUPS != 2 ? 32 : WIDE_PRODUCER ? 40 : 24;
+constexpr int LAUNCHED_REGISTERS = 65536 / RESIDENTS / THREADS / 8 * 8;
+static_assert(!MOVES_REGISTERS || GROUPS * CONSUMER_REGISTERS + PRODUCER_REGISTERS <= (GROUPS + 1) * LAUNCHED_REGISTERS);
 constexpr int S_REGS = BLOCK_K / 2, O_REGS = HEAD_DIM / 2;
 // A tile's sums, and the next tile's place, are found under its last product; with 176 keys the registers for that cost 1 %.
 constexpr bool TOTALS_UNDER_PV = OVERLAP && !SPLIT && BLOCK_K < 176;

@@ -41,7 +41,7 @@ __device__ __forceinline__ void produce(const Shared& at, const TensorMap& map_q
                 CLOCK(3)
                 rq.next();
             }
-            CLOCKS_WRITE()
+            CLOCKS_WRITE_LOADS()
             for (int j = asked ? work.last : work.last + 1; j >= work.begin && !work.empty(); --j) {
                 if (SCHEDULE && j == draw_at) tile = gridDim.x + draw_tile(counter);
                 if (j > work.begin) {
@@ -64,11 +64,11 @@ __device__ __forceinline__ void produce(const Shared& at, const TensorMap& map_q
                     CLOCK(3)
                     rv.next();
                 }
-                CLOCKS_WRITE()
+                CLOCKS_WRITE_LOADS()
             }
             asked = false;
             place = Work::place(tile, tiles, heads, section, tiles_q, tables);
-            if (SCHEDULE && first) {  // no `continue` of the others: it made a loop of their own, where they met no more
+            if (SCHEDULE && first) {
                 wait(at.tile_empty(), tile_phase ^ 1);
                 put_place(at, place);
                 arrive(at.tile_full());

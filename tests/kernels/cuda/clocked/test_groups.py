@@ -185,8 +185,8 @@ def test_nothing_is_recorded_that_is_not_told_of() -> None:
     problem = asked(64, CAUSAL)
     rows = _watched(problem, DRAWN_NARROW, 1).found["clock_rows"]
     for tile, number in zip(expected(problem, DRAWN_NARROW), range(len(rows)), strict=True):
-        with_q = bool(tile.keys) and bool(rows[number, 0, 1, 2])  # K of the first keys
-        used = [len(tile.keys) + 2 - with_q, *(len(group) + 2 if group else 1 for group in tile.of_groups)]
+        early = rows[number, 0, 1, 2] != 0  # K of the first key tile came with Q, and has no row of its own
+        used = [len(tile.keys) + 2 - early, *(len(group) + 2 if group else 1 for group in tile.of_groups)]
         for lane, count in enumerate(used):
             assert rows[number, lane, :count].any(axis=1).all()
             assert not rows[number, lane, count:].any()
