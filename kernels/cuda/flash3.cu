@@ -208,7 +208,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         Ring rk, rv;
         QRing rq;
         [[maybe_unused]] u32 tile_phase = 0;
-        [[maybe_unused]] bool stores = false;  // BOXED: from the other buffer of Q, which is not given back yet
         int2 place = Work::place(blockIdx.x, tiles, heads, section, tiles_q, tables);
         if constexpr (PINGPONG) {
             if (group == GROUPS - 1) named_arrive(turn_of(0));
@@ -245,15 +244,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             }
             return mask;
         };
+#if BOXED
+        bool stores = false;  // from the other buffer of Q, which is not given back yet
         const auto give_back = [&] {
-            if constexpr (BOXED) {
-                if (leader && stores) {
-                    stores_are_read();
-                    arrive(at.q_empty(rq.stage ^ 1));
-                }
-                stores = false;
+            if (leader && stores) {
+                stores_are_read();
+                arrive(at.q_empty(rq.stage ^ 1));
             }
+            stores = false;
         };
+#endif
         // The scores of a tile's first keys.
         const auto first_qk = [&](auto& scores, u32 q) {
             const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
@@ -266,7 +266,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             wgmma_commit();
             if (PINGPONG && !FREE_FIRST) named_arrive(turn_of((group + 1) % GROUPS));
             CLOCKS_WRITE()
+#if BOXED
             give_back();
+#endif
             wgmma_wait<0>();
             pin(scores);
             CLOCK(0)
@@ -397,7 +399,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             rq.next();
             if (!TOTALS_UNDER_PV) advance();
         }
-        if (BOXED && leader) stores_are_read();
+#if BOXED
+        if (leader) stores_are_read();
+#endif
     }
     CLOCKS_END()
 }
