@@ -21,6 +21,8 @@ from flashscope.profiles.wire.events import Event
 from tests.app.fakes import SilentEngine
 from tests.app.rig import PatientBot
 
+PASSES = 6  # more than layouts take that each ask for another one
+
 
 class NoRecorder:
     """Keeps nothing."""
@@ -71,6 +73,12 @@ class Bench:
     def drawn(self) -> None:
         """Let every part of the page have its turn."""
         self.page._turns.finish()
+
+    def settle(self) -> None:
+        """Let every part have its turn in the event loop, and all be laid out and painted that is to be."""
+        self.qtbot.waitUntil(lambda: self.page._turns.idle)
+        for _ in range(PASSES):
+            QApplication.processEvents()
 
     def sweep(self, events: Sequence[Event]) -> None:
         """The same, as a sweep that the page started."""

@@ -26,8 +26,7 @@ def test_no_turn_of_the_event_loop_does_too_much_in_a_flood_of_events(
     events = script(make_plan(tuple(spec.name for spec in LADDER), tuple(256 << k for k in range(8))))
     bench.page.run()
     bench.tell(events[:4])  # the session is there, every curve is made
-    for _ in range(2):  # what `tell` let go of is laid out around the telemetry, and painted at once
-        QApplication.processEvents()
+    bench.settle()  # what `tell` let go of is laid out around the telemetry, and painted at once
     pusher = threading.Thread(target=lambda: [bench.engine.sink(event) for event in flood(events[4:])])
     pusher.start()
     pusher.join()  # all of it waits: every turn has as much to do as one ever has

@@ -55,15 +55,8 @@ def wide(bench: Bench) -> Bench:
     """A page with all four plots beside their panel, painted."""
     bench.page.resize(1400, 1000)
     bench.sweep(EVENTS)
-    settle(bench)
+    bench.settle()
     return bench
-
-
-def settle(bench: Bench) -> None:
-    """Let all be laid out and painted that is to be."""
-    bench.qtbot.waitUntil(lambda: bench.page._turns.idle)
-    for _ in range(6):
-        QApplication.processEvents()
 
 
 def plots_of(bench: Bench) -> list[SweepPlot]:
@@ -75,7 +68,7 @@ def test_a_plot_of_another_size_is_painted_once(wide: Bench) -> None:
     before = [viewport.width() for viewport in viewports]
     with counted(QEvent.Type.Paint, *viewports) as painted:
         wide.page.resize(1360, 1000)
-        settle(wide)
+        wide.settle()
     assert all(viewport.width() < width for viewport, width in zip(viewports, before, strict=True))
     assert painted == dict.fromkeys(viewports, 1)
 
@@ -86,7 +79,7 @@ def test_a_notch_of_the_wheel_paints_each_plot_once_and_measures_no_curve(
     plots = plots_of(wide)
     viewports = [plot.viewport() for plot in plots]
     wheel(plots[1], 1)  # a part is on show from now on, which a button tells
-    settle(wide)
+    wide.settle()
     asked: list[object] = []
     for kind in (pg.PlotCurveItem, pg.ScatterPlotItem):
 
@@ -98,7 +91,7 @@ def test_a_notch_of_the_wheel_paints_each_plot_once_and_measures_no_curve(
     before = [plot.viewRange()[0] for plot in plots]
     with counted(QEvent.Type.Paint, *viewports) as painted:
         wheel(plots[1], 1)
-        settle(wide)
+        wide.settle()
     assert all(plot.viewRange()[0] != view for plot, view in zip(plots, before, strict=True))
     assert painted == dict.fromkeys(viewports, 1)
     rails = {plot.rail.scatter for plot in plots}  # the pointer asks what it is on there
@@ -107,16 +100,16 @@ def test_a_notch_of_the_wheel_paints_each_plot_once_and_measures_no_curve(
 
 def test_a_notch_of_the_wheel_over_the_telemetry_paints_ruler_and_lanes_once(wide: Bench) -> None:
     wide.page.show_view("telemetry")
-    settle(wide)
+    wide.settle()
     strip = wide.page.bottom.strip
     plots = [strip.ruler, *(lane for lane in strip.lanes.values() if lane.isVisible())]
     assert len(plots) > 2
     viewports, before = [plot.viewport() for plot in plots], [plot.viewRange()[0] for plot in plots]
     wheel(plots[1], 1)
-    settle(wide)
+    wide.settle()
     with counted(QEvent.Type.Paint, *viewports) as painted:
         wheel(plots[1], 1)
-        settle(wide)
+        wide.settle()
     assert all(plot.viewRange()[0] != view for plot, view in zip(plots, before, strict=True))
     assert painted == dict.fromkeys(viewports, 1)
 
@@ -127,7 +120,7 @@ def test_how_far_a_point_has_come_draws_no_curve_row_or_sentence_anew(
     events = script(make_plan(KERNELS, (512, 1024)))
     begun = next(place for place, event in enumerate(events) if isinstance(event, PointStarted))
     bench.sweep(events[: begun + 1])
-    settle(bench)
+    bench.settle()
     drawn: list[str] = []
 
     def noting(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -147,18 +140,18 @@ def test_how_far_a_point_has_come_draws_no_curve_row_or_sentence_anew(
     plot = bench.page.plots.cards["runtime"].plot
     for last_ms in (3.0, 4.0):
         bench.tell([PointProgress(index=0, phase="measure", done=3, total=10, last_ms=last_ms)])
-        settle(bench)
+        bench.settle()
         assert plot._flight.getData()[1].tolist() == pytest.approx([log10(last_ms)])
     assert drawn == []
     bench.tell(events[begun + 1 :])
-    settle(bench)
+    bench.settle()
     assert set(drawn) == {"set_series", "show_rows_in_steps", "say", "show_figures"}
 
 
 def test_a_panel_of_other_kernels_takes_another_height_once_and_at_the_end(bench: Bench) -> None:
     bench.page.resize(700, 640)
     bench.sweep(EVENTS)
-    settle(bench)
+    bench.settle()
     panel, plots = bench.page.plots.panel, plots_of(bench)
     assert list(panel.kernels) == list(KERNELS)
     assert panel.y() > plots[0].parentWidget().y()
@@ -167,7 +160,7 @@ def test_a_panel_of_other_kernels_takes_another_height_once_and_at_the_end(bench
         for _step in panel.set_kernels(OTHERS):
             QApplication.processEvents()
             assert list(panel.kernels) == list(OTHERS) or not resized.total()
-        settle(bench)
+        bench.settle()
     assert list(panel.kernels) == list(OTHERS)
     assert shown
     assert resized == dict.fromkeys((panel, *shown), 1)
