@@ -1,5 +1,7 @@
 """A window that fills the screen, also where no window manager makes it."""
 
+from time import monotonic
+
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QScreen
 from PySide6.QtWidgets import QWidget
@@ -7,6 +9,8 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.guard import guarded
 
 ANSWER_MS = 200  # in which a window manager makes a window as large as it was asked to
+LATE_S = 2.0  # in which what it says may be of what was asked before
+MOST_ASKED = 3  # times, before it has its way
 
 
 class FullScreen(QObject):
@@ -26,6 +30,8 @@ class FullScreen(QObject):
         self._window = window
         self._before = QRect()
         self._alone = False  # there is no window manager, and the window fills the screen
+        self._wanted = False
+        self._asked_s, self._asked = float("-inf"), 0  # when that was asked first, and how often
         self._check = QTimer(self, interval=ANSWER_MS, singleShot=True)
         self._check.timeout.connect(self._fill)
         self._back = QTimer(self, interval=ANSWER_MS, singleShot=True)
@@ -33,8 +39,13 @@ class FullScreen(QObject):
 
     @property
     def on(self) -> bool:
-        """Whether the window fills the screen, or soon does."""
-        return self._alone or self._window.isFullScreen()
+        """Whether the window fills the screen, or soon does: what was asked last, until it is late."""
+        return self._alone or (self._wanted if self._waits else self._window.isFullScreen())
+
+    @property
+    def _waits(self) -> bool:
+        """Whether the window manager may still answer what was asked before."""
+        return monotonic() - self._asked_s < LATE_S
 
     @property
     def turning(self) -> bool:
@@ -50,17 +61,32 @@ class FullScreen(QObject):
         self._before = self._window.geometry()
         if screen is not None:
             self._window.setGeometry(screen.geometry())
-        self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
+        self._ask(wanted=True)
         self._back.stop()
         self._check.start()
 
     def _leave(self) -> None:
         self._check.stop()
         self._back.start()
-        self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
+        self._ask(wanted=False)
         if self._alone:
             self._alone = False
             self._window.setGeometry(self._before)
+
+    def _ask(self, *, wanted: bool) -> None:
+        self._wanted, self._asked_s, self._asked = wanted, monotonic(), 0
+        self._say()
+
+    def _say(self) -> None:
+        self._asked += 1
+        full, state = Qt.WindowState.WindowFullScreen, self._window.windowState()
+        self._window.setWindowState(state | full if self._wanted else state & ~full)
+
+    def _ask_again(self) -> None:
+        """Qt forgets what is asked while it believes that it is so, as it does before the last answer."""
+        astray = self._window.isFullScreen() is not self._wanted and not self._alone
+        if astray and self._waits and self._asked < MOST_ASKED:
+            self._say()
 
     def _fill(self) -> None:
         screen = self._window.screen().geometry()
@@ -71,8 +97,10 @@ class FullScreen(QObject):
 
     @guarded(bool)
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell of the window manager's answer, once what is in the window has its size, too."""
+        """Tell of the window manager's answer, once what is in the window has its size, and heed it."""
         answered = event.type() == QEvent.Type.Resize and self._check.isActive()
         if answered and self._window.size() == self._window.screen().size():
             QTimer.singleShot(0, self.filled.emit)
+        if event.type() == QEvent.Type.WindowStateChange:
+            QTimer.singleShot(0, self._ask_again)
         return super().eventFilter(watched, event)

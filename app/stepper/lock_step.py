@@ -114,15 +114,16 @@ class LockStep(SteppedTrace):
         return f"{self.done(at)} {told}: {self._ratio(moved)}."
 
     def short_sentence(self, at: int) -> str:
-        """The same of standard and flash2 alone."""
+        """What flash2 has moved up to a step, in which of its tiles it is, and beside it standard."""
         moved = {key: lane.moved(at).total for key, lane in self.lanes.items()}
         if not any(moved.values()):
             return self.sentence(at)
-        standard, flash2 = (traffic_text(moved[key]) for key in PAIR)
         whole, begun = divmod(at, IN_A_TILE)
-        place = f"{whole + bool(begun)} of {self.recording.tiles}"
-        doing = f"is in tile {place} and has" if begun else f"is done with tile {place} and has"
-        return f"flash2 {doing} moved {flash2}, standard {standard}, by the model: {self._ratio(moved)}."
+        place = f"{'In' if begun else 'After'} tile {whole + bool(begun)} of {self.recording.tiles}"
+        standard, flash2 = (moved[key] for key in PAIR)
+        ratio = f", {ratio_text(standard / flash2)} as much" if standard and flash2 else ""
+        told = f"flash2 has moved {traffic_text(flash2)}, standard {traffic_text(standard)}{ratio}"
+        return f"{place} {told}, by the model."
 
     @staticmethod
     def _ratio(moved: Mapping[LaneKey, int]) -> str:

@@ -27,6 +27,7 @@ LOSSES: dict[Loss, str] = {
 ON_A_CPU = "What tiling saves is traffic to memory: what that is worth in time, a GPU shows."
 WORTH_TELLING = 1.05  # times as much memory: the pages of an allocation may make a difference of less
 UNTIMED = "; its runtime cannot be trusted"
+FROM_AFAR = 190  # characters of what is said on a stage: three lines at 1280 x 720
 UNCHECKED = "The output was not compared with float64 attention."
 
 
@@ -65,9 +66,24 @@ def note_text(headline: Headline | None) -> str:
     if headline is None:
         return ""
     doubts = [f"The runtime of {_named(one.kernel)} is doubtful: {one.reason}." for one in headline.doubts]
-    unchecked = UNCHECKED if headline.kernel and not headline.checked else ""
     on_a_cpu = _on_a_cpu(headline) if needs_recording(headline) else ()
-    return " ".join(filter(None, (*doubts, unchecked, *on_a_cpu)))
+    return " ".join(filter(None, (*doubts, _unchecked(headline), *on_a_cpu)))
+
+
+def brief_text(headline: Headline | None) -> str:
+    """The headline and what one should know of it, in few enough words to be read from afar.
+
+    Where that is too long, why a runtime is doubtful and what a CPU does not show is left to the window: that
+    it is doubtful, and of what, the headline says.
+    """
+    whole = " ".join(filter(None, (headline_text(headline), note_text(headline))))
+    if len(whole) <= FROM_AFAR or headline is None:
+        return whole
+    return " ".join(filter(None, (headline_text(headline), _unchecked(headline))))
+
+
+def _unchecked(headline: Headline) -> str:
+    return UNCHECKED if headline.kernel and not headline.checked else ""
 
 
 def needs_recording(headline: Headline | None) -> bool:

@@ -13,7 +13,7 @@ from flashscope.app.pages.staging import Staging
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
-from flashscope.app.words.headline import headline_text, note_text
+from flashscope.app.words.headline import brief_text
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 
 UPPER_ROW = 2  # plots that a stop has which names none
@@ -53,8 +53,7 @@ class ProfileStaging(Staging):
     @property
     def sentence(self) -> str:
         """The headline, and what a user should know of it."""
-        told = self._plots.headline()
-        return " ".join(filter(None, (headline_text(told), note_text(told))))
+        return brief_text(self._plots.headline())
 
     @property
     def exhibits(self) -> Sequence[QWidget]:

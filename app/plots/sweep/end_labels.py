@@ -24,6 +24,7 @@ from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 
 BESIDE_PX = 8  # from a point to its name
 LEAST_SHARE = 3.4  # of the view's width to the longest name's: in a narrower one the curves have it all
+CROSS_PX = 2  # to either side of the crosshair that a name keeps clear of it
 BACK = 0.35  # opacity of the names of curves that stand back
 FAR = 2.2  # lines that a name may stand above or below its point
 NEAR = (0.0, -0.8, 0.8)  # lines that the name of a shorter curve may stand below its point, on either side
@@ -44,9 +45,9 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
         written: What is on show.
     """
 
-    def __init__(self, plot: pg.PlotWidget, theme: Theme) -> None:
+    def __init__(self, plot: pg.PlotWidget, theme: Theme, cross: pg.InfiniteLine) -> None:
         super().__init__()
-        self._plot, self._theme = plot, theme
+        self._plot, self._theme, self._cross = plot, theme, cross
         self._endings: tuple[Ending, ...] = ()
         self._hero, self._alone = "", False
         self.written: tuple[Written, ...] = ()
@@ -143,10 +144,19 @@ class EndLabels(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes 
         for _kernel, box in self.written:
             painter.fillRect(box.toAlignedRect(), QColor(self._theme.panel))
         for kernel, box in self.written:
+            painter.fillRect(self._crossed(box), QColor(self._theme.panel))
             painter.setOpacity(BACK if self._alone and kernel != self._hero else 1.0)
             painter.setFont(_font(bold=kernel == self._hero))
             painter.setPen(QColor(kernel_mark(kernel).ink(self._theme)))
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip, _named(kernel))
+            painter.setOpacity(1.0)
+
+    def _crossed(self, box: QRectF) -> QRectF:
+        """Where the crosshair would run through a name; empty: nowhere."""
+        x = self._plot.getViewBox().mapFromView(QPointF(self._cross.value(), 0)).x()
+        if not self._cross.isVisible() or not box.left() < x < box.right():
+            return QRectF()
+        return QRectF(x - CROSS_PX, box.top(), 2 * CROSS_PX, box.height())
 
 
 def _passes(curve: Values, box: QRectF) -> bool:

@@ -86,7 +86,7 @@ class SweepPlot(Plot):
         self._cross = pg.InfiniteLine(angle=90, movable=False)
         self._cross.setData(SCREEN_ONLY, True)
         self.rail = FailureRail(self, self._theme)
-        self.labels = EndLabels(self, self._theme)
+        self.labels = EndLabels(self, self._theme, self._cross)
         self.doubts = DoubtMarks(self, self._theme)
         for item in (self._band, self._cross, self._flight):
             self.addItem(item, ignoreBounds=True)

@@ -87,7 +87,7 @@ class Venue(QObject):
             self._full_screen.toggle(audience if audience is not speaker else None)
         height = (audience if audience is not speaker else self._window.screen()).geometry().height()
         self._awaited, self.turning = zoom_on(height), True
-        if not self._full_screen.turning:
+        if self._filled_before or not self._full_screen.turning:
             self._go_on()
 
     def give_back(self) -> None:

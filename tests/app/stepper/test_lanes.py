@@ -174,8 +174,7 @@ def test_the_sentence_has_what_each_has_moved_and_how_many_times_as_much_that_is
     assert of.sentence(49).startswith("With flash1 and flash2 in tile 9 of 9, ")
     assert of.short_sentence(0) == "Before tile 1 of 9 nothing has moved."
     assert of.short_sentence(54) == (
-        "flash2 is done with tile 9 of 9 and has moved 6.24 kB, standard 17.0 kB, by the model: "
-        "standard 2.72× as much as flash2."
+        "After tile 9 of 9 flash2 has moved 6.24 kB, standard 17.0 kB, 2.72× as much, by the model."
     )
 
 

@@ -11,6 +11,7 @@ from flashscope.app.words.headline import (
     LOSSES,
     ON_A_CPU,
     UNCHECKED,
+    brief_text,
     factor_text,
     headline_text,
     needs_recording,
@@ -227,3 +228,15 @@ def test_any_sentence_is_one_line_with_few_digits(clauses: list[Clause], why: Lo
     for factor in re.findall(r"([\d,.]+)×", text):
         digits = re.sub(r"\D", "", factor).lstrip("0")
         assert len(digits) <= 3 or float(factor.replace(",", "")) >= 1000
+
+
+def test_from_afar_a_long_note_is_left_out_but_not_that_nothing_was_checked() -> None:
+    doubts = tuple(Doubted(name, "spread of 36.8% between the quartiles") for name in ("flash2", "standard"))
+    doubted = dataclasses.replace(WHOLE, doubts=doubts)
+    assert note_text(doubted).count("is doubtful") == 2
+    assert brief_text(doubted) == headline_text(doubted)
+    unchecked = dataclasses.replace(doubted, checked=False)
+    assert brief_text(unchecked) == f"{headline_text(unchecked)} {UNCHECKED}"
+    on_a_cpu = dataclasses.replace(WHOLE, backend="cpu")
+    assert brief_text(on_a_cpu) == f"{headline_text(on_a_cpu)} {note_text(on_a_cpu)}"
+    assert brief_text(None) == ""

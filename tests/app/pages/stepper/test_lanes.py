@@ -305,7 +305,7 @@ def test_on_a_stage_the_lanes_fill_it_and_nothing_scrolls(
     assert {text: px for text, px in letters(window) if px < {720: 24, 1080: 27}[height]} == {}
     assert list(clipped(window)) == []
     assert beyond(lanes(page), monkeypatch) == []
-    assert window.stage.frame.sentence.text().startswith("flash2 is in tile 22 of 64 and has moved ")
+    assert window.stage.frame.sentence.text().startswith("In tile 22 of 64 flash2 has moved ")
     for one in lanes(page).panels:
         assert one.visibleRegion().boundingRect() == one.rect()
         assert one.sized(SMALL).pixelSize() >= {720: 24, 1080: 27}[height]
@@ -326,7 +326,7 @@ def test_a_stop_of_a_story_shows_lanes_at_its_step_and_may_say_what_they_moved(
     page.staging.show_stop(Stop("stepper", preset="causal", mode="lanes", step=74))
     rig.say([TraceReady(trace=build_trace(request)) for request in rig.engine.traces])
     qtbot.waitUntil(lambda: page.position is not None and page.position.at == 74)
-    assert page.staging.sentence.startswith("flash2 is in tile 13 of 36 and has moved ")
+    assert page.staging.sentence.startswith("In tile 13 of 36 flash2 has moved ")
     said = fill("{moved-standard} and {moved-flash2}: {moved-ratio}", page.staging.scene)
     moved = {key: lane.moved(74).total for key, lane in story(page).lanes.items()}
     pair = traffic_text(moved["standard"]), traffic_text(moved["flash2"])

@@ -30,7 +30,7 @@ from flashscope.app.stage.story import find_story, read_story
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.profiles.wire.events import TimelineReady
 from tests.app.rig import Rig
-from tests.app.shell.presenter.conftest import answer
+from tests.app.shell.presenter.conftest import answer, profile
 from tests.app.shell.presenter.conftest import settle as arrive
 from tests.app.timelines import made_timeline
 
@@ -165,6 +165,26 @@ def test_where_the_stage_shows_the_memory_it_says_that_s_and_p_are_never_there(
     stepper.modes.blocks.memory.grab()
     assert [has_room for text, has_room in written.items() if "S and P are never here" in text] == [True]
     assert all(written.get(chip) for chip in ("Q<sub>0</sub>", "K<sub>1</sub>", "V<sub>1</sub>", "m ℓ O"))
+
+
+def test_the_crosshair_runs_through_no_name_of_a_curve(
+    window: MainWindow, rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(venue, "HEIGHT", venue.HEIGHT * SCREEN / venue.HEIGHT)
+    monkeypatch.setattr(FullScreen, "toggle", lambda *_: None)
+    window.stage.enter(read_story(find_story("why-tiling-wins")))
+    window.stage.go(2)
+    arrive(window, rig, qtbot)
+    settle(window, (1280, 720), qtbot)
+    plot = profile(window).plots.cells[0].plot
+    view = plot.getViewBox()
+    (box,) = [view.mapRectToScene(one.box) for one in plot.labels.written if one.kernel == "standard"]
+    x = round(view.mapViewToScene(QPointF(plot._cross.value(), 0)).x())
+    assert box.left() < x < box.right(), "the name is where the crosshair stands"
+    image = plot.grab().toImage()
+    line = image.pixelColor(x, round(box.top()) - 4)
+    assert line != image.pixelColor(x + 6, round(box.top()) - 4)
+    assert line not in [image.pixelColor(x, y) for y in range(round(box.top()) + 1, round(box.bottom()))]
 
 
 def test_the_planners_curves_are_named_on_a_stage_and_there_alone(window: MainWindow, qtbot: QtBot) -> None:

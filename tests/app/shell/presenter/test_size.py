@@ -1,8 +1,8 @@
 """A stage fills the screen in large letters, and gives both back, at whatever moment it is left."""
 
 import pytest
-from PySide6.QtCore import QCoreApplication
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QImage, QWindowStateChangeEvent
 from PySide6.QtWidgets import QScrollBar, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -92,3 +92,49 @@ def test_what_was_scrolled_before_a_stage_stands_where_it_stood(window: MainWind
     window.trigger("stage")
     qtbot.waitUntil(lambda: not window.stage.loading.on)
     assert [bar.value() for bar in bars] == before
+
+
+class Slow(QWidget):
+    """A window whose manager answers late: Qt believes what it said last, and asks for nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.believed = False
+        self.asked: list[bool] = []
+
+    def isFullScreen(self) -> bool:
+        return self.believed
+
+    def setWindowState(self, state: Qt.WindowState) -> None:
+        wanted = bool(state & Qt.WindowState.WindowFullScreen)
+        if wanted is not self.believed:
+            self.asked.append(wanted)
+
+    def answer(self, filled: bool) -> None:
+        self.believed = filled
+        QCoreApplication.sendEvent(self, QWindowStateChangeEvent(Qt.WindowState.WindowNoState))
+        QCoreApplication.processEvents()
+
+
+def test_a_late_answer_to_what_was_asked_before_does_not_have_its_way(qtbot: QtBot) -> None:
+    window = Slow()
+    qtbot.addWidget(window)
+    full_screen = FullScreen(window)
+    full_screen.toggle()
+    full_screen.toggle()
+    assert (window.asked, full_screen.on) == ([True], False), "Qt has not asked to leave what it never saw"
+    window.answer(filled=True)
+    assert (window.asked, full_screen.on) == ([True, False], False)
+    window.answer(filled=False)
+    assert window.asked == [True, False]
+    full_screen.toggle()
+    assert (window.asked, full_screen.on) == ([True, False, True], True)
+
+
+def test_a_window_manager_that_will_not_have_it_is_not_asked_for_ever(qtbot: QtBot) -> None:
+    window = Slow()
+    qtbot.addWidget(window)
+    FullScreen(window).toggle()
+    for _ in range(9):
+        window.answer(filled=False)
+    assert 1 < len(window.asked) < 5
