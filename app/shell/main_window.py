@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QDragLeaveEvent,
     QDragMoveEvent,
     QDropEvent,
+    QKeyEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import (
@@ -57,7 +58,7 @@ from flashscope.app.widgets.frame.place_tabs import PlaceTabs, Tab
 from flashscope.app.widgets.frame.rail import Rail
 from flashscope.app.widgets.frame.status_bar import StatusBar
 from flashscope.app.widgets.frame.top_bar import TopBar
-from flashscope.app.widgets.frame.typing_guard import belongs_to_input
+from flashscope.app.widgets.frame.typing_guard import belongs_to_input, press_focused
 from flashscope.app.widgets.split import Split
 from flashscope.profiles.results.model.session import Session
 
@@ -200,6 +201,12 @@ class MainWindow(FocusHome, PagedWindow):
         if event.type() == QEvent.Type.DeferredDelete:
             wait_for_all(self)  # Qt would wait for their threads, which wait for Python
         return super().event(event)
+
+    @guarded()
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Return press a button that has the focus."""
+        if not press_focused(event, self.focusWidget()):
+            super().keyPressEvent(event)
 
     def _dress_dialog(self, child: QObject) -> None:
         if isinstance(child, QWidget) and child.isWindow():

@@ -49,6 +49,11 @@ def total_words(estimates: Iterable[float | None]) -> str:
     return told if len(known) == len(every) else f"at least {told.removeprefix('about ')}"
 
 
+def in_all(total: str) -> str:
+    """A total behind what waits; of what is not known there is none."""
+    return total if total in {"", UNKNOWN} else f"{total} in all"
+
+
 def _kernels(kernels: tuple[str, ...]) -> str:
     if len(kernels) > MOST_NAMED:
         return f"{len(kernels)} kernels"

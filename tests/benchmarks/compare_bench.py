@@ -93,7 +93,7 @@ class Visit:
             "sorting the table": lambda: table.sortByColumn(6, Qt.SortOrder.DescendingOrder),
             "filtering the table": self.filter,
             "scrolling the table": self.scroll,
-            "hiding a kernel": lambda: board.ratios.toggled.emit("standard", "standard" in board._hidden),
+            "hiding a kernel": lambda: board.legend.toggled.emit("standard", "standard" in board._hidden),
             "leaving and showing the page": self.leave_and_return,
             "another theme": self.turn_theme,
         }

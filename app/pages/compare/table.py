@@ -93,6 +93,7 @@ class ListTable(RowTable):
         if self._spread:
             self._size_columns(*map(px, self._widths))
 
+    @guarded()
     def setColumnHidden(self, column: int, hide: bool) -> None:
         """Share the room out among the others."""
         if self.isColumnHidden(column) is not hide:

@@ -14,7 +14,7 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.figures.lanes import FIELDS, LANES, Lane
 from flashscope.app.figures.ring import ReadingRing, Values
 from flashscope.app.figures.spans import Span, coarse, ends_of, running_at, spans_of
-from flashscope.app.figures.time_view import LEAST_S, TimeView
+from flashscope.app.figures.time_view import LEAST_S, NEAREST_S, TimeView
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.profile.lane_row import BRIEF_PX, LEFT_PX, LaneRow
@@ -319,7 +319,7 @@ class TelemetryStrip(QWidget):
             end = math.ceil(max(newest, LEAST_S))
             return (max(0.0, end - IDLE_S), float(end))
         if session.ended_ns is not None:
-            return (0.0, max((session.ended_ns - session.t0_ns) / 1e9, LEAST_S))
+            return (0.0, max((session.ended_ns - session.t0_ns) / 1e9, NEAREST_S))
         return (0.0, _roomy(newest))
 
     def show_only(self, fields: Collection[str]) -> None:

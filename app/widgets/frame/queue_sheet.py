@@ -26,7 +26,7 @@ from flashscope.app.widgets.focus_home import FocusHome
 from flashscope.app.widgets.pick_list import ASIDE_ROLE, AsideDelegate
 from flashscope.app.widgets.plain import PlainLabel, plain_tip, set_tip
 from flashscope.app.words.progress import count_text, left_text
-from flashscope.app.words.queueing import estimate_words, sweep_words, total_words
+from flashscope.app.words.queueing import estimate_words, in_all, sweep_words, total_words
 from flashscope.profiles.results.model.time_left import seconds_left
 
 SIZE = 680, 420  # pixels at 100 %
@@ -201,7 +201,7 @@ class QueueSheet(FocusHome, QDialog):
             item.setData(ASIDE_ROLE, told)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{entry.left_told}, {told}")
         total = total_words(self._queue.estimates(session, controller.sweep_now_ns)) if self._shown else ""
-        self.total.setText(f"{total} in all" if total and controller.measuring else total)
+        self.total.setText(in_all(total) if controller.measuring else total)
 
     def _show_running(self) -> None:
         measuring, session = self._controller.measuring, self._controller.sweep

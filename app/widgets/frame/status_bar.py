@@ -24,7 +24,7 @@ from flashscope.app.words.progress import (
     memory_text,
     outcome_text,
 )
-from flashscope.app.words.queueing import total_words, waiting_words
+from flashscope.app.words.queueing import in_all, total_words, waiting_words
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.model.time_left import seconds_left
 from flashscope.profiles.wire.events import Reading
@@ -166,7 +166,7 @@ class StatusBar(QFrame):
             if queue.stopped:
                 waits = f"queue stopped, {waits}"
             elif self.width() >= px(ROOMY):
-                waits = f"{waits}, {total} in all"
+                waits = f"{waits}, {in_all(total)}"
             self.queue.setText(waits)
             set_tip(self.queue, queue.stopped or "\n".join(entry.left_told for entry in queue.entries))
 

@@ -10,7 +10,9 @@ from PySide6.QtWidgets import (
     QComboBox,
     QLineEdit,
     QPlainTextEdit,
+    QTabBar,
     QTextEdit,
+    QToolButton,
     QWidget,
 )
 
@@ -19,6 +21,8 @@ OF_NUMBERS = "0123456789+-.,"  # what a number is typed with: no other key means
 MOVED_IN = (QComboBox, QAbstractSlider, QAbstractItemView)
 PRESSED = (QAbstractButton, QComboBox)
 ARROWS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Right}
+ALONG_TABS = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End}
+ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 MOVES = ARROWS | {
     Qt.Key.Key_PageUp,
     Qt.Key.Key_PageDown,
@@ -48,8 +52,27 @@ def belongs_to_input(event: QEvent, focused: QWidget | None) -> bool:
     return _pressed_by(key, focused)
 
 
+def press_focused(event: QKeyEvent, focused: QWidget | None) -> bool:
+    """Press the focused button by Return, which no shortcut took; whether it did. Qt leaves that to dialogs.
+
+    A button that has a menu alone opens that.
+    """
+    if event.key() not in ENTER or event.modifiers() & COMMAND or not isinstance(focused, QAbstractButton):
+        return False
+    if (
+        isinstance(focused, QToolButton)
+        and focused.popupMode() == QToolButton.ToolButtonPopupMode.InstantPopup
+    ):
+        focused.showMenu()
+    else:
+        focused.click()
+    return True
+
+
 def _pressed_by(key: int, focused: QWidget) -> bool:
-    """Whether a key presses a button, or goes from one to the next where they are one choice of a few."""
+    """Whether a key presses a button, or goes from one to the next where they are one choice, or tabs."""
+    if isinstance(focused, QTabBar):
+        return key in ALONG_TABS
     if isinstance(focused, QAbstractButton) and key in ARROWS:
         return focused.group() is not None
     return isinstance(focused, PRESSED) and key == Qt.Key.Key_Space

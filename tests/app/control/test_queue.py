@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.words.progress import elapsed_text
-from flashscope.app.words.queueing import estimate_words, run_words, total_words
+from flashscope.app.words.queueing import estimate_words, in_all, run_words, total_words
 from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import PlanFinished
 from tests.app.fakes import PLAN, SECOND, sweep
@@ -300,6 +300,12 @@ def test_a_total_of_which_a_part_is_not_known_is_a_least(estimates: list[float |
 def test_what_waits_never_takes_no_time(seconds: float, known: bool) -> None:
     said = [estimate_words(seconds), total_words([seconds] if known else [seconds, None])]
     assert not any(text.endswith((" 0:00", " 0:01")) for text in said)
+
+
+def test_of_a_time_that_is_not_known_nothing_is_said_in_all() -> None:
+    assert in_all(total_words([None])) == "time not known yet"
+    assert in_all(total_words([60.0, None])) == "at least 1:00 in all"
+    assert in_all(total_words([])) == ""
 
 
 def test_runs_are_told_as_one_row() -> None:

@@ -78,6 +78,44 @@ def test_space_presses_the_focused_button_and_is_no_shortcut_there(window: MainW
     assert window.page.key == "sessions"
 
 
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
+def test_return_presses_the_focused_button_where_no_action_has_the_key(
+    window: MainWindow, qtbot: QtBot, key: Qt.Key
+) -> None:
+    window.show_page("start")
+    step = next(one for one in window.page.findChildren(QAbstractButton) if one.text() == "Step")
+    step.setFocus()
+    qtbot.waitUntil(step.hasFocus)
+    QTest.keyClick(step, key)
+    assert window.view == "stepper"
+
+
+def test_return_on_a_button_beside_a_bar_of_a_timeline_is_the_timelines(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.show_page("timeline")
+    action = window.registry.find("timeline.step")
+    assert action is not None
+    button = window.rail.findChildren(QAbstractButton)[0]
+    button.setFocus()
+    qtbot.waitUntil(button.hasFocus)
+    QTest.keyClick(button, Qt.Key.Key_Return)
+    assert (window.view == "timeline") is action.isEnabled()
+
+
+def test_arrows_go_from_tab_to_tab_also_where_they_step_or_move(window: MainWindow, qtbot: QtBot) -> None:
+    for view, key, following in (
+        ("stepper", Qt.Key.Key_Right, "timeline"),
+        ("timeline", Qt.Key.Key_Right, "ladder"),
+        ("timeline", Qt.Key.Key_Left, "stepper"),
+    ):
+        window.show_page(view)
+        window.tabs.setFocus()
+        qtbot.waitUntil(window.tabs.hasFocus)
+        QTest.keyClick(window.tabs, key)
+        assert window.view == following
+
+
 def test_tab_reaches_every_button_of_the_start_page(window: MainWindow, qtbot: QtBot) -> None:
     window.activateWindow()
     start = start_page(window)

@@ -13,7 +13,7 @@ MANY = ("h100-peers", "h200-peers", "h200-standard-flash2", "h200-traffic")
 
 def drawn_px(plot: StrandPlot) -> int:
     """How high the curves themselves have it, without their axes."""
-    return round(plot.getViewBox().height())
+    return int(plot.getViewBox().height())
 
 
 @pytest.mark.parametrize("sessions", [MANY[:2], MANY])

@@ -166,6 +166,15 @@ def test_labels_of_n_stand_above_the_lanes_each_within_its_stretch(saved: Bench)
     assert not any(getattr(item, "toPlainText", str)() in {"512", "1k", "2k"} for item in texts)
 
 
+def test_the_time_of_a_short_sweep_that_has_ended_ends_with_it(bench: Bench) -> None:
+    recorded = session_of(script(make_plan(("standard",), LENGTHS[:1])))
+    recorded.ended_ns = recorded.t0_ns + 400_000_000
+    bench.controller._shown._show(recorded, "saved", None)
+    bench.page.show_view("telemetry")
+    bench.drawn()
+    assert list(bench.page.bottom.strip._moment.view) == pytest.approx([0.0, 0.4])
+
+
 def test_after_the_last_span_of_a_sweep_that_has_ended_no_n_is_named(saved: Bench) -> None:
     spans = saved.page.bottom.strip._moment.spans
     *_, (_start, end, _seqlen) = seqlen_stretches(spans, spans[-1].end_s + 100.0)  # type: ignore[operator]
