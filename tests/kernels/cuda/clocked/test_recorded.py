@@ -22,7 +22,7 @@ from flashscope.profiles.worker.timelines import record_timeline
 
 pytestmark = pytest.mark.gpu
 NEAR_NS = 2_000
-SLEEP = 4_000  # cycles: over 2 us at the clocks that there are
+WAITED = "for (const unsigned t = clock_now(); clock_now() - t < 4000u;) {}"  # over 2 us at any clock
 SLEEP_NS = (1_700, 4_500)
 KERNELS: tuple[ClockedKernel, ...] = ("flash2", "flash3")
 DTYPES: tuple[Dtype, ...] = ("float16", "bfloat16")
@@ -95,7 +95,7 @@ def test_all_warpgroups_saw_the_same_clock_between_their_anchors(
     small = ends.view(np.uint32).reshape(*ends.shape[:2], 8).astype(np.int64)
     cycles = (small[..., 5] - small[..., 4]) % (1 << 32)
     assert (ns > 0).all()
-    np.testing.assert_allclose(cycles / ns, np.median(cycles / ns), rtol=0.01)
+    np.testing.assert_allclose(cycles / ns, np.median(cycles / ns), rtol=0.02)
     assert len(np.unique(small[:, 0, 6])) == len(ends)  # each of these blocks has an SM of its own
 
 
@@ -159,7 +159,7 @@ def test_a_sleep_in_the_softmax_shows_in_the_softmax_and_in_no_other_stage(
         if not line or "CLOCKS" not in program.defines:
             return source
         assert source.count(line) == 1
-        return source.replace(line, f"{line}for (const int t = clock(); clock() - t < {SLEEP};) {{}}\n")
+        return source.replace(line, f"{line}{WAITED}\n")
 
     monkeypatch.setattr(cuda_compile, "read_source", slowed)
     after = medians(recorded(kernel, problem))
