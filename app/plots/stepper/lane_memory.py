@@ -16,6 +16,7 @@ LONGEST = "m ℓ O"  # of the names of arrays
 PICTURE_SHARE = 0.5  # of the width
 TALL = 0.5  # of the width that a picture under the bars is high at least
 MOST_ARRAYS, LINE = 6, 1.6  # of a lane, and how many captions high the line of each is
+TIGHT = 0.75  # captions' heights of a line; in a lower one names are smaller, or they would meet
 LEAST_BAR = 2.0  # captions' heights; sizes give way to bars that would be shorter
 TOLD = {
     "start": "no S yet",
@@ -97,6 +98,7 @@ class LaneMemory:
         painter.setFont(self._panel.sized(SMALL))
         font, unit, theme = painter.font(), self._panel.unit(), self._panel.theme
         line = min(room.height() / MOST_ARRAYS, LINE * unit)
+        painter.setFont(self._panel.sized(SMALL * min(1.0, round(line / (TIGHT * unit), 1))))
         name = width_of(LONGEST, font) + 0.5 * unit  # in every lane, or the bars would not be of one scale
         size = width_of("00.0 KiB", font) + 0.7 * unit
         if room.width() - name - size < LEAST_BAR * unit:

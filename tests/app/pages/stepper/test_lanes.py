@@ -272,6 +272,26 @@ def test_every_text_of_a_lane_stands_in_the_room_it_has(
         assert beyond(board, monkeypatch) == []
 
 
+@pytest.mark.parametrize("height", range(170, 280, 10))
+def test_the_names_of_arrays_in_memory_never_meet(
+    walked: Bench, monkeypatch: pytest.MonkeyPatch, height: int
+) -> None:
+    standard = lanes(walked.page).panels[0]
+    walked.page.seek(130)
+    standard.take_any_room(True)
+    standard.resize(160, height)
+    met = []
+
+    def noting(painter: QPainter, rect: QRectF, html: str, *rest: Any) -> float:
+        if html in {"Q", "K", "V", "S", "P", "O"} and painter.fontMetrics().capHeight() > rect.height():
+            met.append(html)
+        return put(painter, rect, html, *rest)
+
+    monkeypatch.setattr(lane_memory, "put", noting)
+    standard.grab()
+    assert met == []
+
+
 @pytest.fixture
 def rig(qtbot: QtBot, qapp: object) -> Iterator[Rig]:
     made = Rig(qtbot)
