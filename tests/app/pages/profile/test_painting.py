@@ -154,7 +154,9 @@ def test_a_panel_of_other_kernels_takes_another_height_once_and_at_the_end(bench
     bench.settle()
     panel, plots = bench.page.plots.panel, plots_of(bench)
     assert list(panel.kernels) == list(KERNELS)
-    assert panel.y() > plots[0].parentWidget().y()
+    card = plots[0].parentWidget()
+    assert card is not None
+    assert panel.y() > card.y()
     shown = [plot for plot in plots if plot.isVisible()]
     with counted(QEvent.Type.Resize, panel, *plots) as resized:
         for _step in panel.set_kernels(OTHERS):
