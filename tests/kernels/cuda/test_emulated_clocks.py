@@ -20,6 +20,7 @@ from tests.kernels.cuda.builds import ON_HOPPER
 from tests.kernels.cuda.compiled import resources, workload
 from tests.kernels.cuda.emulator.launch import guarded_memory, run
 from tests.kernels.cuda.emulator.running import drawn, needs_compiler
+from tests.matrix import chosen
 
 HOPPER = 900
 COUNTING = (
@@ -130,8 +131,8 @@ def test_blocks_that_ran_side_by_side_on_an_sm_have_places_of_their_own() -> Non
     assert slots(sm, begin, end).tolist() == [0, 1, 0, 0]
 
 
-@pytest.mark.parametrize("head_dim", [64, 128])
-@pytest.mark.parametrize("causal", [False, True])
+@chosen("head_dim", (64, 128), {128})
+@chosen("causal", (False, True), {True})
 def test_a_build_with_clocks_spills_no_register(head_dim: int, causal: bool) -> None:
     program = flash2.program(workload(head_dim, "float16", causal=causal), ON_HOPPER)
     (kernel,) = resources(compile_offline(clocked(program, 128), ON_HOPPER)[1]).values()
