@@ -2,7 +2,7 @@
 
 from time import monotonic
 
-from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QScreen
 from PySide6.QtWidgets import QWidget
 
@@ -64,6 +64,12 @@ class FullScreen(QObject):
         self._ask(wanted=True)
         self._back.stop()
         self._check.start()
+
+    def stand_as(self, size: QSize) -> None:
+        """Be of this size in place of the screen's, whatever was asked before: for a picture."""
+        self._asked_s = float("-inf")
+        self._window.showNormal()
+        self._window.resize(size)
 
     def _leave(self) -> None:
         self._check.stop()

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
+from PySide6.QtCore import QSize
+
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import Theme
@@ -37,8 +39,7 @@ def render_story(folder: Path, story: Story, themes: Sequence[Theme]) -> Iterato
         _walk_on_the_cpu(window)
         window.stage.enter(story)
         run_loop(2 * ANSWER_MS)  # until it fills its screen, which is none and small
-        window.showNormal()
-        window.resize(*SIZE)
+        window.stage.venue.stand_as(QSize(*SIZE))
         for theme, at in numbered:
             window.appearance.use(theme)
             _show(window, at)

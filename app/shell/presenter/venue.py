@@ -1,6 +1,6 @@
 """The screen that the audience sees: which it is, how large everything is on it, and that it stays on."""
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QSize, Signal
 from PySide6.QtGui import QGuiApplication, QScreen
 from PySide6.QtWidgets import QWidget
 
@@ -89,6 +89,10 @@ class Venue(QObject):
         self._awaited, self.turning = zoom_on(height), True
         if self._filled_before or not self._full_screen.turning:
             self._go_on()
+
+    def stand_as(self, size: QSize) -> None:
+        """Be of this size in place of the audience's screen's: for a picture."""
+        self._full_screen.stand_as(size)
 
     def give_back(self) -> None:
         """Make the window what it was before."""

@@ -1,7 +1,7 @@
 """The Ladder page: a step's source beside its predecessor's, and what it gained by the recording."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -344,6 +344,8 @@ def test_on_a_stage_the_source_is_large_and_begins_where_the_stop_says(
     window: MainWindow, page: LadderPage, rig: Rig, qtbot: QtBot
 ) -> None:
     window.stage.enter(STORY)
+    qtbot.waitUntil(lambda: not (window.stage.venue.turning or window.stage.venue.filling))
+    window.stage.venue.stand_as(QSize(1280, 720))
     number = next(n for n, stop in enumerate(STORY.stops) if stop.kernels[-1] == "flash3-b" and stop.lines)
     window.stage.go(number)
     page.chores.wait()
