@@ -7,6 +7,7 @@ from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.traffic import TrafficPage
 from flashscope.app.plots.stepper.panel import Panel
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.presenter.checks.scenes import scene_at
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import BUNDLED_STORIES, Stop, find_story, read_story
@@ -55,6 +56,8 @@ def expected(window: MainWindow, stop: Stop) -> str:
     """The sentence, worked out from the file, or from the numbers of the step."""
     story = window.stage.story
     path = story.session_of(stop) if story else None
+    if path is not None and stop.page in {"stepper", "timeline"}:
+        return fill(stop.sentence, scene_at(stop, load(path)))
     if path is None:
         return fill(stop.sentence, window.page.staging.scene)
     curves = by_curve(rows(load(path)))
