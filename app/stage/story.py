@@ -87,8 +87,7 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         baseline: What the kernels are compared with; empty: as usual.
         curve: Which problems, as `d 128, causal`; empty: the first.
         seqlen: Where the crosshair stands, or of which N timelines are; None: where it tells most.
-        preset: What the Stepper walks through; empty: the newest trace of the session that the stop names, or
-            what it walked through last.
+        preset: What the Stepper walks through; empty: the newest trace of the session, if one is named.
         step: Which step of it, from 0.
         mode: In which mode the Stepper walks; empty: Blocks.
         fault: What the mode Broken breaks; empty: what it broke last.
