@@ -8,7 +8,8 @@ from flashscope.profiles.store import SUFFIX, SessionFileError
 
 BUNDLED = ASSETS / "sessions"
 # The lesson, the ladder beside libraries, all that is counted; few query rows, few tiles, gradients;
-# the libraries on another GPU; rates of its caches; traces of timed kernels; timelines.
+# the libraries on another GPU, and FlashAttention-3's own build there; rates of its caches; traces of timed
+# kernels; timelines.
 NAMES = {
     "h200-standard-flash2": "H200 standard and flash2",
     "h200-peers": "H200 beside libraries",
@@ -17,14 +18,17 @@ NAMES = {
     "h200-thin": "H200 small problems",
     "h200-backward": "H200 backward",
     "h100-peers": "H100 beside libraries",
+    "h100-flash-attn-3": "H100 beside FlashAttention-3",
     "h100-caches": "H100 caches",
     "h100-inside": "H100 inside flash2 and flash3",
     "cpu-timelines": "CPU timelines of flash1 and flash2",
 }
 COUNTED, INSIDE, CLOCKED = "h200-traffic", "h100-inside", "cpu-timelines"
-SPECIAL = {"h100-caches", INSIDE, CLOCKED}  # for one view each, which leads to it
+# For one view each, which leads to it, or like another one, and in the Library alone.
+SPECIAL = {"h100-caches", INSIDE, CLOCKED, "h100-flash-attn-3"}
 BACKWARD, DECODING = "h200-backward", "h200-decode"
-ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers"}  # in problems
+# In problems.
+ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers", "h100-flash-attn-3"}
 
 
 def bundled_sessions() -> list[Path]:

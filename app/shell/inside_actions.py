@@ -88,10 +88,12 @@ class InsideActions:
         point = self._point()
         if point is None:
             return
-        if why := why_no_timeline(point.kernel):
+        machine = self._controller.machine
+        if why := why_no_timeline(point.kernel, machine):
             self._tell(why)
             return
-        found = timeline_of_point(cast("ClockedKernel", point.kernel), point.problem, self._backend)
+        kernel = cast("ClockedKernel", point.kernel)
+        found = timeline_of_point(kernel, point.problem, self._backend, machine)
         self._leave_for("timeline", partial(self._controller.insides.timeline_asked.emit, found))
 
     @property

@@ -1,19 +1,24 @@
-"""From a point of a sweep to a timeline of its kernel on this machine's CPU."""
+"""From a point of a sweep to a timeline of its kernel on this machine."""
 
 from dataclasses import dataclass
-from typing import get_args
 
 from msgspec.structs import replace as with_fields
 
 from flashscope.app.stepper.from_point import shortened
 from flashscope.app.words.units import seqlen_full
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.spec import SIXTEEN_BIT
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.timeline import ClockedKernel, TimelineRequest
+from flashscope.profiles.plan.machine import Machine
 
 ROUNDS = {512: 25, 1024: 15, 2048: 7, 4096: 5}
 """How often both builds run, by N: of short runs more, that one may be undisturbed."""
-MOST_HEADS = 8
-CLOCKED: tuple[ClockedKernel, ...] = get_args(ClockedKernel)
+MOST_HEADS = {"cpu": 8, "cuda": 16}
+CLOCKED: dict[Backend, tuple[ClockedKernel, ...]] = {
+    "cpu": ("flash1", "flash2"),
+    "cuda": ("flash2", "flash3"),
+}
 
 
 @dataclass(frozen=True)
@@ -36,31 +41,64 @@ class PointTimeline:
         return " ".join((f"A timeline of {self.title}.", *self.changes))
 
 
-def why_no_timeline(kernel: str) -> str:
-    """Why there is no timeline of a kernel, in a sentence; empty: there is."""
-    if kernel in CLOCKED:
+def why_no_timeline(kernel: str, machine: Machine | None) -> str:
+    """Why there is no timeline of a kernel here, in a sentence; empty: there is."""
+    if kernel in CLOCKED["cpu"] or _runs_on_gpu(kernel, machine):
         return ""
-    return f"{kernel} has no build with clocks between its stages: {' and '.join(CLOCKED)} have, on a CPU."
+    cpu, gpu = (" and ".join(CLOCKED[backend]) for backend in ("cpu", "cuda"))
+    return f"{kernel} has no build with clocks here: {cpu} have one on a CPU, {gpu} on a GPU."
 
 
-def timeline_of_point(kernel: ClockedKernel, problem: Problem, backend: Backend) -> PointTimeline:
-    """A point's problem as it is recorded in some seconds.
+def timeline_of_point(
+    kernel: ClockedKernel, problem: Problem, backend: Backend, machine: Machine | None
+) -> PointTimeline:
+    """A point's problem as it is recorded in some seconds: on the GPU if it was measured on one.
 
     Args:
         kernel: The point's.
         problem: The point's.
         backend: Where it was measured.
+        machine: What there is here.
     """
-    changes = ["On the CPU: CUDA kernels have no build with clocks."] if backend == "cuda" else []
-    short, changed = shortened(problem, max(ROUNDS), "longer ones take minutes on a CPU")
+    where: Backend = "cuda" if backend == "cuda" and _runs_on_gpu(kernel, machine) else "cpu"
+    if kernel not in CLOCKED["cpu"]:
+        where = "cuda"
+    changes = [] if where == backend else [_elsewhere(kernel, where, machine)]
+    why = "longer ones take minutes on a CPU" if where == "cpu" else "longer ones have too many bars"
+    short, changed = shortened(problem, max(ROUNDS), why)
     changes += changed
-    if short.dtype != "float32":
-        changes.append(f"float32 in the place of {short.dtype}: a CPU's kernels have that alone.")
-    heads = short.batch * short.heads
-    if heads > MOST_HEADS:
-        changes.append(f"{MOST_HEADS} heads of {heads}.")
-        short = with_fields(short, batch=1, heads=MOST_HEADS, kv_heads=None)
-    short = with_fields(short, dtype="float32")
+    dtype = "float32" if where == "cpu" else short.dtype if short.dtype in SIXTEEN_BIT else "float16"
+    if short.dtype != dtype:
+        told = "a CPU's kernels have that alone" if where == "cpu" else "clocks are in kernels of 16 bits"
+        changes.append(f"{dtype} in the place of {short.dtype}: {told}.")
+    if where == "cuda" and short.block_mask is not None:
+        changes.append("Without its block mask, which no build with clocks takes.")
+        short = with_fields(short, block_mask=None)
+    heads, most = short.batch * short.heads, MOST_HEADS[where]
+    if heads > most:
+        changes.append(f"{most} heads of {heads}.")
+        short = with_fields(short, batch=1, heads=most, kv_heads=None)
+    elif where == "cuda" and short.key_heads != short.heads:
+        changes.append("Each head with K and V of its own.")
+        short = with_fields(short, kv_heads=None)
+    short = with_fields(short, dtype=dtype)
     rounds = next(ROUNDS[longest] for longest in ROUNDS if max(short.seqlen_q, short.seqlen_k) <= longest)
-    request = TimelineRequest(problem=short, kernel=kernel, rounds=rounds)
+    request = TimelineRequest(problem=short, backend=where, kernel=kernel, rounds=rounds)
     return PointTimeline(f"{kernel} at N = {seqlen_full(problem.seqlen)}", request, tuple(changes))
+
+
+def _runs_on_gpu(kernel: str, machine: Machine | None) -> bool:
+    """Whether this machine's GPU takes the kernel's build with clocks."""
+    device = None if machine is None else machine.device("cuda")
+    if device is None or kernel not in CLOCKED["cuda"]:
+        return False
+    return find_kernel(kernel).unsupported(Problem(seqlen_q=16, seqlen_k=16, dtype="float16"), device) is None
+
+
+def _elsewhere(kernel: str, where: Backend, machine: Machine | None) -> str:
+    """Why it is recorded where it was not measured."""
+    if where == "cuda":
+        return f"On the GPU: {kernel} runs on no CPU."
+    if machine is None or machine.device("cuda") is None:
+        return "On the CPU: no GPU is usable here."
+    return f"On the CPU: on a GPU {kernel} has no build with clocks here."

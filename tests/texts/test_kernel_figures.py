@@ -26,10 +26,12 @@ from tests.texts.pages import says, table_after
 KERNELS = "kernels/README.md"
 PEERS = {
     "flash3": "flash3",
+    "flash-attn-3": "flash-attn-3",
     "flash-attn-4": "flash-attn-4",
     "cuDNN": "torch-cudnn",
     "FlashAttention-2": "torch-flash",
 }
+SLOWER = "cuDNN", "FlashAttention-2"
 
 
 @pytest.mark.parametrize(
@@ -72,8 +74,9 @@ def test_the_clock_of_these_runs_is_the_recordings() -> None:
 @pytest.mark.parametrize(
     ("name", "marker", "columns"),
     [
-        ("h200-peers", "holds 17 kernels in turns over 30 problems", [*PEERS]),
-        ("h100-peers", "### The same on an H100", [*PEERS]),
+        ("h200-peers", "holds 17 kernels in turns over 30 problems", ["flash3", "flash-attn-4", *SLOWER]),
+        ("h100-peers", "### The same on an H100", ["flash3", "flash-attn-4", *SLOWER]),
+        ("h100-flash-attn-3", "### Beside FlashAttention-3", ["flash3", "flash-attn-3", *SLOWER]),
         ("h200-backward", "### Backward", ["flash3", "flash-attn-4", "cuDNN"]),
     ],
 )
@@ -202,6 +205,18 @@ def test_an_h100_takes_as_much_longer_as_the_page_says() -> None:
         KERNELS,
         f"it is {beside.mean:.2f}× as fast: ahead in all {beside.ahead} problems, by "
         f"{100 * (beside.least - 1):.1f}% to {_percent(beside.most)}",
+    )
+
+
+def test_ratios_to_flash_attention_3_are_the_recordings() -> None:
+    own = ratios("h100-flash-attn-3", "flash3", ["flash-attn-3"])
+    says("README.md", f"{own.mean:.2f}× as fast as FlashAttention-3 as its authors build it")
+    every = ratios("h100-flash-attn-3", "flash3", ["flash-attn-3", "torch-cudnn", "torch-flash"])
+    says(
+        KERNELS,
+        f"`flash3` is {own.mean:.2f}× as fast as `flash-attn-3`: ahead in all {own.ahead} problems, by "
+        f"{_percent(own.least)} to {_percent(own.most)}; beside the fastest of the three it is "
+        f"{every.mean:.2f}× as fast",
     )
 
 

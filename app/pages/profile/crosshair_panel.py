@@ -309,7 +309,7 @@ class CrosshairPanel(Card):
         if point is not None:
             name = f"Look inside {point.kernel} at N = {seqlen_full(point.problem.seqlen)}"
             self.inside.setAccessibleName(name)
-            set_tip(self.inside, name)
+            set_tip(self.inside, with_line("inside", name))
 
     def show_flight(self, states: Sequence[PointState]) -> None:
         """Say what the points in flight are doing."""

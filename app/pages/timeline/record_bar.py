@@ -120,7 +120,7 @@ class RecordBar(QWidget):
     def block(self, reason: str) -> None:
         """Let nothing be recorded, for this reason; without one let it again."""
         self.record.setEnabled(not reason)
-        set_tip(self.record, reason or "Run the kernels with clocks between their stages (R)")
+        set_tip(self.record, reason or "Run the kernels with clocks between their stages")
 
     def show_asked(self, request: TimelineRequest | None) -> None:
         """Show how far a timeline is in place of what can be chosen; None: the other way round."""

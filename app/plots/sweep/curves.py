@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF
 
 from flashscope.app.figures.series import Values
 from flashscope.app.look.theme import Theme
-from flashscope.app.plots.sweep.doubt_marks import Doubted
+from flashscope.app.plots.sweep.doubt_marks import DoubtedPoints
 from flashscope.app.plots.sweep.kernel_curves import Ending, KernelCurves, Stress
 
 NEAR_PX = 12  # from the pointer to a curve that is meant
@@ -49,7 +49,7 @@ class Curves(dict[str, KernelCurves]):
         known = [ending for kernel in shown if (ending := self[kernel].ending()) is not None]
         return sorted(known, key=lambda ending: ending.kernel not in first)
 
-    def doubted(self, shown: Sequence[str]) -> list[Doubted]:
+    def doubted(self, shown: Sequence[str]) -> list[DoubtedPoints]:
         """The points that are not trusted of those that are shown, by kernel; those of the hero first."""
         first = sorted(shown, key=lambda kernel: self._stress(kernel) != "hero")
         return [doubted for kernel in first if len((doubted := self[kernel].doubted()).places)]

@@ -20,7 +20,7 @@ ASIDE_PX = 8, 10  # from the middle of a point to that of its mark
 FAINT = 0.2  # opacity of the marks of curves that stand back
 
 
-class Doubted(NamedTuple):
+class DoubtedPoints(NamedTuple):
     """The points of a kernel that are not trusted.
 
     Attributes:
@@ -48,7 +48,7 @@ class DoubtMarks(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes
     def __init__(self, plot: pg.PlotWidget, theme: Theme) -> None:
         super().__init__()
         self._plot, self._theme = plot, theme
-        self._doubted: Sequence[Doubted] = ()
+        self._doubted: Sequence[DoubtedPoints] = ()
         self._marked: Sequence[Marked] | None = ()
         view = plot.getViewBox()
         self.setParentItem(view)
@@ -63,7 +63,7 @@ class DoubtMarks(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes
             self._marked = [*self._placed()]
         return self._marked
 
-    def show_doubted(self, doubted: Sequence[Doubted]) -> None:
+    def show_doubted(self, doubted: Sequence[DoubtedPoints]) -> None:
         """Mark the points of these; the first ones have their corners first."""
         if doubted or self._doubted:
             self._doubted = doubted

@@ -13,7 +13,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.plots.dots import brush, line_pen, pen
 from flashscope.app.plots.marks import LINE_ONLY
-from flashscope.app.plots.sweep.doubt_marks import FAINT, Doubted
+from flashscope.app.plots.sweep.doubt_marks import FAINT, DoubtedPoints
 from flashscope.app.plots.sweep.light_items import LightCurve, LightDots, LightLine
 from flashscope.app.plots.symbols import FILLED, symbol
 from flashscope.app.words.kinds import Scale
@@ -105,14 +105,14 @@ class KernelCurves:
         x, y = self.curve.getOriginalDataset()
         return np.empty((0, 2)) if x is None else np.column_stack((x, y))
 
-    def doubted(self) -> Doubted:
+    def doubted(self) -> DoubtedPoints:
         """Those of its points that are not trusted."""
         back = self._stress == "back"
         if self._drawn is None or not self._drawn[0].doubted.any():
-            return Doubted(np.empty((0, 2)), back)
+            return DoubtedPoints(np.empty((0, 2)), back)
         series, scale = self._drawn
         places = np.column_stack((to_axis(series.seqlen, "log2"), to_axis(series.value, scale)))
-        return Doubted(_known(places[series.doubted]), back)
+        return DoubtedPoints(_known(places[series.doubted]), back)
 
     def ending(self) -> Ending | None:
         """The kernel's last point that has a value; None without any."""

@@ -6,7 +6,7 @@ from shiboken6 import isValid
 from flashscope.app.shell.presenter.loading import Loading
 
 
-class Places:
+class ScrollPlaces:
     """Keeps where the scroll bars of a window stand: on a stage nothing scrolls, and they go to their begin.
 
     Args:

@@ -18,7 +18,7 @@ from flashscope.app.shell.presenter.fallback import FALL_BACK, NONE_FAILED, Fall
 from flashscope.app.shell.presenter.frame import Curtain, StageFrame
 from flashscope.app.shell.presenter.live import LiveRuns
 from flashscope.app.shell.presenter.loading import Loading
-from flashscope.app.shell.presenter.places import Places
+from flashscope.app.shell.presenter.places import ScrollPlaces
 from flashscope.app.shell.presenter.venue import Venue
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.story import GROWING, PageKey, Stop, Story
@@ -78,7 +78,7 @@ class Stage(QObject):
         self._fell = False  # what the stop ran
         self._held = False  # what is painted, as it is
         self.loading = Loading(self, self._ready)
-        self._places = Places(window, self.loading)  # first: nobody sees it scroll
+        self._places = ScrollPlaces(window, self.loading)  # first: nobody sees it scroll
         self.loading.changed.connect(self._cover)
         self._away: list[QWidget] = []
         self._view = window.view  # in front before the stage was taken, and of which session

@@ -19,7 +19,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import ClockedKernel, StageTimeline, TimelineRequest
 from flashscope.kernels.workload.trace import Array
 
-Bars = Callable[[Mapping[str, Any], int], WarpBars]
+ReadBars = Callable[[Mapping[str, Any], int], WarpBars]
 WARP, STAGES_OF_A_STEP = 32, 4
 NO_BUILD = "On a GPU flash2 and flash3 alone, in 16 bits, are built with clocks between their stages."
 NOT_PLAIN = "A timeline is of a forward pass without a block mask whose sequences fill their arrays."
@@ -44,7 +44,7 @@ class ClockedBuild(NamedTuple):
     program: Program
     recorded: dict[str, tuple[tuple[int, ...], Any]]
     most_bars: int
-    bars: Bars
+    bars: ReadBars
     source: str
 
 

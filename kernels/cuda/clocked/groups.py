@@ -20,7 +20,7 @@ from flashscope.kernels.cuda.program import TileSize, ceil_div
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import LOAD, NO_PLACE, PV, QK, SOFTMAX, STORE
 
-Clocks = npt.NDArray[np.int64]
+ClockRows = npt.NDArray[np.int64]
 ROWS_BESIDE_STEPS = 2  # of a tile of queries: its head and its end
 PRODUCER = 0  # the lane
 BLOCK, FIRST_CLOCK, LAST_CLOCK, SM = 1, 4, 5, 6  # places in a tile's head, and in what `ends` has in 32 bits
@@ -185,7 +185,7 @@ class _Axis:
         return np.asarray(np.clip(ns, begin, end))
 
 
-def _loads(rows: Clocks, tile: GroupTile) -> tuple[list[int], list[int], Clocks]:
+def _loads(rows: ClockRows, tile: GroupTile) -> tuple[list[int], list[int], ClockRows]:
     """Stage, j, begin and end of each of the producer's bars: Q, then K of each key tile ahead of its V."""
     keys = tile.keys
     if not keys:
@@ -200,7 +200,7 @@ def _loads(rows: Clocks, tile: GroupTile) -> tuple[list[int], list[int], Clocks]
     return [LOAD] * len(asked), [j for j, _ in asked], np.array([clocks for _, clocks in asked])
 
 
-def _steps(rows: Clocks, keys: range) -> tuple[list[int], list[int], Clocks]:
+def _steps(rows: ClockRows, keys: range) -> tuple[list[int], list[int], ClockRows]:
     """The same of a consumer's bars: the stages of each key tile, and the store."""
     if not keys:
         return [STORE], [NO_PLACE], rows[:1, :2]

@@ -149,6 +149,7 @@ def test_a_cancelled_sweep_is_followed_by_the_next_and_keeps_its_points(rig: Rig
     rig.controller.run(PLAN)
     rig.controller.run(SHORT)
     rig.say(sweep(points=2))
+    qtbot.waitUntil(lambda: rig.controller.sweep_path is not None)
     first = rig.controller.sweep_path
     rig.controller.cancel()
     with qtbot.waitSignal(rig.controller.queue.begun):

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from flashscope.app.look.theme import DARK
 from flashscope.app.look.zoom import ZOOM
-from flashscope.app.plots.sweep.doubt_marks import ASIDE_PX, CORNERS, HIGH_PX, WIDE_PX, Doubted, Taken
+from flashscope.app.plots.sweep.doubt_marks import ASIDE_PX, CORNERS, HIGH_PX, WIDE_PX, DoubtedPoints, Taken
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.profiles.results.quantities.registry import RUNTIME
 from tests.matrix import in_rounds
@@ -49,7 +49,7 @@ def shown(places: list[tuple[float, float]], *, back: bool = False) -> SweepPlot
     view = plot.getViewBox()
     size = np.array([view.width(), view.height()])
     view.setRange(xRange=(0, 1), yRange=(0, 1), padding=0)
-    plot.doubts.show_doubted([Doubted(np.array([place]) / size, back) for place in places])
+    plot.doubts.show_doubted([DoubtedPoints(np.array([place]) / size, back) for place in places])
     return plot
 
 

@@ -248,7 +248,8 @@ def test_a_kernel_without_clocks_says_so_and_stays(window: MainWindow, peers: Pr
     window.trigger("inside.timeline")
     assert window.view == "profile"
     assert window.errors.text == (
-        "flash3 has no build with clocks between its stages: flash1 and flash2 have, on a CPU."
+        "flash3 has no build with clocks here: "
+        "flash1 and flash2 have one on a CPU, flash2 and flash3 on a GPU."
     )
 
 

@@ -6,12 +6,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flashscope.app.stepper.from_point import again, is_of, stand_in_for, trace_of_point
-from flashscope.app.stepper.point_timeline import MOST_HEADS, ROUNDS, timeline_of_point, why_no_timeline
+from flashscope.app.stepper.point_timeline import ROUNDS, timeline_of_point, why_no_timeline
 from flashscope.app.stepper.presets import MAX_SEQLEN
 from flashscope.kernels.catalogue.registry import KERNELS, find_kernel
 from flashscope.kernels.cpu.stages import check_clocked
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.kernels.workload.timeline import ClockedKernel
 from tests.app.fakes import CPU_MACHINE, GPU_MACHINE
 
 LONG = Problem(
@@ -172,29 +173,59 @@ def test_the_same_head_is_traced_in_the_other_order_and_on_the_other_backend(bac
 
 
 def test_a_timeline_is_recorded_on_the_cpu_in_some_seconds_and_what_that_changes_is_said() -> None:
-    found = timeline_of_point("flash1", LONG, "cuda")
+    found = timeline_of_point("flash1", LONG, "cuda", CPU_MACHINE)
     problem = found.request.problem
-    assert (problem.seqlen_k, problem.heads, problem.batch, problem.dtype) == (4096, MOST_HEADS, 1, "float32")
+    assert (problem.seqlen_k, problem.heads, problem.batch, problem.dtype) == (4096, 8, 1, "float32")
     assert (found.request.kernel, found.request.rounds) == ("flash1", ROUNDS[4096])
     assert found.words == (
         "A timeline of flash1 at N = 16\N{NARROW NO-BREAK SPACE}384. "
-        "On the CPU: CUDA kernels have no build with clocks. "
+        "On the CPU: no GPU is usable here. "
         "N = 4\N{NARROW NO-BREAK SPACE}096 in the place of 16\N{NARROW NO-BREAK SPACE}384: "
         "longer ones take minutes on a CPU. "
         "float32 in the place of float16: a CPU's kernels have that alone. 8 heads of 32."
     )
 
 
-@given(st.sampled_from(["flash1", "flash2"]), problems)
-def test_whatever_was_measured_can_be_recorded(kernel: str, problem: Problem) -> None:
-    found = timeline_of_point(kernel, problem, "cuda")  # type: ignore[arg-type]  # one of the two
-    check_clocked(find_kernel(kernel), found.request.problem)
+def test_on_a_gpu_a_point_of_it_is_recorded_there_in_its_dtype() -> None:
+    found = timeline_of_point("flash3", LONG, "cuda", GPU_MACHINE)
+    problem = found.request.problem
+    assert (found.request.backend, found.request.kernel, problem.dtype) == ("cuda", "flash3", "float16")
+    assert (problem.seqlen_k, problem.heads, problem.batch) == (4096, 16, 1)
+    assert found.words == (
+        "A timeline of flash3 at N = 16\N{NARROW NO-BREAK SPACE}384. "
+        "N = 4\N{NARROW NO-BREAK SPACE}096 in the place of 16\N{NARROW NO-BREAK SPACE}384: "
+        "longer ones have too many bars. 16 heads of 32."
+    )
+
+
+def test_flash1_of_a_gpu_is_recorded_on_the_cpu_and_says_why() -> None:
+    found = timeline_of_point("flash1", SHORT, "cuda", GPU_MACHINE)
+    assert found.request.backend == "cpu"
+    assert found.changes[0] == "On the CPU: on a GPU flash1 has no build with clocks here."
+
+
+@given(st.sampled_from(["flash1", "flash2", "flash3"]), problems, st.sampled_from(["cpu", "cuda"]))
+def test_whatever_was_measured_can_be_recorded(
+    kernel: ClockedKernel, problem: Problem, backend: Backend
+) -> None:
+    found = timeline_of_point(kernel, problem, backend, GPU_MACHINE)
+    if found.request.backend == "cpu":
+        check_clocked(find_kernel(kernel), found.request.problem)
+    else:
+        asked = found.request.problem
+        assert asked.even
+        assert (asked.block_mask, asked.passes, asked.key_heads) == (None, "forward", asked.heads)
+        assert asked.dtype != "float32"
     assert max(found.request.problem.seqlen_q, found.request.problem.seqlen_k) <= max(ROUNDS)
     assert found.request.problem.head_dim == problem.head_dim
 
 
 @pytest.mark.parametrize("kernel", NAMES)
 def test_a_kernel_without_clocks_says_which_have_them(kernel: str) -> None:
-    told = why_no_timeline(kernel)
-    assert bool(told) == (kernel not in {"flash1", "flash2"})
-    assert not told or told.endswith("flash1 and flash2 have, on a CPU.")
+    for machine, clocked in (
+        (CPU_MACHINE, {"flash1", "flash2"}),
+        (GPU_MACHINE, {"flash1", "flash2", "flash3"}),
+    ):
+        told = why_no_timeline(kernel, machine)
+        assert bool(told) == (kernel not in clocked)
+        assert not told or told.endswith("flash1 and flash2 have one on a CPU, flash2 and flash3 on a GPU.")

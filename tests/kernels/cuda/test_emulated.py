@@ -246,7 +246,7 @@ MET = "publish_stores();\n    __syncwarp();"
 DIAGONALS = ((200, 200), (133, 300), (320, 150), (1, 1))  # some end at a half, some behind it
 END_MUTANTS: dict[str, Edits] = {
     "O is stored from before": ((MET, "__syncwarp();"),),
-    "Q comes while O leaves": (("stores_are_read();\n                    arrive", "arrive"),),
+    "Q comes while O leaves": (("stores_are_read();\n                arrive", "arrive"),),
     "half of every first tile": (("end - j * 128 <= HALF_KEYS", "true"),),
     "no mask behind the half": (("&& limit >= j * 128", ""),),
     "the half's weights for all keys": (("for (int i = n / 2; i < S_REGS / 2; ++i) p[i] = 0;", ""),),
