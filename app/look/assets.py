@@ -6,6 +6,7 @@ from flashscope.installation import restore_command
 
 ASSETS = Path(__file__).parents[2] / "assets"
 RECORDINGS = "backward", "decode", "peers", "standard-flash2", "thin", "traffic"
+STORIES = "flash1-to-flash3", "inside-flash3", "online-softmax", "why-tiling-wins"
 USED = (
     "icon.svg",
     *(f"fonts/{name}" for name in ("DejaVuSansMono.ttf", "Inter-Regular.otf", "Inter-SemiBold.otf")),
@@ -13,7 +14,7 @@ USED = (
     "sessions/cpu-timelines.flashscope",
     *(f"sessions/h100-{name}.flashscope" for name in ("caches", "flash-attn-3", "inside", "peers")),
     *(f"sessions/h200-{name}.flashscope" for name in RECORDINGS),
-    *(f"stories/{name}.toml" for name in ("flash1-to-flash3", "online-softmax", "why-tiling-wins")),
+    *(f"stories/{name}.toml" for name in STORIES),
 )
 """The files that the program reads, by their places in the folder."""
 

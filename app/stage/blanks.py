@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from flashscope.app.stage.numbers import NUMBERS
+from flashscope.app.stage.numbers import NUMBERS, OF_TIMELINE
 from flashscope.app.stage.scene import Scene
 from flashscope.app.words.kinds import words_of
 from flashscope.app.words.units import bytes_text, ms_text, ratio_text, seqlen_text
@@ -143,7 +143,7 @@ def _text(blank: Blank, scene: Scene) -> str:
     if blank.what in QUANTITIES:
         return _figure(blank, QUANTITIES[blank.what], scene)
     if blank.what in NUMBERS:
-        return _number(blank.what, scene)
+        return _number(blank, scene)
     if blank.what == "n":
         return _seqlen(scene.seqlen)
     kernel = blank.kernel or scene.kernel
@@ -166,7 +166,12 @@ def _figure(blank: Blank, quantity: Quantity, scene: Scene) -> str:
     return _compared(quantity, mine, _known(quantity, scene, blank.other or scene.baseline, seqlen))
 
 
-def _number(name: str, scene: Scene) -> str:
+def _number(blank: Blank, scene: Scene) -> str:
+    name = blank.what
+    if name in OF_TIMELINE:
+        name = f"{name} of {blank.kernel or scene.kernel}"
+        if name not in scene.numbers:
+            raise Unknown(f"No timeline on show tells {name}.")
     if name not in scene.numbers:
         raise Unknown("This step is still being computed.")
     return scene.numbers[name]

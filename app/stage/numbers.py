@@ -1,23 +1,51 @@
 """The numbers of a step of the Stepper, by the names that a story's sentences have for them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flashscope.app.stepper.numbers import number, power
+from flashscope.app.words.units import digits, ms_text, share_text
 
 if TYPE_CHECKING:
     from flashscope.app.stepper.step_view import StepView
+    from flashscope.kernels.workload.timeline import StageTimeline
+    from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 
 OF_STEP = ("step", "steps", "tile", "tiles", "exact", "error")
 OF_ROW = ("m", "m-before", "m-tile", "l", "l-before", "alpha", "o")
+NS_IN_MS = 1e6
 EXPONENTS = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 OF_LANES = ("moved-standard", "moved-flash1", "moved-flash2", "moved-ratio")
-NUMBERS = (*OF_STEP, *OF_ROW, *OF_LANES)
+OF_TIMELINE = ("span", "waits", "covered", "imbalance", "tail", "idle", "rows")
+NUMBERS = (*OF_STEP, *OF_ROW, *OF_LANES, *OF_TIMELINE)
 """Before the first tile there are `step`, `steps` and `tiles` alone; `error` is that of the whole output.
 
 What has moved is known in the mode Lanes, from the formulas; `moved-ratio` is standard's over flash2's.
+Those of a timeline are of a kernel: how long its run with clocks took, what share of their time its lanes
+wait, how much of a softmax a product of another lane covers, the longest block over the shortest, how long
+the last blocks run alone, how many rows, SMs on a GPU, have nothing to do, and how many there are.
 """
+
+
+def timeline_numbers(
+    timelines: Sequence["StageTimeline"], facts: Sequence["TimelineFacts"]
+) -> Mapping[str, str]:
+    """Those of timelines on show, as `waits of flash3`; what one does not tell is not among them."""
+    known: dict[str, str] = {}
+    for timeline, fact in zip(timelines, facts, strict=True):
+        told = {
+            "span": ms_text(timeline.span_ns / NS_IN_MS),
+            "waits": share_text(fact.waits),
+            "covered": None if fact.covered is None else share_text(fact.covered),
+            "imbalance": digits(fact.imbalance),
+            "tail": ms_text(fact.tail_ns / NS_IN_MS),
+            "idle": str(fact.idle_rows),
+            "rows": str(timeline.rows.shape[0]),
+        }
+        kernel = timeline.request.kernel
+        known |= {f"{name} of {kernel}": text for name, text in told.items() if text is not None}
+    return known
 
 
 def step_numbers(view: "StepView") -> Mapping[str, str]:

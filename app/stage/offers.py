@@ -9,12 +9,15 @@ from flashscope.profiles.results.quantities.registry import QUANTITIES
 
 WHERE = "Where the crosshair stands"
 STEP = "This step"
+TIMELINES = "These timelines"
 MOST_KERNELS = 12  # in a menu
 COMPARED = "runtime", "footprint"
 
 
 def offers(scene: Scene) -> Mapping[str, Sequence[Filled]]:
     """The blanks that can be filled from what is on show, by what they speak of."""
+    if scene.numbers and scene.kernel:  # those of timelines have kernels in their names
+        return {TIMELINES: _known([f"{{{name}}}" for name in ("n", *scene.numbers)], scene)}
     if scene.numbers:
         return {STEP: _known([f"{{{name}}}" for name in NUMBERS], scene)}
     kernels = dict.fromkeys(row.kernel for row in scene.rows if row.seqlen == scene.seqlen)

@@ -27,6 +27,7 @@ BUNDLED_STORIES = {  # by their files
     "why-tiling-wins": "Why tiling wins",
     "online-softmax": "The online softmax in twelve steps",
     "flash1-to-flash3": "From flash1 to flash3",
+    "inside-flash3": "Inside flash3",
 }
 LARGEST = 1 << 20  # bytes of a file
 MOST_STOPS = 99
@@ -85,8 +86,8 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         kernels: Whose curves are shown, the last one the sentence's own; empty: all.
         baseline: What the kernels are compared with; empty: as usual.
         curve: Which problems, as `d 128, causal`; empty: the first.
-        seqlen: Where the crosshair stands; None: where it tells most.
-        preset: What the Stepper walks through.
+        seqlen: Where the crosshair stands, or of which N timelines are; None: where it tells most.
+        preset: What the Stepper walks through; empty: the newest trace of the session, if one is named.
         step: Which step of it, from 0.
         mode: In which mode the Stepper walks; empty: Blocks.
         fault: What the mode Broken breaks; empty: what it broke last.
@@ -132,7 +133,7 @@ SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for eve
     "kernels": ("profile", "results", "traffic", "timeline", "ladder"),
     "baseline": ("profile", "results"),
     "curve": ("profile", "results", "ladder"),
-    "seqlen": ("profile", "results", "traffic", "ladder"),
+    "seqlen": ("profile", "results", "traffic", "timeline", "ladder"),
     "preset": ("stepper",),
     "step": ("stepper",),
     "mode": ("stepper",),

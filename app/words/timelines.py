@@ -79,7 +79,8 @@ NUMPY_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 NUMPY = "NumPy on a CPU"  # in place of a problem that CUDA source is compiled for
 US, MS = 1e3, 1e6
 ALIKE = 0.01
-SMALL_TAIL, SMALL_IMBALANCE, SMALL_HELD_UP, SMALL_WAITS = 0.02, 1.5, 0.1, 0.1
+SMALL_TAIL, SMALL_IMBALANCE, SMALL_HELD_UP, SMALL_WAITS = 0.05, 1.5, 0.1, 0.1
+SHORT = 3  # lanes that a line names, each
 
 
 def source_lines(request: TimelineRequest, stage: str) -> tuple[str, tuple[str, ...]]:
@@ -136,7 +137,9 @@ def sentence(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts])
         told.append(held_up)
     elif len(facts) > 1:
         told.append(_beside_text(timelines, facts))
-    told.append(_rows_text(timelines[0], facts[0]))
+    else:
+        told.append(_covered_text(timelines[0], facts[0]))
+    told += _idle_text(timelines, facts), _rows_text(timelines, facts[0])
     return " ".join(filter(None, told)).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
@@ -145,7 +148,35 @@ def _shares_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
     most = [f"{share_text(share)} in {name}" for name, share in ranked[:3]]
     told = f"{timeline.request.kernel} spends {', '.join(most[:-1])} and {most[-1]}."
     waits = timeline.row_kind == "SM" and facts.waits > SMALL_WAITS
-    return f"{told} Its lanes wait {share_text(facts.waits)} of the time." if waits else told
+    lanes = f"{lane_word(timeline)}s"
+    return f"{told} Its {lanes} wait {share_text(facts.waits)} of the time." if waits else told
+
+
+def _covered_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
+    """How much of the softmax stands beside a product of another lane; empty: there is none."""
+    if timeline.row_kind != "SM" or facts.covered is None:
+        return ""
+    return (
+        f"While one {lane_word(timeline)} takes its softmax, a product of another on its SM is under way "
+        f"{share_text(facts.covered)} of the time."
+    )
+
+
+def lane_word(timeline: StageTimeline) -> str:
+    """What a lane of a timeline is."""
+    return next((word for word in ("warpgroup", "warp") if word in timeline.lanes[-1]), "lane")
+
+
+def lanes_words(lanes: Sequence[str]) -> str:
+    """Which lanes a row has, from above; empty where it has one."""
+    if len(lanes) == 1:
+        return ""
+    slot = "".join(lanes[0].rpartition(", ")[:2])
+    if all(lane.startswith(slot) for lane in lanes):
+        lanes = [lane.removeprefix(slot) for lane in lanes]
+    if len(lanes) <= SHORT:
+        return f"from above: {', '.join(lanes)}"
+    return f"from above: {lanes[0]} to {lanes[-1]}"
 
 
 def _beside_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts]) -> str:
@@ -180,20 +211,32 @@ def _held_up_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFa
     )
 
 
-def _rows_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
-    """The tail, idle rows and the imbalance, those that there are."""
-    rows, kind, told = len(timeline.rows.numpy()), timeline.row_kind, []
-    if facts.idle_rows:
-        told.append(f"{facts.idle_rows} of {rows} {kind}s have nothing to do.")
+def _idle_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts]) -> str:
+    """How many rows of the first one have nothing to do, beside those of another kernel; empty: none."""
+    one, idle, told = timelines[0], facts[0].idle_rows, "have nothing to do"
+    if not idle:
+        return ""
+    text = f"{idle} of {len(one.rows.numpy())} {one.row_kind}s {told}"
+    kernels: list[str] = [timeline.request.kernel for timeline in timelines[:2]]
+    if len({*kernels}) == 1:
+        return f"{text}."
+    return f"{text} in {kernels[0]}, {facts[1].idle_rows or 'none'} in {kernels[1]}."
+
+
+def _rows_text(timelines: Sequence[StageTimeline], facts: TimelineFacts) -> str:
+    """The tail and the imbalance of the first one, those that there are."""
+    timeline, told = timelines[0], []
+    of = f" of {timeline.request.kernel}" if len(timelines) > 1 else ""
     tail = facts.tail_ns / max(1, timeline.span_ns)
-    if rows - facts.idle_rows > 1 and tail > SMALL_TAIL:
-        told.append(f"The last blocks run alone for {ms_text(facts.tail_ns / MS)}, {share_text(tail)} of it.")
+    if len(timeline.rows.numpy()) - facts.idle_rows > 1 and tail > SMALL_TAIL:
+        alone = f"{ms_text(facts.tail_ns / MS)}, {share_text(tail)} of the run"
+        told.append(f"The last blocks{of} run alone for {alone}.")
     if (
         not _is_held_up(timeline, facts)
         and facts.imbalance > SMALL_IMBALANCE
         and _masked(timeline.request.problem)
     ):
-        told.append(f"The longest block takes {digits(facts.imbalance)} times as long as the shortest.")
+        told.append(f"The longest block{of} takes {digits(facts.imbalance)} times as long as the shortest.")
     return " ".join(told)
 
 

@@ -24,7 +24,7 @@ from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.words.provenance import Provenance, of_kept, of_machine
 from flashscope.app.words.tracing import broken
-from flashscope.kernels.workload.trace import Fault
+from flashscope.kernels.workload.trace import Fault, Trace
 
 
 class Stepper(Protocol):
@@ -55,6 +55,9 @@ class Stepper(Protocol):
 
     def seek(self, at: int) -> None:
         """Go to a step."""
+
+    def show_trace(self, trace: Trace) -> None:
+        """Walk through a trace."""
 
     def show_mode(self, key: str) -> None:
         """Draw what is walked through in another mode."""
@@ -146,11 +149,15 @@ class StepperStaging(Staging):
         self._board.take_stage(stop.panels)
         if stop.fault:
             self._board.take_fault(cast("Fault", stop.fault))  # a story names one of them
+        newest = self._newest(stop)
         if stop.preset and stop.preset != self._preset():
             if self.controller.measuring:
                 page.bar.follow_backend("cpu")  # the GPU would have the stage empty until its end
             page.bar.choose_preset(stop.preset)
             page.ask()
+        elif newest is not None and (page.story is None or page.story.recording.trace is not newest):
+            page.show_trace(newest)
+            self._go()
         else:
             self._go()
 
@@ -180,6 +187,12 @@ class StepperStaging(Staging):
     def _go(self) -> None:
         if self._step is not None:
             self._page.seek(self._step)
+
+    def _newest(self, stop: Stop) -> Trace | None:
+        """The newest trace of the session that a stop names in place of a preset; None: it names none."""
+        session = self.controller.session
+        named = session is not None and bool(session.traces) and stop.session and not stop.preset
+        return session.traces[-1] if session is not None and named else None
 
     def _preset(self) -> str:
         """The preset on show in the order it is meant for; empty for anything else."""

@@ -11,7 +11,7 @@ from flashscope.app.plots.timeline.lanes_plot import LanesPlot
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.timelines import overhead_text, problem_words
+from flashscope.app.words.timelines import lanes_words, overhead_text, problem_words
 from flashscope.app.words.units import digits
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 
@@ -61,8 +61,10 @@ class LanesCard(Card):
         self.kernel = request.kernel
         self.set_title(request.kernel)
         clocks = f"with clocks {digits(facts.overhead)}× the time"
-        self._brief = " · ".join(filter(None, (rows.key, clocks)))
-        self._whole = text = f"{problem_words(request.problem)} · {overhead_text(facts, request.rounds)}"
+        lanes, text = lanes_words(rows.lanes), overhead_text(facts, request.rounds)
+        self._brief = " · ".join(filter(None, (problem_words(request.problem), rows.key, lanes, clocks)))
+        self._whole = " · ".join(filter(None, (lanes, text)))
+        text = f"{problem_words(request.problem)} · {text}"
         self.be_brief(self._stays_brief)
         self.plot.setAccessibleName(
             f"Timeline of {request.kernel}: {len(rows.names)} rows of {len(rows.lanes)} lanes over time"

@@ -3,22 +3,21 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action, staged
-from flashscope.app.control.bundled import clocked_recording
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
 from flashscope.app.figures.time_view import TimeRange, TimeView
 from flashscope.app.look.stage_colours import stage_colours
 from flashscope.app.look.theme import Theme
-from flashscope.app.look.zoom import keep
+from flashscope.app.look.zoom import px
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.detail import DetailLine
 from flashscope.app.pages.timeline.exporting import PerfettoWriter, timelines_export
-from flashscope.app.pages.timeline.record_bar import RECORD, RecordBar
+from flashscope.app.pages.timeline.record_bar import RecordBar
+from flashscope.app.pages.timeline.recorded import RECORDED, EmptyTimelines, Recorded
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.pages.timeline.staging import TimelineStaging
 from flashscope.app.pages.timeline.visit import PointVisit
@@ -30,7 +29,7 @@ from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
-from flashscope.app.words.timelines import NEEDS, NOTHING_YET, bar_words, sentence, source_lines
+from flashscope.app.words.timelines import bar_words, sentence, source_lines
 from flashscope.kernels.workload.timeline import STAGES, StageTimeline
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import Event, TimelineReady
@@ -38,10 +37,7 @@ from flashscope.profiles.wire.events import Event, TimelineReady
 CARDS = 2
 PAN, ZOOM = 0.2, 0.5  # of what is on show, a key press
 LANES = 3.0
-MOST = 100  # of the width is the words', as far as they want it
-WORDS_PX = 640
-OPEN_RECORDED, RECORDED_WORDS = "Open a recorded one", "Open a recorded timeline"
-RECORDED_TIP = "flash1 beside flash2 at N = 1k on a CPU; it comes with the program"
+ALIKE_PX = 600  # cards that want more than this share the room alike
 KEEP_WORDS, PERFETTO_WORDS = "Keep in the session on show", "Save for ui.perfetto.dev"
 BESIDE_A_SWEEP = "A sweep runs, and a timeline beside it would disturb it: record one when it has ended."
 
@@ -95,7 +91,8 @@ class TimelinePage(Page):
         column.addWidget(self.detail)
         column.addStretch(1)  # of what the cards do not want
         self.stack = QStackedWidget()
-        self.stack.addWidget(self._empty())
+        self.empty = EmptyTimelines(self.bar.ask, self.open_recorded)
+        self.stack.addWidget(self.empty)
         self.stack.addWidget(full)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(12, 8, 12, 10)
@@ -103,35 +100,6 @@ class TimelinePage(Page):
         outer.addWidget(self.bar)
         outer.addWidget(self.visit.line)
         outer.addWidget(self.stack, 1)
-
-    def _empty(self) -> QWidget:
-        """Words and the way on where there is no timeline."""
-        heading = PlainLabel(NOTHING_YET, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        heading.setProperty("role", "heading")
-        words = PlainLabel(NEEDS, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        words.setProperty("role", "dim")
-        keep(words, words.setMaximumWidth, WORDS_PX)
-        line = QHBoxLayout()
-        line.addStretch(1)
-        line.addWidget(words, MOST)
-        line.addStretch(1)
-        record = text_button("Record a timeline", "Record a timeline", self.bar.ask, "primary")
-        self.record = does(record, RECORD)
-        recorded = text_button(OPEN_RECORDED, RECORDED_WORDS, self.open_recorded)
-        self.recorded = does(recorded, "timeline.recorded")
-        set_tip(self.recorded, RECORDED_TIP)
-        box = QWidget()
-        column = QVBoxLayout(box)
-        column.setContentsMargins(48, 24, 48, 24)
-        column.setSpacing(12)
-        column.addStretch(2)
-        column.addWidget(heading)
-        column.addLayout(line)
-        for button in (self.record, self.recorded):
-            column.addWidget(button, alignment=Qt.AlignmentFlag.AlignHCenter)
-        self.recorded.setHidden(clocked_recording() is None)  # shown before it had a place it was a window
-        column.addStretch(3)
-        return box
 
     def _connect(self) -> None:
         told = self.controller.timelines
@@ -184,7 +152,7 @@ class TimelinePage(Page):
             act("source", "Show the chosen stage in the source", self.show_source, "S"),
             act("keep", KEEP_WORDS, self.keep, "K"),
             act("perfetto", PERFETTO_WORDS, self.save_perfetto, "P"),
-            act("recorded", RECORDED_WORDS, self.open_recorded, ""),
+            *(act(one.key, one.title, partial(self.open_recorded, one), "") for one in RECORDED),
         ]
 
     @property
@@ -249,11 +217,11 @@ class TimelinePage(Page):
         shown = (one.rows.timeline for one in self.lineup.drawn)
         self.controller.keeping.keep([one for one in shown if one in self.lineup.recorded])
 
-    def open_recorded(self) -> None:
-        """Show the timelines that come with the program."""
-        recorded = clocked_recording()
-        if recorded is not None:
-            self.file_chosen.emit(recorded)
+    def open_recorded(self, recorded: Recorded) -> None:
+        """Show timelines that come with the program, if this copy has them."""
+        path = recorded.find()
+        if path is not None:
+            self.file_chosen.emit(path)
 
     def save_perfetto(self) -> None:
         """Write what is on show for ui.perfetto.dev."""
@@ -293,7 +261,7 @@ class TimelinePage(Page):
             card.show_rows(one.rows, one.facts)
         for number, card in enumerate(self.cards):
             card.setVisible(number < len(drawn))
-            self.column.setStretchFactor(card, card.plot.wanted_px)
+            self.column.setStretchFactor(card, min(card.plot.wanted_px, px(ALIKE_PX)))
         self.headline.setText(sentence([one.rows.timeline for one in drawn], [one.facts for one in drawn]))
         self.choose(0, None)
         self._show_part()
@@ -385,7 +353,7 @@ class TimelinePage(Page):
     def _show_asked(self) -> None:
         asked = self.controller.timelines.asked
         self.bar.show_asked(asked)
-        self.record.setEnabled(asked is None and self.bar.record.isEnabled())
+        self.empty.record.setEnabled(asked is None and self.bar.record.isEnabled())
 
     def _why_not(self) -> str:
         """Why nothing can be recorded now; empty: something can."""

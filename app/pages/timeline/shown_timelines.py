@@ -98,14 +98,6 @@ class ShownTimelines(QObject):
         there = self.timelines
         self._choose(*[there.index(one) for one in shown if one in there][:2])
 
-    def show_kernels(self, kernels: Sequence[str]) -> None:
-        """Show the newest timelines of these kernels, two at most; of none that is there what is on show."""
-        there = self.timelines
-        newest = {one.request.kernel: place for place, one in enumerate(there)}
-        places = [newest[kernel] for kernel in kernels if kernel in newest]
-        if places and [there[place] for place in places[:2]] != self.chosen:
-            self._choose(*places[:2])
-
     def show_like(self, request: TimelineRequest) -> bool:
         """Show the newest timeline of this alone; whether there is one."""
         alike = [one for one in self.timelines if one.request == request]

@@ -10,6 +10,8 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.pages.staging import PageStaging
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
+from flashscope.app.pages.timeline.stops import scene_of_timelines, timelines_of
+from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.provenance import Provenance, of_kept, of_machine
 
@@ -52,6 +54,12 @@ class TimelineStaging(PageStaging[TimelineBoard]):
         return self._page.lineup.chores.idle
 
     @property
+    def scene(self) -> Scene:
+        """The numbers of the timelines on show."""
+        drawn = self._page.lineup.drawn
+        return scene_of_timelines([one.rows.timeline for one in drawn], [one.facts for one in drawn])
+
+    @property
     def sentence(self) -> str:
         """What they say."""
         return self._page.told
@@ -84,15 +92,20 @@ class TimelineStaging(PageStaging[TimelineBoard]):
     @property
     def stop(self) -> Stop:
         """What is on show."""
-        kernels = tuple(one.rows.timeline.request.kernel for one in self._page.lineup.drawn)
-        return replace(super().stop, kernels=kernels)
+        requests = [one.rows.timeline.request for one in self._page.lineup.drawn]
+        lengths = {one.problem.seqlen_q for one in requests}
+        seqlen = lengths.pop() if len(lengths) == 1 else None
+        return replace(super().stop, kernels=tuple(one.kernel for one in requests), seqlen=seqlen)
 
     def show_stop(self, stop: Stop) -> None:
         """Show the timelines of its kernels."""
         super().show_stop(stop)
         for card in self._page.cards:
             card.be_brief(True)
-        self._page.lineup.show_kernels(stop.kernels)
+        lineup = self._page.lineup
+        wanted = timelines_of(lineup.timelines, stop.kernels, stop.seqlen)
+        if wanted != lineup.chosen:
+            lineup.show_these(wanted)
 
     def leave(self) -> None:
         """Say again all there is to say."""

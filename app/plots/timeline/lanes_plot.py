@@ -16,6 +16,7 @@ from flashscope.app.plots.timeline.time_plot import NOTCH, TimeBox, TimePlot
 from flashscope.app.words.units import plain_tick
 
 LOWEST_PX, HIGHEST_PX = 3, 30  # of a lane
+ROW_PX = 18  # a row of few lanes, if more than one, has higher ones: they are told apart
 NAME_PX = 13  # of a row's name: lower rows have names every so often
 LEFT_PX = 74
 HEIGHT_PX, AXIS_PX = 70, 22
@@ -134,7 +135,9 @@ class LanesPlot(TimePlot):
     def room(self) -> float:
         """How many lanes have room."""
         high = max(1.0, float(self.box.height()))
-        lowest = 1 if self.yields else px(LOWEST_PX)  # on a stage nothing scrolls
+        lanes = 1 if self.rows is None else len(self.rows.lanes)
+        least = 1 if self.yields else LOWEST_PX  # on a stage rows of one lane take no scrolling
+        lowest = px(max(LOWEST_PX, ROW_PX / lanes) if lanes > 1 else least)
         lane = min(max(high / max(self.units, 1.0), lowest), px(HIGHEST_PX))
         return high / lane
 

@@ -17,6 +17,7 @@ from flashscope.app.pages.ladder.ladder_recording import (
 )
 from flashscope.app.pages.ladder.page import FIRST, FIRST_PROBLEM
 from flashscope.app.pages.ladder.source_diff import LABELS, before_of, passes_of
+from flashscope.app.pages.timeline.stops import timeline_scene
 from flashscope.app.pages.traffic.shown import groups, nearest
 from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stage.scene import Scene
@@ -35,7 +36,7 @@ from flashscope.profiles.store import SessionFileError, loading
 from flashscope.profiles.wire.events import Event, Readings
 
 CurvesOfSession: TypeAlias = Mapping[Curve, Sequence[PointRow]]
-SceneSource: TypeAlias = CurvesOfSession | SteppedTrace | LadderRecording | str
+SceneSource: TypeAlias = CurvesOfSession | SteppedTrace | LadderRecording | Scene | str
 READING = "Being read …"
 NOTHING = "Nothing is on show, and the stop names no session."
 NO_PRESET = "The Stepper keeps what it shows; name a preset to have its figures."
@@ -71,10 +72,12 @@ class Scenes(QObject):
             session: The file of its session, None: what is on show.
         """
         if stop.page == "stepper":
-            return self._stepped(stop)
+            return self._stepped(stop, session)
         if stop.page == "ladder":
             known = self._look("ladder", _read_ladder)
             return _ladder_scene(stop, known) if isinstance(known, LadderRecording) else _waiting(known)
+        if stop.page == "timeline":
+            return self._timed(stop, session or self._controller.path)
         curves = self._curves(session)
         if not isinstance(curves, Mapping):
             return _waiting(curves)
@@ -84,10 +87,21 @@ class Scenes(QObject):
         """Return when nothing is being read; to be called before this object goes."""
         self._chores.wait()
 
-    def _stepped(self, stop: Stop) -> Scene:
-        if not stop.preset:
+    def _timed(self, stop: Stop, session: Path | None) -> Scene:
+        if session is None:
+            return Scene(waiting=NOTHING)
+        key = "timeline", session, _changed(session), stop.kernels, stop.seqlen
+        found = self._look(key, partial(_read_timelines, session, stop))
+        return found if isinstance(found, Scene) else _waiting(found)
+
+    def _stepped(self, stop: Stop, session: Path | None) -> Scene:
+        if stop.preset:
+            walked = self._look(("stepper", stop.preset, stop.mode), partial(_walk, stop.preset, stop.mode))
+        elif session is not None:
+            key = "trace", session, _changed(session), stop.mode
+            walked = self._look(key, partial(_walk_newest, session, stop.mode))
+        else:
             return Scene(waiting=NO_PRESET)
-        walked = self._look(("stepper", stop.preset, stop.mode), partial(_walk, stop.preset, stop.mode))
         if not isinstance(walked, SteppedTrace):
             return _waiting(walked)
         start = Cursor(walked.timeline)
@@ -96,11 +110,7 @@ class Scenes(QObject):
 
     def _curves(self, session: Path | None) -> SceneSource | None:
         if session is not None:
-            try:
-                changed = session.stat().st_mtime_ns
-            except (OSError, ValueError):
-                changed = 0
-            return self._look((session, changed), partial(_read_curves, session))
+            return self._look((session, _changed(session)), partial(_read_curves, session))
         if self._on_show is None and self._controller.session is not None:
             self._on_show = by_curve(rows(self._controller.session))
         return NOTHING if self._on_show is None else self._on_show
@@ -177,6 +187,32 @@ def _read_curves(path: Path) -> SceneSource:
     try:
         with loading(path) as (session, _readings):
             return by_curve(rows(session))
+    except (SessionFileError, OSError) as error:
+        return str(error)
+
+
+def _changed(session: Path) -> int:
+    """When a file was last written; 0 where that cannot be read."""
+    try:
+        return session.stat().st_mtime_ns
+    except (OSError, ValueError):
+        return 0
+
+
+def _read_timelines(path: Path, stop: Stop) -> SceneSource:
+    try:
+        with loading(path) as (session, _readings):
+            return timeline_scene(stop, session.timelines)
+    except (SessionFileError, OSError) as error:
+        return str(error)
+
+
+def _walk_newest(path: Path, mode: str) -> SceneSource:
+    try:
+        with loading(path) as (session, _readings):
+            if not session.traces:
+                return NO_PRESET
+            return mode_named(mode).steps(Recording.of(session.traces[-1]))
     except (SessionFileError, OSError) as error:
         return str(error)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline
+from flashscope.kernels.workload.timeline import LOAD, NO_PLACE, PV, QK, SOFTMAX, STAGES, StageTimeline
 
 HELD_UP = 5.0  # times the median of its stage, from which on a bar was held up
 
@@ -16,8 +16,11 @@ class TimelineFacts:
     """Numbers of one run of a build with clocks.
 
     Attributes:
-        shares: The share of its lanes' time that each stage took, by its name; lanes without a bar count not.
+        shares: The share of its lanes' time that each stage took, by its name; lanes without a bar count not,
+            nor do those that load alone, for the others.
         waits: The share in which they waited.
+        covered: The share of the softmax's time in which another lane of its row has a product, QKᵀ or PV,
+            under way; None where no row has two lanes that take a softmax.
         idle_rows: How many rows have no bar at all.
         tail_ns: From when the first row had nothing left to do until the end of the last one.
         held_up: The share of the bars' time in bars of over five times the median of their stage: something
@@ -31,6 +34,7 @@ class TimelineFacts:
 
     shares: dict[str, float]
     waits: float
+    covered: float | None
     idle_rows: int
     tail_ns: int
     held_up: float
@@ -46,14 +50,16 @@ class TimelineFacts:
         lane, stage, begin, end = (
             array.numpy() for array in (timeline.lane, timeline.stage, timeline.begin, timeline.end)
         )
-        taken = np.bincount(stage, weights=end - begin, minlength=len(STAGES))
-        life = max(1, len(np.unique(lane)) * timeline.span_ns)
+        works = np.isin(lane, np.unique(lane[stage != LOAD]))
+        taken = np.bincount(stage[works], weights=(end - begin)[works], minlength=len(STAGES))
+        life = max(1, len(np.unique(lane[works])) * timeline.span_ns)
         rounds = [np.maximum(a.numpy(), 1) for a in (timeline.clocked_ns, timeline.plain_ns)]
         clocked, plain = (float(np.median(took)) for took in rounds)
         ratios = rounds[0] / rounds[1]
         return cls(
             shares={name: float(ns) / life for name, ns in zip(STAGES, taken, strict=True)},
             waits=max(0.0, 1 - float(taken.sum()) / life),
+            covered=_covered(timeline),
             **_of_rows(timeline, lane // len(timeline.lanes), end),
             held_up=_held_up(stage, end - begin),
             imbalance=_imbalance(timeline),
@@ -74,6 +80,27 @@ def _of_rows(timeline: StageTimeline, row: NDArray[Any], end: NDArray[np.int64])
         "idle_rows": int(rows - worked.size),
         "tail_ns": int(worked.max() - worked.min()) if worked.size else 0,
     }
+
+
+def _covered(timeline: StageTimeline) -> float | None:
+    """How much of the softmax stands beside a product of another lane; within a lane no two bars overlap."""
+    row = timeline.lane.numpy() // len(timeline.lanes)
+    stage, softmax = timeline.stage.numpy(), timeline.stage.numpy() == SOFTMAX
+    if len(np.unique(timeline.lane.numpy()[softmax])) == len(np.unique(row[softmax])):
+        return None
+    # All rows one after the other on one axis.
+    begin, end = (at.numpy() + row * (timeline.span_ns + 1) for at in (timeline.begin, timeline.end))
+    products = np.flatnonzero((stage == QK) | (stage == PV))
+    if not products.size:
+        return 0.0
+    products = products[np.argsort(begin[products])]
+    first, last = begin[products], np.maximum.accumulate(end[products])
+    new = np.flatnonzero(np.append(True, first[1:] > last[:-1]))
+    first, last = first[new], last[np.append(new[1:], len(products)) - 1]
+    ends = np.column_stack((first, last)).ravel()
+    under_way = np.append(0, np.cumsum(last - first)).repeat(2)[1:-1]  # until each end
+    beside = np.interp(end[softmax], ends, under_way) - np.interp(begin[softmax], ends, under_way)
+    return float(beside.sum()) / max(1, int((end - begin)[softmax].sum()))
 
 
 def _held_up(stage: NDArray[Any], took: NDArray[np.int64]) -> float:

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from flashscope.app.pages.timeline.stops import scene_of_timelines, timelines_of
 from flashscope.app.stage.blanks import fill
-from flashscope.app.stage.numbers import NUMBERS, step_numbers
+from flashscope.app.stage.numbers import NUMBERS, OF_TIMELINE, step_numbers
 from flashscope.app.stage.scene import Scene, scene_of
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
@@ -19,9 +20,11 @@ from flashscope.kernels.catalogue.ladder import FLASH2
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan, Point, Protocol
 from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from flashscope.profiles.wire.events import PointStatus
 from tests.app.fakes import measurement
 from tests.app.stepper.builders import slide_trace
+from tests.app.timelines import made_timeline
 
 TIMES = st.floats(1e-3, 1e4)
 
@@ -130,8 +133,28 @@ def test_the_numbers_of_a_step_are_those_that_the_algorithm_has_computed_by_then
         assert ("l" in numbers) <= ("m" in numbers)
         assert ("o" in numbers) <= ("l" in numbers)
         seen |= set(numbers)
-    assert seen == set(NUMBERS)
+    assert seen == set(NUMBERS) - set(OF_TIMELINE)
     assert (numbers["o"], numbers["exact"], numbers["l"]) == ("2.250", "2.250", "1.585")
+
+
+def test_a_number_of_a_timeline_is_of_the_kernel_that_the_blank_names_or_of_the_last_one_on_show() -> None:
+    timelines = made_timeline("flash1", rows=3, row_kind="SM"), made_timeline("flash2", rows=9, row_kind="SM")
+    scene = scene_of_timelines(timelines, [TimelineFacts.of(one) for one in timelines])
+    assert fill("{idle of flash1} of {rows of flash1}, {idle} of {rows}", scene) == "0 of 3, 1 of 9"
+    assert fill("{tail of flash1}, {waits of flash1}", scene) == "4.25 µs, 11.1 %"
+    assert fill("N = {n}: {span of flash2}", scene) == "N = 64: 4.25 µs"
+    assert {name.split()[0] for name in scene.numbers} == set(OF_TIMELINE) - {"covered"}
+    assert fill("{covered}", scene) == "No timeline on show tells covered of flash2."
+    assert fill("{span of flash3}", scene) == "No timeline on show tells span of flash3."
+
+
+def test_a_stop_shows_the_newest_timelines_of_its_kernels_and_of_its_length() -> None:
+    short, long = made_timeline("flash2"), made_timeline("flash2", seqlen=128)
+    other = made_timeline("flash1")
+    every = [long, short, other]
+    assert timelines_of(every, ("flash1", "flash2"), None) == [other, short]
+    assert timelines_of(every, ("flash2",), 128) == [long]
+    assert timelines_of(every, ("flash3",), None) == []
 
 
 def test_as_long_as_nothing_is_there_a_sentence_with_blanks_says_what_is_waited_for() -> None:

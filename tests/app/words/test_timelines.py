@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from flashscope.app.look.contrast import contrast
 from flashscope.app.look.stage_colours import stage_colours
 from flashscope.app.look.theme import CONTRAST, DARK, LIGHT
-from flashscope.app.words.timelines import bar_words, overhead_text, sentence, timeline_names
+from flashscope.app.words.timelines import bar_words, lanes_words, overhead_text, sentence, timeline_names
 from flashscope.kernels.workload.timeline import STAGES, StageTimeline
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
@@ -49,11 +49,31 @@ def test_two_that_differ_by_less_than_a_hundredth_spend_their_time_alike() -> No
 
 
 def test_rows_tell_their_tail_and_those_that_have_nothing_to_do() -> None:
-    assert "The last blocks run alone for 4.25 µs, 33.3 % of it." in said(
+    assert "The last blocks run alone for 4.25 µs, 33.3 % of the run." in said(
         made_timeline(rows=3, row_kind="SM")
     )
     assert "1 of 9 SMs have nothing to do." in said(made_timeline(rows=9, row_kind="SM"))
     assert "run alone" not in said(made_timeline(rows=4, row_kind="SM"))
+
+
+def test_of_two_kernels_both_tell_what_has_nothing_to_do() -> None:
+    pair = made_timeline("flash2", rows=9, row_kind="SM"), made_timeline("flash1", rows=8, row_kind="SM")
+    assert "1 of 9 SMs have nothing to do in flash2, none in flash1." in said(*pair)
+
+
+def test_what_a_softmax_is_covered_by_is_told_of_lanes_that_share_an_sm() -> None:
+    names = "warpgroup 1", "warpgroup 2"
+    alike = made_timeline(lanes=names, row_kind="SM")
+    told = "While one warpgroup takes its softmax, a product of another on its SM is under way"
+    assert f"{told} 0.000 % of the time." in said(alike)
+    assert told not in said(made_timeline(row_kind="SM"))
+    assert told not in said(made_timeline(lanes=names))
+
+
+def test_the_lanes_of_a_row_are_named_from_above() -> None:
+    assert lanes_words(("Python",)) == ""
+    assert lanes_words(("producer", "warpgroup 1")) == "from above: producer, warpgroup 1"
+    assert lanes_words(tuple(f"block slot 1, warp {n}" for n in range(4))) == "from above: warp 0 to warp 3"
 
 
 def test_the_imbalance_is_told_of_a_mask_alone() -> None:

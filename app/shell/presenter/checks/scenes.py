@@ -3,6 +3,7 @@
 from flashscope.app.figures.series import kernels_of, seqlens_of
 from flashscope.app.pages.ladder.ladder_recording import common_lengths, read_ladder_recording
 from flashscope.app.pages.ladder.source_diff import LABELS, before_of, passes_of
+from flashscope.app.pages.timeline.stops import timeline_scene
 from flashscope.app.pages.traffic.shown import groups, nearest, telling
 from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stage.scene import Scene
@@ -30,11 +31,13 @@ def scene_at(stop: Stop, session: Session | None) -> Scene:
         session: The session on show then, None for none.
     """
     if stop.page == "stepper":
-        return _stepper(stop)
+        return _stepper(stop, session)
     if stop.page == "ladder":
         return _ladder(stop)
     if session is None:
         return Scene(waiting="No session is on show.")
+    if stop.page == "timeline":
+        return timeline_scene(stop, session.timelines)
     scene = _traffic if stop.page == "traffic" else _curves
     return scene(stop, session)
 
@@ -70,9 +73,13 @@ def _ladder(stop: Stop) -> Scene:
     return Scene(members, stop.seqlen or max(both, default=None), kernel, before, passes=passes)
 
 
-def _stepper(stop: Stop) -> Scene:
+def _stepper(stop: Stop, session: Session | None) -> Scene:
     preset = next((one for one in PRESETS if one.key == stop.preset), PRESETS[0])
-    stepped = mode_named(stop.mode).steps(Recording.of(record(preset.make("cpu", preset.order))))
+    if stop.session and not stop.preset and session is not None and session.traces:
+        trace = session.traces[-1]
+    else:
+        trace = record(preset.make("cpu", preset.order))
+    stepped = mode_named(stop.mode).steps(Recording.of(trace))
     cursor = Cursor(stepped.timeline)
     cursor = cursor.to(stop.step) if stop.step is not None else cursor.next_tile()
     return Scene(numbers=step_numbers(StepView(stepped, cursor, RowChoice())))

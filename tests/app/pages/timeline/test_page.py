@@ -111,8 +111,8 @@ def shown(qtbot: QtBot, tmp_path: Path, qapp: QApplication) -> Iterator[Shown]:
 def test_an_empty_page_offers_to_record_and_says_what_that_needs(shown: Shown) -> None:
     page = shown.page
     assert page.stack.currentIndex() == 0
-    assert page.record.isVisible()
-    QTest.mouseClick(page.record, Qt.MouseButton.LeftButton)
+    assert page.empty.record.isVisible()
+    QTest.mouseClick(page.empty.record, Qt.MouseButton.LeftButton)
     assert [one.kernel for one in shown.engine.asked] == ["flash1"]
     assert (page.bar.record.isVisible(), page.bar.cancel.isVisible()) == (False, True)
 
@@ -312,10 +312,10 @@ def test_nothing_is_recorded_beside_a_sweep_and_the_button_says_why(shown: Shown
 def test_nothing_is_recorded_while_claims_are_tested_and_again_after_them(shown: Shown) -> None:
     shown.controller.occupy("Claims are being tested.")
     assert not shown.page.bar.record.isEnabled()
-    assert not shown.page.record.isEnabled()
+    assert not shown.page.empty.record.isEnabled()
     shown.controller.occupy("")
     assert shown.page.bar.record.isEnabled()
-    assert shown.page.record.isEnabled()
+    assert shown.page.empty.record.isEnabled()
 
 
 def test_a_theme_recolours_legend_and_bars(shown: Shown) -> None:

@@ -1,12 +1,12 @@
 """The timelines that come with the program: what they hold, and how the empty view leads to them."""
 
 import pytest
-from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.bundled import NAMES, clocked_recording
+from flashscope.app.control import bundled
+from flashscope.app.control.bundled import NAMES, clocked_recording, inside_recording
 from flashscope.app.pages.timeline import TimelinePage
-from flashscope.app.pages.timeline import page as timeline_page
+from flashscope.app.pages.timeline.recorded import RECORDED, Recorded
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from flashscope.profiles.store import load
@@ -38,8 +38,9 @@ def test_the_empty_view_opens_them_and_says_of_which_cpu_and_what_the_clocks_cos
     window.show_page("timeline")
     page = window.page
     assert isinstance(page, TimelinePage)
-    assert page.recorded.accessibleName() == "Open a recorded timeline"
-    rig.opening(page.recorded.click)
+    of_cpu = page.empty.recorded[1]
+    assert of_cpu.accessibleName() == "Open recorded timelines: flash1 beside flash2 on a CPU"
+    rig.opening(of_cpu.click)
     qtbot.waitUntil(lambda: len(page.lineup.drawn) == 2)
     assert window.view == "timeline"
     assert rig.controller.session is not None
@@ -50,20 +51,57 @@ def test_the_empty_view_opens_them_and_says_of_which_cpu_and_what_the_clocks_cos
         described = card.plot.accessibleDescription()
         assert "quickest of 60 runs · build with clocks 1.0" in described
         assert f". {cpu.name}, recorded by a clock" in described
-    assert not page.recorded.isVisible()
+    assert not of_cpu.isVisible()
     assert page.keep_button.isHidden()
 
 
-def test_the_palette_has_them_and_a_copy_without_them_offers_none(
-    window: MainWindow, rig: Rig, monkeypatch: pytest.MonkeyPatch
+def test_the_timelines_of_a_gpu_are_of_the_device_that_the_recording_names() -> None:
+    path = inside_recording()
+    assert path is not None
+    session = load(path)
+    gpu = session.machine.device("cuda")
+    assert gpu is not None
+    assert gpu.name == "NVIDIA H100 80GB HBM3"
+    told = [(one.request.kernel, one.request.problem.seqlen_q) for one in session.timelines]
+    assert told == [("flash3", 2048), ("flash2", 1024), ("flash3", 1024)]
+    for one in session.timelines:
+        assert one.device == gpu.name
+        assert one.rows.shape == (gpu.multiprocessors,)
+    assert {trace.request.kernel for trace in session.traces} == {"flash2", "flash3"}
+    assert not session.altered
+
+
+def test_the_empty_view_leads_to_a_gpu_first_and_shows_its_kernels_side_by_side(
+    window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
-    monkeypatch.setattr(timeline_page, "clocked_recording", lambda: None)
     window.show_page("timeline")
     page = window.page
     assert isinstance(page, TimelinePage)
-    assert all(one.isHidden() for one in page.findChildren(QPushButton) if one is page.recorded)
-    window.trigger("timeline.recorded")
+    of_gpu = page.empty.recorded[0]
+    assert of_gpu.text() == "Open recorded: flash2 beside flash3 on an H100"
+    rig.opening(of_gpu.click)
+    qtbot.waitUntil(lambda: [card.kernel for card in page.shown] == ["flash2", "flash3"])
+    assert window.view == "timeline"
+    assert page.staging.provenance.badge.startswith("SAVED · GPU NVIDIA H100 80GB HBM3 · ")
+    assert "68 of 132 SMs have nothing to do in flash2, 4 in flash3." in page.told
+    assert "from above: producer, warpgroup 1" in page.cards[1].told.text()
+
+
+@pytest.mark.parametrize("one", RECORDED, ids=lambda one: one.key)
+def test_the_palette_has_them(window: MainWindow, rig: Rig, one: Recorded) -> None:
+    window.show_page("timeline")
+    rig.opening(lambda: window.trigger(f"timeline.{one.key}"))
+    assert rig.controller.path == one.find()
+
+
+def test_a_copy_without_them_offers_none(
+    window: MainWindow, rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundled, "bundled_sessions", list)
+    window.show_page("timeline")
+    page = window.page
+    assert isinstance(page, TimelinePage)
+    assert all(button.isHidden() for button in page.empty.recorded)
+    for one in RECORDED:
+        window.trigger(f"timeline.{one.key}")
     assert rig.controller.session is None
-    monkeypatch.undo()
-    rig.opening(lambda: window.trigger("timeline.recorded"))
-    assert rig.controller.path == clocked_recording()

@@ -69,6 +69,15 @@ def test_all_that_is_offered_can_be_filled(window: MainWindow, rig: Rig, qtbot: 
         assert all(fill(one.blank, scene) == one.value for one in blanks)
 
 
+def test_timelines_offer_the_numbers_of_each_kernel(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
+    story = read_story(find_story("inside-flash3"))
+    stop = next(one for one in story.stops if one.page == "timeline")
+    scene = read(Scenes(rig.controller, window), story, stop, qtbot)
+    ((_words, blanks),) = offers(scene).items()
+    assert {"{n}", "{idle of flash2}", "{idle of flash3}"} <= {one.blank for one in blanks}
+    assert all(fill(one.blank, scene) == one.value for one in blanks)
+
+
 @pytest.mark.parametrize("step", [None, 9])
 def test_a_step_offers_its_numbers(window: MainWindow, rig: Rig, qtbot: QtBot, step: int | None) -> None:
     scenes, stop = Scenes(rig.controller, window), Stop("stepper", preset="slide-reversed", step=step)

@@ -3,10 +3,12 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.traffic import TrafficPage
 from flashscope.app.plots.stepper.panel import Panel
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.presenter.checks.scenes import scene_at
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import BUNDLED_STORIES, Stop, find_story, read_story
@@ -16,6 +18,7 @@ from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.store import load
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import Key, press, settle
+from tests.app.stepper.builders import slide_trace
 from tests.matrix import chosen
 
 
@@ -55,12 +58,31 @@ def expected(window: MainWindow, stop: Stop) -> str:
     """The sentence, worked out from the file, or from the numbers of the step."""
     story = window.stage.story
     path = story.session_of(stop) if story else None
+    if path is not None and stop.page in {"stepper", "timeline"}:
+        return fill(stop.sentence, scene_at(stop, load(path)))
     if path is None:
         return fill(stop.sentence, window.page.staging.scene)
     curves = by_curve(rows(load(path)))
     curve = next((c for c in curves if c.label == stop.curve), next(iter(curves)))
     kernel = stop.kernels[-1] if stop.kernels else ""
     return fill(stop.sentence, Scene(curves[curve], stop.seqlen, kernel, stop.baseline))
+
+
+def test_a_stop_of_the_stepper_without_a_preset_walks_the_newest_trace_of_its_session(
+    window: MainWindow, rig: Rig, qtbot: QtBot
+) -> None:
+    rig.open(BUNDLED / "h100-inside.flashscope")
+    window.show_page("stepper")
+    page = window.page
+    assert isinstance(page, StepperPage)
+    page.show_trace(slide_trace())
+    window.stage.enter(read_story(find_story("inside-flash3")))
+    window.stage.go(2)
+    settle(window, rig, qtbot)
+    session = rig.controller.session
+    assert session is not None
+    assert page.story is not None
+    assert page.story.recording.trace == session.traces[-1]
 
 
 @pytest.mark.matrix

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from flashscope.kernels.workload.timeline import STAGES, StageTimeline
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from tests.app.timelines import made_timeline
@@ -29,6 +30,35 @@ def test_rows_without_a_bar_are_idle_and_take_no_part_in_the_shares() -> None:
     facts = TimelineFacts.of(made_timeline(rows=9, row_kind="SM"))
     assert (facts.idle_rows, facts.tail_ns) == (1, 0)
     assert facts.waits == pytest.approx(0)
+
+
+def test_a_lane_that_loads_alone_takes_no_part_in_the_shares_of_the_others() -> None:
+    timeline = made_timeline(rows=1, lanes=("producer", "warpgroup 1"), row_kind="SM")
+    stage = timeline.stage.numpy().copy()
+    stage[timeline.lane.numpy() == 0] = STAGES.index("load")
+    facts = TimelineFacts.of(replace(timeline, stage=Array.of(stage)))
+    assert facts.shares["softmax"] == pytest.approx(4 / 17)
+    assert facts.waits == pytest.approx(0)
+
+
+def shifted(by_ns: int) -> StageTimeline:
+    """Two lanes of one SM that do the same, the second one so much later."""
+    timeline = made_timeline(lanes=("warpgroup 1", "warpgroup 2"), row_kind="SM")
+    later = np.where(timeline.lane.numpy() == 1, by_ns, 0)
+    begin, end = timeline.begin.numpy() + later, timeline.end.numpy() + later
+    return replace(timeline, begin=Array.of(begin), end=Array.of(end), span_ns=int(end.max()))
+
+
+@pytest.mark.parametrize(("by_ns", "covered"), [(0, 0.0), (125, 0.5), (250, 1.0)])
+def test_a_softmax_is_covered_while_another_lane_of_its_row_has_a_product(by_ns: int, covered: float) -> None:
+    assert TimelineFacts.of(shifted(by_ns)).covered == pytest.approx(covered)
+
+
+def test_nothing_covers_a_softmax_where_a_row_has_one_lane_or_no_product() -> None:
+    assert TimelineFacts.of(made_timeline(rows=3, row_kind="SM")).covered is None
+    timeline = shifted(250)
+    no_product = np.full(timeline.stage.shape, STAGES.index("softmax"), np.uint8)
+    assert TimelineFacts.of(replace(timeline, stage=Array.of(no_product))).covered == 0
 
 
 def test_a_causal_mask_makes_the_last_block_the_longest() -> None:

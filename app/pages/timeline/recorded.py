@@ -1,0 +1,101 @@
+"""The empty Timeline: what it would show, and the ways to have it, recorded here or with the program."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from flashscope.app.control.bundled import clocked_recording, inside_recording
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.timeline.record_bar import RECORD
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.timelines import NEEDS, NOTHING_YET
+
+MOST = 100  # of the width is the words', as far as they want it
+WORDS_PX = 640
+
+
+class Recorded(NamedTuple):
+    """Timelines that come with the program.
+
+    Attributes:
+        key: Of the action that opens them.
+        text: What the button says.
+        title: What the action is called.
+        tip: What they are of.
+        find: Their file; None: this copy has none.
+    """
+
+    key: str
+    text: str
+    title: str
+    tip: str
+    find: Callable[[], Path | None]
+
+
+RECORDED: Sequence[Recorded] = (
+    Recorded(
+        "recorded",
+        "Open recorded: flash2 beside flash3 on an H100",
+        "Open recorded timelines: flash2 beside flash3 on an H100",
+        "flash2 beside flash3 at N = 1k, and flash3 causal at N = 2k, on an H100; they come with the program",
+        inside_recording,
+    ),
+    Recorded(
+        "recorded-cpu",
+        "Open recorded: flash1 beside flash2 on a CPU",
+        "Open recorded timelines: flash1 beside flash2 on a CPU",
+        "flash1 beside flash2 at N = 1k on a CPU; they come with the program",
+        clocked_recording,
+    ),
+)
+
+
+class EmptyTimelines(QWidget):
+    """Words and the ways on where there is no timeline.
+
+    Attributes:
+        record: Records one here.
+        recorded: A button for each of `RECORDED`, hidden where this copy has none.
+
+    Args:
+        ask: Records one.
+        show: Opens one of `RECORDED`.
+    """
+
+    def __init__(self, ask: Callable[[], None], show: Callable[[Recorded], None]) -> None:
+        super().__init__()
+        heading = PlainLabel(NOTHING_YET, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        heading.setProperty("role", "heading")
+        words = PlainLabel(NEEDS, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        words.setProperty("role", "dim")
+        keep(words, words.setMaximumWidth, WORDS_PX)
+        line = QHBoxLayout()
+        line.addStretch(1)
+        line.addWidget(words, MOST)
+        line.addStretch(1)
+        record = text_button("Record a timeline", "Record a timeline", ask, "primary")
+        self.record = does(record, RECORD)
+        self.recorded = [_opening(one, show) for one in RECORDED]
+        column = QVBoxLayout(self)
+        column.setContentsMargins(48, 24, 48, 24)
+        column.setSpacing(12)
+        column.addStretch(2)
+        column.addWidget(heading)
+        column.addLayout(line)
+        for button in (self.record, *self.recorded):
+            column.addWidget(button, alignment=Qt.AlignmentFlag.AlignHCenter)
+        for button, one in zip(self.recorded, RECORDED, strict=True):
+            button.setHidden(one.find() is None)  # shown before it had a place it was a window
+        column.addStretch(3)
+
+
+def _opening(one: Recorded, show: Callable[[Recorded], None]) -> QPushButton:
+    button = does(text_button(one.text, one.title, partial(show, one)), f"timeline.{one.key}")
+    set_tip(button, one.tip)
+    return button

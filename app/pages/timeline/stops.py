@@ -1,0 +1,35 @@
+"""Which timelines of a session a stop of a story shows, and what its sentence may say of them."""
+
+from collections.abc import Sequence
+
+from flashscope.app.stage.numbers import timeline_numbers
+from flashscope.app.stage.scene import Scene
+from flashscope.app.stage.story import Stop
+from flashscope.kernels.workload.timeline import StageTimeline
+from flashscope.profiles.results.model.timeline_facts import TimelineFacts
+
+MOST = 2  # side by side
+NONE = "No timeline of these kernels is in this session."
+
+
+def timelines_of(
+    timelines: Sequence[StageTimeline], kernels: Sequence[str], seqlen: int | None
+) -> list[StageTimeline]:
+    """The newest one of each of these kernels, of one N where that is given; two at most."""
+    there = [one for one in timelines if seqlen in {None, one.request.problem.seqlen_q}]
+    newest = {one.request.kernel: one for one in there}
+    return [newest[kernel] for kernel in kernels if kernel in newest][:MOST]
+
+
+def scene_of_timelines(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts]) -> Scene:
+    """What a sentence may speak of while these are on show."""
+    if not timelines:
+        return Scene(waiting=NONE)
+    last = timelines[-1].request
+    return Scene(seqlen=last.problem.seqlen_q, kernel=last.kernel, numbers=timeline_numbers(timelines, facts))
+
+
+def timeline_scene(stop: Stop, timelines: Sequence[StageTimeline]) -> Scene:
+    """The same of a stop, from the timelines of its session."""
+    shown = timelines_of(timelines, stop.kernels, stop.seqlen)
+    return scene_of_timelines(shown, [TimelineFacts.of(one) for one in shown])
