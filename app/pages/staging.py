@@ -117,10 +117,12 @@ class Staging(QObject):
         self._take_stage(on=True)
 
     def take_cards(self, cards: Sequence[Card]) -> None:
-        """Let these stand without their frames on a stage, in place of those before."""
+        """Let these stand without their frames on a stage, in place of those before, and with them elsewhere.
+
+        One that the stage did not show to its end had still to be given its frame back.
+        """
         self._cards = cards
-        if self.on:
-            self._take_stage(on=True)
+        self._take_stage(on=self.on)
 
     def _take_stage(self, *, on: bool) -> None:
         """Have one ground behind all of the page, and its plots take the room there is."""
