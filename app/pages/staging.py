@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Generic, TypeVar, cast, get_args
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
@@ -105,6 +106,11 @@ class Staging(QObject):
     def stop(self) -> Stop:
         """What is on show as a stop of a story."""
         return Stop(cast("PageKey", self._key))
+
+    @property
+    def as_shown(self) -> Stop:
+        """What is on show as it is presented without a story: the view says itself what there is to say."""
+        return replace(self.stop, sentence="")
 
     def show_stop(self, stop: Stop) -> None:
         """Show what a stop names, and no more."""

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
@@ -148,7 +147,7 @@ class Stage(QObject):
         if story is None:
             if not self.window.staging.possible:
                 self.window.show_page(FIRST)
-            self._own = replace(self.window.staging.stop, sentence="")
+            self._own = self.window.staging.as_shown
         self._registry.take_stage(on=True)
         self._clicks.take(story is not None)
         self._arrive()
