@@ -61,7 +61,7 @@ def _labels(t: Theme) -> str:
 def _buttons(t: Theme) -> str:
     return f"""
     QPushButton, QToolButton {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};
-        border-radius: {CONTROL_RADIUS}px; padding: 5px 11px; }}
+        border-radius: {CONTROL_RADIUS}px; padding: 5px 11px; outline: none; }}
     QToolButton {{ padding: 5px 7px; }}
     QPushButton:hover, QToolButton:hover {{ border-color: {t.dim}; }}
     QPushButton:pressed, QToolButton:pressed {{ background: {t.line}; }}

@@ -4,14 +4,18 @@ import shutil
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QFile
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import QFile, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look import stylesheet
 from flashscope.app.look.assets import ASSETS
 from flashscope.app.look.contrast import contrast
-from flashscope.app.look.theme import LIGHT, THEMES, Theme
+from flashscope.app.look.theme import DARK, LIGHT, THEMES, Theme
+from tests.app.pixels import pixels
+
+FRAME = 4  # pixels of a button around its words
 
 
 @pytest.mark.parametrize("name", ["new\nline", "back\\slash", 'a "quoted" one', "paren)thesis;{}"])
@@ -47,3 +51,24 @@ def strongest(button: QPushButton, theme: Theme) -> float:
     image = button.grab().toImage()
     places = ((x, y) for x in range(image.width()) for y in range(image.height()))
     return max(contrast(image.pixelColor(*place).name(), theme.panel) for place in places)
+
+
+def test_the_focus_of_the_keyboard_frames_a_button_and_leaves_its_words_alone(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.setStyleSheet(stylesheet.stylesheet(DARK))
+    row = QHBoxLayout(window)
+    before, button = QPushButton("Note"), QPushButton("Tags")
+    row.addWidget(before)
+    row.addWidget(button)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    before.setFocus()
+    without = pixels(button.grab().toImage())
+    QTest.keyClick(before, Qt.Key.Key_Tab)
+    assert button.hasFocus()
+    focused = pixels(button.grab().toImage())
+    assert (focused != without).any()
+    assert (focused[FRAME:-FRAME, FRAME:-FRAME] == without[FRAME:-FRAME, FRAME:-FRAME]).all()
