@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QFile, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTableWidget, QTableWidgetItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look import stylesheet
@@ -72,3 +73,30 @@ def test_the_focus_of_the_keyboard_frames_a_button_and_leaves_its_words_alone(qt
     focused = pixels(button.grab().toImage())
     assert (focused != without).any()
     assert (focused[FRAME:-FRAME, FRAME:-FRAME] == without[FRAME:-FRAME, FRAME:-FRAME]).all()
+
+
+def test_where_the_keyboard_stands_in_a_table_is_framed_and_a_chosen_row_is_as_legible_there(
+    qtbot: QtBot,
+) -> None:
+    table = QTableWidget(2, 1)
+    qtbot.addWidget(table)
+    table.setStyleSheet(stylesheet.stylesheet(DARK))
+    table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
+    for row in range(table.rowCount()):
+        table.setItem(row, 0, QTableWidgetItem("flash2"))
+    with qtbot.waitExposed(table):
+        table.show()
+    table.activateWindow()
+    qtbot.waitUntil(table.isActiveWindow)
+    table.setFocus()
+    table.setCurrentCell(1, 0)
+    QTest.keyClick(table, Qt.Key.Key_Up)
+    chosen, other = (table.visualRect(table.model().index(row, 0)) for row in range(2))
+    here = [pixels(table.viewport().grab(part).toImage()) for part in (chosen, other)]
+    QTest.keyClick(table, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
+    assert [index.row() for index in table.selectionModel().selectedRows()] == [0]
+    assert table.currentRow() == 1
+    there = [pixels(table.viewport().grab(part).toImage()) for part in (chosen, other)]
+    assert (here[0] == there[0]).all()
+    assert QColor(DARK.accent).rgb() in there[1]
+    assert QColor(DARK.accent).rgb() not in here[1]
