@@ -20,7 +20,7 @@ from flashscope.app.pages.compare.chips import Chips
 from flashscope.app.pages.compare.empty import EmptyState
 from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.pages.compare.last import last_like
-from flashscope.app.pages.compare.lineup import MOST, Lineup
+from flashscope.app.pages.compare.lineup import MOST, TWO, Lineup
 from flashscope.app.pages.compare.partners import partners
 from flashscope.app.pages.compare.report import FILTERS, HTML, JSON, proposed, write_report
 from flashscope.app.pages.compare.staging import CompareStaging
@@ -42,7 +42,6 @@ FILTER = f"Flashscope sessions (*{SUFFIX})"
 NONE_LIKE_IT = "No other run here has the same kernels and problems on the same device."
 NO_SESSION = "No session is on show: run a sweep or open one, then compare it."
 NOTHING_COMPARED = "There is no comparison to export yet; choose two sessions."
-TWO = 2  # sessions make a comparison
 
 
 class ComparePage(Page):
