@@ -61,7 +61,7 @@ def _labels(t: Theme) -> str:
 def _buttons(t: Theme) -> str:
     return f"""
     QPushButton, QToolButton {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};
-        border-radius: {CONTROL_RADIUS}px; padding: 5px 11px; }}
+        border-radius: {CONTROL_RADIUS}px; padding: 5px 11px; outline: none; }}
     QToolButton {{ padding: 5px 7px; }}
     QPushButton:hover, QToolButton:hover {{ border-color: {t.dim}; }}
     QPushButton:pressed, QToolButton:pressed {{ background: {t.line}; }}
@@ -196,7 +196,7 @@ def _views(t: Theme) -> str:
     QTableView, QListView, QTreeView {{ background: {t.panel}; alternate-background-color: {t.raised};
         color: {t.text}; border: 1px solid {t.line}; border-radius: {CARD_RADIUS}px;
         gridline-color: {t.grid}; selection-background-color: {t.accent};
-        selection-color: {t.on_accent}; icon-size: {ICON_PX}px; }}
+        selection-color: {t.on_accent}; icon-size: {ICON_PX}px; outline: 1px solid {t.accent}; }}
     QTableView:focus, QListView:focus, QTreeView:focus {{ border: 1px solid {t.accent}; }}
     QTableView::item, QListView::item {{ padding: 4px 8px; border: none; }}
     QTableView::item:selected, QListView::item:selected {{ background: {t.accent}; color: {t.on_accent}; }}

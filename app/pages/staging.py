@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Generic, TypeVar, cast, get_args
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
@@ -106,6 +107,11 @@ class Staging(QObject):
         """What is on show as a stop of a story."""
         return Stop(cast("PageKey", self._key))
 
+    @property
+    def as_shown(self) -> Stop:
+        """What is on show as it is presented without a story: the view says itself what there is to say."""
+        return replace(self.stop, sentence="")
+
     def show_stop(self, stop: Stop) -> None:
         """Show what a stop names, and no more."""
         del stop
@@ -117,10 +123,12 @@ class Staging(QObject):
         self._take_stage(on=True)
 
     def take_cards(self, cards: Sequence[Card]) -> None:
-        """Let these stand without their frames on a stage, in place of those before."""
+        """Let these stand without their frames on a stage, in place of those before, and with them elsewhere.
+
+        One that the stage did not show to its end had still to be given its frame back.
+        """
         self._cards = cards
-        if self.on:
-            self._take_stage(on=True)
+        self._take_stage(on=self.on)
 
     def _take_stage(self, *, on: bool) -> None:
         """Have one ground behind all of the page, and its plots take the room there is."""

@@ -129,7 +129,9 @@ def _score(number: int, piece: _Piece) -> float:
         score = float(piece.text)
     except ValueError:
         raise ScoresError(f"Row {number}: “{piece.text}” is no number.", piece.at) from None
-    if not math.isfinite(score) or abs(score) > LARGEST:
+    if math.isnan(score):
+        raise ScoresError(f"Row {number}: “{piece.text}” is no number.", piece.at)
+    if abs(score) > LARGEST:
         raise ScoresError(f"Row {number}: “{piece.text}” is beyond {LARGEST:g}, float32's room.", piece.at)
     return score
 

@@ -19,6 +19,7 @@ from flashscope.profiles.store import SessionFileError, loading
 from flashscope.profiles.store.reader import read_words
 
 MOST = 1 + MOST_OTHERS
+TWO = 2  # sessions make a comparison
 MOST_FILES = 20 * MOST  # that are read to see which are runs of one plan
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout
 
 from flashscope.app.control.actions import Action
 from flashscope.app.control.bundled import told_sessions
@@ -20,7 +20,7 @@ from flashscope.app.pages.compare.chips import Chips
 from flashscope.app.pages.compare.empty import EmptyState
 from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.pages.compare.last import last_like
-from flashscope.app.pages.compare.lineup import MOST, Lineup
+from flashscope.app.pages.compare.lineup import MOST, TWO, Lineup
 from flashscope.app.pages.compare.partners import partners
 from flashscope.app.pages.compare.report import FILTERS, HTML, JSON, proposed, write_report
 from flashscope.app.pages.compare.staging import CompareStaging
@@ -42,7 +42,6 @@ FILTER = f"Flashscope sessions (*{SUFFIX})"
 NONE_LIKE_IT = "No other run here has the same kernels and problems on the same device."
 NO_SESSION = "No session is on show: run a sweep or open one, then compare it."
 NOTHING_COMPARED = "There is no comparison to export yet; choose two sessions."
-TWO = 2  # sessions make a comparison
 
 
 class ComparePage(Page):
@@ -238,6 +237,9 @@ class ComparePage(Page):
         self.chips.show_chosen(chosen, min(self.board.current, len(chosen) - 1))
         self.chips.setVisible(bool(chosen) and not self.staging.on)
         self._stack.setCurrentWidget(self.board if len(chosen) >= TWO else self.empty)
+        preferred, ignored = QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored
+        asks = preferred if len(chosen) >= TWO else ignored  # or words scroll as far as the board would
+        self.board.setSizePolicy(preferred, asks)
         self.empty.show_count(len(chosen))
         for tool in self._tools:
             tool.setVisible(bool(chosen) and not self.staging.on)

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.compare.board import CompareBoard
-from flashscope.app.pages.compare.lineup import Lineup
+from flashscope.app.pages.compare.findings import Findings
+from flashscope.app.pages.compare.lineup import TWO, Lineup
 from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.provenance import Provenance, of_session
@@ -50,27 +51,34 @@ class CompareStaging(Staging):
         super().__init__("compare", controller, away, [ratios])
         self._page = page
         board.current_changed.connect(lambda _current: self.changed.emit())
+        page.lineup.changed.connect(self.changed)
+
+    @property
+    def _findings(self) -> Findings | None:
+        """What is compared; None where fewer than two sessions are chosen, whatever was compared before."""
+        page = self._page
+        return page.board.findings if len(page.lineup.chosen) >= TWO else None
 
     @property
     def lack(self) -> str:
         """That nothing is compared."""
-        return NOTHING if self._page.board.findings is None else ""
+        return NOTHING if self._findings is None else ""
 
     @property
     def sentence(self) -> str:
         """The summary of the session chosen."""
-        board = self._page.board
-        if board.findings is None:
+        findings, current = self._findings, self._page.board.current
+        if findings is None:
             return NOTHING
-        contrast = board.findings.comparison.contrasts[board.current - 1]
-        names = board.findings.names()
+        contrast = findings.comparison.contrasts[current - 1]
+        names = findings.names()
         told = "; ".join(contrast.summary.split("; ")[:CLAUSES])
-        return f"{names[board.current]} beside {names[0]}: {told.rstrip('.')}."
+        return f"{names[current]} beside {names[0]}: {told.rstrip('.')}."
 
     @property
     def provenance(self) -> Provenance:
         """The baseline's recording, and how many others stand beside it."""
-        findings = self._page.board.findings
+        findings = self._findings
         if findings is None:
             return super().provenance
         others = len(findings.members) - 1
@@ -80,7 +88,7 @@ class CompareStaging(Staging):
     @property
     def source(self) -> str:
         """The sessions' names."""
-        findings = self._page.board.findings
+        findings = self._findings
         return " · ".join(findings.names()) if findings is not None else ""
 
     @property

@@ -79,6 +79,12 @@ class ProfileStaging(Staging):
             sentence=f"At N = {{n}} {kernel} {{fate of {kernel}}}.{compared}" if kernel else "",
         )
 
+    @property
+    def as_shown(self) -> Stop:
+        """The same; at an N that nobody chose the crosshair goes on with what is measured."""
+        stop = super().as_shown
+        return stop if self._plots.kept.seqlen is not None else replace(stop, seqlen=None)
+
     def show_stop(self, stop: Stop) -> None:
         """Show its quantities, kernels and problems, the crosshair where it says."""
         self._plots.full.back()

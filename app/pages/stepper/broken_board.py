@@ -24,7 +24,7 @@ from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
-from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, plain_tip, set_tip
+from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, plain_tip, set_tip, strong
 from flashscope.app.widgets.term_label import TermBox, TermFormula
 from flashscope.app.words.faults import WORDS
 from flashscope.app.words.tracing import broken
@@ -276,7 +276,7 @@ class BrokenBoard(ModeBoard):
     def _write(self, told: Sequence[str]) -> None:
         for head, line, text in zip(HEADS, self.lines, told, strict=True):
             plain_text = self._staged or self.pair.comparison is None
-            line.setText(text if plain_text else f'<span style="font-weight:600">{head}</span><br>{text}')
+            line.setText(text if plain_text else f"{strong(head)}<br>{text}")
             line.setVisible(bool(text))
 
     def _write_titles(self, view: StepView) -> None:

@@ -18,7 +18,7 @@ from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.keyed import does
-from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, button_text, set_tip
+from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, button_text, set_tip, strong
 from flashscope.kernels.workload.trace import Trace
 
 GAP = 8  # pixels
@@ -229,7 +229,7 @@ class PredictBoard(ModeBoard):
         shows = ""
         if taken is not None:
             verdict = RIGHT if taken == asked.right else WRONG.format(asked.choices[asked.right])
-            shows = f"<b>{verdict}</b> {asked.shows}" + (
+            shows = f"{strong(verdict)} {asked.shows}" + (
                 f"<br>{ENDED}" if self.quiz.ended and not self._staged else ""
             )
         self._write(asked.known, asked.asks, shows)

@@ -14,7 +14,7 @@ from flashscope.app.plots.style import Plot, UnitAxis, restyle, tick_font
 from flashscope.app.words.units import digits, gbs_text, ms_text, plain_tick
 from flashscope.profiles.wire.traffic import Traffic
 
-HEIGHT_PX, AXIS_PX, TOP_PX = 72, 52, 8
+HEIGHT_PX, AXIS_PX, TICKS_PX, TOP_PX = 72, 52, 20, 8
 LABEL_ANCHOR = 0, 1.06  # of the copy's label, whose ground would cover half of the line
 LABEL_PX, ROOM_PX = 24, 68  # of the copy's label, and of a plot that has room for it
 TIGHT = 1.06  # of the axis over all of it, where there is no room
@@ -103,6 +103,8 @@ class TrafficPlot(Plot):
         self.plotItem.layout.setContentsMargins(0, px(TOP_PX), px(TOP_PX), 0)
         left = self.getAxis("left")
         keep(left, left.setWidth, AXIS_PX)
+        bottom = self.getAxis("bottom")
+        keep(bottom, bottom.setHeight, TICKS_PX)  # by itself it goes by what was written there before
         for axis in axes.values():
             axis.setStyle(tickLength=0, tickTextOffset=5)
             axis.setZValue(-1000)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from msgspec.structs import replace
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
@@ -75,6 +74,7 @@ class Stage(QObject):
         self._stop: Stop | None = None  # on show, None off the stage
         self._staging: Staging | None = None  # of the view that shows it
         self._opening = False  # the session that the stop names
+        self._lost = ""  # why the session that the stop names is not on show
         self._fell = False  # what the stop ran
         self._held = False  # what is painted, as it is
         self.loading = Loading(self, self._ready)
@@ -147,7 +147,7 @@ class Stage(QObject):
         if story is None:
             if not self.window.staging.possible:
                 self.window.show_page(FIRST)
-            self._own = replace(self.window.staging.stop, sentence="")
+            self._own = self.window.staging.as_shown
         self._registry.take_stage(on=True)
         self._clicks.take(story is not None)
         self._arrive()
@@ -301,7 +301,7 @@ class Stage(QObject):
         """Show the stop; its session, unless that is on show, is opened first, whatever runs."""
         if not self.on:
             return
-        wanted = self._session
+        wanted, self._lost = self._session, ""
         here = wanted is None or wanted.absolute() == self._controller.path
         self._opening = not (here or self.fallback.standing_in)
         self.loading.begin(covered=self._opening or self._staging is not self._next_staging)
@@ -370,14 +370,16 @@ class Stage(QObject):
         if not self.on or staging is None or self._stop is None:
             return
         told = self._stop.sentence
-        said = fill(told, staging.scene) if told else staging.sentence
+        said = "" if self._lost else fill(told, staging.scene) if told else staging.sentence
         why = "RUN FAILED" if self.fallback.standing_in else "NOT RUN HERE" if self.live.reason else ""
         frame.say("" if self._alone else f"{RECORDING if why and self._stop.run else ''}{said}")
         frame.show_provenance(staging.provenance, why)
         frame.place.setText(f"{self.at + 1} / {len(self.stops)}" if self.stops else "")
         problem = staging.scene.problem if self._alone else ""  # else the sentence tells it
         frame.name_source(" · ".join(filter(None, (staging.source, problem))))
-        if self._stop.run and why:
+        if self._lost:  # of the session before nothing is said that the stop says of its own
+            frame.tell(f"{self._lost} {RECORDED} {staging.source}." if staging.source else self._lost)
+        elif self._stop.run and why:
             frame.tell(f"{self.fallback.reason or self.live.reason} {RECORDED} {staging.source}.", "warn")
         elif self.failed and not self.fallback.standing_in:
             frame.tell(f"{FALL_BACK} {self.fallback.reason}")
@@ -385,6 +387,8 @@ class Stage(QObject):
 
     def _hear(self, text: str) -> None:
         """Tell what went wrong for this stop: one that shows a recording has no part in a sweep behind it."""
+        if self._opening:
+            self._lost = text
         if self._opening or self._session is None or self._shown_next.page == "stepper":
             self._tell(text)
 

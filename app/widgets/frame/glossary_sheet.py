@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea,
 
 from flashscope.app.look.zoom import px
 from flashscope.app.widgets.buttons import DialogButtons
-from flashscope.app.widgets.plain import FormulaLabel, escaped
+from flashscope.app.widgets.plain import FormulaLabel, escaped, strong
 from flashscope.app.words.glossary import Meaning, found
 from flashscope.app.words.matching import nothing_found
 
@@ -58,7 +58,7 @@ class GlossarySheet(QDialog):
 def _table(terms: Iterable[Meaning]) -> str:
     """A line a term: its name, and what it means."""
     lines = "".join(
-        f'<tr><td width="30%"><b>{escaped(term.name)}</b></td><td>{escaped(term.line)}</td></tr>'
+        f'<tr><td width="30%">{strong(escaped(term.name))}</td><td>{escaped(term.line)}</td></tr>'
         for term in terms
     )
     return f'<table width="100%" cellspacing="0" cellpadding="4">{lines}</table>'

@@ -4,14 +4,19 @@ import shutil
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QFile
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import QFile, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTableWidget, QTableWidgetItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look import stylesheet
 from flashscope.app.look.assets import ASSETS
 from flashscope.app.look.contrast import contrast
-from flashscope.app.look.theme import LIGHT, THEMES, Theme
+from flashscope.app.look.theme import DARK, LIGHT, THEMES, Theme
+from tests.app.pixels import pixels
+
+FRAME = 4  # pixels of a button around its words
 
 
 @pytest.mark.parametrize("name", ["new\nline", "back\\slash", 'a "quoted" one', "paren)thesis;{}"])
@@ -47,3 +52,51 @@ def strongest(button: QPushButton, theme: Theme) -> float:
     image = button.grab().toImage()
     places = ((x, y) for x in range(image.width()) for y in range(image.height()))
     return max(contrast(image.pixelColor(*place).name(), theme.panel) for place in places)
+
+
+def test_the_focus_of_the_keyboard_frames_a_button_and_leaves_its_words_alone(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.setStyleSheet(stylesheet.stylesheet(DARK))
+    row = QHBoxLayout(window)
+    before, button = QPushButton("Note"), QPushButton("Tags")
+    row.addWidget(before)
+    row.addWidget(button)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    before.setFocus()
+    without = pixels(button.grab().toImage())
+    QTest.keyClick(before, Qt.Key.Key_Tab)
+    assert button.hasFocus()
+    focused = pixels(button.grab().toImage())
+    assert (focused != without).any()
+    assert (focused[FRAME:-FRAME, FRAME:-FRAME] == without[FRAME:-FRAME, FRAME:-FRAME]).all()
+
+
+def test_where_the_keyboard_stands_in_a_table_is_framed_and_a_chosen_row_is_as_legible_there(
+    qtbot: QtBot,
+) -> None:
+    table = QTableWidget(2, 1)
+    qtbot.addWidget(table)
+    table.setStyleSheet(stylesheet.stylesheet(DARK))
+    table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
+    for row in range(table.rowCount()):
+        table.setItem(row, 0, QTableWidgetItem("flash2"))
+    with qtbot.waitExposed(table):
+        table.show()
+    table.activateWindow()
+    qtbot.waitUntil(table.isActiveWindow)
+    table.setFocus()
+    table.setCurrentCell(1, 0)
+    QTest.keyClick(table, Qt.Key.Key_Up)
+    chosen, other = (table.visualRect(table.model().index(row, 0)) for row in range(2))
+    here = [pixels(table.viewport().grab(part).toImage()) for part in (chosen, other)]
+    QTest.keyClick(table, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
+    assert [index.row() for index in table.selectionModel().selectedRows()] == [0]
+    assert table.currentRow() == 1
+    there = [pixels(table.viewport().grab(part).toImage()) for part in (chosen, other)]
+    assert (here[0] == there[0]).all()
+    assert QColor(DARK.accent).rgb() in there[1]
+    assert QColor(DARK.accent).rgb() not in here[1]

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QTableView, QWidget
 from pytestqt.qtbot import QtBot
@@ -48,6 +49,13 @@ def test_the_help_menu_opens_the_glossary(window: MainWindow) -> None:
 def test_the_glossary_tells_every_term(window: MainWindow, qtbot: QtBot) -> None:
     told = opened(window, qtbot).text.text()
     assert all(escaped(term.name) in told and escaped(term.line) in told for term in GLOSSARY)
+
+
+def test_terms_stand_in_the_boldest_weight_that_there_is(window: MainWindow, qtbot: QtBot) -> None:
+    document = QTextDocument()
+    document.setHtml(opened(window, qtbot, "drift").text.text())
+    terms = [document.find(term).charFormat().font().weight() for term in ("drift check", "in turns")]
+    assert terms == [QFont.Weight.DemiBold] * 2
 
 
 def test_what_is_typed_leaves_the_terms_that_have_it_and_return_does_not_close_them(

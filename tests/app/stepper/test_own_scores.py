@@ -39,6 +39,7 @@ def test_rows_tiles_and_numbers_are_read_as_they_are_typed(
         ("1,2|3,4; 1|2,3,4", "The bars of row 2 stand elsewhere than those of row 1.", "1|2,3,4"),
         ("1,3|2|4", "Tile 2 has 1 score and tile 1 has 2: only the last may be shorter.", "1,3|2|4"),
         ("1|2,3", "Tile 2 has 2 scores and tile 1 has 1: only the last may be shorter.", "1|2,3"),
+        ("1, nan", "Row 1: “nan” is no number.", "nan"),
         ("1, inf", "Row 1: “inf” is beyond 1e+30, float32's room.", "inf"),
         (" ".join(["1"] * 513), "Row 1 has 513 scores; at most 512 are traced.", " ".join(["1"] * 513)),
         (";".join(["2"] * 33), "There are 33 rows; at most 32 are traced.", "2"),

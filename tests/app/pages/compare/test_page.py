@@ -238,6 +238,19 @@ def test_sessions_without_common_points_say_what_is_nearest(desk: Desk) -> None:
     assert desk.board.place == NO_PLACE
 
 
+def test_once_fewer_than_two_sessions_are_left_nothing_says_that_others_stand_beside_one(
+    desk: Desk,
+) -> None:
+    desk.choose(*(recorded(f"x{times}", times=times) for times in (1.0, 1.2)))
+    staging, badge = desk.page.staging, desk.window.top_bar.badge
+    assert "and 1 other" in badge.text()
+    assert staging.lack == ""
+    desk.after(lambda: desk.page.choose([]))
+    assert "other" not in badge.text()
+    assert staging.lack == staging.sentence == "Nothing is compared yet."
+    assert staging.source == ""
+
+
 @pytest.mark.matrix
 def test_a_session_that_is_gone_is_told_and_the_others_stay(desk: Desk, tmp_path: Path) -> None:
     base, other = recorded("base"), recorded("other", times=1.2)

@@ -14,6 +14,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.traffic import TrafficPage
+from flashscope.app.plots.style import tick_font
 from flashscope.app.plots.timeline.traffic_plot import Rates
 from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.profiles.plan.plan import Plan
@@ -268,3 +269,26 @@ def test_a_kernel_that_comes_back_has_the_plot_that_it_had(told: Told) -> None:
     told.page.show_kernels(())
     assert told.page.cards == before
     assert [card.isVisible() for card in told.page.cards.values()] == [True, True]
+
+
+def test_after_a_stage_every_kernel_has_its_frame_again(three: Told) -> None:
+    page = three.page
+    page.staging.show_stop(replace(page.staging.stop, kernels=("flash2",)))
+    assert [card.property("stage") for card in page.cards.values()] == [True] * len(page.cards)
+    page.staging.leave()
+    assert len(page.cards) == len(MANY.kernels)
+    assert [kernel for kernel, card in page.cards.items() if card.property("stage")] == []
+
+
+def test_a_plot_is_as_high_as_before_once_its_ticks_are_as_small_again(told: Told) -> None:
+    told.tell(counted(BOTH))
+    plot = told.page.cards["standard"].plot
+    axis = plot.getAxis("bottom")
+    font, large = tick_font(), tick_font()
+    large.setPixelSize(3 * font.pixelSize())
+    heights = []
+    for one in (font, large, font):
+        axis.setTickFont(one)
+        plot.grab()
+        heights.append(axis.maximumHeight())
+    assert heights[2] == heights[0]

@@ -7,10 +7,10 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
-from flashscope.app.stage.story import Story
+from flashscope.app.stage.story import Story, read_story
 from flashscope.profiles.wire.events import PlanFinished, PointFailed, PointStarted
-from tests.app.fakes import PLAN, SECOND, plan_started
-from tests.app.rig import Rig
+from tests.app.fakes import PLAN, SECOND, plan_started, sweep
+from tests.app.rig import Rig, Save
 from tests.app.shell.presenter.conftest import Key, press, settle
 
 
@@ -108,3 +108,32 @@ def test_what_went_wrong_is_told_whole_however_long_it_is(staged: MainWindow, ri
     staged.stage.step(1)
     settle(staged, rig, qtbot)
     assert frame.message.isHidden()
+
+
+def test_a_stop_whose_file_is_gone_says_that_and_nothing_of_its_own_about_the_session_in_its_place(
+    staged: MainWindow, rig: Rig, qtbot: QtBot, save: Save
+) -> None:
+    there, gone = save(sweep(), "there"), save(sweep(), "gone")
+    path = there.with_name("two.toml")
+    path.write_text(
+        'title = "Two"\n'
+        + "".join(
+            f'[[stop]]\npage = "profile"\nsession = "{one.name}"\nsentence = "flash2 {{runtime of flash2}}"\n'
+            for one in (there, gone, there)
+        )
+    )
+    staged.stage.enter(read_story(path))
+    settle(staged, rig, qtbot)
+    gone.unlink()
+    frame = staged.stage.frame
+    rig.opening(lambda: staged.stage.step(1))
+    qtbot.waitUntil(lambda: not staged.stage.loading.on)
+    told = frame.message.text().replace("\u00a0", " ")
+    assert gone.name in told
+    assert told.endswith(f"Shown in its place: {frame.source.text()}.")
+    assert frame.message.isVisibleTo(staged)
+    assert frame.sentence.text() == ""
+    staged.stage.step(1)
+    settle(staged, rig, qtbot)
+    assert frame.sentence.text().replace("\u00a0", " ").startswith("flash2 ")
+    assert frame.message.text() == ""

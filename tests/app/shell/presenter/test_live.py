@@ -9,11 +9,12 @@ from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import Story, read_story
 from flashscope.profiles.wire.events import PlanFinished, PointFailed, PointStarted
-from tests.app.fakes import SECOND, plan_started, sweep
+from tests.app.fakes import PLAN, SECOND, plan_started, sweep
 from tests.app.rig import Rig, Save
-from tests.app.shell.presenter.conftest import Key, press
+from tests.app.shell.presenter.conftest import Key, press, profile
 
 RECORDING = BUNDLED / "h200-standard-flash2.flashscope"
+BEGUN = 7  # events of a sweep of which two points have ended
 GROWN = 5  # points of which one kernel has ended twice
 SAVED = "This stop shows a recording: nothing is run here."
 
@@ -152,3 +153,26 @@ def test_without_a_story_a_view_of_the_session_runs_the_form_and_another_says_th
     window.trigger("stage")
     window.trigger("stage.run")
     assert len(rig.engine.plans) == 1
+
+
+@pytest.mark.parametrize("chosen", [None, 256])
+def test_a_sweep_presented_as_it_is_takes_the_crosshair_along_unless_somebody_placed_it(
+    window: MainWindow, rig: Rig, qtbot: QtBot, *, chosen: int | None
+) -> None:
+    window.activateWindow()
+    window.show_page("profile")
+    rig.controller.run(PLAN)
+    begun = sweep(PLAN, points=GROWN)
+    rig.say(begun[:BEGUN])
+    plots = profile(window).plots
+    if chosen is not None:
+        plots.move_cursor(chosen)
+    before = plots.seqlen
+    press(window, Key.Key_F11)
+    at_rest(window, qtbot)
+    rig.say(begun[BEGUN:])
+    grown = plots.seqlen
+    assert before is not None
+    assert grown is not None
+    assert grown > before if chosen is None else grown == chosen
+    assert f"N = {grown}" in window.stage.frame.sentence.text().replace("\u00a0", " ")
