@@ -1,6 +1,7 @@
 """Telemetry in memory: a preallocated ring of readings, and what of it a plot draws."""
 
 from collections.abc import Sequence
+from mmap import mmap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ class ReadingRing:
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.capacity = capacity
         self.seen: set[str] = set()
-        self._columns = np.empty((1 + len(FIELDS), capacity))
+        self._columns = _untouched(1 + len(FIELDS), capacity)
         self._written = 0
         self._origin_ns: int | None = None
 
@@ -88,6 +89,14 @@ class ReadingRing:
             return column[: self._written]
         start = self._written % self.capacity
         return np.concatenate((column[start:], column[:start]))
+
+
+def _untouched(rows: int, columns: int) -> Values:
+    """Room for float64 [rows, columns] of which the system gives what is written to, a small page at a time.
+
+    NumPy asks for huge pages: the first reading would wait until 2 MiB of every column had been cleared.
+    """
+    return np.frombuffer(mmap(-1, rows * columns * 8), dtype=np.float64).reshape(rows, columns)
 
 
 def thin(times: Values, values: Values) -> tuple[Values, Values]:

@@ -162,8 +162,7 @@ class MainWindow(FocusHome, PagedWindow):
         self._resumer.wait()
         self.controller.close()
         self.ahead.stop()
-        for page in self.pages.made:
-            page.close()
+        self.pages.close()
         self.presence.wait()
         self._files.stop()
         wait_for_all(self)

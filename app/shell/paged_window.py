@@ -16,6 +16,7 @@ from flashscope.app.shell.pages import Pages
 from flashscope.app.shell.start_up.ahead import Ahead
 from flashscope.app.widgets.keyed import name_keys
 from flashscope.app.widgets.scrolling import Scrolling
+from flashscope.profiles.results.model.session import Session
 
 
 class PagedWindow(QMainWindow):
@@ -52,6 +53,7 @@ class PagedWindow(QMainWindow):
         self.view = START
         self.stack = QStackedWidget()
         self._frames: dict[str, Scrolling] = {}
+        self._untold: dict[str, Session] = {}  # the sweep that a page is to be told of once it is made
 
     @property
     def page(self) -> Page:
@@ -95,11 +97,16 @@ class PagedWindow(QMainWindow):
             frame.let_scroll(scrolls)
 
     def tell_of_sweep(self) -> None:
-        """Tell the pages that follow sweeps of the one that has ended, which may have to be made."""
+        """Tell the pages that follow sweeps of the one that has ended; one that is missing, once made."""
         session = self.controller.sweep
-        for view in VIEWS.values():
-            if view.follows and session is not None:
-                self.pages[view.page_key].take_sweep(session)
+        if session is None:
+            return
+        for key in (view.page_key for view in VIEWS.values() if view.follows):
+            if key in self.pages.missing:
+                self._untold[key] = session
+                self.ahead.make(key)
+            else:
+                self.pages[key].take_sweep(session)
 
     def join(self, page: Page) -> None:
         """Let a page that was made connect itself to this window."""
@@ -126,3 +133,5 @@ class PagedWindow(QMainWindow):
         page.apply_theme(self.appearance.theme)
         name_keys(self, self.registry)
         self.registry.refresh()
+        if page.key in self._untold:
+            page.take_sweep(self._untold.pop(page.key))

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from flashscope.app.control.chores import wait_for_all
 from flashscope.app.pages.base import Page
 
 
@@ -20,6 +21,7 @@ class Pages(Mapping[str, Page]):
     ) -> None:
         self._keys, self._make, self._take = tuple(keys), make, take
         self._made: dict[str, Page] = {}
+        self._begun: dict[str, Page] = {}  # not taken yet
         self._given_up: set[str] = set()  # the keys of those that could not be made with the rest
 
     def __getitem__(self, key: str) -> Page:
@@ -49,8 +51,22 @@ class Pages(Mapping[str, Page]):
         """Make these pages where they have not been made."""
         for key in keys:
             if key in self._keys and key not in self._made:
-                self._made[key] = self._make(key)
+                begun = self._begun.pop(key, None)
+                self._made[key] = self._make(key) if begun is None else begun
                 self._take(self._made[key])
+
+    def make_in_steps(self, key: str) -> Iterator[None]:
+        """The same of one page, in two steps; whoever looks it up between them has it at once."""
+        if key in self.missing and key not in self._begun:
+            self._begun[key] = self._make(key)
+            yield
+        self.make(key)
+
+    def close(self) -> None:
+        """Close all there are, taken or not, and wait for what they do in the background."""
+        for page in (*self._made.values(), *self._begun.values()):
+            page.close()
+            wait_for_all(page)
 
     def complete(self) -> None:
         """Have all that can be made; `sys.excepthook` is told of one that cannot, which is tried once."""

@@ -35,7 +35,8 @@ class PairDetail(Card):
         self.verdict.setProperty("role", "title")
         self.reason.setProperty("role", "dim")
         self.sides = [(ElidedLabel(), PlainLabel()) for _ in range(2)]
-        self.strips = StripPlot(theme)
+        self._theme = theme
+        self._strips: StripPlot | None = None
         self.caption = ElidedLabel()
         self.caption.setMinimumWidth(1)
         self.caption.setProperty("role", "unit")
@@ -44,17 +45,25 @@ class PairDetail(Card):
         words.setSpacing(4)
         words.addWidget(self.verdict)
         words.addLayout(self._grid())
-        words.addWidget(self.strips, 1)
         words.addWidget(self.caption)
         words.addWidget(self.reason)
         content = QWidget()
         content.setLayout(words)
+        self._words = words
         self.content = Scrolling(content)
         self.body.addWidget(self.content, 1)
         self.body.addStretch(0)
         self.setContentsMargins(0, -2, 0, -4)
         keep(self, self.setMinimumSize, *LEAST)
         self.content.hide()
+
+    @property
+    def strips(self) -> StripPlot:
+        """The samples; the plot is made when there are some to be shown."""
+        if self._strips is None:
+            self._strips = StripPlot(self._theme)
+            self._words.insertWidget(self._words.indexOf(self.caption), self._strips, 1)
+        return self._strips
 
     def _grid(self) -> QGridLayout:
         grid = QGridLayout()
@@ -94,7 +103,9 @@ class PairDetail(Card):
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
-        self.strips.apply_theme(theme)
+        self._theme = theme
+        if self._strips is not None:
+            self._strips.apply_theme(theme)
 
     def _show_verdict(self, pair: Pair) -> None:
         told = spoken(pair)

@@ -127,7 +127,7 @@ class ComparePage(Page):
             Action("compare.session", "Choose the next session", self._next_session, group, "S"),
             Action("compare.clear", "Compare nothing", lambda: self.choose([]), group),
             Action("compare.view", "Heat map, or lines over N", board.turn_view, group, "H"),
-            Action("compare.all", "Show all of the heat map", board.ratios.map.show_all, group, "A"),
+            Action("compare.all", "Show all of the heat map", board.ratios.show_all, group, "A"),
             Action("compare.next", "Choose the next pair", partial(board.step, 1), group, "Alt+Right"),
             Action("compare.back", "Choose the pair before", partial(board.step, -1), group, "Alt+Left"),
             Action("compare.pairs", "Show the pairs", partial(board.tables.show_tab, 0), group, "R"),

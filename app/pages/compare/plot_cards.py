@@ -56,7 +56,8 @@ class RatioCard(Card):
         self.view: View = "lines"
         self._theme = theme
         self._findings: Findings | None = None
-        self.lines, self.map = RatioPlot(theme), HeatPlot(theme)
+        self.lines = RatioPlot(theme)
+        self._map: HeatPlot | None = None
         self._kernels: tuple[str, ...] = ()
         self.bar = ScaleBar(theme)
         self.switch = text_button("Heat map", "Show the heat map", self.view_chosen.emit, "quiet")
@@ -65,21 +66,33 @@ class RatioCard(Card):
         self.plot_menu = PlotMenu(self, self.export_button.exporter, ("compare.all", "compare.view"))
         self._words = TermLine()
         self._words.setProperty("role", "unit")
-        self._all = show_all_button("the heat map", self.map.show_all, "compare.all")
-        self.map.parted.connect(lambda _part: self._offer_all())
+        self._all = show_all_button("the heat map", self.show_all, "compare.all")
         self.header.addWidget(self._words)
         self.header.addWidget(self._all)
         self.header.addWidget(self.switch)
         self.header.addWidget(self.export_button)
         self._stack = QStackedWidget()
-        for plot in (self.lines, self.map):
-            plot.picked.connect(self.picked)
-            self._stack.addWidget(plot)
+        self.lines.picked.connect(self.picked)
+        self._stack.addWidget(self.lines)
         self.body.setSpacing(2)
         self.body.addWidget(self._stack, 1)
         self.body.addWidget(self.bar)
         self.setContentsMargins(0, -4, -6, -6)
         self.show_view("lines")
+
+    @property
+    def map(self) -> HeatPlot:
+        """The heat map; it is made when it is first asked for."""
+        if self._map is None:
+            self._map = HeatPlot(self._theme)
+            self._map.picked.connect(self.picked)
+            self._map.parted.connect(lambda _part: self._offer_all())
+            self._stack.addWidget(self._map)
+        return self._map
+
+    def show_all(self) -> None:
+        """Show all of the heat map."""
+        self.map.show_all()
 
     def show_view(self, view: View) -> None:
         """Bring lines or heat map to the front."""
@@ -87,7 +100,8 @@ class RatioCard(Card):
         maps = view == "map"
         self._stack.setCurrentWidget(self.map if maps else self.lines)
         self.bar.setVisible(maps)
-        self.map.ask_for_room(maps)
+        if self._map is not None:
+            self._map.ask_for_room(maps)
         self._offer_all()
         self.switch.setText("Over N" if maps else "Heat map")
         self.switch.setAccessibleName("Show lines over N" if maps else "Show the heat map")
@@ -127,14 +141,17 @@ class RatioCard(Card):
         return "" if self._findings is None else _tip(self._findings, place)
 
     def show_place(self, place: int) -> None:
-        """Mark a pair in both."""
+        """Mark a pair in what there is of both."""
         self.lines.show_place(place)
-        self.map.show_place(place)
+        if self._map is not None:
+            self._map.show_place(place)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         self._theme = theme
-        for part in (self.lines, self.map, self.bar, self.export_button):
+        if self._map is not None:
+            self._map.apply_theme(theme)
+        for part in (self.lines, self.bar, self.export_button):
             part.apply_theme(theme)
 
     def make_export(self) -> Export | None:

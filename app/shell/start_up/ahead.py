@@ -14,6 +14,7 @@ from flashscope.app.pages.registry import KEYS, page_class
 from flashscope.app.shell.pages import Pages
 
 IDLE_MS = 50  # between two pages: paints and what the user does come before
+STEP_MS = 5  # between two steps of a page
 ROOMS = ("figures", "stepper", "widgets", "plots", "pages")  # of app, each after those that it stands on
 
 
@@ -27,7 +28,7 @@ def modules_of_pages() -> Iterator[str]:
 
 
 class Ahead(Chores):
-    """Loads while nothing else happens and makes a page in each pause; each is tried once.
+    """Loads while nothing else happens and makes a page in each pause, in steps; each is tried once.
 
     Signals:
         loaded: What every page needs is there, cannot be loaded, or is needed no more; told once.
@@ -51,15 +52,18 @@ class Ahead(Chores):
         super().__init__(window)
         self._window, self._pages, self._ready, self._measuring = window, pages, ready, measuring
         self._due = iter(KEYS)
+        self._making: list[Iterator[None]] = []  # the steps of each page that is being made
         self._told = False
         self._pause = QTimer(self, interval=IDLE_MS)
         self._pause.timeout.connect(self._make_next)
+        self._turns = QTimer(self, interval=STEP_MS)
+        self._turns.timeout.connect(self._step)
         self.loaded.connect(self._go_on)
 
     @property
     def busy(self) -> bool:
         """Whether pages are being made."""
-        return self._pause.isActive()
+        return self._pause.isActive() or bool(self._making)
 
     def begin(self) -> None:
         """Load what every page needs; one that cannot be loaded leaves the others alone.
@@ -91,19 +95,38 @@ class Ahead(Chores):
     def stop(self) -> None:
         """Load and make no more."""
         self._pause.stop()
+        self._turns.stop()
+        self._making.clear()
         self.forget()
         self._tell()
+
+    def make(self, key: str) -> None:
+        """Make a page in the turns to come, a step in each."""
+        self._making.append(self._make_in_steps(key))
+        self._turns.start()
 
     def _go_on(self) -> None:
         if self._window.isVisible():  # it may be closed by now
             self._pause.start()
 
     def _make_next(self) -> None:
-        if self._measuring():
+        if self._measuring() or self._making:
             return
         key = next((key for key in self._due if key in self._pages.missing), None)
         if key is None:
             self._pause.stop()
         else:
-            self._pages.make(key)
-            self._ready(key)
+            self.make(key)
+
+    def _make_in_steps(self, key: str) -> Iterator[None]:
+        """It is built, then taken into the window, then laid out there."""
+        yield from self._pages.make_in_steps(key)
+        yield
+        self._ready(key)
+
+    def _step(self) -> None:
+        """One step of the page that is being made; of one that cannot be made there is none left."""
+        if not self._making:
+            self._turns.stop()
+        elif next(self._making[0], self) is self:
+            del self._making[0]

@@ -1,6 +1,7 @@
 """The ring of readings, what of it is drawn, and the spans behind it."""
 
 import numpy as np
+import psutil
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +33,13 @@ def test_a_field_that_was_not_available_is_a_gap_and_never_zero() -> None:
     assert np.isnan(ring.values("power_w")).all()
     assert ring.latest("power_w") is None
     assert ring.latest("memory_used") == 5
+
+
+def test_memory_is_taken_as_readings_come_and_not_for_all_columns_at_once() -> None:
+    ring, process = ReadingRing(), psutil.Process()
+    before = process.memory_info().rss
+    ring.extend([_reading(0)])
+    assert process.memory_info().rss - before < 4 << 20, "the window would wait until that much was cleared"
 
 
 def test_times_count_from_the_origin_of_the_session() -> None:

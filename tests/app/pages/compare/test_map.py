@@ -5,7 +5,10 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem
 
 from flashscope.app.figures.grid import grid_of
+from flashscope.app.figures.strands import NO_PLACE
 from flashscope.app.plots.compare.heat_item import HeatItem, shades
+from flashscope.app.plots.compare.heat_plot import HeatPlot
+from flashscope.app.plots.compare.strip_plot import StripPlot
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.compare import Comparison, compare
 from flashscope.profiles.results.model.curves import curve_of
@@ -31,6 +34,19 @@ def test_many_problems_are_a_heat_map_and_a_key_turns_it_into_lines(desk: Desk) 
     desk.drawn()
     assert board.ratios.lines.isVisible()
     assert board.legend.isVisible()
+
+
+def test_heat_map_and_samples_are_made_only_once_they_are_shown(desk: Desk) -> None:
+    assert desk.board.findChildren(HeatPlot) == desk.board.findChildren(StripPlot) == []
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    assert desk.board.findChildren(HeatPlot) == []
+    press(desk, "compare.view")
+    desk.drawn()
+    (drawn,) = desk.board.findChildren(HeatPlot)
+    assert drawn.isVisible()
+    assert drawn._place == desk.board.place != NO_PLACE
+    (strips,) = desk.board.findChildren(StripPlot)
+    assert strips.isVisible()
 
 
 def test_a_cell_of_which_nothing_is_sure_is_faint_and_one_from_nothing_is_not(desk: Desk) -> None:
