@@ -109,9 +109,11 @@ def _zoom(window: MainWindow) -> None:
     """Zoom, and look at what is out of sight before its turn has come."""
     for percent in (110, 100):
         window.appearance.zoom(percent)
+        while window.appearance.turning:
+            window.appearance._step()
         for key in ("claims", "profile"):
-            _settle()
             window.show_page(key)
+            _settle()
         window.appearance.finish()
 
 
