@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout
 
 from flashscope.app.control.actions import Action
 from flashscope.app.control.bundled import told_sessions
@@ -237,6 +237,9 @@ class ComparePage(Page):
         self.chips.show_chosen(chosen, min(self.board.current, len(chosen) - 1))
         self.chips.setVisible(bool(chosen) and not self.staging.on)
         self._stack.setCurrentWidget(self.board if len(chosen) >= TWO else self.empty)
+        preferred, ignored = QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored
+        asks = preferred if len(chosen) >= TWO else ignored  # or words scroll as far as the board would
+        self.board.setSizePolicy(preferred, asks)
         self.empty.show_count(len(chosen))
         for tool in self._tools:
             tool.setVisible(bool(chosen) and not self.staging.on)

@@ -70,3 +70,15 @@ def test_a_curve_with_room_for_no_letter_of_its_name_has_none_in_the_map(desk: D
     names = plot.getAxis("top")._texts.values()
     assert names
     assert all(len(name.replace("…", "")) > 1 for name in names)
+
+
+def test_a_single_session_asks_for_no_more_room_once_two_were_compared(desk: Desk) -> None:
+    desk.window.resize(1280, 720)
+    both = [BUNDLED / f"{name}.flashscope" for name in MANY[:2]]
+    asked = []
+    for chosen in (both[:1], both, both[:1]):
+        desk.choose(*chosen)
+        grab_whole(desk.window)
+        asked.append(desk.page.minimumSizeHint().height())
+    assert asked[0] < asked[1]
+    assert asked[2] == asked[0]
