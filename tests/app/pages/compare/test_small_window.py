@@ -1,7 +1,5 @@
 """At 1280 x 720 both plots of a comparison can be read, whatever stands above them."""
 
-from functools import partial
-
 import pytest
 
 from flashscope.app.control.bundled import BUNDLED
@@ -79,7 +77,7 @@ def test_a_single_session_asks_for_no_more_room_once_two_were_compared(desk: Des
     both = [BUNDLED / f"{name}.flashscope" for name in MANY[:2]]
     asked = []
     for chosen in (both[:1], both, both[:1]):
-        desk.after(partial(desk.page.choose, chosen))
+        desk.choose(*chosen)
         grab_whole(desk.window)
         asked.append(desk.page.minimumSizeHint().height())
     assert asked[0] < asked[1]
