@@ -17,7 +17,7 @@ from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.detail import DetailLine
 from flashscope.app.pages.timeline.exporting import PerfettoWriter, timelines_export
 from flashscope.app.pages.timeline.record_bar import RecordBar
-from flashscope.app.pages.timeline.recorded import RECORDED, EmptyTimelines, Recorded
+from flashscope.app.pages.timeline.recorded import RECORDED, EmptyTimelines, BundledTimelines
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.pages.timeline.staging import TimelineStaging
 from flashscope.app.pages.timeline.visit import PointVisit
@@ -217,7 +217,7 @@ class TimelinePage(Page):
         shown = (one.rows.timeline for one in self.lineup.drawn)
         self.controller.keeping.keep([one for one in shown if one in self.lineup.recorded])
 
-    def open_recorded(self, recorded: Recorded) -> None:
+    def open_recorded(self, recorded: BundledTimelines) -> None:
         """Show timelines that come with the program, if this copy has them."""
         path = recorded.find()
         if path is not None:

@@ -20,7 +20,7 @@ MOST = 100  # of the width is the words', as far as they want it
 WORDS_PX = 640
 
 
-class Recorded(NamedTuple):
+class BundledTimelines(NamedTuple):
     """Timelines that come with the program.
 
     Attributes:
@@ -38,15 +38,15 @@ class Recorded(NamedTuple):
     find: Callable[[], Path | None]
 
 
-RECORDED: Sequence[Recorded] = (
-    Recorded(
+RECORDED: Sequence[BundledTimelines] = (
+    BundledTimelines(
         "recorded",
         "Open recorded: flash2 beside flash3 on an H100",
         "Open recorded timelines: flash2 beside flash3 on an H100",
         "flash2 beside flash3 at N = 1k, and flash3 causal at N = 2k, on an H100; they come with the program",
         inside_recording,
     ),
-    Recorded(
+    BundledTimelines(
         "recorded-cpu",
         "Open recorded: flash1 beside flash2 on a CPU",
         "Open recorded timelines: flash1 beside flash2 on a CPU",
@@ -68,7 +68,7 @@ class EmptyTimelines(QWidget):
         show: Opens one of `RECORDED`.
     """
 
-    def __init__(self, ask: Callable[[], None], show: Callable[[Recorded], None]) -> None:
+    def __init__(self, ask: Callable[[], None], show: Callable[[BundledTimelines], None]) -> None:
         super().__init__()
         heading = PlainLabel(NOTHING_YET, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         heading.setProperty("role", "heading")
@@ -95,7 +95,7 @@ class EmptyTimelines(QWidget):
         column.addStretch(3)
 
 
-def _opening(one: Recorded, show: Callable[[Recorded], None]) -> QPushButton:
+def _opening(one: BundledTimelines, show: Callable[[BundledTimelines], None]) -> QPushButton:
     button = does(text_button(one.text, one.title, partial(show, one)), f"timeline.{one.key}")
     set_tip(button, one.tip)
     return button

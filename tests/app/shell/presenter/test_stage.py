@@ -170,7 +170,7 @@ def test_zoomed_a_stop_keeps_badge_and_source_and_names_the_problem_but_has_no_s
     assert frame.source.text() == source
 
 
-def test_esc_leaves_the_stage_and_everything_is_as_before(staged: MainWindow) -> None:
+def test_esc_leaves_the_stage_and_everything_is_as_before(staged: MainWindow, qtbot: QtBot) -> None:
     press(staged, Key.Key_Escape)
     staged.appearance.finish()
     assert staged.view == "start"
@@ -180,7 +180,7 @@ def test_esc_leaves_the_stage_and_everything_is_as_before(staged: MainWindow) ->
         part.isVisible()
         for part in (staged.top_bar, staged.rail, staged.status, staged.tabs, page.plots.panel)
     )
-    assert shown_plots(staged) == ["footprint", "runtime", "speed-up", "throughput"]
+    qtbot.waitUntil(lambda: shown_plots(staged) == ["footprint", "runtime", "speed-up", "throughput"])
     assert staged.stage.frame.foot.isHidden()
     assert pytest.approx(1.0) == ZOOM.factor
     assert not staged.log.isVisible()
