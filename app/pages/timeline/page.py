@@ -17,7 +17,7 @@ from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.detail import DetailLine
 from flashscope.app.pages.timeline.exporting import PerfettoWriter, timelines_export
 from flashscope.app.pages.timeline.record_bar import RecordBar
-from flashscope.app.pages.timeline.recorded import RECORDED, EmptyTimelines, BundledTimelines
+from flashscope.app.pages.timeline.recorded import RECORDED, BundledTimelines, EmptyTimelines
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.pages.timeline.staging import TimelineStaging
 from flashscope.app.pages.timeline.visit import PointVisit

@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control import bundled
 from flashscope.app.control.bundled import NAMES, clocked_recording, inside_recording
 from flashscope.app.pages.timeline import TimelinePage
-from flashscope.app.pages.timeline.recorded import RECORDED, Recorded
+from flashscope.app.pages.timeline.recorded import RECORDED, BundledTimelines
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from flashscope.profiles.store import load
@@ -88,7 +88,7 @@ def test_the_empty_view_leads_to_a_gpu_first_and_shows_its_kernels_side_by_side(
 
 
 @pytest.mark.parametrize("one", RECORDED, ids=lambda one: one.key)
-def test_the_palette_has_them(window: MainWindow, rig: Rig, one: Recorded) -> None:
+def test_the_palette_has_them(window: MainWindow, rig: Rig, one: BundledTimelines) -> None:
     window.show_page("timeline")
     rig.opening(lambda: window.trigger(f"timeline.{one.key}"))
     assert rig.controller.path == one.find()
