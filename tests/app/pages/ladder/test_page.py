@@ -339,6 +339,11 @@ def test_the_story_of_the_ladder_shows_each_step_s_source_beside_its_predecessor
             assert not line or line[0] in source
 
 
+def top_line(column: CodeColumn) -> str:
+    """The first line in sight."""
+    return str(column.document().findBlockByNumber(column.top).text())
+
+
 @pytest.mark.matrix
 def test_on_a_stage_the_source_is_large_and_begins_where_the_stop_says(
     window: MainWindow, page: LadderPage, rig: Rig, qtbot: QtBot
@@ -354,7 +359,8 @@ def test_on_a_stage_the_source_is_large_and_begins_where_the_stop_says(
     for column in page.board.columns:
         assert QFontMetricsF(column.font()).height() >= READABLE_PX
         assert column.font().pixelSize() >= READABLE_PX
-        assert "wait(at.k_full(rk.stage)" in column.document().findBlockByNumber(column.top).text()
+    begins = "wait(at.k_full(rk.stage)"  # whole, once the lines have the width that the stage has
+    qtbot.waitUntil(lambda: all(begins in top_line(column) for column in page.board.columns))
     assert not page.kernels.isVisible()
     assert window.stage.frame.sentence.text().endswith("faster.")
     assert window.stage.frame.badge == "SAVED · GPU NVIDIA H200 · 2026-11-24 · flash3-b"
