@@ -68,6 +68,7 @@ class FullScreen(QObject):
     def stand_as(self, size: QSize) -> None:
         """Be of this size in place of the screen's, whatever was asked before: for a picture."""
         self._asked_s = float("-inf")
+        self._check.stop()
         self._window.showNormal()
         self._window.resize(size)
 
