@@ -70,6 +70,7 @@ def staged(window: MainWindow, rig: Rig, qtbot: QtBot, story: Story) -> MainWind
     window.activateWindow()
     window.stage.enter(story)
     settle(window, rig, qtbot)
+    qtbot.waitUntil(lambda: not (window.stage.venue.turning or window.stage.venue.filling))
     return window
 
 
