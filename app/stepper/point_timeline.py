@@ -60,9 +60,8 @@ def timeline_of_point(
         backend: Where it was measured.
         machine: What there is here.
     """
-    where: Backend = "cuda" if backend == "cuda" and _runs_on_gpu(kernel, machine) else "cpu"
-    if kernel not in CLOCKED["cpu"]:
-        where = "cuda"
+    on_gpu = kernel not in CLOCKED["cpu"] or (backend == "cuda" and _runs_on_gpu(kernel, machine))
+    where: Backend = "cuda" if on_gpu else "cpu"
     changes = [] if where == backend else [_elsewhere(kernel, where, machine)]
     why = "longer ones take minutes on a CPU" if where == "cpu" else "longer ones have too many bars"
     short, changed = shortened(problem, max(ROUNDS), why)

@@ -7,13 +7,6 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline, TimelineRequest
 from flashscope.profiles.results.model.timeline_facts import HELD_UP, TimelineFacts
 
-STAGE_WORDS = {
-    "load": "finding a tile and taking what it needs; in flash1 also O, which comes back at every visit",
-    "QKᵀ": "the scores of a tile: the product of Q and K, scaled and masked",
-    "softmax": "the row maxima m, the exponentials P and their sums l",
-    "PV": "the product of P and V, added to the rescaled O",
-    "store": "O divided by l and written back: flash1 at every tile, flash2 once a block",
-}
 NOTHING_YET = "Where does the time go inside a kernel?"
 NEEDS = (
     "A timeline shows when each stage of each tile ran. flash1 and flash2 are built once more for the CPU, "
