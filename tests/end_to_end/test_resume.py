@@ -18,13 +18,14 @@ SMALL = (
     *("sweep", "--backend", "cpu", "--kernels", "standard,flash2", "--heads", "1", "--head-dim", "16"),
     *("--seqlen", "64:512:64", "--repeats", "10", "--no-drift-check"),
 )
+SLOW = (*SMALL, "--repeats", "300")  # seconds after the fifth point, for whoever breaks it off
 
 
 @pytest.fixture(scope="module")
 def broken_off(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session that Ctrl-C ended after some of its points."""
     path = tmp_path_factory.mktemp("resume") / "a.flashscope"
-    with program.started(*SMALL, "--out", str(path)) as process:
+    with program.started(*SLOW, "--out", str(path)) as process:
         assert process.stderr is not None
         next(line for line in process.stderr if line.startswith("5 of "))
         process.send_signal(signal.SIGINT)
@@ -96,7 +97,7 @@ def test_choices_beside_resume_are_named_and_refused(path: Path) -> None:
 
 def test_a_file_that_another_process_records_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
-    with program.started(*SMALL, "--out", str(path)) as process:
+    with program.started(*SLOW, "--out", str(path)) as process:
         assert process.stderr is not None
         next(line for line in process.stderr if line.startswith("3 of "))
         process.send_signal(signal.SIGSTOP)  # it must not finish first
