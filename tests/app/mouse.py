@@ -32,6 +32,13 @@ def wheel(plot: Plot, notches: int, at: QPointF | None = None) -> None:
         QApplication.sendEvent(viewport, event)
 
 
+def hover(widget: QWidget) -> None:
+    """Have the pointer come to the middle of a widget, from elsewhere: Qt tells of no move where it is."""
+    window = widget.window()
+    QTest.mouseMove(window.windowHandle(), QPoint(1, 1))
+    QTest.mouseMove(window.windowHandle(), widget.mapTo(window, widget.rect().center()))
+
+
 def drag(plot: Plot, by: QPoint) -> None:
     """Drag from the middle of the plot so far, in steps."""
     viewport: QWidget = plot.viewport()

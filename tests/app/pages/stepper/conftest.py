@@ -77,9 +77,6 @@ class Bench:
         where, button = widget.rect().center(), Qt.MouseButton.LeftButton
         self.qtbot.mouseClick(widget, button, pos=where)  # type: ignore[no-untyped-call]  # as above
 
-    def point_at(self, widget: QWidget) -> None:
-        self.qtbot.mouseMove(widget, widget.rect().center())  # type: ignore[no-untyped-call]  # as above
-
     def show(self, preset: str | None = None) -> StepperPage:
         """Show the page, with a preset when one is named, and wait for the trace."""
         self.page.show()

@@ -20,6 +20,7 @@ from flashscope.app.plots.stepper.ink import Role, role_ink
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import Array, TraceRequest
+from tests.app.mouse import hover
 from tests.app.pages.stepper.conftest import Bench
 from tests.app.stepper.builders import build_trace, random_trace
 
@@ -222,7 +223,7 @@ def test_the_row_watched_can_be_chosen_and_pinned(bench: Bench) -> None:
 def test_hovering_a_cell_lights_it_in_both_tiles(bench: Bench) -> None:
     page = bench.show("random")
     seek_phase(page, 3, "output")
-    bench.point_at(page.board.scores)
+    hover(page.board.scores)
     assert page.board.scores.hovered is not None
     assert page.board.weights.hovered == page.board.scores.hovered
     assert "] = " in page.board.weights.readout()

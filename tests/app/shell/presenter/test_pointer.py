@@ -2,7 +2,6 @@
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -14,6 +13,7 @@ from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import Story
 from flashscope.app.widgets.paint_turns import PaintTurns
+from tests.app.mouse import hover
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import Key, answer, press, profile, settle
 from tests.matrix import chosen
@@ -76,7 +76,7 @@ def test_a_name_of_the_legend_looks_the_same_under_the_pointer_before_c(staged: 
     assert isinstance(staging, ProfileStaging)
     name = staging.legend.findChildren(QPushButton)[0]
     before = name.grab().toImage()
-    QTest.mouseMove(staged.windowHandle(), name.mapTo(staged, name.rect().center()))
+    hover(name)
     assert name.underMouse()
     assert name.grab().toImage() == before
     press(staged, Key.Key_C)
