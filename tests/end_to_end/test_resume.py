@@ -18,7 +18,8 @@ SMALL = (
     *("sweep", "--backend", "cpu", "--kernels", "standard,flash2", "--heads", "1", "--head-dim", "16"),
     *("--seqlen", "64:512:64", "--repeats", "10", "--no-drift-check"),
 )
-SLOW = (*SMALL, "--repeats", "300")  # seconds after the fifth point, for whoever breaks it off
+LONGER = "64,128,192,2048,2560,3072,3584,4096"
+SLOW = (*SMALL, "--seqlen", LONGER)  # seconds after the fifth point, for whoever breaks it off
 
 
 @pytest.fixture(scope="module")
