@@ -8,7 +8,7 @@ H100 SXM and H200: every Hopper gives the same bits, and the workspace is known 
 
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from math import ceil, inf
+from math import ceil, gcd, inf
 from typing import NamedTuple
 
 from flashscope.kernels.workload.problem import Problem
@@ -130,10 +130,28 @@ def _row_cost(keys: int, block_k: int) -> int:
 def _causal_cost(problem: Problem, block_k: int) -> int:
     """The same of all rows of a head: of 128 keys one of two warpgroups computes half of its last tile."""
     rows, diagonal = 2 * GROUP_ROWS, problem.seqlen_k - problem.seqlen_q
-    ends = (min(row + rows, problem.seqlen_q) + diagonal for row in range(0, problem.seqlen_q, rows))
+    before = max(0, -diagonal // rows)  # row tiles that see no key
+    others = ceil(problem.seqlen_q / rows) - before - 1  # that see some; the last ends with the keys
+    tiles = _tiles_up_to((before + 1) * rows + diagonal, rows, others, block_k)
+    tiles += ceil(problem.seqlen_k / block_k)
     step = STEP_COSTS[block_k]
     spared = (step - HALF_STEP_COST) // 2 if block_k == HALVED_KEYS else 0
-    return sum(ceil(end / block_k) * step - spared for end in ends if end > 0)
+    return tiles * step - spared * (others + 1)
+
+
+def _tiles_up_to(first: int, step: int, ends: int, block_k: int) -> int:
+    """Key tiles up to each of so many ends that follow each other by `step`, in all.
+
+    In closed form, as a window asks for the cost of a million rows: every `block_k / gcd(step, block_k)` ends
+    the same rest comes again.
+    """
+    again = block_k // gcd(step, block_k)
+    total = 0
+    for place in range(min(again, ends)):
+        times = ceil((ends - place) / again)
+        total += times * ceil((first + place * step) / block_k)
+        total += (again * step // block_k) * (times * (times - 1) // 2)
+    return total
 
 
 def _paged_shape(head_dim: int) -> TileShape:

@@ -1,6 +1,8 @@
 """What a test of the window leaves going: it would warn, tick or work in the tests that follow."""
 
 import gc
+from collections.abc import Iterable
+from itertools import chain
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer
 from shiboken6 import isValid
@@ -8,11 +10,20 @@ from shiboken6 import isValid
 
 def going_on() -> list[QObject]:
     """Timers that tick and pools that work, of those made since `gc.freeze`."""
-    made = [one for one in gc.get_objects() if issubclass(type(one), QTimer | QThreadPool) and isValid(one)]
+    made = [one for one in _objects() if isinstance(one, QTimer | QThreadPool) and isValid(one)]
     return [one for one in made if (_ticks(one) if isinstance(one, QTimer) else one.activeThreadCount())]
 
 
-def finish(pools: list[QObject], patience_ms: int) -> None:
+def _objects() -> list[QObject]:
+    """Those of Qt among all that garbage is looked for in, sifted without a step of Python between.
+
+    In such a step another thread may go on. The tuple that it is making would be held here, too, and a tuple
+    that somebody else holds cannot grow: Python ends that with a SystemError.
+    """
+    return [*filter(QObject.__instancecheck__, chain.from_iterable(map(gc.get_objects, [None])))]
+
+
+def finish(pools: Iterable[QObject], patience_ms: int) -> None:
     """Wait for what works: a pool whose task has told its result counts it until its thread is back."""
     for pool in pools:
         if isinstance(pool, QThreadPool):

@@ -5,9 +5,10 @@ from functools import partialmethod
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import SignalInstance
+from PySide6.QtCore import QCoreApplication, QEvent, SignalInstance
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from flashscope.app.control.appearance import appearance_of
 from flashscope.app.control.controller import Controller
@@ -45,6 +46,7 @@ class Rig:
     def __init__(self, qtbot: QtBot) -> None:
         self._qtbot = qtbot
         self._made: list[FakeEngine] = []
+        self._windows: list[MainWindow] = []
         self.now = 0.0
         self.controller = Controller(self._make, sessions_dir(), clock=lambda: self.now)
         self.engine = self._made[0]
@@ -101,10 +103,18 @@ class Rig:
         """A window that is on show and has found its machine."""
         appearance_of()
         window = build_window(self.controller, DARK)
-        self._qtbot.addWidget(window, before_close_func=MainWindow.close_unasked)
+        self._windows.append(window)
         with self._qtbot.waitSignal(self.controller.machine_found, timeout=60_000):
             window.show()
         return window
+
+    def close(self) -> None:
+        """End all, and delete the windows: what comes after need not bring them back to a look of theirs."""
+        self.controller.close()
+        for window in filter(isValid, self._windows):
+            window.close_unasked()
+            window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def start_page(window: MainWindow) -> StartPage:
@@ -117,7 +127,7 @@ def start_page(window: MainWindow) -> StartPage:
 def rig(qtbot: QtBot, qapp: QApplication) -> Iterator[Rig]:
     made = Rig(qtbot)
     yield made
-    made.controller.close()
+    made.close()
     appearance_of().zoom(WHOLE)  # what the test after finds, though this one ended on a stage
     appearance_of().finish()  # of a switch that the test did not wait for
 
@@ -139,9 +149,7 @@ def shared_window(
         window = made.window()
         window.pages.complete()
         yield window
-        window.close_unasked()
-        window.deleteLater()
-        made.controller.close()
+        made.close()
 
 
 @pytest.fixture

@@ -1,6 +1,9 @@
 import gc
+import sys
+from collections.abc import Iterator
 from threading import Event
 
+import pytest
 from PySide6.QtCore import QObject, QThreadPool, QTimer
 
 from flashscope.app.control.bridge import TICK_MS, Bridge
@@ -47,3 +50,30 @@ def test_what_ends_by_itself_was_there_before_or_is_gone_is_not() -> None:
     assert not going_on()
     before.stop()
     assert QThreadPool.globalInstance().activeThreadCount() == 0
+
+
+@pytest.fixture
+def hasty() -> Iterator[None]:
+    """Threads take turns a thousand times as often as they are used to."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(usual / 1000)
+    yield
+    sys.setswitchinterval(usual)
+
+
+def test_nobody_else_loses_a_tuple_that_is_being_made(hasty: None) -> None:
+    chores, ended, lost = Chores(), Event(), list[BaseException]()
+
+    def make() -> None:
+        try:
+            while not ended.is_set():
+                tuple(number for number in range(1000))
+        except SystemError as error:
+            lost.append(error)
+
+    chores.do(make)
+    for _ in range(100):
+        going_on()
+    ended.set()
+    chores.wait()
+    assert not lost

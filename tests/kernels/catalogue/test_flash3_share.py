@@ -11,10 +11,12 @@ from msgspec import structs
 from flashscope.kernels.catalogue import flash3_share
 from flashscope.kernels.catalogue.flash3_share import (
     GROUP_ROWS,
+    HALF_STEP_COST,
     LONG_WIDE,
     NARROW_HEAD,
     PART_KEYS,
     SMS,
+    STEP_COSTS,
     WIDE_HEAD,
     Share,
     TileShape,
@@ -229,3 +231,14 @@ def test_packed_heads_and_parts_are_counted_for_sequences_that_have_something() 
 
 def test_a_batch_without_any_key_has_a_share() -> None:
     assert share(workload(4, 64, batch=2, key_lengths=(0, 0))).splits == 1
+
+
+@given(st.integers(1, 9000), st.integers(1, 9000), st.sampled_from([112, 128, 160]))
+def test_the_cost_of_causal_rows_is_the_sum_over_row_tiles(
+    seqlen_q: int, seqlen_k: int, block_k: int
+) -> None:
+    ends = (min(row + 128, seqlen_q) + seqlen_k - seqlen_q for row in range(0, seqlen_q, 128))
+    seen = [ceil(end / block_k) for end in ends if end > 0]
+    spared = (STEP_COSTS[128] - HALF_STEP_COST) // 2 if block_k == 128 else 0
+    cost = flash3_share._causal_cost(workload(seqlen_q, seqlen_k, causal=True), block_k)
+    assert cost == sum(seen) * STEP_COSTS[block_k] - spared * len(seen)
