@@ -32,6 +32,7 @@ def window(
     made.close_unasked()
 
 
+@pytest.mark.matrix
 def test_a_point_of_a_sweep_is_traced_and_recorded_and_both_are_in_its_file(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:

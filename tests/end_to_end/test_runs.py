@@ -53,6 +53,7 @@ def test_runs_of_two_programs_take_turns_and_are_compared(tmp_path: Path) -> Non
     assert "the baseline 2 runs of a-beside (" in done.stdout
 
 
+@pytest.mark.matrix
 def test_a_document_names_the_files_of_the_runs(tmp_path: Path) -> None:
     out = tmp_path / "a.flashscope"
     done = program.run(*SMALL, "--seqlen", "32", "--runs", "2", "--out", str(out), "--json")

@@ -178,6 +178,7 @@ def picture(folder: Path, **variables: str) -> Path:
     return path
 
 
+@pytest.mark.matrix
 @chosen("variables", FOREIGN_QT, {"QT_API=PyQt4"})
 def test_variables_for_other_programs_of_qt_change_nothing(tmp_path: Path, variables: str) -> None:
     others = dict(one.split("=") for one in variables.split())

@@ -100,7 +100,7 @@ def test_a_window_zoomed_live_is_like_one_that_is_opened_so(
     opened.resize(1400, 900)
     other.open(path)
     assert live == looks(opened)
-    opened.close_unasked()
+    other.close()
 
 
 @pytest.mark.matrix  # it takes seconds
@@ -141,6 +141,7 @@ def test_the_columns_of_the_results_grow_and_shrink_with_the_zoom(window: MainWi
     assert [table.columnWidth(column) for column in resizable] == before
 
 
+@pytest.mark.matrix
 @chosen("percent", SCALES, {250})
 def test_a_window_keeps_its_size_at_every_zoom(window: MainWindow, percent: int) -> None:
     window.resize(1280, 720)

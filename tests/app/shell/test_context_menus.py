@@ -22,7 +22,9 @@ from tests.app.bench import end_saving
 from tests.app.pixels import pixels
 from tests.app.rig import Rig
 from tests.app.stepper.builders import random_trace
+from tests.matrix import chosen
 
+REASONS = QContextMenuEvent.Reason.Mouse, QContextMenuEvent.Reason.Keyboard
 INSIDE = ["Look inside the point", "Record a timeline of the point"]
 WRITTEN = ["Save as PNG ...", "Save as SVG ...", "Save numbers as CSV ...", "Copy picture", "Copy numbers"]
 
@@ -58,7 +60,7 @@ def drawn(page: QWidget) -> None:
         turns.finish()
 
 
-@pytest.mark.parametrize("reason", [QContextMenuEvent.Reason.Mouse, QContextMenuEvent.Reason.Keyboard])
+@chosen("reason", REASONS, REASONS[1:])
 def test_a_plot_offers_what_can_be_done_with_it(page: ProfilePage, reason: QContextMenuEvent.Reason) -> None:
     card = page.plots.cells[1]
     assert entries(opened(card.plot.viewport(), reason)) == [
@@ -101,7 +103,7 @@ def test_on_a_stage_a_plot_has_no_menu(window: MainWindow, page: ProfilePage) ->
     window.stage.leave()
 
 
-@pytest.mark.parametrize("reason", [QContextMenuEvent.Reason.Mouse, QContextMenuEvent.Reason.Keyboard])
+@chosen("reason", REASONS, REASONS[:1])
 def test_a_row_of_the_results_offers_its_point(
     window: MainWindow, page: ProfilePage, reason: QContextMenuEvent.Reason
 ) -> None:

@@ -100,6 +100,7 @@ def flat(text: str) -> str:
     return " ".join(text.replace("\u2060", "").split())
 
 
+@pytest.mark.matrix
 def test_every_term_that_is_on_screen_has_its_line_of_the_glossary_as_its_tip(full: MainWindow) -> None:
     told, silent = set[str](), []
     for view in VIEWS:

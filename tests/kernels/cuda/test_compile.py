@@ -64,7 +64,7 @@ def test_every_build_fits_its_architecture(part: int) -> None:
     assert {name: fault for name, fault in faults.items() if fault} == {}
 
 
-@chosen("name", FORWARD, {"fused", "simt", "flash2", "standard"})
+@chosen("name", FORWARD, {"fused", "flash2"})
 def test_every_forward_pass_fits_hopper(name: str) -> None:
     assert why_not(Build(name, FORWARD[name](PROBLEM, ON_HOPPER), ON_HOPPER)) == ""
 

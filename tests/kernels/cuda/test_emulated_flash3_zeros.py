@@ -112,6 +112,7 @@ def late(head_dim: int, seed: int, edits: Edits = ()) -> Verdict:
     return run(problem, 2, seed, edits=(*LATE, *edits), grid=GRIDS[seed % len(GRIDS)])
 
 
+@pytest.mark.matrix
 @needs_compiler
 @chosen("head_dim", (64, 128), {64})
 def test_shares_may_be_late(head_dim: int) -> None:

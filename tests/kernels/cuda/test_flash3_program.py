@@ -76,6 +76,7 @@ def test_steps_are_cut_in_half_and_o_leaves_by_tma_where_that_won() -> None:
     assert (wide.halves, wide.boxed, wide.early) == (0, 0, 1)
 
 
+@pytest.mark.matrix
 def test_o_is_stored_in_boxes_of_a_warps_rows() -> None:
     causal = structs.replace(workload(128, causal=True), seqlen_q=2048, seqlen_k=2048)
     program = flash3.program(causal, ON_HOPPER, chosen=Share(usual_shape(causal)))
@@ -83,6 +84,7 @@ def test_o_is_stored_in_boxes_of_a_warps_rows() -> None:
     assert "UTMASTG.3D" in disassembled(check(program, ON_HOPPER))
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("head_dim", [64, 128])
 def test_parts_of_usual_tiles_leave_no_box_and_no_half(head_dim: int) -> None:
     causal = structs.replace(workload(head_dim, causal=True), seqlen_q=2048, seqlen_k=2048)

@@ -57,7 +57,7 @@ def test_none_does_on_a_gpu_that_cannot() -> None:
     assert not any(stage.pdl for stage in program_of("standard", target=AMPERE).launches)
 
 
-@chosen("name", PROGRAMS, {"flash3", BACKWARD})
+@chosen("name", PROGRAMS, {"flash3"})
 def test_who_is_followed_says_when_and_who_follows_waits(name: str) -> None:
     """PREEXIT lets the next launch begin, ACQBULK waits for the one before."""
     program = program_of(name)
@@ -91,7 +91,7 @@ def _program(name: str, problem: Problem, target: Target) -> Program:
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", PROGRAMS)
+@chosen("name", PROGRAMS, {"flash3", BACKWARD})
 def test_nothing_is_read_before_it_is_there(name: str) -> None:
     """The emulator ends the launch before when nothing else can go on."""
     for seed in range(2):

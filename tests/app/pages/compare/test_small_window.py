@@ -1,11 +1,10 @@
 """At 1280 x 720 both plots of a comparison can be read, whatever stands above them."""
 
-import pytest
-
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.plots.compare.strand_plot import StrandPlot
 from flashscope.app.shell.shots import grab_whole
 from tests.app.pages.compare.conftest import Desk, press, recorded
+from tests.matrix import chosen
 
 READABLE_PX = 150
 MANY = ("h100-peers", "h200-peers", "h200-standard-flash2", "h200-traffic")
@@ -16,7 +15,7 @@ def drawn_px(plot: StrandPlot) -> int:
     return int(plot.getViewBox().height())
 
 
-@pytest.mark.parametrize("sessions", [MANY[:2], MANY])
+@chosen("sessions", [MANY[:2], MANY], {MANY})
 def test_of_seventeen_kernels_ratios_and_curves_can_be_read(desk: Desk, sessions: tuple[str, ...]) -> None:
     desk.window.resize(1280, 720)
     for _ in range(2):
@@ -36,8 +35,8 @@ def test_one_legend_names_the_kernels_of_both_plots_once(desk: Desk) -> None:
     assert board.legend.geometry().bottom() <= board.ratios.mapTo(board, board.ratios.rect().topLeft()).y()
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
-@pytest.mark.parametrize("sessions", [MANY[:2], MANY])
+@chosen("size", [(1280, 720), (1920, 1080)], {(1280, 720)})
+@chosen("sessions", [MANY[:2], MANY], {MANY})
 def test_verdicts_are_whole_in_the_table_of_pairs(
     desk: Desk, size: tuple[int, int], sessions: tuple[str, ...]
 ) -> None:
@@ -76,8 +75,8 @@ def test_a_single_session_asks_for_no_more_room_once_two_were_compared(desk: Des
     desk.window.resize(1280, 720)
     both = [BUNDLED / f"{name}.flashscope" for name in MANY[:2]]
     asked = []
-    for chosen in (both[:1], both, both[:1]):
-        desk.choose(*chosen)
+    for sides in (both[:1], both, both[:1]):
+        desk.choose(*sides)
         grab_whole(desk.window)
         asked.append(desk.page.minimumSizeHint().height())
     assert asked[0] < asked[1]

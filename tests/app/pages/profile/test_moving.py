@@ -10,6 +10,7 @@ from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from tests.app.bench import Bench
 from tests.app.mouse import drag, wheel
 from tests.app.pages.profile.failing import EVENTS
+from tests.matrix import chosen
 
 
 def swept(bench: Bench) -> list[SweepPlot]:
@@ -46,12 +47,14 @@ def test_a_plot_that_was_zoomed_offers_to_show_all_and_a_click_on_that_does(benc
     assert not plot._all.isVisible()
 
 
-@pytest.mark.parametrize("way", [QPoint(900, 0), QPoint(-900, 0), QPoint(0, 900), QPoint(-700, -700)])
-def test_however_far_a_plot_is_dragged_some_of_its_data_stays_in_view(bench: Bench, way: QPoint) -> None:
+@chosen("way", [(900, 0), (-900, 0), (0, 900), (-700, -700)], {(-700, -700)})
+def test_however_far_a_plot_is_dragged_some_of_its_data_stays_in_view(
+    bench: Bench, way: tuple[int, int]
+) -> None:
     plot = swept(bench)[1]
     wheel(plot, 6)
     for _ in range(4):
-        drag(plot, way)
+        drag(plot, QPoint(*way))
     assert sees_data(plot)
 
 

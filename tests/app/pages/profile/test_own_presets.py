@@ -144,9 +144,8 @@ def test_the_form_says_at_the_next_start_what_it_said_at_the_last(window: MainWi
         second = again.window()
         form = profile(second).form
         assert (form.request(), form.runs.value()) == (said, 4)
-        second.close_unasked()
     finally:
-        again.controller.close()
+        again.close()
 
 
 def test_another_device_brings_what_the_form_said_last_of_it(window: MainWindow) -> None:

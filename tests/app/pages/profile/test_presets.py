@@ -1,13 +1,13 @@
 """Sweeps with a name start from the window, too."""
 
-import pytest
 from msgspec.structs import replace
 
 from flashscope.profiles.plan.presets import PRESETS, preset_plan
 from tests.app.bench import Bench
+from tests.matrix import chosen
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@chosen("name", PRESETS, [*PRESETS][::2])
 def test_a_preset_runs_its_own_problems_by_the_forms_protocol_and_seed(bench: Bench, name: str) -> None:
     asked = bench.page.form.request()
     bench.page.form.show_request(replace(asked, seed=7, protocol=replace(asked.protocol, repeats=3)))

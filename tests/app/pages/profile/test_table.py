@@ -23,10 +23,11 @@ from flashscope.profiles.wire.measurement import Figure
 from tests.app.bench import Bench, column_of, marked, selected
 from tests.app.pages.profile.failing import EVENTS, KERNELS, LENGTHS
 from tests.app.pixels import pixels
+from tests.matrix import chosen
 from tests.profiles.sessions import make_plan, script, turns_of
 
 
-@pytest.mark.parametrize("name", ["h200-peers", "h200-traffic"])
+@chosen("name", ["h200-peers", "h200-traffic"], {"h200-traffic"})
 def test_every_text_of_the_table_has_room(bench: Bench, name: str) -> None:
     path = next(path for path in bundled_sessions() if path.stem == name)
     bench.controller._shown._show(load(path), "saved", None)

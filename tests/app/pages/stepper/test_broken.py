@@ -25,6 +25,7 @@ from flashscope.kernels.workload.trace import FAULTS, Fault
 from flashscope.profiles.wire.events import PlanFinished, TraceReady
 from tests.app.pages.stepper.conftest import Bench
 from tests.app.rig import Rig
+from tests.matrix import chosen
 from tests.profiles.store import builders
 
 
@@ -77,7 +78,7 @@ def test_a_fault_is_picked_in_the_list_and_recorded_once(real: Bench) -> None:
     assert len(real.engine.requests) == before + 1
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@chosen("fault", FAULTS, [*FAULTS][:2])
 def test_every_fault_is_named_in_words_title_and_badge(real: Bench, fault: Fault) -> None:
     page, board = broken_page(real, "causal", fault)
     assert broken(fault) in page.words()
@@ -285,11 +286,6 @@ def test_a_story_may_name_a_fault_that_there_is_and_no_other() -> None:
         story_of(Path("a.toml"), story.format("stale-key").encode())
 
 
-@pytest.fixture
-def rig(qtbot: QtBot, qapp: object) -> Rig:
-    return Rig(qtbot)
-
-
 @pytest.mark.parametrize("fault", ["no-rescale", "float16-accumulators"])
 def test_a_session_with_a_broken_trace_opens_with_the_fault_named(
     rig: Rig, qtbot: QtBot, tmp_path: Path, fault: Fault
@@ -315,7 +311,6 @@ def test_a_session_with_a_broken_trace_opens_with_the_fault_named(
             page.seek(at)
             assert page.bar.result.text().startswith(named)
             assert page.bar.result.property("role") == "error"
-    rig.controller.close()
 
 
 def test_a_broken_trace_of_a_file_is_compared_with_the_right_one(real: Bench) -> None:
@@ -359,4 +354,3 @@ def test_keys_step_in_the_mode_as_in_blocks(rig: Rig, qtbot: QtBot) -> None:
     QTest.keyClick(window.focusWidget(), Qt.Key.Key_Right)
     assert page.position is not None
     assert page.position.at == 1
-    rig.controller.close()

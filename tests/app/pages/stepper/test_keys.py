@@ -16,13 +16,6 @@ from tests.app.rig import Rig
 from tests.app.stepper.builders import random_trace
 
 
-@pytest.fixture
-def rig(qtbot: QtBot, qapp: object) -> Iterator[Rig]:
-    made = Rig(qtbot)
-    yield made
-    made.controller.close()
-
-
 @pytest.fixture(autouse=True)
 def no_click_is_half_a_double_click(qapp: QApplication) -> Iterator[None]:
     """Qt takes a click right after the one that opened a list for a part of it."""

@@ -1,6 +1,5 @@
 """The mode Lanes in the window: three lanes in step, chosen and moved as everything else on the page."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -31,6 +30,7 @@ from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import answer
 from tests.app.shell.presenter.test_legible import clipped, letters
 from tests.app.stepper.builders import build_trace, random_trace
+from tests.matrix import chosen
 
 
 def lanes(page: StepperPage) -> LanesBoard:
@@ -272,7 +272,7 @@ def test_every_text_of_a_lane_stands_in_the_room_it_has(
         assert beyond(board, monkeypatch) == []
 
 
-@pytest.mark.parametrize("height", range(170, 280, 10))
+@chosen("height", range(170, 280, 10), {170, 200, 270})
 def test_the_names_of_arrays_in_memory_never_meet(
     walked: Bench, monkeypatch: pytest.MonkeyPatch, height: int
 ) -> None:
@@ -290,13 +290,6 @@ def test_the_names_of_arrays_in_memory_never_meet(
     monkeypatch.setattr(lane_memory, "put", noting)
     standard.grab()
     assert met == []
-
-
-@pytest.fixture
-def rig(qtbot: QtBot, qapp: object) -> Iterator[Rig]:
-    made = Rig(qtbot)
-    yield made
-    made.controller.close()
 
 
 @pytest.mark.parametrize("height", [720, pytest.param(1080, marks=pytest.mark.matrix)])

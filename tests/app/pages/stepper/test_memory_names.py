@@ -15,6 +15,7 @@ from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.trace import LoopOrder, TraceRequest
 from tests.app.pages.stepper.conftest import Bench
 from tests.app.stepper.builders import build_trace
+from tests.matrix import chosen
 
 GPU_NAMES = re.compile(r"\b(HBM|SRAM|shared memory)\b|hbm", re.IGNORECASE)
 MODE_KEYS = [mode.key for mode in MODES]
@@ -63,8 +64,8 @@ def said(page: StepperPage, painted: list[str]) -> list[str]:
     return [*texts, *painted]
 
 
-@pytest.mark.parametrize("order", ["flash1", "flash2"])
-@pytest.mark.parametrize("mode", MODE_KEYS)
+@chosen("order", ["flash1", "flash2"], {"flash2"})
+@chosen("mode", MODE_KEYS, {"blocks", "lanes"})
 def test_of_a_trace_on_a_cpu_nothing_names_the_memories_of_a_gpu(
     bench: Bench, painted: list[str], mode: str, order: LoopOrder
 ) -> None:

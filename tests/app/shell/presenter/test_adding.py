@@ -16,6 +16,7 @@ from flashscope.app.stepper.modes import MODES
 from flashscope.app.words.plain import unbroken
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import answer, settle
+from tests.matrix import chosen
 
 
 @pytest.mark.parametrize("view", STAGED)
@@ -49,7 +50,7 @@ def test_a_comparison_is_added_with_its_sessions_and_shown_with_them(
     assert [one.stem for one in page.lineup.paths] == list(names)
 
 
-@pytest.mark.parametrize("mode", [one.key for one in MODES])
+@chosen("mode", [one.key for one in MODES], {"lanes"})
 def test_every_mode_of_the_stepper_is_added_as_a_stop_and_comes_back_at_its_step(
     window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path, mode: str
 ) -> None:

@@ -87,7 +87,7 @@ def test_after_a_story_a_sweep_has_the_baseline_that_it_had(
     assert plots.baseline == before, "and so has a later one"
 
 
-@pytest.mark.parametrize("seqlen", [None, 256])
+@chosen("seqlen", [None, 256], {256})
 def test_after_a_story_a_recording_has_the_kernels_and_the_crosshair_that_it_had(
     window: MainWindow, rig: Rig, qtbot: QtBot, save: Save, told: Story, *, seqlen: int | None
 ) -> None:

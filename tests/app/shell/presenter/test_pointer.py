@@ -83,7 +83,7 @@ def test_a_name_of_the_legend_looks_the_same_under_the_pointer_before_c(staged: 
     assert name.grab().toImage() != before
 
 
-@chosen("view", ["roofline", "traffic", "compare", "telemetry"], {"traffic", "compare"})
+@chosen("view", ["roofline", "traffic", "compare", "telemetry"], {"traffic"})
 def test_no_plot_of_a_stage_heeds_a_resting_pointer_before_c(
     window: MainWindow, rig: Rig, qtbot: QtBot, view: str
 ) -> None:

@@ -13,6 +13,7 @@ from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
 from tests.app.shell.presenter.test_loading import is_black
 from tests.app.shell.presenter.test_stage import AWAY
+from tests.matrix import chosen
 
 TURNS = 0, 1, 2, 3, 5, 8, 40  # of the event loop between two presses of F11
 
@@ -23,8 +24,8 @@ def is_itself(window: MainWindow) -> bool:
     return there and not window.isFullScreen() and window.isEnabled() and window.updatesEnabled()
 
 
-@pytest.mark.parametrize("presses", [2, 4])
-@pytest.mark.parametrize("turns", TURNS)
+@chosen("presses", [2, 4], {2})
+@chosen("turns", TURNS, {0, 3, 40})
 def test_a_stage_that_is_left_soon_leaves_nothing_of_itself(
     window: MainWindow, qtbot: QtBot, turns: int, presses: int
 ) -> None:

@@ -133,6 +133,7 @@ def false_verdicts(count: int) -> Iterator[int]:
         yield len(verdicts(drawn(seed), drawn(seed + 1)))
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("count", [5, pytest.param(200, marks=pytest.mark.long)])
 def test_of_492_points_hardly_one_in_ten_thousand_is_called_changed(count: int) -> None:
     assert sum(false_verdicts(count)) <= max(1, count * 492 / 10_000)
