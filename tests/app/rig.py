@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partialmethod
 from pathlib import Path
+from weakref import WeakSet
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, SignalInstance
@@ -46,7 +47,7 @@ class Rig:
     def __init__(self, qtbot: QtBot) -> None:
         self._qtbot = qtbot
         self._made: list[FakeEngine] = []
-        self._windows: list[MainWindow] = []
+        self._windows = WeakSet[MainWindow]()  # a test may let go of one
         self.now = 0.0
         self.controller = Controller(self._make, sessions_dir(), clock=lambda: self.now)
         self.engine = self._made[0]
@@ -103,7 +104,7 @@ class Rig:
         """A window that is on show and has found its machine."""
         appearance_of()
         window = build_window(self.controller, DARK)
-        self._windows.append(window)
+        self._windows.add(window)
         with self._qtbot.waitSignal(self.controller.machine_found, timeout=60_000):
             window.show()
         return window
@@ -111,7 +112,7 @@ class Rig:
     def close(self) -> None:
         """End all, and delete the windows: what comes after need not bring them back to a look of theirs."""
         self.controller.close()
-        for window in filter(isValid, self._windows):
+        for window in filter(isValid, list(self._windows)):
             window.close_unasked()
             window.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
