@@ -111,6 +111,7 @@ def test_the_command_line_lists_it_and_says_what_it_takes(house: House) -> None:
     assert found["backends"]["cpu"]["supported"]
 
 
+@pytest.mark.matrix
 def test_a_sweep_measures_it_the_reference_agrees_and_the_file_s_formats_hold_it(house: House) -> None:
     asked = ("sweep", "--kernels", "lazy,flash2", "--backend", "cpu", "--seqlen", "64,128", "--repeats", "3")
     swept = json.loads(house.program(*asked, "--json", "--out", "lazy.flashscope"))

@@ -212,6 +212,7 @@ def test_of_two_sweeps_into_one_file_the_second_stops_and_leaves_the_first_whole
     assert load(path).outcome == "finished"
 
 
+@pytest.mark.matrix
 def test_a_file_replaced_during_the_sweep_is_left_alone_and_the_sweep_is_saved_beside_it(
     tmp_path: Path,
 ) -> None:

@@ -129,6 +129,7 @@ def test_cancelled_points_stay_on_show_until_a_later_part_starts_them(
     qtbot.waitUntil(lambda: len(rail.scatter.points()) == 0, timeout=30_000)
 
 
+@pytest.mark.matrix
 def test_the_part_stands_in_the_table_and_beside_the_plots(
     rig: Rig, window: MainWindow, qtbot: QtBot, broken_off: Path
 ) -> None:
@@ -144,6 +145,7 @@ def test_the_part_stands_in_the_table_and_beside_the_plots(
     qtbot.waitUntil(lambda: "part 2" in panel._rows["flash2"].values[0].toolTip(), timeout=30_000)
 
 
+@pytest.mark.matrix
 def test_a_replay_of_a_resumed_session_shows_it_before_it_went_on_and_ends_as_the_session(
     rig: Rig, window: MainWindow, qtbot: QtBot, broken_off: Path
 ) -> None:
@@ -170,6 +172,7 @@ def test_a_replay_of_a_resumed_session_shows_it_before_it_went_on_and_ends_as_th
     assert playback.session == recorded
 
 
+@pytest.mark.matrix
 def test_another_machine_and_a_drift_beyond_the_noise_are_warned_of(
     rig: Rig, window: MainWindow, qtbot: QtBot, broken_off: Path
 ) -> None:

@@ -76,6 +76,7 @@ def test_ctrl_z_brings_back_what_was_deleted_long_after_the_message_is_gone(
     assert window.errors.text == NOTHING_CHANGED
 
 
+@pytest.mark.matrix
 def test_several_of_which_one_stays_as_it_is_are_not_all_said_to_be_deleted(
     page: SessionsPage, qtbot: QtBot
 ) -> None:

@@ -197,6 +197,7 @@ def icon_sizes(window: MainWindow) -> dict[QWidget, int]:
     return found
 
 
+@pytest.mark.matrix
 def test_icons_and_marks_grow_with_the_texts_beside_them(window: MainWindow, save: Save, rig: Rig) -> None:
     rig.open(save(sweep(), "swept"))
     looks(window)  # each page is made and shown

@@ -60,6 +60,7 @@ def test_every_action_stands_in_the_menu_and_in_the_palette(window: MainWindow) 
     assert len(titles(palette)) == len(keys)
 
 
+@pytest.mark.matrix
 def test_no_two_actions_of_one_page_share_a_key(window: MainWindow) -> None:
     for page in window.pages:
         window.show_page(page)

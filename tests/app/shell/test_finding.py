@@ -176,6 +176,7 @@ def test_a_click_shows_what_was_clicked_and_tells_it(bare: Bare, qtbot: QtBot) -
     assert bare.shown == ["session"]
 
 
+@pytest.mark.matrix
 def test_no_command_has_the_name_of_its_menu_twice(window: MainWindow) -> None:
     told = [text for text, _kind in found(opened(window), "")]
     assert told

@@ -99,6 +99,7 @@ def test_no_page_scrolls_sideways_and_no_text_in_it_is_cut_off(
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.matrix
 def test_a_picture_of_a_page_has_room_for_texts_that_were_written_just_now(
     window: MainWindow, rig: Rig
 ) -> None:

@@ -166,6 +166,7 @@ def test_a_trace_that_fails_leaves_no_words_on_a_point_over_what_is_on_show(
     assert window.view == "stepper"
 
 
+@pytest.mark.matrix
 def test_another_preset_is_no_point_any_more(
     window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage
 ) -> None:
@@ -243,6 +244,7 @@ def test_a_kernel_with_clocks_is_recorded_on_the_cpu_and_found_again_the_next_ti
     assert page.visit.line.isVisible()
 
 
+@pytest.mark.matrix
 def test_a_kernel_without_clocks_says_so_and_stays(window: MainWindow, peers: ProfilePage) -> None:
     choose(peers, "flash3", 1024)
     window.trigger("inside.timeline")
@@ -313,6 +315,7 @@ def test_a_bundled_recording_keeps_no_trace_and_says_why(
     assert load(SMALL).traces == []
 
 
+@pytest.mark.matrix
 def test_another_session_has_no_way_back_to_a_point_of_the_one_before(
     window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage
 ) -> None:

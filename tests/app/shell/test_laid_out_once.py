@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import BUNDLED, bundled_sessions
@@ -10,6 +11,7 @@ from flashscope.app.shell.main_window import MainWindow
 from tests.app.rig import Rig
 
 
+@pytest.mark.matrix
 def test_plots_take_their_size_once_when_a_recording_is_opened_from_another_place(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:

@@ -142,6 +142,7 @@ def test_cancelling_says_what_begins_then_and_offers_to_cancel_all(
     assert not queued.status.queue.isVisible()
 
 
+@pytest.mark.matrix
 def test_a_queue_that_stopped_says_why_and_goes_on_when_asked(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_queue_that_stopped_says_why_and_goes_on_when_asked(
     assert not sheet.stopped.isVisible()
 
 
+@pytest.mark.matrix
 def test_an_error_of_the_sweep_before_stays_told_when_the_next_begins(
     queued: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -167,6 +169,7 @@ def test_an_error_of_the_sweep_before_stays_told_when_the_next_begins(
     assert queued.errors.text == "The worker died."
 
 
+@pytest.mark.matrix
 def test_the_form_stays_open_with_all_it_says_when_the_next_sweep_begins(
     queued: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:

@@ -53,6 +53,7 @@ def round_trip(window: MainWindow, key: Qt.Key) -> list[QWidget]:
     return chain if focused is window.tabs else [*chain, *filter(None, [focused])]
 
 
+@pytest.mark.matrix
 def test_tab_goes_once_around_the_window_from_every_view_of_a_session(full: MainWindow) -> None:
     for key in ("profile", "telemetry", "results", "notes", "roofline"):
         full.show_page(key)

@@ -132,6 +132,7 @@ def test_next_goes_on_where_its_step_leads_to_nothing(touring: MainWindow) -> No
         assert step(touring) == at
 
 
+@pytest.mark.matrix
 def test_next_starts_no_second_sweep(touring: MainWindow, rig: Rig) -> None:
     go_on(touring, rig)
     for _step in range(3):

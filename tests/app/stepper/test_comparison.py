@@ -85,6 +85,7 @@ def judged_by_hand(request: TraceRequest, pair: FaultComparison, row: int) -> li
     return passed
 
 
+@pytest.mark.matrix
 @settings(deadline=None, max_examples=60)
 @given(requests())
 def test_the_first_wrong_tile_of_each_row_is_the_first_that_verification_refuses(

@@ -1,5 +1,7 @@
 """At 1280 x 720 both plots of a comparison can be read, whatever stands above them."""
 
+import pytest
+
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.plots.compare.strand_plot import StrandPlot
 from flashscope.app.shell.shots import grab_whole
@@ -49,6 +51,7 @@ def test_verdicts_are_whole_in_the_table_of_pairs(
     assert table.horizontalHeader().sectionSize(last) >= widest
 
 
+@pytest.mark.matrix
 def test_where_there_is_room_the_name_of_a_session_gets_its_share(desk: Desk) -> None:
     desk.window.resize(1280, 720)
     desk.choose(*[BUNDLED / f"{name}.flashscope" for name in MANY])
@@ -71,6 +74,7 @@ def test_a_curve_with_room_for_no_letter_of_its_name_has_none_in_the_map(desk: D
     assert all(len(name.replace("…", "")) > 1 for name in names)
 
 
+@pytest.mark.matrix
 def test_a_single_session_asks_for_no_more_room_once_two_were_compared(desk: Desk) -> None:
     desk.window.resize(1280, 720)
     both = [BUNDLED / f"{name}.flashscope" for name in MANY[:2]]

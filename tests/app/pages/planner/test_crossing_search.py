@@ -43,6 +43,7 @@ def search(rig: Rig, page: PlannerPage, qtbot: QtBot, change: int) -> None:
     pytest.fail("the search does not end")
 
 
+@pytest.mark.matrix
 def test_a_search_measures_both_kernels_with_the_models_heads_until_the_interval_is_fine(
     rig: Rig, page: PlannerPage, qtbot: QtBot
 ) -> None:

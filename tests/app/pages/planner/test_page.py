@@ -81,6 +81,7 @@ def test_the_tables_figures_are_the_ledgers(page: PlannerPage) -> None:
         assert page.table.list.data(index, Qt.ItemDataRole.UserRole) == held.total
 
 
+@pytest.mark.matrix
 def test_every_model_fills_the_form_with_its_published_numbers(page: PlannerPage) -> None:
     for model in MODELS:
         page.form.show_model(model)

@@ -121,6 +121,7 @@ def test_closing_asks_once_where_edits_would_be_lost(
     assert not editor.desk.dirty
 
 
+@pytest.mark.matrix
 def test_edits_are_asked_about_when_the_window_is_closed_while_the_story_is_tried(
     editor: StoryEditor, answer: Answer, window: MainWindow, qtbot: QtBot
 ) -> None:

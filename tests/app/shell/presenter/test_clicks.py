@@ -1,5 +1,6 @@
 """On a stage a click goes on and one with the other button back, but on a control, which it works."""
 
+import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
@@ -31,6 +32,7 @@ def test_a_click_goes_on_and_one_with_the_right_button_back(
     assert seen == ["runtime", "throughput", "runtime"]
 
 
+@pytest.mark.matrix
 def test_a_click_on_the_sentence_goes_on_and_opens_no_menu(
     staged: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -69,6 +71,7 @@ class Presses(QObject):
         return False
 
 
+@pytest.mark.matrix
 def test_without_stops_a_click_is_left_to_what_is_clicked(
     window: MainWindow, rig: Rig, save: Save, qtbot: QtBot
 ) -> None:
@@ -82,6 +85,7 @@ def test_without_stops_a_click_is_left_to_what_is_clicked(
     assert presses.count == 1
 
 
+@pytest.mark.matrix
 def test_after_the_stage_a_click_is_left_to_what_is_clicked(staged: MainWindow, qtbot: QtBot) -> None:
     press(staged, Key.Key_Escape)
     qtbot.waitUntil(lambda: not staged.stage.loading.on)

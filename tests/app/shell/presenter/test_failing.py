@@ -96,6 +96,7 @@ def test_what_does_not_fit_is_no_failure_of_a_run(window: MainWindow, rig: Rig) 
     assert not window.stage.fallback.reason
 
 
+@pytest.mark.matrix
 def test_what_went_wrong_is_told_whole_however_long_it_is(staged: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     frame = staged.stage.frame
     source = frame.source.text()

@@ -122,6 +122,7 @@ def test_on_a_stage_nothing_scrolls_is_clipped_small_or_stands_on_another(
     look(window, size)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("size", SIZES)
 def test_a_rooflines_axes_are_named_and_no_ceilings_name_stands_on_another(
     window: MainWindow, rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]

@@ -65,6 +65,7 @@ def test_a_stop_that_runs_begins_when_it_is_reached_and_is_shown_as_it_grows(
     assert live.stage.frame.sentence.text().startswith("flash2 takes")
 
 
+@pytest.mark.matrix
 def test_a_stop_that_ran_is_shown_again_and_runs_no_second_time(
     live: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -78,6 +79,7 @@ def test_a_stop_that_ran_is_shown_again_and_runs_no_second_time(
     qtbot.waitUntil(lambda: rig.controller.path == measured)
 
 
+@pytest.mark.matrix
 def test_where_it_cannot_run_the_recording_is_shown_and_why_is_said(
     window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -119,6 +121,7 @@ def test_a_run_that_fails_gives_way_to_its_recording_at_once(
     assert live.stage.frame.badge.startswith("NOT RUN HERE · SAVED")
 
 
+@pytest.mark.matrix
 def test_at_a_stop_with_a_recording_nothing_is_run_unseen(live: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     for key in ("run", "stage.run"):
         live.trigger(key)

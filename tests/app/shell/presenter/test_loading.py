@@ -50,6 +50,7 @@ def is_black(frame: QImage) -> bool:
     return frame == black
 
 
+@pytest.mark.matrix
 def test_a_story_is_black_until_its_first_stop_is_there_whole(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -147,6 +148,7 @@ def test_after_a_story_it_is_black_until_the_window_is_there_as_it_was(
     assert [is_black(frame) for frame in frames[:: len(frames) - 1]] == [False, False]
 
 
+@pytest.mark.matrix
 def test_after_a_stage_it_is_black_until_the_window_has_its_own_size_again(
     staged: MainWindow, qtbot: QtBot
 ) -> None:
@@ -159,6 +161,7 @@ def test_after_a_stage_it_is_black_until_the_window_has_its_own_size_again(
     assert not staged.appearance.turning
 
 
+@pytest.mark.matrix
 def test_the_telemetry_of_a_recording_comes_with_all_its_lanes_and_says_their_peaks(
     window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -46,6 +46,7 @@ def test_a_stop_shows_its_plot_and_nothing_to_work_with(staged: MainWindow) -> N
     assert staged.stage.frame.place.text() == "1 / 3"
 
 
+@pytest.mark.matrix
 def test_page_down_and_up_walk_the_stops_and_stay_at_the_ends(
     staged: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -268,6 +269,7 @@ def test_without_a_story_the_stage_says_the_headline(window: MainWindow, rig: Ri
     assert not profile(window).headline.isVisible()
 
 
+@pytest.mark.matrix
 def test_a_stop_shows_the_problems_that_it_names_whatever_the_view_before_it_showed(
     window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path
 ) -> None:
