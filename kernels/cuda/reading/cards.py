@@ -1,0 +1,51 @@
+"""The GPUs for which a source can be read and compiled anywhere, whether there is one or not."""
+
+import msgspec
+
+from flashscope.kernels.cuda.program import HOPPER, SHARED_MEMORY_LIMITS, Target
+from flashscope.kernels.workload.device import Device
+
+
+class Card(msgspec.Struct, frozen=True):
+    """A GPU as its maker names it.
+
+    Attributes:
+        name: The name.
+        compute_capability: (major, minor).
+        multiprocessors: SMs.
+        memory_gib: GiB of device memory.
+    """
+
+    name: str
+    compute_capability: tuple[int, int]
+    multiprocessors: int
+    memory_gib: int
+
+    @property
+    def target(self) -> Target:
+        """What a program is made for."""
+        return Target(
+            self.compute_capability, SHARED_MEMORY_LIMITS[self.compute_capability], self.multiprocessors
+        )
+
+    @property
+    def device(self) -> Device:
+        """The same as kernels are asked whether they run there."""
+        return Device(
+            backend="cuda",
+            name=f"NVIDIA {self.name}",
+            memory_bytes=self.memory_gib << 30,
+            compute_capability=self.compute_capability,
+        )
+
+
+H200 = Card("H200", HOPPER, 132, 141)
+CARDS = (
+    H200,
+    Card("H100", HOPPER, 132, 80),
+    Card("A100", (8, 0), 108, 80),
+    Card("RTX 4090", (8, 9), 128, 24),
+    Card("B200", (10, 0), 148, 180),
+    Card("RTX 5090", (12, 0), 170, 32),
+)
+"""One or two of each architecture, by NVIDIA's data sheets; the first is that of most recordings."""
