@@ -58,11 +58,10 @@ def find_nvdisasm() -> Path:
     package = find_spec("nvidia.cu13") if find_spec("nvidia") else None
     wheels = [Path(one) for one in (package.submodule_search_locations or ())] if package else []
     toolkits = [Path(folder) for name in TOOLKITS if (folder := os.environ.get(name))]
-    for folder in (*wheels, *toolkits):
-        if found := shutil.which(TOOL, path=folder / "bin"):
+    bins = [str(folder / "bin") for folder in (*wheels, *toolkits)]
+    for searched in (*bins, None, str(Path(USUAL_TOOLKIT, "bin"))):  # None: the PATH
+        if found := shutil.which(TOOL, path=searched):
             return Path(found)
-    if found := shutil.which(TOOL) or shutil.which(TOOL, path=Path(USUAL_TOOLKIT, "bin")):
-        return Path(found)
     raise DeviceUnavailableError(
         f"NVIDIA's disassembler, {TOOL}, is not on this machine: install it with {install_command(EXTRA)}, "
         f"or name the folder of a CUDA toolkit in {TOOLKITS[0]}."
@@ -100,7 +99,8 @@ def instructions_of(text: str) -> dict[str, list[Instruction]]:
     """
     found: dict[str, list[Instruction]] = {}
     current: list[Instruction] = []
-    label, places, open_ = "", (), False
+    label, open_ = "", False
+    places: tuple[Place, ...] = ()
     for line in text.splitlines():
         if section := SECTION.fullmatch(line):
             current = found.setdefault(section[1], [])
