@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flashscope.kernels.cuda.sass.disassembly import Instruction, Place
+from flashscope.kernels.cuda.sass.disassembly import Instruction, SourcePlace
 from flashscope.kernels.cuda.sass.kinds import kind_of
 
 Kinds = Counter[int]
@@ -30,8 +30,8 @@ class InstructionLines:
 
     code: Sequence[Instruction]
     kinds: Sequence[int]
-    homes: Sequence[Place | None]
-    groups: Mapping[Place | None, Sequence[int]]
+    homes: Sequence[SourcePlace | None]
+    groups: Mapping[SourcePlace | None, Sequence[int]]
     through: Mapping[int, Sequence[int]]
     counts: Mapping[int, Kinds] = field(repr=False)
     total: Kinds = field(repr=False)
@@ -51,7 +51,7 @@ def by_line(code: Sequence[Instruction], file: str) -> InstructionLines:
     """
     kinds = [kind_of(one.text) for one in code]
     homes = [_home(one, file) for one in code]
-    groups: dict[Place | None, list[int]] = {}
+    groups: dict[SourcePlace | None, list[int]] = {}
     through: dict[int, list[int]] = {}
     counts: dict[int, Kinds] = {}
     for at, (one, home, kind) in enumerate(zip(code, homes, kinds, strict=True)):
@@ -64,12 +64,12 @@ def by_line(code: Sequence[Instruction], file: str) -> InstructionLines:
     return InstructionLines(code, kinds, homes, ordered, through, counts, Counter(kinds))
 
 
-def _home(one: Instruction, file: str) -> Place | None:
+def _home(one: Instruction, file: str) -> SourcePlace | None:
     own = next((place for place in one.places if place.file == file), None)
     return own or (one.places[-1] if one.places else None)
 
 
-def _order(home: Place | None, file: str) -> tuple[int, str, int]:
+def _order(home: SourcePlace | None, file: str) -> tuple[int, str, int]:
     """The source's lines, then those of headers, then none."""
     if home is None:
         return 2, "", 0

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from flashscope.app.words.units import bytes_text
-from flashscope.kernels.cuda.sass.disassembly import Instruction, Place
+from flashscope.kernels.cuda.sass.disassembly import Instruction, SourcePlace
 from flashscope.kernels.cuda.sass.kinds import KINDS
 from flashscope.kernels.cuda.sass.listing import BuildListing, KernelListing
 from flashscope.kernels.workload.problem import Problem
@@ -60,7 +60,7 @@ def instruction_text(one: Instruction, kind: int) -> str:
     return f"{one.text} · {KINDS[kind].title} · {where}"
 
 
-def _places(places: Sequence[Place]) -> Iterator[str]:
+def _places(places: Sequence[SourcePlace]) -> Iterator[str]:
     for place in places:
         yield f"{place.file}:{place.line}"
 

@@ -6,7 +6,7 @@ from threading import Lock
 
 import msgspec
 
-from flashscope.kernels.cuda.reading.cards import Card
+from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.cuda.sass.child import MAIN, ListingAnswer
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.process import python_command
@@ -23,7 +23,7 @@ class ListingRun:
         card: The GPU, which need not be there.
     """
 
-    def __init__(self, kernel: str, problem: Problem, card: Card) -> None:
+    def __init__(self, kernel: str, problem: Problem, card: GpuCard) -> None:
         told = (msgspec.json.encode(one).decode() for one in (problem, card))
         self._arguments = (kernel, *told)
         self._lock = Lock()

@@ -37,6 +37,7 @@ from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.glossary import with_line
 from flashscope.app.words.timelines import NUMPY
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.problem import Passes
@@ -98,7 +99,8 @@ class LadderPage(Page):
         self.problems.setCurrentText(FIRST_PROBLEM)
         self._offer_steps(FIRST)
         set_tip(self.whole, "All lines, not those around a change alone (W)")
-        set_tip(self.sass, "The machine code of the kernel beside the lines that it comes from (S)")
+        tip = "The machine code of the kernel beside the lines that it comes from (S)"
+        set_tip(self.sass, with_line(self.sass.text(), tip))
         parts = (self.idea, self.kernels, self.problems, self.whole, self.sass)
         head = Lines(parts, (self.idea,), 8)
         gained = self.gained = QWidget()

@@ -6,7 +6,7 @@ from flashscope.kernels.cuda.program import HOPPER, SHARED_MEMORY_LIMITS, Target
 from flashscope.kernels.workload.device import Device
 
 
-class Card(msgspec.Struct, frozen=True):
+class GpuCard(msgspec.Struct, frozen=True):
     """A GPU as its maker names it.
 
     Attributes:
@@ -39,13 +39,13 @@ class Card(msgspec.Struct, frozen=True):
         )
 
 
-H200 = Card("H200", HOPPER, 132, 141)
+H200 = GpuCard("H200", HOPPER, 132, 141)
 CARDS = (
     H200,
-    Card("H100", HOPPER, 132, 80),
-    Card("A100", (8, 0), 108, 80),
-    Card("RTX 4090", (8, 9), 128, 24),
-    Card("B200", (10, 0), 148, 180),
-    Card("RTX 5090", (12, 0), 170, 32),
+    GpuCard("H100", HOPPER, 132, 80),
+    GpuCard("A100", (8, 0), 108, 80),
+    GpuCard("RTX 4090", (8, 9), 128, 24),
+    GpuCard("B200", (10, 0), 148, 180),
+    GpuCard("RTX 5090", (12, 0), 170, 32),
 )
 """One or two of each architecture, by NVIDIA's data sheets; the first is that of most recordings."""

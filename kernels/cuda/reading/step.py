@@ -9,7 +9,7 @@ from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cuda.compile import FOLDER, INCLUDES, read_source
 from flashscope.kernels.cuda.program import Program
-from flashscope.kernels.cuda.reading.cards import H200, Card
+from flashscope.kernels.cuda.reading.cards import H200, GpuCard
 from flashscope.kernels.cuda.reading.constants import without_choices
 from flashscope.kernels.cuda.reading.directives import without_branches
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
@@ -64,7 +64,7 @@ def step_before(kernel: str, passes: Passes) -> str:
     return before
 
 
-def source_of(kernel: str, problem: Problem, card: Card = H200) -> StepSource:
+def source_of(kernel: str, problem: Problem, card: GpuCard = H200) -> StepSource:
     """The source of a kernel of the ladder, for a problem on a GPU.
 
     Raises:
@@ -81,7 +81,7 @@ def source_of(kernel: str, problem: Problem, card: Card = H200) -> StepSource:
     return StepSource(kernel, program.source, heading, text_of(program, card))
 
 
-def program_of(kernel: str, problem: Problem, card: Card = H200) -> Program:
+def program_of(kernel: str, problem: Problem, card: GpuCard = H200) -> Program:
     """The program of a kernel for a problem on a GPU.
 
     Raises:
@@ -105,7 +105,7 @@ def program_of(kernel: str, problem: Problem, card: Card = H200) -> Program:
     return make(problem, card.target)
 
 
-def text_of(program: Program, card: Card = H200) -> str:
+def text_of(program: Program, card: GpuCard = H200) -> str:
     """The defines of a program, and its source without the branches that they leave out.
 
     Raises:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from flashscope.kernels.cuda.reading.cards import Card
+from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.cuda.sass.listing import BuildListing, listing_of
 from flashscope.kernels.workload.errors import CompileError, KernelError
 from flashscope.kernels.workload.problem import Problem
@@ -33,12 +33,12 @@ def main(kernel: str, problem: str, card: str, folder: str) -> None:
     Args:
         kernel: A kernel of the ladder.
         problem: A `Problem` as JSON.
-        card: A `Card` as JSON.
+        card: A `GpuCard` as JSON.
         folder: Where files may be made on the way.
     """
     decode = msgspec.json.decode
     try:
-        listing = listing_of(kernel, decode(problem, type=Problem), decode(card, type=Card), Path(folder))
+        listing = listing_of(kernel, decode(problem, type=Problem), decode(card, type=GpuCard), Path(folder))
         answer = ListingAnswer(listing)
     except CompileError as error:
         answer = ListingAnswer(refused=str(error), log=error.log)

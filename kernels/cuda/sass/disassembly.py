@@ -26,7 +26,7 @@ TARGET = re.compile(r"`\(([^()]+)\)")
 PADDING = "NOP"
 
 
-class Place(NamedTuple):
+class SourcePlace(NamedTuple):
     """A line of a source: the file's name, and the line's number from 1."""
 
     file: str
@@ -46,7 +46,7 @@ class Instruction(msgspec.Struct, frozen=True, array_like=True):
     address: int
     text: str
     label: str = ""
-    places: tuple[Place, ...] = ()
+    places: tuple[SourcePlace, ...] = ()
 
 
 def find_nvdisasm() -> Path:
@@ -100,13 +100,13 @@ def instructions_of(text: str) -> dict[str, list[Instruction]]:
     found: dict[str, list[Instruction]] = {}
     current: list[Instruction] = []
     label, open_ = "", False
-    places: tuple[Place, ...] = ()
+    places: tuple[SourcePlace, ...] = ()
     for line in text.splitlines():
         if section := SECTION.fullmatch(line):
             current = found.setdefault(section[1], [])
             label, places, open_ = "", (), False
         elif place := PLACE.match(line):
-            here = Place(Path(place[1]).name, int(place[2]))
+            here = SourcePlace(Path(place[1]).name, int(place[2]))
             places, open_ = ((*places, here) if open_ else (here,)), True
         elif named := LABEL.fullmatch(line):
             label = named[1]

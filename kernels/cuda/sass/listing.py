@@ -9,7 +9,7 @@ import msgspec
 from flashscope.installation import install_command
 from flashscope.kernels.cuda.compile import compile_offline
 from flashscope.kernels.cuda.program import KernelLaunch, Program
-from flashscope.kernels.cuda.reading.cards import Card
+from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.cuda.reading.step import StepSource, program_of, source_of
 from flashscope.kernels.cuda.sass.disassembly import EXTRA, Instruction, disassembled, instructions_of
 from flashscope.kernels.cuda.sass.resources import Resources, resources
@@ -53,7 +53,7 @@ class BuildListing(msgspec.Struct, frozen=True):
     kernels: list[KernelListing]
 
 
-def listing_of(kernel: str, problem: Problem, card: Card, folder: Path) -> BuildListing:
+def listing_of(kernel: str, problem: Problem, card: GpuCard, folder: Path) -> BuildListing:
     """Compile a kernel of the ladder with line information, and read its machine code.
 
     Args:
@@ -77,7 +77,7 @@ def listing_of(kernel: str, problem: Problem, card: Card, folder: Path) -> Build
     return BuildListing(source, f"{card.target.arch}{program.arch_suffix}", f"NVRTC {compiler}", listed)
 
 
-def compiled_with_lines(program: Program, source: StepSource, card: Card) -> tuple[bytes, str]:
+def compiled_with_lines(program: Program, source: StepSource, card: GpuCard) -> tuple[bytes, str]:
     """A program's source as one reads it, compiled with line information: (cubin, log).
 
     Its machine code is that of the program.

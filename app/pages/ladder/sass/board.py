@@ -229,10 +229,10 @@ class SassBoard(QWidget):
 
     def _show_code(self) -> None:
         """The instructions of the chosen kernel in the chosen order."""
-        lines = self.lines
-        if lines is None or self.shown is None or self._wanted is None:
+        if self.shown is None or self._wanted is None:
             return
         self.head.show_build(self._wanted, self.shown)
+        lines = self.shown.lines[self.head.entry]
         self._show_legend()
         self.source.show_counts(lines)
         source, order = self.shown.listing.source, self.head.order.current

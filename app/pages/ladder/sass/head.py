@@ -15,7 +15,7 @@ from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
 from flashscope.app.widgets.segments import Segments
 from flashscope.app.words.sass import build_text, takes_text
 from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS
-from flashscope.kernels.cuda.reading.cards import CARDS, Card
+from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard
 from flashscope.kernels.cuda.sass.kinds import KINDS
 from flashscope.profiles.plan.machine import Machine
 
@@ -61,9 +61,9 @@ class SassHead(QWidget):
         self.order.chosen.connect(lambda _key: self.ordered.emit())
 
     @property
-    def card(self) -> Card:
+    def card(self) -> GpuCard:
         """The chosen GPU."""
-        found: Card = self.cards.currentData()
+        found: GpuCard = self.cards.currentData()
         return found
 
     @property
@@ -76,7 +76,7 @@ class SassHead(QWidget):
         gpu = machine.device("cuda") if machine is not None else None
         if gpu is None or gpu.compute_capability not in SHARED_MEMORY_LIMITS:
             return
-        here = Card(
+        here = GpuCard(
             gpu.name.removeprefix("NVIDIA "),
             gpu.compute_capability,
             gpu.multiprocessors or CARDS[0].multiprocessors,
@@ -87,7 +87,7 @@ class SassHead(QWidget):
         if here != before:
             self.changed.emit()
 
-    def _offer(self, cards: Sequence[Card]) -> None:
+    def _offer(self, cards: Sequence[GpuCard]) -> None:
         with QSignalBlocker(self.cards):
             self.cards.clear()
             for card in cards:

@@ -10,7 +10,7 @@ from flashscope.app.control.chores import Chores
 from flashscope.app.figures.instruction_lines import InstructionLines, by_line
 from flashscope.app.pages.ladder.source_diff import PROBLEMS
 from flashscope.app.words.sass import GIVEN_UP
-from flashscope.kernels.cuda.reading.cards import Card
+from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.cuda.sass.child import ListingAnswer
 from flashscope.kernels.cuda.sass.listing import BuildListing
 from flashscope.profiles.engine.listing import ListingRun
@@ -23,7 +23,7 @@ class BuildAsked(NamedTuple):
 
     kernel: str
     label: str
-    card: Card
+    card: GpuCard
 
 
 class ShownBuild(NamedTuple):

@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.instruction_lines import InstructionLines
 from flashscope.app.words.sass import count_text, instruction_text, listed_text
-from flashscope.kernels.cuda.sass.disassembly import Place
+from flashscope.kernels.cuda.sass.disassembly import SourcePlace
 
 Index = QModelIndex | QPersistentModelIndex
 Order = Literal["line", "address"]
@@ -30,7 +30,7 @@ class SassRow(NamedTuple):
     text: str
     aside: str = ""
     at: int | None = None
-    home: Place | None = None
+    home: SourcePlace | None = None
     kind: int = 0
 
 
@@ -57,7 +57,7 @@ def _by_address(lines: InstructionLines, at: int, file: str) -> Iterator[SassRow
 
 
 def _group(
-    lines: InstructionLines, home: Place | None, source: Sequence[str], file: str
+    lines: InstructionLines, home: SourcePlace | None, source: Sequence[str], file: str
 ) -> Iterator[SassRow]:
     members = lines.groups[home]
     words = source[home.line - 1].strip() if home is not None and home.file == file else ""
@@ -69,7 +69,7 @@ def _group(
         yield SassRow(listed_text(one), aside, at, home, lines.kinds[at])
 
 
-def _name(place: Place | None, file: str) -> str:
+def _name(place: SourcePlace | None, file: str) -> str:
     """A line as it is called beside that source."""
     if place is None:
         return UNKNOWN

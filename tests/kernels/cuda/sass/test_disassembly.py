@@ -9,7 +9,7 @@ import pytest
 from flashscope.kernels.cuda.sass import disassembly, listing
 from flashscope.kernels.cuda.sass.disassembly import (
     Instruction,
-    Place,
+    SourcePlace,
     disassembled,
     find_nvdisasm,
     instructions_of,
@@ -60,14 +60,14 @@ ptxas info    : Used 128 registers, used 1 barriers, 1024 bytes smem
 def test_an_instruction_has_its_line_the_calls_it_was_inlined_through_and_the_label_before_it() -> None:
     found = instructions_of(PRINTED)
     first, through = (
-        (Place("scale.cu", 3),),
-        (Place("copy.cuh", 38), Place("tile.cuh", 9), Place("scale.cu", 5)),
+        (SourcePlace("scale.cu", 3),),
+        (SourcePlace("copy.cuh", 38), SourcePlace("tile.cuh", 9), SourcePlace("scale.cu", 5)),
     )
     assert found["scale"] == [
         Instruction(0x00, "LDC R1, c[0x0][0x28]", "", first),
         Instruction(0x10, "@!P0 BRA .L_x_1", "", through),
         Instruction(0x20, "LDG.E R2, desc[UR4][R2.64]", "", through),
-        Instruction(0x30, "BRA .L_x_0", ".L_x_0", (Place("scale.cu", 6),)),
+        Instruction(0x30, "BRA .L_x_0", ".L_x_0", (SourcePlace("scale.cu", 6),)),
     ]
 
 

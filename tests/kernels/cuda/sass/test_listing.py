@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from flashscope.kernels.cuda.compile import INCLUDES, compile_offline
-from flashscope.kernels.cuda.reading.cards import CARDS, H200, Card
+from flashscope.kernels.cuda.reading.cards import CARDS, H200, GpuCard
 from flashscope.kernels.cuda.reading.step import program_of, read_problem, source_of, steps_of
 from flashscope.kernels.cuda.sass.kinds import KINDS, kind_of
 from flashscope.kernels.cuda.sass.listing import BuildListing, compiled_with_lines, listing_of
@@ -32,7 +32,7 @@ FEW = [("flash2", "forward", H200, 64)]
 
 @chosen("kernel,passes,card,head_dim", TIMED, FEW)
 def test_the_machine_code_is_that_of_the_timed_build(
-    kernel: str, passes: Passes, card: Card, head_dim: int
+    kernel: str, passes: Passes, card: GpuCard, head_dim: int
 ) -> None:
     problem = read_problem(head_dim, causal=True, passes=passes)
     program = program_of(kernel, problem, card)
