@@ -48,6 +48,7 @@ NOT_GAINED = "What it gains on a CPU is in no recording: a sweep on this machine
 READING = "Reading the recording…"
 STRIDE = 3  # rows that a key goes on
 SASS_COMMANDS = ("ladder.copy", "ladder.save", "ladder.order")
+BESIDE_A_SWEEP = "A sweep runs, and compiling beside it would disturb it: this is compiled when it has ended."
 NO_BUILD = "No machine code is on show: switch on SASS in Source, and wait until the kernel is compiled."
 COPIED = "The source with its machine code is on the clipboard."
 COPY_WORDS, SAVE_WORDS = "Copy the source with its machine code", "Save the source with its machine code"
@@ -128,6 +129,9 @@ class LadderPage(Page):
         self.sass_board.head.show_machine(self.controller.machine)
         self.controller.machine_found.connect(self.sass_board.head.show_machine)
         self.sass_board.head.changed.connect(self.staging.changed)
+        self.controller.running_changed.connect(lambda _running: self._block())
+        self.controller.occupied_changed.connect(lambda _reason: self._block())
+        self._block()
         self.controller.timelines.stage_asked.connect(
             lambda kernel, label, marked: self.show_step(kernel, label, marked=marked)
         )
@@ -287,6 +291,10 @@ class LadderPage(Page):
         else:
             self.sass_board.cancel()
         self.staging.changed.emit()
+
+    def _block(self) -> None:
+        """Have nothing compiled beside what is measured."""
+        self.sass_board.block(BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied)
 
     def _not_recorded(self, reason: str) -> None:
         self.gain.setText(reason)

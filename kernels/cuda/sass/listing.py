@@ -11,7 +11,13 @@ from flashscope.kernels.cuda.compile import compile_offline
 from flashscope.kernels.cuda.program import KernelLaunch, Program
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.cuda.reading.step import StepSource, program_of, source_of
-from flashscope.kernels.cuda.sass.disassembly import EXTRA, Instruction, disassembled, instructions_of
+from flashscope.kernels.cuda.sass.disassembly import (
+    EXTRA,
+    Instruction,
+    disassembled,
+    find_nvdisasm,
+    instructions_of,
+)
 from flashscope.kernels.cuda.sass.resources import Resources, resources
 from flashscope.kernels.workload.errors import DeviceUnavailableError
 from flashscope.kernels.workload.problem import Problem
@@ -70,7 +76,7 @@ def listing_of(kernel: str, problem: Problem, card: GpuCard, folder: Path) -> Bu
         CompileError: The compiler refused.
     """
     program, source = program_of(kernel, problem, card), source_of(kernel, problem, card)
-    compiler = nvrtc_version()
+    compiler, _ = nvrtc_version(), find_nvdisasm()  # what is missing is told before anything is compiled
     cubin, log = compiled_with_lines(program, source, card)
     code = instructions_of(disassembled(cubin, folder, line_info=True))
     listed = list(_kernels(program, code, resources(log)))

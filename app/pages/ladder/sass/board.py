@@ -66,6 +66,8 @@ class SassBoard(QWidget):
         self.shown: ShownBuild | None = None
         self._wanted: BuildAsked | None = None
         self._read: ReadSource | None = None
+        self._blocked = ""  # why nothing can be compiled now
+        self._held = False  # whether that is what is told
         self._laid = 0  # characters of a row as the source is laid out
         self.chores, self.job = Chores(self), SassJob(self)
         self.head, self.title, self.detail = SassHead(), ElidedLabel(), ElidedLabel(CHOOSE)
@@ -112,7 +114,7 @@ class SassBoard(QWidget):
 
     def show_kernel(self, kernel: str, label: str) -> None:
         """Show a kernel's build for a problem, on the chosen GPU."""
-        self.shown = None
+        self.shown, self._held = None, False
         self.job.cancel()
         self._show_nothing()
         if label == NUMPY:
@@ -126,14 +128,24 @@ class SassBoard(QWidget):
         self.chores.do(partial(read_source, wanted), partial(self._take_source, wanted))
 
     def cancel(self) -> None:
-        """Give up what is being made."""
-        if self.job.active:
+        """Give up what is being made, or held back."""
+        if self.job.active or self._held:
             self.job.cancel()
+            self._held = False
             self._say(GIVEN_UP, again=True)
 
     def try_again(self) -> None:
         """Make it once more."""
         if self._wanted is not None and self.shown is None and not self.job.active:
+            self.show_kernel(self._wanted.kernel, self._wanted.label)
+
+    def block(self, reason: str) -> None:
+        """Compile nothing for this reason, or what was held back for one; empty: there is none."""
+        self._blocked = reason
+        if reason and self.job.active:
+            self.job.cancel()
+            self._hold()
+        elif not reason and self._held and self._wanted is not None:
             self.show_kernel(self._wanted.kernel, self._wanted.label)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -187,7 +199,10 @@ class SassBoard(QWidget):
             self._say(found)
             return
         self._show_source(found)
-        self.job.ask(wanted)
+        if self._blocked and not self.job.has(wanted):
+            self._hold()
+        else:
+            self.job.ask(wanted)
 
     def _take(self, wanted: BuildAsked, shown: ShownBuild) -> None:
         if wanted == self._wanted:
@@ -198,6 +213,10 @@ class SassBoard(QWidget):
     def _refuse(self, wanted: BuildAsked, reason: str, details: str) -> None:
         if wanted == self._wanted:
             self._say(reason, details, again=True)
+
+    def _hold(self) -> None:
+        self._say(self._blocked)
+        self._held = True
 
     def _say(self, reason: str, details: str = "", *, again: bool = False) -> None:
         """Say why there is no machine code."""

@@ -55,6 +55,10 @@ class SassJob(Chores):
         """Whether a build is being made."""
         return self._run is not None
 
+    def has(self, wanted: BuildAsked) -> bool:
+        """Whether this one is kept."""
+        return wanted in self._kept
+
     def ask(self, wanted: BuildAsked) -> None:
         """Have this one made in place of any other, or tell of it at once where it is kept."""
         self.cancel()

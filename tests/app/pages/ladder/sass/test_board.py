@@ -291,6 +291,34 @@ def test_what_is_asked_for_next_gives_up_what_is_being_made(
     assert "causal" in board.shown.listing.source.heading
 
 
+def test_nothing_is_compiled_beside_what_is_measured_but_after_it(
+    board: SassBoard, qtbot: QtBot, builds: Builds
+) -> None:
+    board.block("A sweep runs.")
+    show(board, qtbot)
+    assert (board.notice.words.text(), builds.asked) == ("A sweep runs.", [])
+    with qtbot.waitSignal(board.settled):
+        board.block("")
+    assert (board.shown is not None, builds.asked) == (True, ["flash2"])
+    board.block("A sweep runs.")
+    show(board, qtbot)
+    assert board.stack.currentWidget() is board.code, "what was made before is there"
+
+
+def test_what_is_being_made_is_given_up_for_what_is_measured(
+    board: SassBoard, qtbot: QtBot, builds: Builds
+) -> None:
+    builds.slow = True
+    board.show_kernel("flash2", LABEL)
+    qtbot.waitUntil(lambda: board.job.active)
+    board.block("A sweep runs.")
+    assert (builds.given_up, board.notice.words.text()) == (["flash2"], "A sweep runs.")
+    builds.slow = False
+    with qtbot.waitSignal(board.settled):
+        board.block("")
+    assert board.shown is not None
+
+
 def test_a_build_that_was_made_is_not_made_again(board: SassBoard, qtbot: QtBot, builds: Builds) -> None:
     show(board, qtbot)
     show(board, qtbot, "flash1")

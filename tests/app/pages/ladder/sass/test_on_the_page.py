@@ -11,11 +11,13 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.ladder import LadderPage
-from flashscope.app.pages.ladder.page import NO_BUILD
+from flashscope.app.pages.ladder.page import BESIDE_A_SWEEP, NO_BUILD
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import find_story, read_story
 from flashscope.app.widgets.menus import commands_of
+from tests.app.fakes import PLAN, sweep
 from tests.app.pages.ladder.sass.test_board import LABEL, Builds, builds
+from tests.app.rig import Rig
 
 __all__ = ["builds"]
 
@@ -75,6 +77,15 @@ def test_the_badge_says_that_it_was_compiled_and_not_run(
     assert "for A100" in window.top_bar.badge.text()
     page.sass.setChecked(False)
     assert window.top_bar.badge.text() == before
+
+
+def test_a_sweep_holds_it_back_until_it_has_ended(page: LadderPage, rig: Rig, qtbot: QtBot) -> None:
+    rig.controller.run(PLAN)
+    rig.say(sweep()[:2])
+    page.sass.setChecked(True)
+    qtbot.waitUntil(lambda: page.sass_board.notice.words.text() == BESIDE_A_SWEEP)
+    rig.say(sweep()[2:])
+    qtbot.waitUntil(lambda: page.sass_board.shown is not None)
 
 
 @pytest.mark.matrix
