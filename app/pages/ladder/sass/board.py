@@ -15,7 +15,7 @@ from flashscope.app.figures.annotated_source import annotated_source
 from flashscope.app.figures.instruction_lines import InstructionLines
 from flashscope.app.look.fonts import mono_font
 from flashscope.app.look.theme import TEXT_PX, Theme
-from flashscope.app.look.zoom import ZOOM
+from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.pages.ladder.sass.counted_column import CountedColumn
 from flashscope.app.pages.ladder.sass.head import SassHead
 from flashscope.app.pages.ladder.sass.job import BuildAsked, SassJob, ShownBuild
@@ -34,6 +34,8 @@ from flashscope.kernels.workload.errors import KernelError
 CODE_PX, LEAST_COLUMNS, MOST_KEPT = TEXT_PX - 1, 24, 16
 CODE_TITLE = "Machine code (SASS)"
 CHOOSE = "Choose a line of the source, or an instruction: each marks the other."
+NARROW_PX = 720  # in less the source stands over the machine code
+LEAST_PX = {Qt.Orientation.Horizontal: 240, Qt.Orientation.Vertical: 420}  # of both, in the lowest window
 SOURCE, CODE = 11, 9  # how the two share the width
 
 
@@ -70,7 +72,7 @@ class SassBoard(QWidget):
         self._held = False  # whether that is what is told
         self._laid = 0  # characters of a row as the source is laid out
         self.chores, self.job = Chores(self), SassJob(self)
-        self.head, self.title, self.detail = SassHead(), ElidedLabel(), ElidedLabel(CHOOSE)
+        self.head, self.title, self.detail = SassHead(), ElidedLabel(), ElidedLabel()
         self.source = CountedColumn("Source with the number of instructions of each line", theme)
         self.code = SassList(theme, commands)
         self.notice = SassNotice(self.cancel, self.try_again)
@@ -174,10 +176,18 @@ class SassBoard(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Break the lines of the source elsewhere."""
         super().resizeEvent(event)
+        self._arrange()
         self._fit()
+
+    def _arrange(self) -> None:
+        """Stand side by side where there is room for both."""
+        narrow = self.width() < px(NARROW_PX)
+        self.split.setOrientation(Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal)
+        self.split.setMinimumHeight(px(LEAST_PX[self.split.orientation()]))
 
     def _size(self) -> None:
         self.source.setFont(mono_font(CODE_PX))
+        self._arrange()
         self._fit()
 
     def _fit(self) -> None:
@@ -196,7 +206,7 @@ class SassBoard(QWidget):
             return
         if isinstance(found, str):
             self._show_source(None)
-            self._say(found)
+            self._say(f"Not for the {wanted.card.name}: {found.rstrip('.')}.")
             return
         self._show_source(found)
         if self._blocked and not self.job.has(wanted):
@@ -227,6 +237,7 @@ class SassBoard(QWidget):
     def _show_source(self, read: ReadSource | None) -> None:
         self._read = read
         self.title.setText(read.source.heading if read is not None else "")
+        self.split.widget(0).setVisible(read is not None)
         if read is None:
             self.source.show_rows((), ())
         else:
@@ -244,7 +255,7 @@ class SassBoard(QWidget):
         self.head.show_none()
         self.source.show_counts(None)
         self.code.show_rows(None, ())
-        self.detail.setText(CHOOSE)
+        self.detail.setText("")
 
     def _show_code(self) -> None:
         """The instructions of the chosen kernel in the chosen order."""

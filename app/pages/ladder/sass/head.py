@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from flashscope.app.look.kind_colours import kind_colours
 from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
 from flashscope.app.pages.ladder.sass.job import BuildAsked, ShownBuild
 from flashscope.app.pages.ladder.source_diff import PROBLEMS
 from flashscope.app.widgets.drop_down import DropDown
@@ -23,6 +24,7 @@ ORDERS = (
     ("line", "By line", "Under each line of the source its instructions"),
     ("address", "By address", "In the order in which they lie in memory"),
 )
+LEGEND_PX = 380  # where there is less beside the boxes it has a line of its own
 
 
 class SassHead(QWidget):
@@ -46,6 +48,8 @@ class SassHead(QWidget):
         self.legend.setAccessibleName("Kinds of instructions, and how many of each")
         self.takes.setAccessibleName("What the build takes")
         self.legend.setProperty("role", "unit")
+        self.legend.setWordWrap(True)
+        keep(self.legend, self.legend.setMinimumWidth, LEGEND_PX)
         set_tip(self.cards, "The GPU that it is compiled for; it need not be there")
         set_tip(self.legend, "\n".join(f"{kind.title}: {kind.about}" for kind in KINDS))
         self.order.choose_quietly("line")
@@ -120,7 +124,7 @@ class SassHead(QWidget):
             f'<span style="color:{colours[at]}">■</span>&nbsp;{told.replace(" ", "&nbsp;")}'
             for at, told in there
         )
-        self.legend.setText(" &nbsp; ".join(marks))
+        self.legend.setText("&nbsp; ".join(marks))
 
 
 def _longest(shown: ShownBuild) -> int:

@@ -5,7 +5,7 @@ from threading import Event
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFontMetricsF, QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -252,7 +252,8 @@ def test_what_a_gpu_does_not_run_is_told_without_a_process(
 ) -> None:
     board.head.cards.setCurrentIndex(CARDS.index(A100))
     show(board, qtbot, "flash3")
-    assert "flash3" in board.notice.words.text()
+    assert board.notice.words.text().startswith("Not for the A100: flash3 needs compute capability 9.0")
+    assert not board.source.isVisible(), "there is no source to show"
     assert board.notice.again.isHidden()
     assert builds.asked == []
 
@@ -373,6 +374,28 @@ def test_a_theme_recolours_list_and_source(board: SassBoard, qtbot: QtBot) -> No
     assert board.grab().toImage() != before[0]
     assert board.head.legend.text() != before[1]
     assert kind_colours(LIGHT)[0] in board.head.legend.text()
+
+
+def test_in_a_narrow_window_the_source_stands_over_the_machine_code_and_no_line_is_cut(
+    board: SassBoard, qtbot: QtBot
+) -> None:
+    board.resize(600, 700)
+    show(board, qtbot)
+    for width, orientation in ((600, Qt.Orientation.Vertical), (1100, Qt.Orientation.Horizontal)):
+        board.resize(width, 700)
+        assert board.split.orientation() is orientation
+        qtbot.waitUntil(lambda: widest(board) <= room(board))
+
+
+def widest(board: SassBoard) -> float:
+    """Pixels of the longest row of the source."""
+    metrics = QFontMetricsF(board.source.font())
+    return max(metrics.horizontalAdvance(line) for line in board.source.toPlainText().splitlines())
+
+
+def room(board: SassBoard) -> float:
+    """Pixels of a row of the source."""
+    return board.source.viewport().width() - 2 * board.source.document().documentMargin()
 
 
 @pytest.mark.parametrize("name", THEMES)
