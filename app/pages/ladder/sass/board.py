@@ -86,7 +86,8 @@ class SassBoard(QWidget):
         self.stack.addWidget(self.notice)
         self.stack.addWidget(self.code)
         self.split = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
-        self.split.addWidget(_titled(self.title, self.source))
+        self._side = _titled(self.title, self.source)
+        self.split.addWidget(self._side)
         self.split.addWidget(_titled(ElidedLabel(CODE_TITLE), self.stack))
         for place, share in enumerate((SOURCE, CODE)):
             self.split.setStretchFactor(place, share)
@@ -237,7 +238,7 @@ class SassBoard(QWidget):
     def _show_source(self, read: ReadSource | None) -> None:
         self._read = read
         self.title.setText(read.source.heading if read is not None else "")
-        self.split.widget(0).setVisible(read is not None)
+        self._side.setVisible(read is not None)
         if read is None:
             self.source.show_rows((), ())
         else:
