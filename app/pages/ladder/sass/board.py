@@ -101,7 +101,7 @@ class SassBoard(QWidget):
 
     def _connect(self) -> None:
         self.head.changed.connect(self._choose_card)
-        self.head.ordered.connect(self._show_code)
+        self.head.ordered.connect(self._order)
         self.source.chosen.connect(self._choose_line)
         self.code.pointed.connect(self._choose_row)
         self.job.ready.connect(self._take)
@@ -257,6 +257,13 @@ class SassBoard(QWidget):
         self.source.show_counts(None)
         self.code.show_rows(None, ())
         self.detail.setText("")
+
+    def _order(self) -> None:
+        """Show another kernel, or the same in another order with the same instruction chosen."""
+        current, before = self.code.current, self.code.code.lines
+        self._show_code()
+        if current is not None and current.at is not None and self.code.code.lines is before:
+            self.code.choose(current.at)
 
     def _show_code(self) -> None:
         """The instructions of the chosen kernel in the chosen order."""

@@ -156,6 +156,20 @@ def test_by_address_they_stand_as_in_memory_with_their_labels_and_lines(
     assert texts(board)[0].startswith(f"{LINE}  ")
 
 
+def test_the_chosen_instruction_stays_chosen_in_the_other_order_and_in_no_other_kernel(
+    board: SassBoard, qtbot: QtBot
+) -> None:
+    show(board, qtbot)
+    board.code.choose(2)
+    board.other_order()
+    assert board.code.current is not None
+    assert board.code.current.at == 2
+    assert board.detail.text().startswith(code()[2].text)
+    board.head.entries.setCurrentText("finish")
+    assert board.code.current is None
+    assert board.detail.text() == CHOOSE
+
+
 def test_a_line_marks_its_instructions_and_those_of_what_is_called_there(
     board: SassBoard, qtbot: QtBot
 ) -> None:
