@@ -1,9 +1,13 @@
 """The GPUs for which a source can be read and compiled anywhere, whether there is one or not."""
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from flashscope.kernels.cuda.program import HOPPER, SHARED_MEMORY_LIMITS, Target
 from flashscope.kernels.workload.device import Device
+
+if TYPE_CHECKING:
+    from flashscope.kernels.cuda.program import Target
 
 
 class GpuCard(msgspec.Struct, frozen=True):
@@ -22,8 +26,13 @@ class GpuCard(msgspec.Struct, frozen=True):
     memory_gib: int
 
     @property
-    def target(self) -> Target:
+    def target(self) -> "Target":
         """What a program is made for."""
+        from flashscope.kernels.cuda.program import (  # noqa: PLC0415 - it imports NumPy, which names do not need
+            SHARED_MEMORY_LIMITS,
+            Target,
+        )
+
         return Target(
             self.compute_capability, SHARED_MEMORY_LIMITS[self.compute_capability], self.multiprocessors
         )
@@ -39,10 +48,10 @@ class GpuCard(msgspec.Struct, frozen=True):
         )
 
 
-H200 = GpuCard("H200", HOPPER, 132, 141)
+H200 = GpuCard("H200", (9, 0), 132, 141)
 CARDS = (
     H200,
-    GpuCard("H100", HOPPER, 132, 80),
+    GpuCard("H100", (9, 0), 132, 80),
     GpuCard("A100", (8, 0), 108, 80),
     GpuCard("RTX 4090", (8, 9), 128, 24),
     GpuCard("B200", (10, 0), 148, 180),
