@@ -1,12 +1,18 @@
 """`source KERNEL`: the CUDA source of a kernel of the ladder as it is compiled, alone or beside another's."""
 
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from flashscope.app.commands.code import print_code, print_sides, terminal_width
 from flashscope.app.commands.messages import say
+from flashscope.app.figures.annotated_source import annotated_source
+from flashscope.app.figures.instruction_lines import by_line
 from flashscope.app.words.line_diff import diff_hunks, unified
+from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard
 from flashscope.kernels.cuda.reading.step import StepSource, read_problem, source_of
-from flashscope.kernels.workload.problem import Dtype, Passes
+from flashscope.kernels.cuda.sass.listing import listing_of
+from flashscope.kernels.workload.problem import Dtype, Passes, Problem
 
 LEAST_COLUMNS = 120  # of a terminal for two sources side by side
 
@@ -20,15 +26,30 @@ def run(
     dtype: Dtype,
     causal: bool,
     form: str | None,
+    gpu: str,
+    sass: bool,
 ) -> int:
-    """Print the source, or what has changed in it from another kernel's."""
+    """Print the source, with its machine code or alone, or what has changed in it from another kernel's."""
     problem = read_problem(head_dim, dtype=dtype, causal=causal, passes=passes)
-    found = source_of(kernel, problem)
+    card = next(one for one in CARDS if one.name == gpu)
+    if sass:
+        _print_sass(kernel, problem, card)
+        return 0
+    found = source_of(kernel, problem, card)
     if against is None:
         print_code(f"// {found.heading}\n{found.text}", "cuda")
         return 0
-    _print_both(source_of(against, problem), found, form)
+    _print_both(source_of(against, problem, card), found, form)
     return 0
+
+
+def _print_sass(kernel: str, problem: Problem, card: GpuCard) -> None:
+    """Print the source once for each kernel of its build, with the instructions under their lines."""
+    with TemporaryDirectory(prefix="flashscope-") as folder:
+        build = listing_of(kernel, problem, card, Path(folder))
+    for one in build.kernels:
+        lines = by_line(one.instructions, build.source.file)
+        print_code(annotated_source(build, card.name, problem, one, lines), "cuda")
 
 
 def _print_both(before: StepSource, after: StepSource, form: str | None) -> None:

@@ -8,7 +8,7 @@ from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.session import Session
 
-ProvenanceKind = Literal["live", "saved", "replay", "model"]
+ProvenanceKind = Literal["live", "saved", "replay", "model", "compiled"]
 LABELS: dict[Backend, str] = {"cuda": "GPU", "cpu": "CPU"}
 
 
@@ -16,9 +16,9 @@ class Provenance(msgspec.Struct, frozen=True):
     """Where the figures on show come from.
 
     Attributes:
-        kind: Measured now on this machine, read from a file, a file played again, or computed by formulas,
-            with what a session says of times where there is one.
-        backend: Where the kernels run or ran.
+        kind: Measured now on this machine, read from a file, a file played again, computed by formulas,
+            with what a session says of times where there is one, or compiled here and not run.
+        backend: Where the kernels run or ran, or what they are compiled for.
         device: The device's name, empty when unknown.
         date: The day of the measurement as YYYY-MM-DD, empty when it is now.
         of: What is on show of it, where that is not all, as `trace of flash1`; may be empty.

@@ -82,23 +82,33 @@ def _compile_with_cupys_nvrtc(program: Program, chosen: tuple[str, ...]) -> byte
     return cubin
 
 
-def compile_offline(program: Program, target: Target) -> tuple[bytes, str]:
+def compile_offline(
+    program: Program, target: Target, *, source: str | None = None, line_info: bool = False
+) -> tuple[bytes, str]:
     """Compile for any architecture with NVRTC alone: (cubin, log with registers and spills).
+
+    Args:
+        program: What is compiled.
+        target: The architecture.
+        source: Its text; None: its file's.
+        line_info: Whether the cubin says of each instruction from which line it comes; the machine code is
+            the same.
 
     Raises:
         CompileError: The compiler refused; its log is attached.
     """
-    from cuda.bindings import nvrtc  # noqa: PLC0415 - a test dependency
+    from cuda.bindings import nvrtc  # noqa: PLC0415 - of the extra `sass`, and of the tests
 
     chosen = (
         *options(program),
         *ALWAYS_ADDED_BY_CUPY,
         f"-arch={target.arch}{program.arch_suffix}",
         "--ptxas-options=-v",
+        *(["-lineinfo"] if line_info else []),
     )
     encoded = [option.encode() for option in chosen]
-    source = read_source(program).encode()
-    handle = _checked(nvrtc.nvrtcCreateProgram(source, program.source.encode(), 0, [], []))
+    text = read_source(program) if source is None else source
+    handle = _checked(nvrtc.nvrtcCreateProgram(text.encode(), program.source.encode(), 0, [], []))
     try:
         (status,) = nvrtc.nvrtcCompileProgram(handle, len(encoded), encoded)
         log = _read(handle, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog).decode().rstrip("\0")

@@ -8,6 +8,7 @@ import click
 from flashscope.app.commands.arguments import folder, numbers, option_of, positive, reading
 from flashscope.app.commands.declared.options import SESSION, THEMES, command, json_option, run
 from flashscope.app.commands.together import given
+from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.problem import DTYPES, ONE_PASS
 from flashscope.kernels.workload.trace import FAULTS
 from flashscope.profiles.plan.choice import choices_of
@@ -88,6 +89,7 @@ def trace(**options: Any) -> int:
 @command(
     "source flash3-b --head-dim 64",
     "source flash3-b --against flash3-a --causal",
+    "source flash2 --sass --gpu A100",
 )
 @click.argument("kernel")
 @click.option(
@@ -121,11 +123,23 @@ def trace(**options: Any) -> int:
     type=click.Choice(FORMS),
     help="What --against prints; left out: sides on a terminal that is wide enough, else diff",
 )
+@click.option(
+    "--gpu",
+    type=click.Choice([card.name for card in CARDS], case_sensitive=False),
+    default=CARDS[0].name,
+    show_default=True,
+    help="The GPU that it is compiled for, which need not be there",
+)
+@click.option(
+    "--sass", is_flag=True, help="Compile it, and print under each line the machine code that comes from it"
+)
 @click.pass_context
 def source(context: click.Context, /, kernel: str, **options: Any) -> int:
     """Print the CUDA source of KERNEL as it is compiled, without other steps' branches."""
     if options["form"] and not options["against"]:
         raise click.UsageError("--form belongs to --against; give that too", context)
+    if options["sass"] and options["against"]:
+        raise click.UsageError("--sass is of one kernel; leave --against out", context)
     return run("source", kernel, **options)
 
 

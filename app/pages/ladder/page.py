@@ -20,6 +20,9 @@ from flashscope.app.pages.ladder.ladder_recording import (
     gain_text,
     read_ladder_recording,
 )
+from flashscope.app.pages.ladder.sass.board import SassBoard
+from flashscope.app.pages.ladder.sass.notice import AGAIN, CANCEL
+from flashscope.app.pages.ladder.sass.writing import SassWriter
 from flashscope.app.pages.ladder.source_diff import (
     LABELS,
     SourceDiff,
@@ -30,9 +33,11 @@ from flashscope.app.pages.ladder.source_diff import (
 )
 from flashscope.app.pages.ladder.staging import LadderStaging
 from flashscope.app.widgets.badge import Badge
+from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.glossary import with_line
 from flashscope.app.words.timelines import NUMPY
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.problem import Passes
@@ -42,6 +47,11 @@ FIRST, FIRST_PROBLEM = "flash3-b", "d 128, no mask"
 NOT_GAINED = "What it gains on a CPU is in no recording: a sweep on this machine measures it."
 READING = "Reading the recording…"
 STRIDE = 3  # rows that a key goes on
+SASS_COMMANDS = ("ladder.copy", "ladder.save", "ladder.order")
+BESIDE_A_SWEEP = "A sweep runs, and compiling beside it would disturb it: this is compiled when it has ended."
+NO_BUILD = "No machine code is on show: switch on SASS in Source, and wait until the kernel is compiled."
+COPIED = "The source with its machine code is on the clipboard."
+COPY_WORDS, SAVE_WORDS = "Copy the source with its machine code", "Save the source with its machine code"
 
 
 class LadderPage(Page):
@@ -72,8 +82,9 @@ class LadderPage(Page):
             Badge(),
         )
         self.kernels, self.problems = DropDown(), DropDown()
-        self.whole = QCheckBox("Whole source")
-        self.board = LadderBoard(theme)
+        self.whole, self.sass = QCheckBox("Whole source"), QCheckBox("SASS")
+        self.board, self.sass_board = LadderBoard(theme), SassBoard(theme, SASS_COMMANDS)
+        self.writer = SassWriter(self, self.chores, self.noticed.emit)
         self._lay_out()
         self._connect()
         self.apply_theme(theme)
@@ -89,8 +100,11 @@ class LadderPage(Page):
         self.problems.setCurrentText(FIRST_PROBLEM)
         self._offer_steps(FIRST)
         set_tip(self.whole, "All lines, not those around a change alone (W)")
-        head = Lines((self.idea, self.kernels, self.problems, self.whole), (self.idea,), 8)
-        gained = QWidget()
+        tip = "The machine code of the kernel beside the lines that it comes from (S)"
+        set_tip(self.sass, with_line(self.sass.text(), tip))
+        parts = (self.idea, self.kernels, self.problems, self.whole, self.sass)
+        head = Lines(parts, (self.idea,), 8)
+        gained = self.gained = QWidget()
         row = QHBoxLayout(gained)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -102,13 +116,22 @@ class LadderPage(Page):
         column.addWidget(head)
         column.addWidget(gained)
         column.addWidget(self.board, 1)
+        column.addWidget(self.sass_board, 1)
         self.badge.hide()
+        self.sass_board.hide()
         self.staging = LadderStaging(self, self.controller, (head, gained))
 
     def _connect(self) -> None:
         self.kernels.currentTextChanged.connect(lambda _name: self._chosen())
         self.problems.currentTextChanged.connect(lambda _label: self._choose_problem())
         self.whole.toggled.connect(lambda _on: self._show())
+        self.sass.toggled.connect(self._show_sass)
+        self.sass_board.head.show_machine(self.controller.machine)
+        self.controller.machine_found.connect(self.sass_board.head.show_machine)
+        self.sass_board.head.changed.connect(self.staging.changed)
+        self.controller.running_changed.connect(lambda _running: self._block())
+        self.controller.occupied_changed.connect(lambda _reason: self._block())
+        self._block()
         self.controller.timelines.stage_asked.connect(
             lambda kernel, label, marked: self.show_step(kernel, label, marked=marked)
         )
@@ -120,6 +143,8 @@ class LadderPage(Page):
             Action("ladder.next", "Show the next step", lambda: self._step(1), "Ladder", "N"),
             Action("ladder.before", "Show the step before", lambda: self._step(-1), "Ladder", "P"),
             Action("ladder.whole", "Show the whole source, or its changes", self.whole.toggle, "Ladder", "W"),
+            Action("ladder.sass", "Show the machine code beside the source", self.sass.toggle, "Ladder", "S"),
+            *self._sass_actions(),
             *staged(
                 Action(
                     "ladder.on", "Go on in the source", lambda: self.board.go_on(STRIDE), "Ladder", "Down"
@@ -129,6 +154,31 @@ class LadderPage(Page):
                 ),
             ),
         ]
+
+    def _sass_actions(self) -> list[Action]:
+        """What can be done with machine code on show."""
+        board = self.sass_board
+        told: tuple[tuple[str, str, Callable[[], None], str], ...] = (
+            ("order", "Show the machine code by address, or by line", board.other_order, "A"),
+            ("copy", COPY_WORDS, self.copy_sass, ""),
+            ("save", SAVE_WORDS, self.save_sass, ""),
+            (CANCEL, "Stop compiling", board.cancel, ""),
+            (AGAIN, "Compile once more", board.try_again, ""),
+        )
+        return [Action(f"ladder.{key}", title, do, "Ladder", keys) for key, title, do, keys in told]
+
+    def copy_sass(self) -> None:
+        """Put the source with its machine code on the clipboard, or say that there is none."""
+        if text := self.sass_board.text:
+            copy_text(text)
+        self.noticed.emit(COPIED if text else NO_BUILD)
+
+    def save_sass(self) -> None:
+        """Write the source with its machine code into a file, or say that there is none."""
+        if text := self.sass_board.text:
+            self.writer.ask(self.kernel, text)
+        else:
+            self.noticed.emit(NO_BUILD)
 
     @property
     def before(self) -> str:
@@ -165,11 +215,13 @@ class LadderPage(Page):
         self._show()
 
     def kept(self) -> Callable[[], None]:
-        """Give back the step and its problem, and whether all lines are on show."""
-        kernel, label, whole = self.kernel, self.label, self.whole.isChecked()
+        """Give back the step and its problem, and whether all lines or the machine code are on show."""
+        kernel, label = self.kernel, self.label
+        whole, sass = self.whole.isChecked(), self.sass.isChecked()
 
         def give_back() -> None:
             self.whole.setChecked(whole)
+            self.sass.setChecked(sass)
             self.show_step(kernel, label)
 
         return give_back
@@ -179,6 +231,7 @@ class LadderPage(Page):
         super().apply_theme(theme)
         self.badge.apply_theme(theme)
         self.board.apply_theme(theme)
+        self.sass_board.apply_theme(theme)
 
     @guarded()
     def showEvent(self, event: QShowEvent) -> None:
@@ -211,6 +264,8 @@ class LadderPage(Page):
         if self._asked:
             wanted = self.kernel, self.label
             self.chores.do(partial(read, *wanted), partial(self._take, wanted))
+            if self.sass.isChecked():
+                self.sass_board.show_kernel(*wanted)
 
     def _take(self, wanted: tuple[str, str], found: SourceDiff | str) -> None:
         if wanted != (self.kernel, self.label):
@@ -225,6 +280,21 @@ class LadderPage(Page):
         self.recorded = found
         self.badge.show_provenance(found.provenance)
         self._tell()
+
+    def _show_sass(self, on: bool) -> None:
+        """Have the machine code in place of the predecessor, or the two sources again."""
+        for part, there in ((self.board, not on), (self.sass_board, on), (self.gained, not on)):
+            part.setVisible(there)
+        self.whole.setVisible(not on)
+        if on:
+            self.sass_board.show_kernel(self.kernel, self.label)
+        else:
+            self.sass_board.cancel()
+        self.staging.changed.emit()
+
+    def _block(self) -> None:
+        """Have nothing compiled beside what is measured."""
+        self.sass_board.block(BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied)
 
     def _not_recorded(self, reason: str) -> None:
         self.gain.setText(reason)

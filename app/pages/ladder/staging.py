@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.ladder.board import LadderBoard
 from flashscope.app.pages.ladder.ladder_recording import TITLE, LadderRecording, common_lengths
+from flashscope.app.pages.ladder.sass.board import SassBoard
 from flashscope.app.pages.staging import PageStaging
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
@@ -31,6 +32,8 @@ class Ladder(Protocol):
         idea: What the step adds.
         gain: What the step gained.
         whole: Whether all lines are on show.
+        sass: Whether the machine code is on show, which it is not on a stage.
+        sass_board: The machine code.
         board: The two sources.
     """
 
@@ -39,6 +42,8 @@ class Ladder(Protocol):
     idea: PlainLabel
     gain: PlainLabel
     whole: QCheckBox
+    sass: QCheckBox
+    sass_board: SassBoard
     board: LadderBoard
 
     @property
@@ -100,9 +105,13 @@ class LadderStaging(PageStaging[Ladder]):
     @property
     def provenance(self) -> Provenance:
         """The recording's, of the kernel on show."""
-        known = self._page.recorded if self._page.label != NUMPY else None
+        page = self._page
+        if page.sass.isChecked():
+            card = page.sass_board.head.card
+            return Provenance("compiled", "cuda", f"for {card.name}, not run", of=page.kernel)
+        known = page.recorded if page.label != NUMPY else None
         source = known.provenance if known is not None else super().provenance
-        return replace(source, of=self._page.kernel)
+        return replace(source, of=page.kernel)
 
     @property
     def source(self) -> str:
@@ -133,6 +142,7 @@ class LadderStaging(PageStaging[Ladder]):
         super().show_stop(stop)
         page, self._seqlen = self._page, stop.seqlen
         page.whole.setChecked(False)
+        page.sass.setChecked(False)
         page.board.set_px(CODE_PX)
         for column in page.board.columns:
             column.take_stage(on=True)

@@ -176,6 +176,14 @@ GPU = (
         ("SRAM",),
     ),
     Meaning("tensor cores", "The parts of a multiprocessor that multiply small matrices."),
+    Meaning(
+        "SASS",
+        "The machine code of an NVIDIA GPU, as its disassembler writes it; each architecture has its own.",
+        ("machine code",),
+    ),
+    Meaning(
+        "spills", "Registers that a kernel has no room for and keeps in memory instead, which costs time."
+    ),
     Meaning("busy", "The share of the driver's window in which any kernel ran; not how well it ran."),
     Meaning(
         "clock", "How many cycles the multiprocessors make a second; power and heat lower it.", ("clocks",)

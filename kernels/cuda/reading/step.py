@@ -8,15 +8,13 @@ from typing import NamedTuple
 from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cuda.compile import FOLDER, INCLUDES, read_source
-from flashscope.kernels.cuda.program import HOPPER, SHARED_MEMORY_LIMITS, Program, Target
+from flashscope.kernels.cuda.program import Program
+from flashscope.kernels.cuda.reading.cards import H200, GpuCard
 from flashscope.kernels.cuda.reading.constants import without_choices
 from flashscope.kernels.cuda.reading.directives import without_branches
-from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.problem import Dtype, Passes, Problem
 
-READ = Device(backend="cuda", name="NVIDIA H200", memory_bytes=141 << 30, compute_capability=HOPPER)
-TARGET = Target(HOPPER, SHARED_MEMORY_LIMITS[HOPPER], multiprocessors=132)
 BEFORE = {spec.name: spec.predecessor for spec in LADDER if spec.predecessor is not None}
 
 
@@ -66,25 +64,25 @@ def step_before(kernel: str, passes: Passes) -> str:
     return before
 
 
-def source_of(kernel: str, problem: Problem) -> StepSource:
-    """The source of a kernel of the ladder, for a problem on an H200.
+def source_of(kernel: str, problem: Problem, card: GpuCard = H200) -> StepSource:
+    """The source of a kernel of the ladder, for a problem on a GPU.
 
     Raises:
         InputError: It is no kernel of ours with a source in CUDA.
         UnsupportedError: It does not take the problem; the text says why.
         SourceError: The source has something that is not understood.
     """
-    program = program_of(kernel, problem)
+    program = program_of(kernel, problem, card)
     masked = "causal" if problem.causal else "no mask"
     backward = problem.passes if problem.runs_backward else ""
     words = ", ".join(filter(None, (f"head dim {problem.head_dim}", problem.dtype, backward, masked)))
-    arch = f"{TARGET.arch}{program.arch_suffix}"
+    arch = f"{card.target.arch}{program.arch_suffix}"
     heading = f"{kernel}: kernels/cuda/{program.source} as compiled for {arch}, {words}"
-    return StepSource(kernel, program.source, heading, text_of(program))
+    return StepSource(kernel, program.source, heading, text_of(program, card))
 
 
-def program_of(kernel: str, problem: Problem) -> Program:
-    """The program of a kernel for a problem on an H200.
+def program_of(kernel: str, problem: Problem, card: GpuCard = H200) -> Program:
+    """The program of a kernel for a problem on a GPU.
 
     Raises:
         InputError: It is no kernel of ours with a source in CUDA.
@@ -94,7 +92,7 @@ def program_of(kernel: str, problem: Problem) -> Program:
     if kernel not in names:
         raise InputError(f"{kernel} is none of the ladder's kernels; there are {', '.join(names)}.")
     spec = find_kernel(kernel)
-    reason = spec.unsupported(problem, READ)
+    reason = spec.unsupported(problem, card.device)
     if reason is not None:
         raise UnsupportedError(reason)
     taken = spec.backward if spec.backward and problem.passes == "backward" else spec
@@ -104,16 +102,17 @@ def program_of(kernel: str, problem: Problem) -> Program:
         make = partial(make, float_scores=True)
     if module.endswith(".flash3"):
         make = partial(make, step=kernel)
-    return make(problem, TARGET)
+    return make(problem, card.target)
 
 
-def text_of(program: Program) -> str:
+def text_of(program: Program, card: GpuCard = H200) -> str:
     """The defines of a program, and its source without the branches that they leave out.
 
     Raises:
         SourceError: The source has something that is not understood.
     """
-    arch = 10 * (10 * TARGET.compute_capability[0] + TARGET.compute_capability[1])
+    major, minor = card.compute_capability
+    arch = 10 * (10 * major + minor)
     given = {**program.defines, "__CUDA_ARCH__": arch}
     text, known = without_branches(FOLDER / program.source, read_source(program), INCLUDES, given)
     text = without_choices(text, {**known.values, **given})

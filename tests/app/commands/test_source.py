@@ -5,10 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flashscope.app.cli import main
+from flashscope.app.commands import source as commands_source
 from flashscope.app.words.line_diff import diff_hunks, sides
+from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard
 from flashscope.kernels.cuda.reading.step import read_problem, source_of
+from flashscope.kernels.cuda.sass.disassembly import Instruction, SourcePlace
+from flashscope.kernels.cuda.sass.listing import BuildListing, KernelListing
+from flashscope.kernels.cuda.sass.resources import Resources
+from flashscope.kernels.workload.problem import Problem
 from tests.app.commands.terminal import pretend_terminal, uncoloured
 
+A100 = next(card for card in CARDS if card.name == "A100")
 Printed = pytest.CaptureFixture[str]
 LINES = st.lists(st.sampled_from(["a;", "b;", "    c;", "", "d" * 30, "e f " * 12]), max_size=12)
 
@@ -59,6 +66,31 @@ def test_kernels_of_one_source_are_told_to_be_alike(capsys: Printed) -> None:
     assert capsys.readouterr().out.endswith(": the same as flash3\n")
 
 
+def test_the_source_is_that_for_the_gpu_that_is_named(capsys: Printed) -> None:
+    assert main(["source", "flash2", "--gpu", "a100"]) == 0
+    found = source_of("flash2", read_problem(), A100)
+    assert capsys.readouterr().out == f"// {found.heading}\n{found.text}"
+    assert "sm_80" in found.heading
+
+
+def test_machine_code_stands_under_its_lines_once_for_each_kernel(
+    monkeypatch: pytest.MonkeyPatch, capsys: Printed
+) -> None:
+    taken = Resources(registers=40, stack=0, spilled=0, shared=0, reloaded=0)
+    code = [Instruction(0x10, "FADD R1, R2, R3", "", (SourcePlace("flash2.cu", 1),))]
+    kernels = [KernelListing(name, code, taken, 128, 0, 1) for name in ("first", "second")]
+
+    def made(kernel: str, problem: Problem, card: GpuCard, _folder: object) -> BuildListing:
+        return BuildListing(source_of(kernel, problem, card), card.target.arch, "NVRTC 13.0", kernels)
+
+    monkeypatch.setattr(commands_source, "listing_of", made)
+    assert main(["source", "flash2", "--sass", "--gpu", "A100"]) == 0
+    printed = capsys.readouterr().out
+    assert [name in printed for name in ("// first: 40 registers", "// second: 40 registers")] == [True, True]
+    assert printed.count("     1 | #define DTYPE_bfloat16 1\n            000010  FADD R1, R2, R3\n") == 2
+    assert "Compiled here by NVRTC 13.0 for the A100 (sm_80)" in printed
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
@@ -66,6 +98,9 @@ def test_kernels_of_one_source_are_told_to_be_alike(capsys: Printed) -> None:
         ("flash3 --head-dim 40", 2, "flash3 takes head dims 64 to 256"),
         ("fused --pass backward", 2, "fused has no backward pass"),
         ("flash3 --form diff", 2, "--form belongs to --against"),
+        ("flash3 --sass --against flash2", 2, "--sass is of one kernel"),
+        ("flash3 --sass --gpu A100", 2, "flash3"),
+        ("flash3 --gpu Z9", 2, "Z9"),
     ],
 )
 def test_what_cannot_be_printed_is_told_in_a_line(

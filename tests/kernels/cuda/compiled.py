@@ -1,28 +1,15 @@
 """What the compiler makes of a program, held against what a GPU of its architecture has."""
 
 import re
-from typing import NamedTuple
 
-import pytest
-
-from flashscope.kernels.cuda import compile as cuda_compile
 from flashscope.kernels.cuda.compile import compile_offline
 from flashscope.kernels.cuda.program import Program, Target
+from flashscope.kernels.cuda.sass.resources import resources
 from flashscope.kernels.workload.problem import Dtype, Problem
 
 REGISTERS = 65536  # of an SM, and so of a block at most
 STATIC = 48 * 1024  # bytes of shared memory that a block may have without asking
 SERIALISED = re.compile(r"C75\d\d|C76\d\d")  # ptxas gave up the asynchrony of wgmma, or setmaxnreg
-REPORT = re.compile(r"Compiling entry function '(\w+)'(.*?)(?=Compiling entry function|\Z)", re.DOTALL)
-
-
-class Resources(NamedTuple):
-    """What a kernel takes: of a thread registers, bytes of stack and of spills; of a block shared memory."""
-
-    registers: int
-    stack: int
-    spilled: int
-    shared: int
 
 
 def workload(head_dim: int, dtype: Dtype = "bfloat16", *, causal: bool = False) -> Problem:
@@ -32,27 +19,9 @@ def workload(head_dim: int, dtype: Dtype = "bfloat16", *, causal: bool = False) 
     )
 
 
-def resources(log: str) -> dict[str, Resources]:
-    """What ptxas reports of each kernel of a source."""
-    patterns = (
-        r"Used (\d+) registers",
-        r"(\d+) bytes stack frame",
-        r"(\d+) bytes spill stores",
-        r"(\d+) bytes smem",
-    )
-    return {
-        entry: Resources(
-            *(int(found[1]) if (found := re.search(pattern, text)) else 0 for pattern in patterns)
-        )
-        for entry, text in REPORT.findall(log)
-    }
-
-
 def cubin_of(program: Program, target: Target, source: str) -> bytes:
     """What a program would compile to if this were its source."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cuda_compile, "read_source", lambda _: source)
-        return compile_offline(program, target)[0]
+    return compile_offline(program, target, source=source)[0]
 
 
 def check(program: Program, target: Target, spilled: int = 0) -> bytes:

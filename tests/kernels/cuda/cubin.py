@@ -1,13 +1,12 @@
 """What lies in a cubin: its sections, the relocations of its instructions, and its disassembly."""
 
 import struct
-import subprocess
 import tempfile
 from collections.abc import Iterator
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
+
+from flashscope.kernels.cuda.sass import disassembly
 
 RELOCATIONS_WITH_ADDEND, NO_BITS = 4, 8  # ELF, sh_type
 
@@ -76,17 +75,7 @@ def disassembled(cubin: bytes) -> str:
     """The instructions of all kernels as text.
 
     Raises:
-        FileNotFoundError: There is no nvdisasm; the text says what to install.
+        DeviceUnavailableError: There is no nvdisasm; the text says what to install.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "build.cubin")
-        path.write_bytes(cubin)
-        return subprocess.run([_nvdisasm(), "-c", path], capture_output=True, text=True, check=True).stdout
-
-
-@cache
-def _nvdisasm() -> Path:
-    package = find_spec("nvidia.cu13")
-    if package is None or package.submodule_search_locations is None:
-        raise FileNotFoundError("nvdisasm is missing: install nvidia-cuda-nvdisasm")
-    return Path(package.submodule_search_locations[0], "bin", "nvdisasm")
+        return disassembly.disassembled(cubin, Path(folder))

@@ -36,9 +36,9 @@ from typing import Any
 
 from flashscope.kernels.catalogue.spec import HEAD_DIMS
 from flashscope.kernels.cuda.compile import INCLUDES, compile_offline, options, read_source
+from flashscope.kernels.cuda.sass.resources import ENTRY
 from flashscope.kernels.workload.errors import CompileError
 from tests.kernels.cuda.builds import Build, covering, every_build, named
-from tests.kernels.cuda.compiled import REPORT
 from tests.kernels.cuda.cubin import code_of, disassembled, globals_of
 
 INDEX = "builds.json"
@@ -134,7 +134,7 @@ def _file(name: str) -> str:
 def _resources(log: str) -> dict[str, list[str]]:
     """What ptxas says of each kernel, but for the size of the parameters' bank."""
     wanted = re.compile(r"\d+ bytes (?:stack frame|spill stores|spill loads|smem)|\d+ registers|\d+ barriers")
-    return {entry: wanted.findall(text) for entry, text in REPORT.findall(log)}
+    return {entry: wanted.findall(text) for entry, text in ENTRY.findall(log)}
 
 
 def compare(old: Path, new: Path, only: str) -> int:

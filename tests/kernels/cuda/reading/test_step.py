@@ -9,9 +9,9 @@ from msgspec import structs
 from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.cuda.compile import compile_offline
 from flashscope.kernels.cuda.program import Program
+from flashscope.kernels.cuda.reading.cards import H200
 from flashscope.kernels.cuda.reading.step import (
     BEFORE,
-    TARGET,
     program_of,
     source_of,
     step_before,
@@ -45,11 +45,11 @@ def statements_of(text: str) -> str:
 
 def compiled(program: Program, text: str) -> dict[str, bytes]:
     """The machine code of a text that has its defines in it."""
-    return code_of(cubin_of(replace(program, defines={}), TARGET, text))
+    return code_of(cubin_of(replace(program, defines={}), H200.target, text))
 
 
 def as_it_runs(program: Program) -> dict[str, bytes]:
-    return code_of(compile_offline(program, TARGET)[0])
+    return code_of(compile_offline(program, H200.target)[0])
 
 
 @matrix(
