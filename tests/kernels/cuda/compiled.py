@@ -1,28 +1,15 @@
 """What the compiler makes of a program, held against what a GPU of its architecture has."""
 
-import re
-from typing import NamedTuple
-
 import pytest
 
 from flashscope.kernels.cuda import compile as cuda_compile
 from flashscope.kernels.cuda.compile import compile_offline
+from flashscope.kernels.cuda.design.compiling import SERIALISED, resources
 from flashscope.kernels.cuda.program import Program, Target
 from flashscope.kernels.workload.problem import Dtype, Problem
 
 REGISTERS = 65536  # of an SM, and so of a block at most
 STATIC = 48 * 1024  # bytes of shared memory that a block may have without asking
-SERIALISED = re.compile(r"C75\d\d|C76\d\d")  # ptxas gave up the asynchrony of wgmma, or setmaxnreg
-REPORT = re.compile(r"Compiling entry function '(\w+)'(.*?)(?=Compiling entry function|\Z)", re.DOTALL)
-
-
-class Resources(NamedTuple):
-    """What a kernel takes: of a thread registers, bytes of stack and of spills; of a block shared memory."""
-
-    registers: int
-    stack: int
-    spilled: int
-    shared: int
 
 
 def workload(head_dim: int, dtype: Dtype = "bfloat16", *, causal: bool = False) -> Problem:
@@ -30,22 +17,6 @@ def workload(head_dim: int, dtype: Dtype = "bfloat16", *, causal: bool = False) 
     return Problem(
         batch=2, heads=4, seqlen_q=8192, seqlen_k=8192, head_dim=head_dim, dtype=dtype, causal=causal
     )
-
-
-def resources(log: str) -> dict[str, Resources]:
-    """What ptxas reports of each kernel of a source."""
-    patterns = (
-        r"Used (\d+) registers",
-        r"(\d+) bytes stack frame",
-        r"(\d+) bytes spill stores",
-        r"(\d+) bytes smem",
-    )
-    return {
-        entry: Resources(
-            *(int(found[1]) if (found := re.search(pattern, text)) else 0 for pattern in patterns)
-        )
-        for entry, text in REPORT.findall(log)
-    }
 
 
 def cubin_of(program: Program, target: Target, source: str) -> bytes:

@@ -36,9 +36,9 @@ from typing import Any
 
 from flashscope.kernels.catalogue.spec import HEAD_DIMS
 from flashscope.kernels.cuda.compile import INCLUDES, compile_offline, options, read_source
+from flashscope.kernels.cuda.design.compiling import REPORT
 from flashscope.kernels.workload.errors import CompileError
 from tests.kernels.cuda.builds import Build, covering, every_build, named
-from tests.kernels.cuda.compiled import REPORT
 from tests.kernels.cuda.cubin import code_of, disassembled, globals_of
 
 INDEX = "builds.json"

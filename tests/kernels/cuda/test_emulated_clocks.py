@@ -11,13 +11,14 @@ import pytest
 from flashscope.kernels.cuda import flash2
 from flashscope.kernels.cuda.clocks import ClockedBlocks, lane_bars, most_steps, slots, walk
 from flashscope.kernels.cuda.compile import compile_offline
+from flashscope.kernels.cuda.design.compiling import resources
 from flashscope.kernels.cuda.instrument import CLOCKED, clocked
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 from flashscope.kernels.workload.timeline import STAGES, STORE
 from tests.kernels.cuda.builds import ON_HOPPER
-from tests.kernels.cuda.compiled import resources, workload
+from tests.kernels.cuda.compiled import workload
 from tests.kernels.cuda.emulator.launch import guarded_memory, run
 from tests.kernels.cuda.emulator.running import drawn, needs_compiler
 from tests.matrix import chosen
