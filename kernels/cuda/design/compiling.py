@@ -78,7 +78,7 @@ def refusal_words(log: str) -> str:
             return f"The source refuses this cut: it needs {asserted['condition']} {where}."
         return f"The compiler refuses this cut: {found['what'].strip()} {where}."
     if found := _PTXAS.search(log):
-        return f"The assembler refuses this cut: {found['what'].strip()}."
+        return f"The assembler refuses this cut: {found['what'].strip().rstrip('.')}."
     lines = log.strip().splitlines()
     return f"The compiler refuses this cut: {lines[0].strip() if lines else 'it does not say why'}."
 

@@ -89,6 +89,11 @@ def register_budget(threads: int, residents: int) -> int:
     return min(REGISTERS_OF_THREAD, REGISTERS // (residents * round_up(threads, WARP)) // 8 * 8)
 
 
+def registers_of_block(demand: Demand) -> int:
+    """Registers that a block is given, in whole units."""
+    return ceil_div(demand.threads, WARP) * round_up(demand.registers * WARP, REGISTER_UNIT)
+
+
 def _by_registers(registers: int, warps: int) -> int:
     """Each warp has its own in one quarter of the SM; a block is looked at as if it filled all quarters."""
     of_warp = round_up(registers * WARP, REGISTER_UNIT)

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.cuda.design.card import REGISTERS, THREADS_OF_BLOCK, Card
+from flashscope.kernels.cuda.design.card import THREADS_OF_BLOCK, Card
 from flashscope.kernels.cuda.design.cut import variant2_of, variant3_of
+from flashscope.kernels.cuda.design.occupancy import register_budget
 from flashscope.kernels.cuda.flash2 import shared_bytes
 from flashscope.kernels.cuda.flash3 import GROUP_THREADS, MULTIPROCESSOR_BYTES, RESERVED_BYTES
 from flashscope.kernels.cuda.program import KIB, round_up
@@ -18,6 +19,7 @@ SETMAXNREG = {1: (224, 32), 2: (240, 24)}  # registers of a consumer and of the 
 MANY_GROUPS = {3: (160, 32)}
 OTHERWISE = (240, 32)
 MOST_Q_BARRIERS = 4
+OF_QK, OF_PV = 26, 30  # registers that ptxas of CUDA 13.0 wants for a product beside its sums
 
 
 def refusals(cut: Cut, problem: Problem, card: Card) -> tuple[str, ...]:
@@ -75,6 +77,13 @@ def _of_flash3(cut: Cut, problem: Problem, card: Card) -> Iterator[str]:
             f" and there is room for {MOST_Q_BARRIERS} (flash3_layout.cuh)."
         )
     yield from _of_registers(cut)
+    launched = register_budget(threads_of(cut), cut.residents)
+    for what, sums, besides in (("S", cut.block_k // 2, OF_QK), ("O", problem.head_dim // 2, OF_PV)):
+        if sums + besides > launched:
+            yield (
+                f"A product for {what} names {sums + besides} registers of a thread, and a launch of"
+                f" {threads_of(cut)} threads gives it {launched} (ptxas, C7602)."
+            )
 
 
 def _of_registers(cut: Cut) -> Iterator[str]:
@@ -88,7 +97,7 @@ def _of_registers(cut: Cut) -> Iterator[str]:
     consumer, producer = registers_of_groups(cut)
     if cut.groups == 1 and cut.residents == 1:
         return
-    launched = REGISTERS // cut.residents // threads_of(cut) // 8 * 8
+    launched = register_budget(threads_of(cut), cut.residents)
     asked, given = cut.groups * consumer + producer, (cut.groups + 1) * launched
     if asked > given:
         yield (
