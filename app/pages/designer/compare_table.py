@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.cuts import CutRow
+from flashscope.app.words.glossary import with_line
 
 HEADINGS = ("", "this cut", "shipped")
 
@@ -32,7 +33,7 @@ class CutTable(QWidget):
         for line, row in zip(self._lines, rows, strict=True):
             for label, text in zip(line, row[:3], strict=True):
                 label.setText(text)
-                set_tip(label, row.tip)
+                set_tip(label, with_line(text, row.tip))
             role = "title" if row.ours != row.shipped else ""
             if line[1].property("role") != role:
                 line[1].setProperty("role", role)

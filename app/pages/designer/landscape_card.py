@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 
 from flashscope.app.figures.cut_grid import QUANTITIES, CutCell, CutGrid, CutQuantity, row_knobs
 from flashscope.app.look.theme import Theme
@@ -12,11 +12,16 @@ from flashscope.app.plots.export.contents import Export, ExportCell
 from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.version import own_version
 from flashscope.kernels.cuda.design.cut import Knob
 from flashscope.kernels.workload.cut import Cut
 
 LEGEND = f"× does not run   {SPILLS} spills   {SHIPPED} shipped"
+MODELLED = "model"
+MOST_OF_IT = 100  # of the title line is the words'
 NUMBERS = ("groups", "subtiles", "block_k", "stages", "q_stages", "residents")
 COLUMNS = (
     *("kernel", "block_q", *NUMBERS, "runs", "why_not", "shared_bytes", "threads", "registers"),
@@ -29,6 +34,7 @@ class LandscapeCard(Card):
 
     Attributes:
         plot: Draws it.
+        told: What the cuts compute, and on what.
 
     Signals:
         changed: Other rows or colours are chosen.
@@ -37,7 +43,11 @@ class LandscapeCard(Card):
     changed = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__("Cuts around it", LEGEND)
+        super().__init__("Cuts around it")
+        self.told = ElidedLabel()
+        self.told.setProperty("role", "unit")
+        self.told.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.header.addWidget(self.told, MOST_OF_IT)
         self._theme = theme
         self._told = ""
         self.plot = Landscape(theme)
@@ -48,7 +58,9 @@ class LandscapeCard(Card):
             self.colours.addItem(quantity.title)
         for box in (self.rows, self.colours):
             box.currentIndexChanged.connect(lambda _place: self.changed.emit())
-            self.header.insertWidget(self.header.count() - 1, box)
+        legend = PlainLabel(LEGEND)
+        legend.setProperty("role", "unit")
+        self.body.addWidget(Lines((self.rows, self.colours, legend), (legend,), 8))
         self.export_button = ExportButton("the cuts", self.make_export, theme)
         self.header.addWidget(self.export_button)
         self.plot_menu = PlotMenu(self, self.export_button.exporter)
@@ -84,6 +96,7 @@ class LandscapeCard(Card):
     def show_grid(self, grid: CutGrid, chosen: Cut, shipped: Cut, told: str) -> None:
         """Draw cuts; `told` says what they compute and on what card."""
         self._told = told
+        self.told.setText(f"{told} · {MODELLED}")
         self.plot.show_grid(Drawn(grid, self.quantity, chosen, shipped))
 
     def apply_theme(self, theme: Theme) -> None:

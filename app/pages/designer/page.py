@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout
+from PySide6.QtWidgets import QVBoxLayout
 
 from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
@@ -20,6 +20,7 @@ from flashscope.app.pages.designer.landscape_card import LandscapeCard
 from flashscope.app.pages.designer.staging import DesignerStaging
 from flashscope.app.plots.designer.sm_picture import SmPicture
 from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.cuts import compiled_words, cut_sentence, cut_words, problem_line, reasons, rows
 from flashscope.kernels.cuda.design.card import Card as Gpu
@@ -73,20 +74,13 @@ class DesignerPage(Page):
         self.sm_card.body.addWidget(self.picture, 1)
         self.table_card.body.addWidget(self.table)
         self.table_card.body.addStretch(1)
-        grid = QGridLayout()
-        grid.setSpacing(8)
-        for column, (card, share) in enumerate(((self.cut_card, 4), (self.sm_card, 5), (self.table_card, 4))):
-            grid.addWidget(card, 0, column)
-            grid.setColumnStretch(column, share)
-        column_ = QVBoxLayout(self)
-        column_.setContentsMargins(12, 8, 12, 10)
-        column_.setSpacing(8)
-        column_.addWidget(self.choices)
-        column_.addWidget(self.sentence)
-        column_.addWidget(self.others)
-        column_.addLayout(grid)
-        column_.addWidget(self.bar)
-        column_.addWidget(self.landscape, 1)
+        cards = (self.cut_card, self.sm_card, self.table_card)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 12, 10)
+        column.setSpacing(8)
+        for part in (self.choices, self.sentence, self.others, Lines(cards, cards, 8), self.bar):
+            column.addWidget(part)
+        column.addWidget(self.landscape, 1)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.sentence.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
@@ -222,11 +216,11 @@ class DesignerPage(Page):
         self.knobs.mark(lambda name, value: bool(refusals(replace(cut, **{name: value}), problem, card)), own)
         self.picture.show_bars(sm_bars(self.found.found, card))
         self.table.show_rows(rows(self.found.found, beside.found, card, self.found.compiled, beside.compiled))
-        self._say(told)
+        self._say()
         self._show_state()
         self.staging.changed.emit()
 
-    def _say(self, told: str) -> None:
+    def _say(self) -> None:
         found, cell = self.found.found, self.found
         mark = "×" if cell.refused else "✓"
         self.sentence.setText(f"{mark} {cut_sentence(found, self.card, cell.compiled)}")
@@ -235,7 +229,6 @@ class DesignerPage(Page):
         self.cut_card.set_title(f"{found.cut.kernel}: {found.cut.block_q} × {found.cut.block_k}")
         self.knobs.setAccessibleName(f"{found.cut.kernel}: {cut_words(found.cut)}")
         self.sm_card.set_unit(self.card.name)
-        self.landscape.set_title(f"Cuts around it, {told}")
 
     def _show_state(self) -> None:
         asked = self.controller.cuts.asked

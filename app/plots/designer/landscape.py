@@ -17,7 +17,7 @@ from flashscope.app.widgets.plain import plain_tip
 from flashscope.app.words.cuts import cell_tip
 from flashscope.kernels.workload.cut import Cut
 
-LEAST_PX = 420, 150
+LEAST_PX = 360, 150
 LEFT_PX, BOTTOM_PX, GAP_PX = 76, 34, 3
 PALEST = 0.12  # of the accent has the least value
 SPILLS, SHIPPED = "▾", "★"
