@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 
 from flashscope.app.control.bridge import Bridge
-from flashscope.app.control.cut_compiles import CutCompiles
+from flashscope.app.control.cut_work import CutWork
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.insides import Insides
 from flashscope.app.control.keeping import Keeping
@@ -138,7 +138,7 @@ class Controller(Showing):
         self._driver = Driver(make_engine, self._bridge.push)
         self.timelines = Timelines(lambda: self._driver.engine, self)
         self.timelines.failed.connect(self.error_raised)
-        self.cuts = CutCompiles(self)
+        self.cuts = CutWork(self)
         self.cuts.failed.connect(self.error_raised)
         self.keeping = Keeping(self._shown, self.edits)
         self.insides = Insides(self)

@@ -1,12 +1,14 @@
 """A cut: how blocks of flash2 or flash3 are made, in numbers that can be varied, and its compiled form."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 
-CutKernel = Literal["flash2", "flash3"]
-CUT_KERNELS: tuple[CutKernel, ...] = get_args(CutKernel)
-ROWS: dict[CutKernel, int] = {"flash2": 16, "flash3": 64}  # of a fragment of mma.sync, of a warpgroup
+CutKernel = Literal["flash2", "flash3", "numpy"]
+"""Two in CUDA, and flash2 in NumPy: of that a tile has as many query rows as `groups` says."""
+CUT_KERNELS: tuple[CutKernel, ...] = ("flash2", "flash3")  # in CUDA
+ROWS: dict[CutKernel, int] = {"flash2": 16, "flash3": 64, "numpy": 1}
+"""Query rows of a fragment of mma.sync, of a warpgroup; of NumPy each one."""
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
@@ -14,7 +16,8 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         kernel: Whose blocks.
-        groups: What the rows of a tile are shared out to: warps of flash2, consumer warpgroups of flash3.
+        groups: What the rows of a tile are shared out to: warps of flash2, consumer warpgroups of flash3; in
+            NumPy the rows themselves.
         subtiles: Of flash2: fragments of 16 query rows in a warp.
         block_k: Keys of a tile, Bc.
         stages: Of flash3: tiles of K, and of V, in shared memory; flash2 has two.

@@ -1,4 +1,4 @@
-"""Compiles cuts in a process of its own, which can be ended at any moment."""
+"""Compiles or times cuts in a process of its own, which can be ended at any moment."""
 
 import subprocess
 from collections import deque
@@ -8,23 +8,23 @@ from threading import Thread
 
 import msgspec
 
-from flashscope.profiles.wire.cuts import CutAnswer, CutsAsked, CutsEnded, decode_answer, encode_line
+from flashscope.profiles.wire.cuts import CutAnswer, CutRequest, CutsEnded, decode_answer, encode_line
 from flashscope.profiles.wire.process import python_command
 
 MAIN = "flashscope.profiles.worker.cutting:main"
 KEPT_LINES = 20  # of what it prints besides
-CUT_OFF = "The process that compiles ended before it was done; ask again."
+CUT_OFF = "The process that was asked ended before it was done; ask again."
 
 
-class CutCompiler:
-    """One process that compiles what is asked, and the thread that hears it.
+class CutProcess:
+    """One process that does what is asked, and the thread that hears it.
 
     Args:
-        asked: What it compiles.
+        asked: What it does.
         told: Takes every answer, on that thread; the last one is CutsEnded, unless it was ended.
     """
 
-    def __init__(self, asked: CutsAsked, told: Callable[[CutAnswer], None]) -> None:
+    def __init__(self, asked: CutRequest, told: Callable[[CutAnswer], None]) -> None:
         self._told = told
         self._ended = False
         self._process = subprocess.Popen(
@@ -34,7 +34,7 @@ class CutCompiler:
             stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C in the terminal is the window's
         )
-        self._thread = Thread(target=self._hear, args=(encode_line(asked),), name="cut compiler")
+        self._thread = Thread(target=self._hear, args=(encode_line(asked),), name="cuts")
         self._thread.start()
 
     def end(self) -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.engine.cut_compiler import CUT_OFF, CutCompiler
+from flashscope.profiles.engine.cut_process import CUT_OFF, CutProcess
 from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutsAsked, CutsEnded
 
 PATIENCE_S = 120.0
@@ -24,7 +24,7 @@ def asked(*cuts: Cut) -> CutsAsked:
 
 def test_every_cut_is_answered_in_order_and_then_the_end() -> None:
     heard: SimpleQueue[CutAnswer] = SimpleQueue()
-    compiler = CutCompiler(asked(REFUSED, SOUND), heard.put)
+    compiler = CutProcess(asked(REFUSED, SOUND), heard.put)
     refused, sound, end = (heard.get(timeout=PATIENCE_S) for _ in range(3))
     compiler.end()
     assert isinstance(refused, CutCompiled)
@@ -38,7 +38,7 @@ def test_every_cut_is_answered_in_order_and_then_the_end() -> None:
 
 def test_one_that_is_ended_says_nothing_more_and_leaves_no_process() -> None:
     heard: list[CutAnswer] = []
-    compiler = CutCompiler(asked(*(replace(SOUND, block_k=16 * k) for k in range(1, 17))), heard.append)
+    compiler = CutProcess(asked(*(replace(SOUND, block_k=16 * k) for k in range(1, 17))), heard.append)
     compiler.end()
     assert heard == []
     assert compiler._process.returncode == -signal.SIGKILL
@@ -46,8 +46,8 @@ def test_one_that_is_ended_says_nothing_more_and_leaves_no_process() -> None:
 
 def test_a_process_that_dies_is_told_with_what_it_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     heard: SimpleQueue[Any] = SimpleQueue()
-    monkeypatch.setattr("flashscope.profiles.engine.cut_compiler.MAIN", "flashscope.nowhere:main")
-    compiler = CutCompiler(asked(SOUND), heard.put)
+    monkeypatch.setattr("flashscope.profiles.engine.cut_process.MAIN", "flashscope.nowhere:main")
+    compiler = CutProcess(asked(SOUND), heard.put)
     end = heard.get(timeout=PATIENCE_S)
     compiler.end()
     assert end.reason == CUT_OFF

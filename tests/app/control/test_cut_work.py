@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.cut_compiles import CutCompiles
+from flashscope.app.control.cut_work import CutWork
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutsAsked, CutsEnded
@@ -28,18 +28,18 @@ class FakeCompiler:
 
 
 @pytest.fixture
-def cuts(qapp: object) -> CutCompiles:
-    made = CutCompiles()
+def cuts(qapp: object) -> CutWork:
+    made = CutWork()
     made.make = FakeCompiler
     return made
 
 
-def compiler(cuts: CutCompiles) -> FakeCompiler:
+def compiler(cuts: CutWork) -> FakeCompiler:
     assert isinstance(cuts._compiler, FakeCompiler)
     return cuts._compiler
 
 
-def test_every_answer_is_told_and_then_nothing_is_compiled(cuts: CutCompiles, qtbot: QtBot) -> None:
+def test_every_answer_is_told_and_then_nothing_is_compiled(cuts: CutWork, qtbot: QtBot) -> None:
     cuts.ask(ASKED)
     made = compiler(cuts)
     with qtbot.waitSignal(cuts.compiled) as told:
@@ -52,14 +52,14 @@ def test_every_answer_is_told_and_then_nothing_is_compiled(cuts: CutCompiles, qt
     assert made.ended
 
 
-def test_a_reason_why_nothing_comes_is_told(cuts: CutCompiles, qtbot: QtBot) -> None:
+def test_a_reason_why_nothing_comes_is_told(cuts: CutWork, qtbot: QtBot) -> None:
     cuts.ask(ASKED)
     with qtbot.waitSignal(cuts.failed) as told:
         compiler(cuts).say(CutsEnded(reason="No compiler.", detail="more"))
     assert told.args == ["No compiler.", "more"]
 
 
-def test_what_was_given_up_is_not_told_any_more(cuts: CutCompiles, qtbot: QtBot) -> None:
+def test_what_was_given_up_is_not_told_any_more(cuts: CutWork, qtbot: QtBot) -> None:
     cuts.ask(ASKED)
     made = compiler(cuts)
     made.say(DONE)
@@ -70,7 +70,7 @@ def test_what_was_given_up_is_not_told_any_more(cuts: CutCompiles, qtbot: QtBot)
     assert cuts.asked is None
 
 
-def test_a_new_request_takes_the_place_of_the_one_before(cuts: CutCompiles) -> None:
+def test_a_new_request_takes_the_place_of_the_one_before(cuts: CutWork) -> None:
     cuts.ask(ASKED)
     before = compiler(cuts)
     cuts.ask(ASKED)

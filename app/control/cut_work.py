@@ -5,7 +5,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from flashscope.profiles.engine.cut_compiler import CutCompiler
+from flashscope.profiles.engine.cut_process import CutProcess
 from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutsAsked
 
 
@@ -19,7 +19,7 @@ class Compiling(Protocol):
 MakeCompiler = Callable[[CutsAsked, Callable[[CutAnswer], None]], Compiling]
 
 
-class CutCompiles(QObject):
+class CutWork(QObject):
     """One request at a time; a new one takes the place of the one before.
 
     Attributes:
@@ -40,7 +40,7 @@ class CutCompiles(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.asked: CutsAsked | None = None
-        self.make: MakeCompiler = CutCompiler
+        self.make: MakeCompiler = CutProcess
         self._compiler: Compiling | None = None
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
 
