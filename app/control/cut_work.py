@@ -1,4 +1,4 @@
-"""Has cuts compiled in the background, and tells of each as it comes."""
+"""Has cuts compiled or timed in the background, and tells of each as it comes."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -6,59 +6,65 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Qt, Signal
 
 from flashscope.profiles.engine.cut_process import CutProcess
-from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutsAsked
+from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutRequest, CutsEnded, CutsRound, CutTimed
 
 
-class Compiling(Protocol):
-    """What compiles, and says so cut by cut."""
+class Working(Protocol):
+    """What does it, and says so cut by cut."""
 
     def end(self) -> None:
-        """Compile nothing any more, at once."""
+        """Do nothing any more, at once."""
 
 
-MakeCompiler = Callable[[CutsAsked, Callable[[CutAnswer], None]], Compiling]
+MakeCompiler = Callable[[CutRequest, Callable[[CutAnswer], None]], Working]
 
 
 class CutWork(QObject):
     """One request at a time; a new one takes the place of the one before.
 
     Attributes:
-        asked: What is being compiled, None: nothing is.
+        asked: What is being done, None: nothing is.
         make: Starts the process.
 
     Signals:
-        compiled: One cut is done, for the request (CutsAsked, CompiledCut).
+        compiled: One cut is compiled, for the request (CutsAsked, CompiledCut).
+        timed: One cut is timed, or could not be, for the request (CutsToTime, TimedCut).
+        progressed: So much of the request is done, of so much (int, int).
+        done: All of the request is done (request, CutsEnded).
         failed: The request could not be carried out, for this reason, with details (str, str).
-        changed: Something else is being compiled, or nothing any more.
+        changed: Something else is being done, or nothing any more.
     """
 
     compiled = Signal(object, object)
+    timed = Signal(object, object)
+    progressed = Signal(int, int)
+    done = Signal(object, object)
     failed = Signal(str, str)
     changed = Signal()
     _heard = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.asked: CutsAsked | None = None
+        self.asked: CutRequest | None = None
         self.make: MakeCompiler = CutProcess
-        self._compiler: Compiling | None = None
+        self._compiler: Working | None = None
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
 
-    def ask(self, asked: CutsAsked) -> None:
-        """Compile these in place of what is being compiled."""
+    def ask(self, asked: CutRequest) -> None:
+        """Do this in place of what is being done."""
         self._end()
         self.asked = asked
         self._compiler = self.make(asked, lambda answer: self._heard.emit(asked, answer))
         self.changed.emit()
 
     def cancel(self) -> None:
-        """Compile nothing any more; what is done is kept by those who were told."""
+        """Do nothing any more; what is done is kept by those who were told."""
         if self.asked is not None:
             self._end()
             self.changed.emit()
 
     def close(self) -> None:
-        """End what is being compiled, for good."""
+        """End what is being done, for good."""
         self._end()
 
     def _end(self) -> None:
@@ -67,13 +73,23 @@ class CutWork(QObject):
             self._compiler.end()
             self._compiler = None
 
-    def _take(self, asked: CutsAsked, answer: CutAnswer) -> None:
+    def _take(self, asked: CutRequest, answer: CutAnswer) -> None:
         if asked is not self.asked:
             return  # it was given up meanwhile
-        if isinstance(answer, CutCompiled):
-            self.compiled.emit(asked, answer.compiled)
-            return
+        match answer:
+            case CutCompiled(compiled=compiled):
+                self.compiled.emit(asked, compiled)
+            case CutTimed(timed=timed):
+                self.timed.emit(asked, timed)
+            case CutsRound(done=done, total=total):
+                self.progressed.emit(done, total)
+            case CutsEnded():
+                self._finish(asked, answer)
+
+    def _finish(self, asked: CutRequest, ended: CutsEnded) -> None:
         self._end()
         self.changed.emit()
-        if answer.reason:
-            self.failed.emit(answer.reason, answer.detail)
+        if ended.reason:
+            self.failed.emit(ended.reason, ended.detail)
+        else:
+            self.done.emit(asked, ended)

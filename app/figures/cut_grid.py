@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from math import log
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
+from flashscope.app.words.cuts import cell_tip
 from flashscope.app.words.units import bytes_short, digits, share_text, traffic_text
 from flashscope.kernels.cuda.design.card import Card
 from flashscope.kernels.cuda.design.cut import KNOBS, Knob
@@ -14,6 +16,30 @@ from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
 
 KEYS = "block_k"
+SPILLS = "▾"
+
+
+class GridCell(Protocol):
+    """What a grid needs of a cell."""
+
+    @property
+    def cut(self) -> Cut:
+        """The cut."""
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Why it does not run, each in a sentence; none: nothing refuses it."""
+
+    @property
+    def mark(self) -> str:
+        """What stands in its corner; empty: nothing."""
+
+    @property
+    def tip(self) -> str:
+        """What it says of its cut, a line each."""
+
+
+C = TypeVar("C", bound=GridCell)
 
 
 class CutCell(NamedTuple):
@@ -43,9 +69,19 @@ class CutCell(NamedTuple):
         """Whether registers go to memory: by the compiler, or as the products alone need too many."""
         return self.compiled.spilled > 0 if self.compiled else self.found.held.short
 
+    @property
+    def mark(self) -> str:
+        """That it spills."""
+        return SPILLS if self.spills and not self.refused else ""
+
+    @property
+    def tip(self) -> str:
+        """What its cut takes, or why it does not run."""
+        return cell_tip(self.found, self.refused, self.compiled)
+
 
 @dataclass(frozen=True)
-class CutGrid:
+class CutGrid(Generic[C]):
     """Cells by row and column.
 
     Attributes:
@@ -54,7 +90,7 @@ class CutGrid:
     """
 
     rows: Knob
-    cells: tuple[tuple[CutCell, ...], ...]
+    cells: tuple[tuple[C, ...], ...]
 
     @property
     def size(self) -> tuple[int, int]:
@@ -66,13 +102,13 @@ class CutGrid:
         places = ((y, x) for y, row in enumerate(self.cells) for x, cell in enumerate(row) if cell.cut == cut)
         return next(places, None)
 
-    def values(self, quantity: "CutQuantity") -> list[list[float | None]]:
+    def values(self, quantity: "CutQuantity[C]") -> list[list[float | None]]:
         """A quantity of every cell; None where it is refused or not known."""
         return [[None if cell.refused else quantity.of(cell) for cell in row] for row in self.cells]
 
 
 @dataclass(frozen=True)
-class CutQuantity:
+class CutQuantity(Generic[C]):
     """What the colours of a grid can stand for.
 
     Attributes:
@@ -80,14 +116,20 @@ class CutQuantity:
         title: What it is called.
         of: Its value of a cell; None: not known.
         text: A value as it is written in a cell.
-        lower_is_better: Whether the least is the best; None: neither is.
+        logarithmic: Whether its colours go by ratios.
     """
 
     key: str
     title: str
-    of: Callable[[CutCell], float | None]
+    of: Callable[[C], float | None]
     text: Callable[[float], str]
-    lower_is_better: bool | None = None
+    logarithmic: bool = False
+
+    def share(self, value: float, low: float, high: float) -> float:
+        """Where a value stands between the least and the largest, from 0 to 1."""
+        if self.logarithmic and low > 0:
+            value, low, high = map(log, (value, low, high))
+        return (value - low) / ((high - low) or 1.0)
 
 
 def _registers(cell: CutCell) -> float | None:
@@ -98,14 +140,14 @@ def _spilled(cell: CutCell) -> float | None:
     return cell.compiled.spilled if cell.compiled else None
 
 
-QUANTITIES: Sequence[CutQuantity] = (
-    CutQuantity("warps", "warps an SM", lambda one: one.found.occupancy.warps, "{:.0f}".format, False),
+QUANTITIES: Sequence[CutQuantity[CutCell]] = (
+    CutQuantity("warps", "warps an SM", lambda one: one.found.occupancy.warps, "{:.0f}".format),
     CutQuantity("shared", "shared memory", lambda one: one.found.shared_bytes, bytes_short),
-    CutQuantity("traffic", "L2 traffic", lambda one: one.found.loop_bytes, traffic_text, True),
+    CutQuantity("traffic", "L2 traffic", lambda one: one.found.loop_bytes, traffic_text),
     CutQuantity("waves", "waves", lambda one: one.found.waves, digits),
-    CutQuantity("last", "last wave full", lambda one: one.found.last_wave, share_text, False),
+    CutQuantity("last", "last wave full", lambda one: one.found.last_wave, share_text),
     CutQuantity("registers", "registers (compiled)", _registers, "{:.0f}".format),
-    CutQuantity("spilled", "bytes spilled (compiled)", _spilled, "{:.0f}".format, True),
+    CutQuantity("spilled", "bytes spilled (compiled)", _spilled, "{:.0f}".format),
 )
 
 
@@ -116,7 +158,7 @@ def row_knobs(cut: Cut) -> Sequence[Knob]:
 
 def cut_grid(
     cut: Cut, rows: Knob, problem: Problem, card: Card, compiled: Mapping[Cut, CompiledCut]
-) -> CutGrid:
+) -> CutGrid[CutCell]:
     """All cuts that differ from one in its keys and in another number.
 
     Args:

@@ -190,9 +190,7 @@ def _cpu_gathered(problem: Problem) -> tuple[Buffer, ...]:
     return Buffer(GATHERED_K, shape, "float32"), Buffer(GATHERED_V, shape, "float32")
 
 
-def _cpu_tile(
-    problem: Problem, block_q: int = CPU_BLOCK_Q, block_k: int = CPU_BLOCK_K
-) -> tuple[Buffer, ...]:
+def _cpu_tile(problem: Problem, block_q: int = CPU_BLOCK_Q, block_k: int = CPU_BLOCK_K) -> tuple[Buffer, ...]:
     """Buffers of one tile, reused for all: what shared memory and registers hold on a GPU."""
     rows, columns = min(block_q, problem.seqlen_q), min(block_k, problem.seqlen_k)
     return (

@@ -5,7 +5,7 @@ import msgspec
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Backend, Problem
 
-FINALISTS = 5
+ROUNDS, FINALISTS = 7, 5
 
 
 class CutsAsked(msgspec.Struct, frozen=True, kw_only=True, tag="compile"):
@@ -41,7 +41,7 @@ class CutsToTime(msgspec.Struct, frozen=True, kw_only=True, tag="time"):
     backend: Backend
     cuts: tuple[Cut, ...]
     shipped: Cut
-    rounds: int = 7
+    rounds: int = ROUNDS
     finalists: int = FINALISTS
     seed: int = 0
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 
-from flashscope.app.figures.cut_grid import QUANTITIES, CutCell, CutGrid, CutQuantity, row_knobs
+from flashscope.app.figures.cut_grid import QUANTITIES, SPILLS, CutCell, CutGrid, CutQuantity, row_knobs
 from flashscope.app.look.theme import Theme
-from flashscope.app.plots.designer.landscape import SHIPPED, SPILLS, Drawn, Landscape
+from flashscope.app.plots.designer.landscape import SHIPPED, Drawn, Landscape
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
 from flashscope.app.plots.plot_menu import PlotMenu
@@ -73,7 +73,7 @@ class LandscapeCard(Card):
         return self._knobs[max(0, self.rows.currentIndex())]
 
     @property
-    def quantity(self) -> CutQuantity:
+    def quantity(self) -> CutQuantity[CutCell]:
         """What the colours stand for."""
         return QUANTITIES[self.colours.currentIndex()]
 
@@ -93,7 +93,7 @@ class LandscapeCard(Card):
         """Show the next quantity."""
         self.colours.setCurrentIndex((self.colours.currentIndex() + 1) % self.colours.count())
 
-    def show_grid(self, grid: CutGrid, chosen: Cut, shipped: Cut, told: str) -> None:
+    def show_grid(self, grid: CutGrid[CutCell], chosen: Cut, shipped: Cut, told: str) -> None:
         """Draw cuts; `told` says what they compute and on what card."""
         self._told = told
         self.told.setText(f"{told} · {MODELLED}")
@@ -126,7 +126,7 @@ class LandscapeCard(Card):
         )
 
 
-def _rows(grid: CutGrid) -> list[list[ExportCell]]:
+def _rows(grid: CutGrid[CutCell]) -> list[list[ExportCell]]:
     return [_row(cell) for row in grid.cells for cell in row]
 
 

@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QVBoxLayout
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
 from flashscope.app.figures.cut_grid import CutCell, CutGrid, cell_of, cut_grid
 from flashscope.app.figures.sm_bars import sm_bars
+from flashscope.app.figures.tile_grid import SHIPPED
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.designer.choices import Choices
@@ -18,6 +19,7 @@ from flashscope.app.pages.designer.compile_bar import CompileBar
 from flashscope.app.pages.designer.knobs import Knobs
 from flashscope.app.pages.designer.landscape_card import LandscapeCard
 from flashscope.app.pages.designer.staging import DesignerStaging
+from flashscope.app.pages.designer.tiles_view import TilesView
 from flashscope.app.plots.designer.sm_picture import SmPicture
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.lines import Lines
@@ -53,12 +55,13 @@ class DesignerPage(Page):
         self.picture, self.table, self.landscape = SmPicture(theme), CutTable(), LandscapeCard(theme)
         self.cut_card, self.sm_card = Card("Cut", MODELLED), Card("One SM")
         self.table_card = Card("Beside the shipped cut", MODELLED)
+        self.on_gpu, self.tiles = QWidget(), TilesView(controller, theme, self.choices.cpu_problem)
         self._cuts: dict[CutKernel, Cut] = {}  # those last chosen
         self._built: dict[Build, dict[Cut, CompiledCut]] = {}
         self._done = 0
         self.found: CutCell
-        self.grid: CutGrid
-        self.staging = DesignerStaging(controller, lambda: self.card)
+        self.grid: CutGrid[CutCell]
+        self.staging = DesignerStaging(controller, lambda: None if self.choices.on_cpu else self.card)
         self._lay_out()
         self._connect()
         self._offer_cards()
@@ -75,12 +78,18 @@ class DesignerPage(Page):
         self.table_card.body.addWidget(self.table)
         self.table_card.body.addStretch(1)
         cards = (self.cut_card, self.sm_card, self.table_card)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 8, 12, 10)
+        column = QVBoxLayout(self.on_gpu)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
-        for part in (self.choices, self.sentence, self.others, Lines(cards, cards, 8), self.bar):
+        for part in (self.sentence, self.others, Lines(cards, cards, 8), self.bar):
             column.addWidget(part)
         column.addWidget(self.landscape, 1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(12, 8, 12, 10)
+        outer.setSpacing(8)
+        outer.addWidget(self.choices)
+        for view in (self.on_gpu, self.tiles):
+            outer.addWidget(view, 1)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.sentence.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
@@ -98,7 +107,7 @@ class DesignerPage(Page):
         cuts.compiled.connect(self._take_compiled)
         cuts.changed.connect(self._show_state)
         controller.machine_found.connect(lambda _machine: self._offer_cards())
-        self.let_export([self.landscape.export_button.exporter])
+        self.let_export([one.export_button.exporter for one in (self.landscape, self.tiles)])
 
     @property
     def card(self) -> Gpu:
@@ -122,11 +131,12 @@ class DesignerPage(Page):
             return Action(f"designer.{key}", title, do, "Designer", keys)
 
         def turn(name: str, by: int) -> Callable[[], None]:
-            return lambda: self.knobs.turn(name, by)
+            return lambda: (self.tiles if self.choices.on_cpu else self.knobs).turn(name, by)
 
         return [
             *self.bar.actions_offered,
-            act("kernel", "Design the other kernel", self.choices.next_kernel, "K"),
+            act("kernel", "Design the next kernel", self.choices.next_kernel, "K"),
+            act("time", "Time all tiles of flash2 in NumPy", self.time_tiles, "T"),
             act("more-keys", "Take more keys a tile", turn("block_k", 1), "Right"),
             act("fewer-keys", "Take fewer keys a tile", turn("block_k", -1), "Left"),
             act("more-rows", "Take more rows a tile", turn("groups", 1), "Down"),
@@ -142,7 +152,7 @@ class DesignerPage(Page):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour what is painted by hand."""
         super().apply_theme(theme)
-        for part in (self.knobs, self.picture, self.landscape):
+        for part in (self.knobs, self.picture, self.landscape, self.tiles):
             part.apply_theme(theme)
 
     def show_cut(self, cut: Cut) -> None:
@@ -152,7 +162,15 @@ class DesignerPage(Page):
 
     def show_shipped(self) -> None:
         """Go back to what the kernel ships with for this problem."""
-        self.show_cut(self.shipped)
+        if self.choices.on_cpu:
+            self.tiles.choose(SHIPPED)
+        else:
+            self.show_cut(self.shipped)
+
+    def time_tiles(self) -> None:
+        """Time the tiles of flash2 in NumPy, which come to the front."""
+        self.choices.show_kernel("numpy")
+        self.tiles.start()
 
     def compile_one(self) -> None:
         """Compile the cut on show, and the shipped one beside it."""
@@ -175,7 +193,7 @@ class DesignerPage(Page):
         return [cell.cut for cell in cells if not cell.refused and cell.compiled is None]
 
     def _ask(self, cuts: list[Cut]) -> None:
-        if cuts and self.controller.cuts.asked is None:
+        if cuts and self.controller.cuts.asked is None and not self.choices.on_cpu:
             self._done = 0
             capability = self.card.compute_capability
             self.controller.cuts.ask(
@@ -198,12 +216,20 @@ class DesignerPage(Page):
             self._show()
 
     def _take_kernel(self) -> None:
-        """Show the cut of the other kernel that was chosen last, first the shipped one."""
-        kernel = self.choices.kernel
-        self.show_cut(self._cuts.get(kernel) or self.shipped)
+        """Show the cut of the other kernel that was chosen last, first the shipped one; or tiles of NumPy."""
+        self.on_gpu.setVisible(not self.choices.on_cpu)
+        self.tiles.setVisible(self.choices.on_cpu)
+        if self.choices.on_cpu:
+            self._show()
+        else:
+            self.show_cut(self._cuts.get(self.choices.kernel) or self.shipped)
 
     def _show(self) -> None:
         """Work out all that is on show; it takes milliseconds."""
+        if self.choices.on_cpu:
+            self.tiles.show_problem(self.choices.cpu_problem)
+            self.staging.changed.emit()
+            return
         problem, card, cut, own = self.problem, self.card, self.knobs.cut, self.shipped
         compiled = self._compiled
         self._cuts[cut.kernel] = cut
@@ -232,7 +258,8 @@ class DesignerPage(Page):
 
     def _show_state(self) -> None:
         asked = self.controller.cuts.asked
-        left = None if asked is None else (self._done, len(asked.cuts))
+        left = (self._done, len(asked.cuts)) if isinstance(asked, CutsAsked) else None
         wanted = {self.found.cut, self.shipped} - self._compiled.keys()
         told = compiled_words(self.found.compiled) if self.found.compiled else ""
-        self.bar.show_state(left, one=bool(wanted), every=bool(self._left), told=told)
+        free = asked is None
+        self.bar.show_state(left, one=bool(wanted) and free, every=bool(self._left) and free, told=told)

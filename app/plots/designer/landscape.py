@@ -1,26 +1,27 @@
 """Cuts side by side: a colour for a quantity, hatched where one does not run, framed where chosen."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QHelpEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QBrush, QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip
 
 from flashscope.app.control.guard import guarded
-from flashscope.app.figures.cut_grid import CutCell, CutGrid, CutQuantity
+from flashscope.app.figures.cut_grid import CutGrid, CutQuantity, GridCell
 from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX, Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.designer.painted import Painted
 from flashscope.app.plots.stepper.ink import mix, on_fill
 from flashscope.app.widgets.plain import plain_tip
-from flashscope.app.words.cuts import cell_tip
 from flashscope.kernels.workload.cut import Cut
 
 LEAST_PX = 360, 150
 LEFT_PX, BOTTOM_PX, GAP_PX = 76, 34, 3
 PALEST = 0.12  # of the accent has the least value
-SPILLS, SHIPPED = "▾", "★"
+SHIPPED = "★"
+OF_ROWS = frozenset({"groups", "subtiles"})  # numbers that rows of a tile follow from
 
 
 class Drawn(NamedTuple):
@@ -33,15 +34,10 @@ class Drawn(NamedTuple):
         shipped: The cut that the kernel ships with.
     """
 
-    grid: CutGrid
-    quantity: CutQuantity
+    grid: CutGrid[Any]
+    quantity: CutQuantity[Any]
     chosen: Cut
     shipped: Cut
-
-
-def tip_of(cell: CutCell) -> str:
-    """What a cell says of its cut."""
-    return cell_tip(cell.found, cell.refused, cell.compiled)
 
 
 class Landscape(Painted):
@@ -66,11 +62,12 @@ class Landscape(Painted):
         )
         self.update()
 
-    def cell_at(self, place: QPointF) -> CutCell | None:
+    def cell_at(self, place: QPointF) -> GridCell | None:
         """The cell at a place of the widget."""
         if self.drawn is None:
             return None
-        cells, area = self.drawn.grid.cells, self._area
+        area = self._area
+        cells: Sequence[Sequence[GridCell]] = self.drawn.grid.cells
         x, y = place.x() - area.left(), place.y() - area.top()
         if not (0 <= x < area.width() and 0 <= y < area.height()):
             return None
@@ -87,8 +84,20 @@ class Landscape(Painted):
         return whole.adjusted(gap, gap, -gap, -gap)
 
     @property
+    def _left(self) -> int:
+        """Room for what the rows have, and for its name under it."""
+        name = "" if self.drawn is None else self._name_of_rows
+        return max(px(LEFT_PX), QFontMetrics(ui_font(CAPTION_PX)).horizontalAdvance(name) + px(GAP_PX + 8))
+
+    @property
+    def _name_of_rows(self) -> str:
+        assert self.drawn is not None  # noqa: S101 - it has rows
+        title = self.drawn.grid.rows.title
+        return title[:1].lower() + title[1:]
+
+    @property
     def _area(self) -> QRectF:
-        left, bottom = px(LEFT_PX), px(BOTTOM_PX)
+        left, bottom = self._left, px(BOTTOM_PX)
         return QRectF(left, 0, self.width() - left, self.height() - bottom)
 
     @guarded()
@@ -103,7 +112,7 @@ class Landscape(Painted):
         """Say what the cut under the pointer takes, or why it does not run."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             cell = self.cell_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), plain_tip(tip_of(cell)) if cell else "", self)
+            QToolTip.showText(event.globalPos(), plain_tip(cell.tip) if cell else "", self)
             return True
         return super().event(event)
 
@@ -118,12 +127,12 @@ class Landscape(Painted):
         for y, row in enumerate(self.drawn.grid.cells):
             for x, cell in enumerate(row):
                 value = values[y][x]
-                share = None if value is None else (value - low) / ((high - low) or 1.0)
+                share = None if value is None else self.drawn.quantity.share(value, low, high)
                 self._draw_cell(painter, cell, self.box_of(y, x), value, share)
         self._draw_axes(painter)
 
     def _draw_cell(
-        self, painter: QPainter, cell: CutCell, box: QRectF, value: float | None, share: float | None
+        self, painter: QPainter, cell: GridCell, box: QRectF, value: float | None, share: float | None
     ) -> None:
         theme, drawn = self.theme, self.drawn
         assert drawn is not None  # noqa: S101 - it is being drawn
@@ -137,7 +146,7 @@ class Landscape(Painted):
             painter.setBrush(QBrush(QColor(theme.line), Qt.BrushStyle.BDiagPattern))
             painter.drawRect(box)
         ink = QColor(theme.dim) if share is None else on_fill(fill)
-        marks = SHIPPED * (cell.cut == drawn.shipped) + SPILLS * (cell.spills and not cell.refused)
+        marks = SHIPPED * (cell.cut == drawn.shipped) + cell.mark
         words = "×" if cell.refused else "" if value is None else drawn.quantity.text(value)
         self._write(painter, box, ink, words, marks)
         if cell.cut == drawn.chosen:
@@ -163,17 +172,17 @@ class Landscape(Painted):
         painter.setPen(QColor(self.theme.dim))
         for y, value in enumerate(grid.rows.values):
             box = self.box_of(y, 0)
-            place = QRectF(0, box.top(), px(LEFT_PX) - px(8), box.height())
+            place = QRectF(0, box.top(), self._left - px(8), box.height())
             right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
             of_rows = grid.cells[y][0].cut.block_q
-            told = f"{value} · Br {of_rows}" if grid.rows.name in {"groups", "subtiles"} else f"{value}"
+            told = f"{value} · Br {of_rows}" if grid.rows.name in OF_ROWS and of_rows != value else f"{value}"
             painter.drawText(place, right, told)
         for x, cell in enumerate(grid.cells[0]):
             box = self.box_of(0, x)
             top = self._area.bottom()
             place = QRectF(box.left(), top, box.width(), metrics.height() + px(2))
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(cell.cut.block_k))
-        under = QRectF(px(LEFT_PX), self.height() - metrics.height(), self._area.width(), metrics.height())
+        under = QRectF(self._left, self.height() - metrics.height(), self._area.width(), metrics.height())
         painter.drawText(under, Qt.AlignmentFlag.AlignCenter, "keys of a tile, Bc")
-        beside = QRectF(0, self.height() - metrics.height(), px(LEFT_PX) - px(8), metrics.height())
-        painter.drawText(beside, Qt.AlignmentFlag.AlignRight, grid.rows.title.lower())
+        beside = QRectF(0, self.height() - metrics.height(), self._left - px(8), metrics.height())
+        painter.drawText(beside, Qt.AlignmentFlag.AlignRight, self._name_of_rows)

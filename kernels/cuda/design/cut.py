@@ -60,6 +60,10 @@ KNOBS: dict[CutKernel, Sequence[Knob]] = {
         Knob("q_stages", "Stages of Q", 1, 2, tip="Tiles of Q in shared memory"),
         Knob("residents", "Blocks an SM", 1, 2, tip="Blocks that share an SM"),
     ),
+    "numpy": (
+        Knob("groups", "Rows, Br", 16, 2048, doubling=True, tip="Query rows of a tile"),
+        Knob("block_k", "Keys, Bc", 16, 2048, doubling=True, tip="Keys of a tile of K and V"),
+    ),
 }
 
 

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.cut_work import CutWork
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutsAsked, CutsEnded
+from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutRequest, CutsAsked, CutsEnded
 
 CUT = Cut(kernel="flash2", groups=4)
 ASKED = CutsAsked(
@@ -20,7 +20,7 @@ DONE = CutCompiled(compiled=CompiledCut(cut=CUT, registers=7))
 class FakeCompiler:
     """Says what a test has it say."""
 
-    def __init__(self, asked: CutsAsked, told: Callable[[CutAnswer], None]) -> None:
+    def __init__(self, asked: CutRequest, told: Callable[[CutAnswer], None]) -> None:
         self.asked, self.say, self.ended = asked, told, False
 
     def end(self) -> None:

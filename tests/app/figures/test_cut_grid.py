@@ -1,5 +1,8 @@
 """Cuts side by side, and an SM filled with them."""
 
+from dataclasses import replace as replace_in
+
+import pytest
 from msgspec.structs import replace
 
 from flashscope.app.figures.cut_grid import QUANTITIES, cell_of, cut_grid, row_knobs
@@ -76,3 +79,10 @@ def test_a_block_that_does_not_fit_is_longer_than_what_there_is_and_says_so() ->
     assert bar_words(shared).endswith("does not fit")
     assert registers.fits
     assert not registers.binds
+
+
+def test_colours_go_by_differences_or_by_ratios() -> None:
+    plain, by_ratio = BY["warps"], replace_in(BY["warps"], logarithmic=True)
+    assert [plain.share(value, 1, 100) for value in (1, 100)] == [0, 1]
+    assert by_ratio.share(10, 1, 100) == pytest.approx(0.5)
+    assert by_ratio.share(0, 0, 0) == plain.share(5, 5, 5) == 0

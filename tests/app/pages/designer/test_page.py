@@ -12,15 +12,27 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.controller import Controller
+from flashscope.app.figures.tile_grid import SHIPPED
 from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.pages.designer import DesignerPage
 from flashscope.app.pages.designer.knobs import KnobSlider
+from flashscope.app.pages.designer.tiles_view import BEING_TIMED
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.plan.machine import Machine
-from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutsAsked, CutsEnded
+from flashscope.profiles.wire.cuts import (
+    CutAnswer,
+    CutCompiled,
+    CutRequest,
+    CutsAsked,
+    CutsEnded,
+    CutsRound,
+    CutsToTime,
+    CutTimed,
+    TimedCut,
+)
 from tests.app.bench import NoRecorder
 from tests.app.fakes import SilentEngine
 
@@ -35,11 +47,11 @@ class Compilers:
     """
 
     def __init__(self) -> None:
-        self.asked: list[CutsAsked] = []
+        self.asked: list[CutRequest] = []
         self.say: Callable[[CutAnswer], None] = lambda _answer: None
         self.ended = 0
 
-    def __call__(self, asked: CutsAsked, told: Callable[[CutAnswer], None]) -> "Compilers":
+    def __call__(self, asked: CutRequest, told: Callable[[CutAnswer], None]) -> "Compilers":
         self.asked.append(asked)
         self.say = told
         return self
@@ -113,7 +125,7 @@ def test_each_kernel_keeps_its_cut(page: DesignerPage) -> None:
     page.choices.next_kernel()
     assert page.found.cut == page.shipped
     assert [one.isVisible() for one in page.knobs.sliders["flash2"]] == [False] * 4
-    page.choices.next_kernel()
+    page.choices.show_kernel("flash2")
     assert page.found.cut.block_k == 16
 
 
@@ -134,6 +146,7 @@ def test_the_cut_and_the_shipped_one_are_compiled_and_told(
     slider(page, "block_k").setValue(0)
     page.bar.one.click()
     (asked,) = compilers.asked
+    assert isinstance(asked, CutsAsked)
     assert asked.cuts == (page.found.cut, page.shipped)
     assert asked.compute_capability == (9, 0)
     assert page.bar.progress.text() == "Compiled 0 of 2 …"
@@ -161,6 +174,7 @@ def test_a_refusal_of_the_compiler_is_the_sentence(
 def test_all_that_fit_are_asked_for_and_can_be_stopped(page: DesignerPage, compilers: Compilers) -> None:
     page.bar.every.click()
     (asked,) = compilers.asked
+    assert isinstance(asked, CutsAsked)
     refused = {cell.cut for row in page.grid.cells for cell in row if cell.refused}
     assert refused
     assert len(asked.cuts) == 80 - len(refused)
@@ -205,6 +219,85 @@ def test_rows_and_colours_of_the_landscape_are_chosen(page: DesignerPage) -> Non
     assert all(len(line) == len(export.columns) for line in lines)
     page.apply_theme(LIGHT)
     page.grab()
+
+
+def on_cpu(page: DesignerPage) -> CutsToTime:
+    """Ask for the times of all tiles of NumPy at N = 1k."""
+    page.time_tiles()
+    asked = page.controller.cuts.asked
+    assert isinstance(asked, CutsToTime)
+    return asked
+
+
+def timed(cut: Cut, *ms: float, anew: bool = False) -> CutTimed:
+    return CutTimed(timed=TimedCut(cut=cut, ms=ms, anew=anew))
+
+
+def test_tiles_of_numpy_are_timed_and_the_fastest_on_fresh_rounds_is_named(
+    page: DesignerPage, compilers: Compilers, qtbot: QtBot
+) -> None:
+    asked = on_cpu(page)
+    best = replace(SHIPPED, groups=512)
+    assert len(asked.cuts) == 49  # 16 to 1024 rows and keys: of more there are none
+    assert {SHIPPED, best} <= {*asked.cuts}
+    with qtbot.waitSignal(page.controller.cuts.done):
+        for answer in (
+            *(timed(SHIPPED, 7.0, 7.1, 7.2), timed(best, 5.0, 5.1, 9.0), CutsRound(done=3, total=9)),
+            *(timed(best, 6.0, 6.1, 6.2, anew=True), timed(SHIPPED, 7.4, 7.5, 7.6, anew=True)),
+            CutsEnded(timer="perf_counter", device="a CPU"),
+        ):
+            compilers.say(answer)
+    assert page.tiles.sentence.text() == (
+        "Fastest on fresh rounds: 512 × 512, 6.10 ms (6.05 to 6.15);"
+        " the shipped 128 × 512 takes 1.23× as long, 7.50 ms (7.45 to 7.55)."
+    )
+    assert page.tiles.progress.text() == "a CPU, perf_counter, cold cache, medians of 7 rounds"
+    page.tiles.choose(best)
+    assert page.tiles.chosen.text().endswith(
+        "5.10 ms (5.05 to 7.05) in the first rounds · 6.10 ms (6.05 to 6.15) in fresh rounds"
+    )
+    assert page.staging.provenance.badge == "CPU · tiles of flash2"
+    lines = [*page.tiles.make_export().rows]
+    assert sum(line[4] is not None for line in lines) == 12
+    page.grab()
+
+
+def test_no_sweep_runs_beside_tiles_that_are_timed(page: DesignerPage, compilers: Compilers) -> None:
+    on_cpu(page)
+    assert page.controller.occupied == BEING_TIMED
+    assert page.tiles.stop.isVisible()
+    page.tiles.stop.click()
+    assert compilers.ended == 1
+    assert page.controller.occupied == ""
+    assert page.tiles.time.isVisible()
+
+
+def test_tiles_wait_for_what_is_measured_or_compiled(page: DesignerPage, compilers: Compilers) -> None:
+    page.bar.one.click()
+    page.time_tiles()
+    assert len(compilers.asked) == 1
+    assert not page.tiles.time.isEnabled()
+    page.controller.cuts.cancel()
+    page.controller.occupy("Claims are tested.")
+    page.tiles.start()
+    assert len(compilers.asked) == 1
+    page.controller.occupy("")
+    page.tiles.start()
+    assert len(compilers.asked) == 2
+
+
+def test_a_tile_of_more_than_there_is_says_what_it_would_be(page: DesignerPage) -> None:
+    page.choices.show_kernel("numpy")
+    assert not page.choices.cards.isVisible()
+    page.tiles.choose(replace(SHIPPED, block_k=2048))
+    assert (
+        page.tiles.chosen.text()
+        == "128 × 2048 · There are 1,024 keys: a tile of 2,048 would be one of 1,024."
+    )
+    page.tiles.turn("block_k", -1)
+    assert page.tiles.chosen.text().startswith("128 × 1024: a tile holds ")
+    page.show_shipped()
+    assert page.tiles.chosen.text().startswith("128 × 512: ")
 
 
 def test_its_keys_move_the_cut(window: MainWindow, qtbot: QtBot) -> None:

@@ -58,7 +58,7 @@ def test_the_compiler_refuses_no_cut_of_which_that_is_not_known(
     assert bool(found.failure) <= bool(refusals(cut, problem, H200)), found.failure
 
 
-def test_a_shipped_cut_work_to_what_its_launch_has_room_for() -> None:
+def test_a_shipped_cut_compiles_to_what_its_launch_has_room_for() -> None:
     found = compile_cut(shipped("flash2", WIDE, H200.target), WIDE, H200.target)
     assert found.failure == ""
     assert 0 < found.registers <= 255
