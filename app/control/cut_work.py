@@ -28,7 +28,7 @@ class CutWork(QObject):
 
     Signals:
         compiled: One cut is compiled, for the request (CutsAsked, CompiledCut).
-        timed: One cut is timed, or could not be, for the request (CutsToTime, TimedCut).
+        timed: One cut is timed, or could not be, for the request (CutsToTime, CutTimes).
         progressed: So much of the request is done, of so much (int, int).
         done: All of the request is done (request, CutsEnded).
         failed: The request could not be carried out, for this reason, with details (str, str).

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from flashscope.app.words.cuts import cell_tip
 from flashscope.app.words.units import bytes_short, digits, share_text, traffic_text
-from flashscope.kernels.cuda.design.card import Card
+from flashscope.kernels.cuda.design.card import GpuCard
 from flashscope.kernels.cuda.design.cut import KNOBS, Knob
 from flashscope.kernels.cuda.design.estimate import Estimate, estimate
 from flashscope.kernels.workload.cut import CompiledCut, Cut
@@ -157,7 +157,7 @@ def row_knobs(cut: Cut) -> Sequence[Knob]:
 
 
 def cut_grid(
-    cut: Cut, rows: Knob, problem: Problem, card: Card, compiled: Mapping[Cut, CompiledCut]
+    cut: Cut, rows: Knob, problem: Problem, card: GpuCard, compiled: Mapping[Cut, CompiledCut]
 ) -> CutGrid[CutCell]:
     """All cuts that differ from one in its keys and in another number.
 
@@ -181,7 +181,7 @@ def cut_grid(
     )
 
 
-def cell_of(cut: Cut, problem: Problem, card: Card, compiled: Mapping[Cut, CompiledCut]) -> CutCell:
+def cell_of(cut: Cut, problem: Problem, card: GpuCard, compiled: Mapping[Cut, CompiledCut]) -> CutCell:
     """One cut, by what the compiler made of it where it was asked."""
     found = compiled.get(cut)
     registers = found.registers if found and not found.failure else None

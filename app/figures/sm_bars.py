@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from flashscope.app.words.units import bytes_text
-from flashscope.kernels.cuda.design.card import REGISTERS, Card
+from flashscope.kernels.cuda.design.card import REGISTERS, GpuCard
 from flashscope.kernels.cuda.design.estimate import Estimate
-from flashscope.kernels.cuda.design.occupancy import WARP, Demand, Limit, registers_of_block
+from flashscope.kernels.cuda.design.occupancy import WARP, Demand, SmLimit, registers_of_block
 from flashscope.kernels.cuda.program import ceil_div
 
 RESERVED = "reserved"
@@ -38,7 +38,7 @@ class SmBar(NamedTuple):
         binds: Whether it lets in no more.
     """
 
-    limit: Limit
+    limit: SmLimit
     capacity: int
     block: tuple[BarPart, ...]
     blocks: int
@@ -62,7 +62,7 @@ class SmBar(NamedTuple):
         return max(self.capacity, self.drawn * self.of_block)
 
 
-def sm_bars(found: Estimate, card: Card) -> tuple[SmBar, ...]:
+def sm_bars(found: Estimate, card: GpuCard) -> tuple[SmBar, ...]:
     """The bars of a cut on a card."""
     limits = card.limits
     parts = tuple(BarPart(part.name, part.nbytes, part.stages) for part in found.parts)
@@ -70,9 +70,9 @@ def sm_bars(found: Estimate, card: Card) -> tuple[SmBar, ...]:
     registers = registers_of_block(Demand(found.threads, found.registers, 0))
     warps = ceil_div(found.threads, WARP)
     return (
-        _bar(found, Limit.SHARED, limits.shared_bytes, (*parts, *reserved)),
-        _bar(found, Limit.REGISTERS, REGISTERS, (BarPart("registers", registers),)),
-        _bar(found, Limit.WARPS, limits.warps, (BarPart("warps", warps),)),
+        _bar(found, SmLimit.SHARED, limits.shared_bytes, (*parts, *reserved)),
+        _bar(found, SmLimit.REGISTERS, REGISTERS, (BarPart("registers", registers),)),
+        _bar(found, SmLimit.WARPS, limits.warps, (BarPart("warps", warps),)),
     )
 
 
@@ -88,11 +88,11 @@ def bar_words(bar: SmBar) -> str:
     return f"{bar.told} · binds" if bar.binds else bar.told
 
 
-def _bar(found: Estimate, limit: Limit, capacity: int, block: tuple[BarPart, ...]) -> SmBar:
+def _bar(found: Estimate, limit: SmLimit, capacity: int, block: tuple[BarPart, ...]) -> SmBar:
     filled = found.occupancy
     blocks, of_block = filled.blocks, sum(part.size for part in block)
     taken = max(1, blocks) * of_block
-    write = bytes_text if limit is Limit.SHARED else "{:,}".format
+    write = bytes_text if limit is SmLimit.SHARED else "{:,}".format
     told = f"{write(taken)} of {write(capacity)}"
     fits = filled.by_limit[limit] > 0
     return SmBar(limit, capacity, block, blocks, fits, told, blocks > 0 and limit in filled.binding)

@@ -10,7 +10,7 @@ from flashscope.kernels.catalogue.workspace import CPU_BLOCK_K, CPU_BLOCK_Q, fla
 from flashscope.kernels.cuda.design.cut import KNOBS
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.wire.cuts import TimedCut
+from flashscope.profiles.wire.cuts import CutTimes
 
 SHIPPED = Cut(kernel="numpy", groups=CPU_BLOCK_Q, block_k=CPU_BLOCK_K)
 ANEW = "◆"
@@ -20,8 +20,8 @@ QUARTERS = 4
 class TileTimes(NamedTuple):
     """How long a tile took: in the first rounds, and in fresh ones if it was among the fastest."""
 
-    first: TimedCut | None = None
-    anew: TimedCut | None = None
+    first: CutTimes | None = None
+    anew: CutTimes | None = None
 
     @property
     def ms(self) -> tuple[float, ...]:
@@ -31,7 +31,7 @@ class TileTimes(NamedTuple):
                 return timed.ms
         return ()
 
-    def with_one(self, timed: TimedCut) -> "TileTimes":
+    def with_one(self, timed: CutTimes) -> "TileTimes":
         """The same with what was told."""
         return self._replace(anew=timed) if timed.anew else TileTimes(timed)
 

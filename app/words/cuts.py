@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from flashscope.app.words.units import bytes_text, digits, share_text, traffic_text
-from flashscope.kernels.cuda.design.card import Card
+from flashscope.kernels.cuda.design.card import GpuCard
 from flashscope.kernels.cuda.design.estimate import Estimate, Held
-from flashscope.kernels.cuda.design.occupancy import Limit, Occupancy
+from flashscope.kernels.cuda.design.occupancy import Occupancy, SmLimit
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
 
@@ -47,7 +47,7 @@ def problem_line(problem: Problem) -> str:
     return f"{_count(heads, 'head')} of {problem.head_dim}, N = {problem.seqlen_q:,}, {mask}, {problem.dtype}"
 
 
-def cut_sentence(found: Estimate, card: Card, compiled: CompiledCut | None) -> str:
+def cut_sentence(found: Estimate, card: GpuCard, compiled: CompiledCut | None) -> str:
     """Whether a cut runs, and how it fills a card; by formula, or by what the compiler made of it."""
     if found.refused:
         more = len(found.refused) - 1
@@ -87,7 +87,7 @@ def compiled_words(compiled: CompiledCut) -> str:
 def rows(
     found: Estimate,
     beside: Estimate,
-    card: Card,
+    card: GpuCard,
     compiled: CompiledCut | None = None,
     compiled_beside: CompiledCut | None = None,
 ) -> tuple[CutRow, ...]:
@@ -178,7 +178,7 @@ def _doubts(found: Estimate, compiled: CompiledCut | None) -> str:
 def _bound(filled: Occupancy) -> str:
     """The limits that bind, with their verb: `registers and shared memory let`."""
     binding = filled.binding
-    lets = "lets" if binding == (Limit.SHARED,) else "let"
+    lets = "lets" if binding == (SmLimit.SHARED,) else "let"
     return f"{' and '.join(one.value for one in binding)} {lets}"
 
 

@@ -52,7 +52,7 @@ class CutCompiled(msgspec.Struct, frozen=True, kw_only=True, tag="compiled"):
     compiled: CompiledCut
 
 
-class TimedCut(msgspec.Struct, frozen=True, kw_only=True):
+class CutTimes(msgspec.Struct, frozen=True, kw_only=True):
     """How long a cut took.
 
     Attributes:
@@ -71,7 +71,7 @@ class TimedCut(msgspec.Struct, frozen=True, kw_only=True):
 class CutTimed(msgspec.Struct, frozen=True, kw_only=True, tag="timed"):
     """One of them has been timed, in the first rounds or anew."""
 
-    timed: TimedCut
+    timed: CutTimes
 
 
 class CutsRound(msgspec.Struct, frozen=True, kw_only=True, tag="round"):

@@ -14,7 +14,7 @@ from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.tensors import Inputs
-from flashscope.profiles.wire.cuts import CutAnswer, CutsEnded, CutsRound, CutsToTime, CutTimed, TimedCut
+from flashscope.profiles.wire.cuts import CutAnswer, CutsEnded, CutsRound, CutsToTime, CutTimed, CutTimes
 from flashscope.profiles.worker.failures import explain
 from flashscope.profiles.worker.instruments.bench import Bench
 from flashscope.profiles.worker.judging import Criteria, correctness_of, what_is_wrong
@@ -73,7 +73,7 @@ def time_cuts(asked: CutsToTime, say: Say) -> CutsEnded:
     _time(asked, runs, bench, asked.seed, progress)
     timed = [run for run in runs if run.ms]
     for run in timed:
-        say(CutTimed(timed=TimedCut(cut=run.cut, ms=tuple(run.ms))))
+        say(CutTimed(timed=CutTimes(cut=run.cut, ms=tuple(run.ms))))
     fastest = sorted(timed, key=lambda run: median(run.ms))[: asked.finalists]
     again = [run.cut for run in fastest]
     if any(run.cut == asked.shipped for run in timed) and asked.shipped not in again:
@@ -82,7 +82,7 @@ def time_cuts(asked: CutsToTime, say: Say) -> CutsEnded:
     fresh = _checked(asked, again, inputs, say, progress)
     _time(asked, fresh, bench, asked.seed + 1, progress)
     for run in fresh:
-        say(CutTimed(timed=TimedCut(cut=run.cut, ms=tuple(run.ms), anew=True)))
+        say(CutTimed(timed=CutTimes(cut=run.cut, ms=tuple(run.ms), anew=True)))
     return CutsEnded(timer=bench.timer, device=device.name)
 
 
@@ -117,7 +117,7 @@ def _checked(
         except Exception as error:  # noqa: BLE001 - whatever a cut raises is its answer
             failure = explain(error, "launch").reason
         if failure:
-            say(CutTimed(timed=TimedCut(cut=cut, failure=failure)))
+            say(CutTimed(timed=CutTimes(cut=cut, failure=failure)))
         else:
             found.append(CutRun(cut, launch))
         progress.step()

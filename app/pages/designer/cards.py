@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.plain import button_text, set_tip
-from flashscope.kernels.cuda.design.card import PUBLISHED, SOURCE, Card, card_of
+from flashscope.kernels.cuda.design.card import PUBLISHED, SOURCE, GpuCard, card_of
 from flashscope.kernels.workload.device import Device
 
 Named = tuple[str, Device | None]
@@ -15,13 +15,13 @@ class Cards(DropDown):
 
     def __init__(self) -> None:
         super().__init__()
-        self._cards: list[Card] = []
-        self.setAccessibleName("Card")
+        self._cards: list[GpuCard] = []
+        self.setAccessibleName("GpuCard")
         set_tip(self, f"The GPU whose limits count; published ones: {SOURCE}")
         self.offer(())
 
     @property
-    def card(self) -> Card:
+    def card(self) -> GpuCard:
         """The card chosen."""
         return self._cards[max(0, self.currentIndex())]
 

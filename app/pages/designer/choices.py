@@ -24,7 +24,7 @@ KERNELS: Sequence[tuple[str, CutKernel]] = (
 )
 
 
-class Choices(QWidget):
+class DesignChoices(QWidget):
     """The boxes.
 
     Signals:

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 
 from flashscope.app.figures.cut_grid import QUANTITIES, SPILLS, CutCell, CutGrid, CutQuantity, row_knobs
 from flashscope.app.look.theme import Theme
-from flashscope.app.plots.designer.landscape import SHIPPED, Drawn, Landscape
+from flashscope.app.plots.designer.landscape import SHIPPED, DrawnCuts, Landscape
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
 from flashscope.app.plots.plot_menu import PlotMenu
@@ -97,7 +97,7 @@ class LandscapeCard(Card):
         """Draw cuts; `told` says what they compute and on what card."""
         self._told = told
         self.told.setText(f"{told} · {MODELLED}")
-        self.plot.show_grid(Drawn(grid, self.quantity, chosen, shipped))
+        self.plot.show_grid(DrawnCuts(grid, self.quantity, chosen, shipped))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""

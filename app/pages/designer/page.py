@@ -13,7 +13,7 @@ from flashscope.app.figures.sm_bars import sm_bars
 from flashscope.app.figures.tile_grid import SHIPPED
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
-from flashscope.app.pages.designer.choices import Choices
+from flashscope.app.pages.designer.choices import DesignChoices
 from flashscope.app.pages.designer.compare_table import CutTable
 from flashscope.app.pages.designer.compile_bar import CompileBar
 from flashscope.app.pages.designer.knobs import Knobs
@@ -25,7 +25,7 @@ from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.cuts import compiled_words, cut_sentence, cut_words, problem_line, reasons, rows
-from flashscope.kernels.cuda.design.card import Card as Gpu
+from flashscope.kernels.cuda.design.card import GpuCard
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.design.refusals import refusals
 from flashscope.kernels.workload.cut import CompiledCut, Cut, CutKernel
@@ -50,7 +50,7 @@ class DesignerPage(Page):
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.setObjectName("page")
-        self.choices, self.knobs, self.bar = Choices(), Knobs(theme), CompileBar()
+        self.choices, self.knobs, self.bar = DesignChoices(), Knobs(theme), CompileBar()
         self.sentence, self.others = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
         self.picture, self.table, self.landscape = SmPicture(theme), CutTable(), LandscapeCard(theme)
         self.cut_card, self.sm_card = Card("Cut", MODELLED), Card("One SM")
@@ -110,7 +110,7 @@ class DesignerPage(Page):
         self.let_export([one.export_button.exporter for one in (self.landscape, self.tiles)])
 
     @property
-    def card(self) -> Gpu:
+    def card(self) -> GpuCard:
         """The GPU whose limits count."""
         return self.choices.cards.card
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.staging import Staging
 from flashscope.app.words.provenance import Provenance, of_machine
-from flashscope.kernels.cuda.design.card import Card
+from flashscope.kernels.cuda.design.card import GpuCard
 
 
 class DesignerStaging(Staging):
@@ -18,7 +18,7 @@ class DesignerStaging(Staging):
         card: The card that is chosen; None: tiles are measured on this CPU.
     """
 
-    def __init__(self, controller: Controller, card: Callable[[], Card | None]) -> None:
+    def __init__(self, controller: Controller, card: Callable[[], GpuCard | None]) -> None:
         super().__init__("designer", controller)
         self._card = card
 

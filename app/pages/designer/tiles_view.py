@@ -24,7 +24,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.designer.compile_bar import STOP
 from flashscope.app.plots.designer.landscape import SHIPPED as STAR
-from flashscope.app.plots.designer.landscape import Drawn, Landscape
+from flashscope.app.plots.designer.landscape import DrawnCuts, Landscape
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
 from flashscope.app.plots.plot_menu import PlotMenu
@@ -39,7 +39,7 @@ from flashscope.app.words.version import own_version
 from flashscope.kernels.cuda.design.cut import KNOBS
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.wire.cuts import ROUNDS, CutRequest, CutsEnded, CutsToTime, TimedCut
+from flashscope.profiles.wire.cuts import ROUNDS, CutRequest, CutsEnded, CutsToTime, CutTimes
 
 TIME = "designer.time"
 BEING_TIMED = "The Designer times tiles, and a sweep beside them would disturb both; stop that first."
@@ -184,14 +184,14 @@ class TilesView(QWidget):
 
     def _draw(self) -> None:
         self.grid = tile_grid(self.problem, self._of_problem)
-        self.plot.show_grid(Drawn(self.grid, self._quantity, self._chosen, SHIPPED))
+        self.plot.show_grid(DrawnCuts(self.grid, self._quantity, self._chosen, SHIPPED))
         self.sentence.setText(verdict(self._of_problem) or NOT_YET)
         chosen = tile_cell(self._chosen, self.problem, self._of_problem)
         self.chosen.setText(" · ".join(chosen.tip.splitlines()))
         self.told.setText(f"{self._quantity.title}{self._unit} · {problem_line(self.problem)}")
         self._show_state()
 
-    def _take(self, asked: CutRequest, timed: TimedCut) -> None:
+    def _take(self, asked: CutRequest, timed: CutTimes) -> None:
         of = self._times.setdefault(asked.problem, {})
         of[timed.cut] = of.get(timed.cut, TileTimes()).with_one(timed)
         self._draw()

@@ -24,7 +24,7 @@ SHIPPED = "★"
 OF_ROWS = frozenset({"groups", "subtiles"})  # numbers that rows of a tile follow from
 
 
-class Drawn(NamedTuple):
+class DrawnCuts(NamedTuple):
     """What is on show.
 
     Attributes:
@@ -51,10 +51,10 @@ class Landscape(Painted):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Cuts side by side")
-        self.drawn: Drawn | None = None
+        self.drawn: DrawnCuts | None = None
         keep(self, self.setMinimumSize, *LEAST_PX)
 
-    def show_grid(self, drawn: Drawn) -> None:
+    def show_grid(self, drawn: DrawnCuts) -> None:
         """Show other cuts, or another quantity of theirs."""
         self.drawn = drawn
         self.setAccessibleDescription(

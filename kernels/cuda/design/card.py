@@ -48,7 +48,7 @@ SM_LIMITS: dict[tuple[int, int], SmLimits] = {
 }
 
 
-class Card(NamedTuple):
+class GpuCard(NamedTuple):
     """A GPU that cuts are made for.
 
     Attributes:
@@ -85,17 +85,17 @@ class Card(NamedTuple):
 
 
 PUBLISHED = (
-    Card("H200", HOPPER, 132),
-    Card("H100 SXM", HOPPER, 132),
-    Card("A100", (8, 0), 108),
-    Card("RTX 4090", (8, 9), 128),
+    GpuCard("H200", HOPPER, 132),
+    GpuCard("H100 SXM", HOPPER, 132),
+    GpuCard("A100", (8, 0), 108),
+    GpuCard("RTX 4090", (8, 9), 128),
 )
 """Cards by their published numbers, for a machine that has none."""
 
 
-def card_of(device: Device) -> Card | None:
+def card_of(device: Device) -> GpuCard | None:
     """A GPU as it describes itself; None where its limits are not known."""
     capability, count = device.compute_capability, device.multiprocessors
     if capability not in SM_LIMITS or not count:
         return None
-    return Card(device.name, capability, count)
+    return GpuCard(device.name, capability, count)

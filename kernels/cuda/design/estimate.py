@@ -5,7 +5,7 @@ from typing import NamedTuple
 from flashscope.kernels.catalogue.flash3_share import Share, TileShape
 from flashscope.kernels.catalogue.shared_traffic import flash2_shared_as, flash3_shared_as
 from flashscope.kernels.catalogue.traffic import Tiles, flash2_io
-from flashscope.kernels.cuda.design.card import REGISTERS_OF_THREAD, Card
+from flashscope.kernels.cuda.design.card import REGISTERS_OF_THREAD, GpuCard
 from flashscope.kernels.cuda.design.cut import variant3_of
 from flashscope.kernels.cuda.design.occupancy import Demand, Occupancy, occupancy, register_budget
 from flashscope.kernels.cuda.design.refusals import (
@@ -111,7 +111,7 @@ class Estimate(NamedTuple):
         return ((self.tiles - 1) % self.places + 1) / self.places if self.places else 0.0
 
 
-def estimate(cut: Cut, problem: Problem, card: Card, registers: int | None = None) -> Estimate:
+def estimate(cut: Cut, problem: Problem, card: GpuCard, registers: int | None = None) -> Estimate:
     """What a cut takes of a card and would move for a problem in 16 bits without a block mask.
 
     Args:
@@ -161,7 +161,7 @@ def _held(cut: Cut, head_dim: int, budget: int) -> Held:
     return Held(cut.subtiles * cut.block_k // 2, cut.subtiles * width // 2, of_q, budget)
 
 
-def _tile_bytes(cut: Cut, problem: Problem, card: Card) -> int:
+def _tile_bytes(cut: Cut, problem: Problem, card: GpuCard) -> int:
     if cut.kernel == "flash2":
         return flash2_shared_as(problem, cut.block_q, cut.block_k, cut.groups)
     draws = bool(variant3_of(cut, problem, card.target).schedule)

@@ -20,7 +20,7 @@ QUARTERS = 4  # of an SM, each with its own registers and warps
 REGISTER_UNIT = 256  # registers are given to a warp in
 
 
-class Limit(Enum):
+class SmLimit(Enum):
     """What can allow no more blocks; the value is its name in words."""
 
     REGISTERS = "registers"
@@ -52,7 +52,7 @@ class Occupancy(NamedTuple):
         most_warps: Warps that there could be.
     """
 
-    by_limit: dict[Limit, int]
+    by_limit: dict[SmLimit, int]
     warps: int
     most_warps: int
 
@@ -62,7 +62,7 @@ class Occupancy(NamedTuple):
         return min(self.by_limit.values())
 
     @property
-    def binding(self) -> tuple[Limit, ...]:
+    def binding(self) -> tuple[SmLimit, ...]:
         """The limits that allow no more."""
         return tuple(limit for limit, blocks in self.by_limit.items() if blocks == self.blocks)
 
@@ -76,10 +76,10 @@ def occupancy(demand: Demand, limits: SmLimits) -> Occupancy:
     """What an SM holds of a kernel's blocks at once."""
     warps = ceil_div(demand.threads, WARP)
     allowed = {
-        Limit.REGISTERS: _by_registers(demand.registers, warps),
-        Limit.SHARED: _by_shared(demand.shared_bytes, limits),
-        Limit.WARPS: limits.warps // warps if demand.threads <= THREADS_OF_BLOCK else 0,
-        Limit.BLOCKS: limits.blocks,
+        SmLimit.REGISTERS: _by_registers(demand.registers, warps),
+        SmLimit.SHARED: _by_shared(demand.shared_bytes, limits),
+        SmLimit.WARPS: limits.warps // warps if demand.threads <= THREADS_OF_BLOCK else 0,
+        SmLimit.BLOCKS: limits.blocks,
     }
     return Occupancy(allowed, warps * min(allowed.values()), limits.warps)
 

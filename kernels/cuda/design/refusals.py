@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.cuda.design.card import THREADS_OF_BLOCK, Card
+from flashscope.kernels.cuda.design.card import THREADS_OF_BLOCK, GpuCard
 from flashscope.kernels.cuda.design.cut import variant2_of, variant3_of
 from flashscope.kernels.cuda.design.occupancy import register_budget
 from flashscope.kernels.cuda.flash2 import shared_bytes
@@ -22,7 +22,7 @@ MOST_Q_BARRIERS = 4
 OF_QK, OF_PV = 26, 30  # registers that ptxas of CUDA 13.0 wants for a product beside its sums
 
 
-def refusals(cut: Cut, problem: Problem, card: Card) -> tuple[str, ...]:
+def refusals(cut: Cut, problem: Problem, card: GpuCard) -> tuple[str, ...]:
     """Why a cut does not run a problem on a card, each in a sentence; none: nothing refuses it."""
     unsupported = find_kernel(cut.kernel).unsupported(problem, card.device)
     if unsupported:
@@ -38,7 +38,7 @@ def registers_of_groups(cut: Cut) -> tuple[int, int]:
     return {**SETMAXNREG, **MANY_GROUPS}.get(cut.groups, OTHERWISE)
 
 
-def shared_of(cut: Cut, problem: Problem, card: Card) -> int:
+def shared_of(cut: Cut, problem: Problem, card: GpuCard) -> int:
     """Shared memory that a block of the cut asks for, in bytes."""
     if cut.kernel == "flash2":
         return shared_bytes(problem, variant2_of(cut))
@@ -64,7 +64,7 @@ def _of_flash2(cut: Cut, problem: Problem) -> Iterator[str]:
             )
 
 
-def _of_flash3(cut: Cut, problem: Problem, card: Card) -> Iterator[str]:
+def _of_flash3(cut: Cut, problem: Problem, card: GpuCard) -> Iterator[str]:
     """Conditions of wgmma.cuh and flash3_layout.cuh."""
     if cut.block_k not in WGMMA_WIDTHS:
         told = ", ".join(map(str, WGMMA_WIDTHS))
@@ -106,7 +106,7 @@ def _of_registers(cut: Cut) -> Iterator[str]:
         )
 
 
-def _of_card(cut: Cut, problem: Problem, card: Card) -> Iterator[str]:
+def _of_card(cut: Cut, problem: Problem, card: GpuCard) -> Iterator[str]:
     threads, taken, limits = threads_of(cut), shared_of(cut, problem, card), card.limits
     if threads > THREADS_OF_BLOCK:
         yield f"A block has {threads} threads, and may have {THREADS_OF_BLOCK}."

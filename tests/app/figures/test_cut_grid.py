@@ -10,7 +10,7 @@ from flashscope.app.figures.sm_bars import bar_words, bars_sentence, sm_bars
 from flashscope.kernels.cuda.design.card import PUBLISHED
 from flashscope.kernels.cuda.design.cut import KNOBS, shipped
 from flashscope.kernels.cuda.design.estimate import estimate
-from flashscope.kernels.cuda.design.occupancy import Limit
+from flashscope.kernels.cuda.design.occupancy import SmLimit
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
 
@@ -74,7 +74,7 @@ def test_an_sm_is_filled_with_blocks_up_to_what_binds() -> None:
 
 def test_a_block_that_does_not_fit_is_longer_than_what_there_is_and_says_so() -> None:
     shared, registers, _ = sm_bars(estimate(replace(OWN, stages=6), PROBLEM, H200), H200)
-    assert (shared.limit, shared.fits, shared.drawn) == (Limit.SHARED, False, 1)
+    assert (shared.limit, shared.fits, shared.drawn) == (SmLimit.SHARED, False, 1)
     assert shared.length > shared.capacity
     assert bar_words(shared).endswith("does not fit")
     assert registers.fits

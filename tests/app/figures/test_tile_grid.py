@@ -13,15 +13,15 @@ from flashscope.app.figures.tile_grid import (
 )
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.wire.cuts import TimedCut
+from flashscope.profiles.wire.cuts import CutTimes
 
 PROBLEM = Problem(heads=1, seqlen_q=256, seqlen_k=1024, head_dim=64)
 WIDE = Cut(kernel="numpy", groups=256, block_k=1024)
 
 
 def times(cut: Cut, *ms: float) -> TileTimes:
-    first = TileTimes().with_one(TimedCut(cut=cut, ms=(1.0,)))
-    return first.with_one(TimedCut(cut=cut, ms=ms, anew=True))
+    first = TileTimes().with_one(CutTimes(cut=cut, ms=(1.0,)))
+    return first.with_one(CutTimes(cut=cut, ms=ms, anew=True))
 
 
 def test_a_tile_holds_its_scores_and_what_its_rows_sum_up() -> None:
@@ -60,5 +60,5 @@ def test_the_fastest_is_named_only_as_far_as_it_can_be_told_apart() -> None:
 
 
 def test_what_could_not_be_timed_says_why() -> None:
-    failed = TileTimes(TimedCut(cut=WIDE, failure="O differs."))
+    failed = TileTimes(CutTimes(cut=WIDE, failure="O differs."))
     assert tile_cell(WIDE, PROBLEM, {WIDE: failed}).refused == ("O differs.",)

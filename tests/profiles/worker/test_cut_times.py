@@ -7,7 +7,7 @@ from flashscope.kernels.launching.launch import Launch, make_inputs
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.tensors import Inputs
-from flashscope.profiles.wire.cuts import CutAnswer, CutsRound, CutsToTime, CutTimed, TimedCut
+from flashscope.profiles.wire.cuts import CutAnswer, CutsRound, CutsToTime, CutTimed, CutTimes
 from flashscope.profiles.worker import cut_times
 from flashscope.profiles.worker.cut_times import launch_of, time_cuts
 
@@ -23,7 +23,7 @@ ASKED = CutsToTime(
 )
 
 
-def timed(heard: list[CutAnswer], *, anew: bool) -> list[TimedCut]:
+def timed(heard: list[CutAnswer], *, anew: bool) -> list[CutTimes]:
     return [one.timed for one in heard if isinstance(one, CutTimed) and one.timed.anew is anew]
 
 

@@ -31,7 +31,7 @@ from flashscope.profiles.wire.cuts import (
     CutsRound,
     CutsToTime,
     CutTimed,
-    TimedCut,
+    CutTimes,
 )
 from tests.app.bench import NoRecorder
 from tests.app.fakes import SilentEngine
@@ -230,7 +230,7 @@ def on_cpu(page: DesignerPage) -> CutsToTime:
 
 
 def timed(cut: Cut, *ms: float, anew: bool = False) -> CutTimed:
-    return CutTimed(timed=TimedCut(cut=cut, ms=ms, anew=anew))
+    return CutTimed(timed=CutTimes(cut=cut, ms=ms, anew=anew))
 
 
 def test_tiles_of_numpy_are_timed_and_the_fastest_on_fresh_rounds_is_named(

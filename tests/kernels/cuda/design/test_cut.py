@@ -14,7 +14,7 @@ from flashscope.kernels.cuda.compile import INCLUDES
 from flashscope.kernels.cuda.design.card import PUBLISHED
 from flashscope.kernels.cuda.design.cut import program_of, shipped
 from flashscope.kernels.cuda.design.estimate import estimate
-from flashscope.kernels.cuda.design.occupancy import Limit
+from flashscope.kernels.cuda.design.occupancy import SmLimit
 from flashscope.kernels.cuda.design.refusals import WGMMA_WIDTHS, refusals
 from flashscope.kernels.workload.cut import CUT_KERNELS, Cut, CutKernel
 from tests.kernels.cuda.design.drawn import cuts, problem, problems
@@ -104,7 +104,7 @@ def test_fewer_registers_than_the_compiler_may_take_let_more_blocks_in() -> None
     cut = Cut(kernel="flash2", groups=4, subtiles=2, block_k=32, residents=2)
     small = problem(head_dim=64)
     many, few = estimate(cut, small, H200), estimate(cut, small, H200, registers=128)
-    assert many.occupancy.binding == (Limit.REGISTERS,)
+    assert many.occupancy.binding == (SmLimit.REGISTERS,)
     assert (many.occupancy.blocks, few.occupancy.blocks) == (2, 4)
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flashscope.kernels.cuda.design.card import PUBLISHED, SM_LIMITS, Card, card_of
-from flashscope.kernels.cuda.design.occupancy import Demand, Limit, occupancy, register_budget
+from flashscope.kernels.cuda.design.card import PUBLISHED, SM_LIMITS, GpuCard, card_of
+from flashscope.kernels.cuda.design.occupancy import Demand, SmLimit, occupancy, register_budget
 from flashscope.kernels.cuda.program import HOPPER, KIB, SHARED_MEMORY_LIMITS
 from flashscope.kernels.workload.device import Device
 from tests.kernels.cuda.emulator.build import compiler
@@ -41,7 +41,7 @@ def test_the_best_practices_guides_example_comes_out(threads: int, blocks: int, 
     """37 registers a thread on an SM of 64 warps: 75 % in blocks of 128, 63 % in blocks of 320."""
     found = occupancy(Demand(threads, 37, 0), SM_LIMITS[8, 0])
     assert (found.blocks, found.share) == (blocks, share)
-    assert found.binding == (Limit.REGISTERS,)
+    assert found.binding == (SmLimit.REGISTERS,)
 
 
 @settings(max_examples=150, deadline=None)
@@ -72,7 +72,7 @@ def test_a_thread_gets_no_more_registers_than_so_many_blocks_leave() -> None:
     assert [register_budget(*one) for one in ((384, 1), (512, 1), (256, 2), (256, 1))] == [168, 128, 128, 255]
     for threads, residents in ((384, 1), (512, 1), (256, 2)):
         demand = Demand(threads, register_budget(threads, residents), 0)
-        assert occupancy(demand, SM_LIMITS[HOPPER]).by_limit[Limit.REGISTERS] >= residents
+        assert occupancy(demand, SM_LIMITS[HOPPER]).by_limit[SmLimit.REGISTERS] >= residents
 
 
 def test_every_architecture_that_programs_are_made_for_has_limits() -> None:
@@ -84,5 +84,5 @@ def test_a_gpu_is_known_by_what_it_says_of_itself() -> None:
     h200 = Device(
         backend="cuda", name="NVIDIA H200", memory_bytes=1, compute_capability=HOPPER, multiprocessors=132
     )
-    assert card_of(h200) == Card("NVIDIA H200", HOPPER, 132)
+    assert card_of(h200) == GpuCard("NVIDIA H200", HOPPER, 132)
     assert card_of(Device(backend="cpu", name="a CPU", memory_bytes=1, multiprocessors=2)) is None
