@@ -3,8 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.cuda.design.card import card_of
+from flashscope.kernels.cuda.design.cut import shipped
+from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.launching.launch import Launch, make_inputs
-from flashscope.kernels.workload.cut import Cut
+from flashscope.kernels.workload.cut import CUT_KERNELS, Cut, CutKernel
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.tensors import Inputs
 from flashscope.profiles.wire.cuts import CutAnswer, CutsRound, CutsToTime, CutTimed, CutTimes
@@ -53,3 +57,23 @@ def test_a_tile_whose_answer_is_wrong_is_told_and_not_timed(monkeypatch: pytest.
     assert failed.cut.groups == 32
     assert "differs from the float64 oracle" in failed.failure
     assert failed.ms == ()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kernel", CUT_KERNELS)
+def test_cuts_of_a_gpu_are_checked_and_timed(kernel: CutKernel) -> None:
+    """Shipped and with half of the keys of a tile; flash3 on Hopper alone."""
+    device = describe()
+    card = card_of(device)
+    problem = Problem(heads=16, seqlen_q=1024, seqlen_k=1024, head_dim=64, dtype="bfloat16")
+    if card is None or find_kernel(kernel).unsupported(problem, device) is not None:
+        pytest.skip(f"{kernel} has no cut on {device.name}")
+    own = shipped(kernel, problem, card.target)
+    cuts = (own, replace(own, block_k=64))
+    heard: list[CutAnswer] = []
+    ended = time_cuts(
+        CutsToTime(problem=problem, backend="cuda", cuts=cuts, shipped=own, rounds=3), heard.append
+    )
+    assert ended.device == device.name
+    assert [one.failure for one in timed(heard, anew=False)] == [""] * len(cuts)
+    assert own in {one.cut for one in timed(heard, anew=True)}
