@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 
 from flashscope.app.control.bridge import Bridge
+from flashscope.app.control.cut_work import CutWork
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.insides import Insides
 from flashscope.app.control.keeping import Keeping
@@ -74,6 +75,7 @@ class Controller(Showing):
         queue: The sweeps that wait for their turn.
         unasked: Whether the sweep that runs, or the last one, began by itself: its turn had come.
         timelines: What is recorded of when a kernel does what.
+        cuts: Has cuts of kernels compiled.
         keeping: Writes into the session on show what was recorded in Inside.
         insides: Leads from a point to what is inside its kernel.
         words: What the user says of the session on show.
@@ -136,6 +138,8 @@ class Controller(Showing):
         self._driver = Driver(make_engine, self._bridge.push)
         self.timelines = Timelines(lambda: self._driver.engine, self)
         self.timelines.failed.connect(self.error_raised)
+        self.cuts = CutWork(self)
+        self.cuts.failed.connect(self.error_raised)
         self.keeping = Keeping(self._shown, self.edits)
         self.insides = Insides(self)
 
@@ -293,6 +297,7 @@ class Controller(Showing):
             return
         self._closed = True
         self.queue.close()
+        self.cuts.close()
         self._shown.close()
         self.edits.wait()
         self._driver.close()

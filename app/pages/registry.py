@@ -73,6 +73,7 @@ PLACES = (
             ViewEntry("stepper", "Stepper"),
             ViewEntry("timeline", "Timeline"),
             ViewEntry("ladder", "Source", keys="Ctrl+9"),
+            ViewEntry("designer", "Designer"),
         ),
     ),
     PlaceEntry(

@@ -89,6 +89,7 @@ class TileLoad(NamedTuple):
     mean: float
 
 
+@lru_cache(maxsize=64)
 def usual_shape(problem: Problem) -> TileShape:
     """The tile that wins where there are many; measured on an H200, but for head dim 224 and pages."""
     head_dim = problem.head_dim

@@ -36,11 +36,15 @@ FEW_WARPS, MANY_WARPS = 4, 8
 
 def flash2_shared(problem: Problem) -> int:
     """Of flash2 in tiles of 128 × 64, as it is cut on Hopper."""
+    return flash2_shared_as(problem, ROWS, KEYS, FEW_WARPS if problem.head_dim <= MIDDLE_HEAD else MANY_WARPS)
+
+
+def flash2_shared_as(problem: Problem, rows: int, keys: int, warps: int) -> int:
+    """Of flash2 in tiles of so many query rows and keys, by blocks of so many warps."""
     width, heads = _round_up(problem.head_dim, FRAGMENT), problem.batch * problem.heads
-    warps = FEW_WARPS if problem.head_dim <= MIDDLE_HEAD else MANY_WARPS
-    row_tiles = heads * ceil(problem.seqlen_q / ROWS)
-    visited = heads * sum(walk.blocks for walk in walks(problem.mask, ROWS, KEYS))
-    of_q, of_keys = ROWS * width * ELEMENT, KEYS * width * ELEMENT
+    row_tiles = heads * ceil(problem.seqlen_q / rows)
+    visited = heads * sum(walk.blocks for walk in walks(problem.mask, rows, keys))
+    of_q, of_keys = rows * width * ELEMENT, keys * width * ELEMENT
     q_reads = row_tiles if problem.head_dim <= NARROW_HEAD else visited
     return visited * 2 * of_keys * (warps + 1) + of_q * (row_tiles + q_reads)
 

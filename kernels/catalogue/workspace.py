@@ -70,9 +70,14 @@ def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """
     if backend == "cuda":
         return length_buffers(problem) if problem.block_mask is None else _block_tables(problem.block_mask)
-    rows = (min(CPU_BLOCK_Q, problem.seqlen_q),)
-    state = Buffer("m", rows, "float32"), Buffer("l", rows, "float32")
-    return (*state, *_cpu_tile(problem), *_cpu_gathered(problem))
+    return flash2_in_tiles(problem, CPU_BLOCK_Q, CPU_BLOCK_K)
+
+
+def flash2_in_tiles(problem: Problem, rows: int, keys: int) -> tuple[Buffer, ...]:
+    """What flash2 holds on the CPU in tiles of so many query rows and keys, or all there are."""
+    of_rows = (min(rows, problem.seqlen_q),)
+    state = Buffer("m", of_rows, "float32"), Buffer("l", of_rows, "float32")
+    return (*state, *_cpu_tile(problem, rows, keys), *_cpu_gathered(problem))
 
 
 def fused(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
@@ -185,9 +190,9 @@ def _cpu_gathered(problem: Problem) -> tuple[Buffer, ...]:
     return Buffer(GATHERED_K, shape, "float32"), Buffer(GATHERED_V, shape, "float32")
 
 
-def _cpu_tile(problem: Problem) -> tuple[Buffer, ...]:
+def _cpu_tile(problem: Problem, block_q: int = CPU_BLOCK_Q, block_k: int = CPU_BLOCK_K) -> tuple[Buffer, ...]:
     """Buffers of one tile, reused for all: what shared memory and registers hold on a GPU."""
-    rows, columns = min(CPU_BLOCK_Q, problem.seqlen_q), min(CPU_BLOCK_K, problem.seqlen_k)
+    rows, columns = min(block_q, problem.seqlen_q), min(block_k, problem.seqlen_k)
     return (
         Buffer("S tile", (rows, columns), "float32"),
         Buffer("PV tile", (rows, problem.head_dim), "float32"),

@@ -9,9 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from flashscope.installation import install_command
+from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.cuda.cache import machine_code
 from flashscope.kernels.cuda.program import Program, Target
-from flashscope.kernels.workload.errors import CompileError
+from flashscope.kernels.workload.errors import CompileError, DeviceUnavailableError
 
 FOLDER = Path(__file__).parent
 INCLUDES = FOLDER / "include"
@@ -65,21 +67,44 @@ def _cached_cubin(program: Program, capability: str) -> Path:
     arch = f"-arch=sm_{capability}{program.arch_suffix}"
     chosen = (*options(program), *ALWAYS_ADDED_BY_CUPY, arch)
     key = repr((read_source(program), chosen, nvrtc.getVersion())).encode()
-    return machine_code(hashlib.sha256(key).hexdigest(), lambda: _compile_with_cupys_nvrtc(program, chosen))
+    return machine_code(
+        hashlib.sha256(key).hexdigest(), lambda: _compile_with_cupys_nvrtc(program, chosen)[0]
+    )
 
 
-def _compile_with_cupys_nvrtc(program: Program, chosen: tuple[str, ...]) -> bytes:
+def _compile_with_cupys_nvrtc(program: Program, chosen: tuple[str, ...]) -> tuple[bytes, str]:
+    """The machine code, and the compiler's log."""
     from cupy.cuda import nvrtc  # noqa: PLC0415 - as above
 
     handle = nvrtc.createProgram(read_source(program), program.source, (), ())
     try:
         nvrtc.compileProgram(handle, chosen)
         cubin: bytes = nvrtc.getCUBIN(handle)
+        log: str = nvrtc.getProgramLog(handle)
     except nvrtc.NVRTCError as error:
         raise _refused(program, nvrtc.getProgramLog(handle)) from error
     finally:
         nvrtc.destroyProgram(handle)
-    return cubin
+    return cubin, log
+
+
+def compile_anywhere(program: Program, target: Target) -> tuple[bytes, str]:
+    """Compile for any architecture with whichever NVRTC there is: (cubin, log with registers and spills).
+
+    No GPU is needed. To be called in a process of its own: CuPy may be imported.
+
+    Raises:
+        CompileError: The compiler refused; its log is attached.
+        DeviceUnavailableError: There is no compiler; the text names the remedy.
+    """
+    try:
+        if installed("cuda.bindings.nvrtc"):
+            return compile_offline(program, target)
+        return _compile_with_cupys_nvrtc(program, _offline_options(program, target))
+    except (ImportError, RuntimeError) as error:  # a library that is not found is no ImportError
+        raise DeviceUnavailableError(
+            f"No CUDA compiler is here ({error}); install one with {install_command('cuda13')}."
+        ) from error
 
 
 def compile_offline(
@@ -99,13 +124,7 @@ def compile_offline(
     """
     from cuda.bindings import nvrtc  # noqa: PLC0415 - of the extra `sass`, and of the tests
 
-    chosen = (
-        *options(program),
-        *ALWAYS_ADDED_BY_CUPY,
-        f"-arch={target.arch}{program.arch_suffix}",
-        "--ptxas-options=-v",
-        *(["-lineinfo"] if line_info else []),
-    )
+    chosen = (*_offline_options(program, target), *(["-lineinfo"] if line_info else []))
     encoded = [option.encode() for option in chosen]
     text = read_source(program) if source is None else source
     handle = _checked(nvrtc.nvrtcCreateProgram(text.encode(), program.source.encode(), 0, [], []))
@@ -117,6 +136,11 @@ def compile_offline(
         return _read(handle, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN), log
     finally:
         nvrtc.nvrtcDestroyProgram(handle)
+
+
+def _offline_options(program: Program, target: Target) -> tuple[str, ...]:
+    arch = f"-arch={target.arch}{program.arch_suffix}"
+    return (*options(program), *ALWAYS_ADDED_BY_CUPY, arch, "--ptxas-options=-v")
 
 
 def _refused(program: Program, log: str) -> CompileError:

@@ -55,11 +55,20 @@ def cut(problem: Problem, target: Target) -> TensorVariant:
     )
 
 
-def program(problem: Problem, target: Target) -> Program:
-    """Source, defines and the launch for a problem on a target."""
+def program(
+    problem: Problem, target: Target, variant: TensorVariant | None = None, residents: int | None = None
+) -> Program:
+    """Source, defines and the launch for a problem on a target.
+
+    Args:
+        problem: What is computed.
+        target: The GPU.
+        variant: How a block's work is cut in 16 bits; None: as is best.
+        residents: Blocks that are to share the registers of an SM; None: as is best.
+    """
     if problem.dtype == "float32":
         return simt.program(problem, target)
-    variant = cut(problem, target)
+    variant = variant or cut(problem, target)
     heads = problem.batch * problem.heads
     launch = KernelLaunch(
         "flash2",
@@ -80,7 +89,7 @@ def program(problem: Problem, target: Target) -> Program:
         **sparse_defines(problem, variant.tile),
         **layout_defines(problem),
         "Q_IN_REGISTERS": int(problem.head_dim <= NARROW_HEAD),
-        "BLOCKS_PER_SM": blocks_per_sm(problem),
+        "BLOCKS_PER_SM": residents or blocks_per_sm(problem),
     }
     tables = {**sparse_tables(problem, variant.tile), **length_tables(problem)}
     return Program("flash2.cu", defines, (launch,), tables)

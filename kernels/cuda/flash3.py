@@ -13,6 +13,7 @@ from flashscope.kernels.catalogue.flash3_share import (
     MIDDLE_HEAD,
     NARROW_HEAD,
     Share,
+    TileShape,
     share,
     usual_shape,
 )
@@ -218,6 +219,18 @@ def _ended(problem: Problem, cut: Flash3Variant, chosen: Share) -> Flash3Variant
     return cut._replace(halves=int(halves), boxed=int(boxed))
 
 
+def varied(problem: Problem, shape: TileShape, stages: int, q_stages: int, residents: int) -> Flash3Variant:
+    """flash3's own cut of a problem in another tile, with so many stages and blocks an SM.
+
+    Nothing of it is checked: `kernels.cuda.design.refusals` says what the source or a GPU does not take.
+    """
+    chosen = share(problem)._replace(shape=shape, pack_gqa=1, splits=1)
+    turns = int(problem.head_dim <= WIDEST_IN_TURNS and shape.groups > 1)
+    cut = _stepped(Flash3Variant(*shape, pingpong=turns), problem, "flash3", chosen)
+    cut = cut._replace(stages=stages, q_stages=q_stages, residents=residents, halves=0, boxed=0)
+    return _ended(problem, cut, chosen) if cut.schedule and q_stages > 1 else cut
+
+
 def _halves(problem: Problem, block_k: int) -> bool:
     """Whether some warpgroups, or all at the last keys, see no more than half of their first key tile."""
     if problem.window is not None or block_k != HALVED_KEYS:
@@ -240,14 +253,20 @@ def _program_of(step: str) -> ProgramOf:
     return partial(program, step=step)
 
 
-def program(problem: Problem, target: Target, step: str = "flash3", chosen: Share | None = None) -> Program:
+def program(
+    problem: Problem,
+    target: Target,
+    step: str = "flash3",
+    chosen: Share | None = None,
+    cut: Flash3Variant | None = None,
+) -> Program:
     """Source, defines and the launches for a problem on a target, of a step of the ladder.
 
     Only flash3 itself shares a problem among the SMs as `kernels.catalogue.flash3_share` has it, or as
-    `chosen`.
+    `chosen`; without a block mask its blocks may be cut as `cut`, in the tile of `chosen`.
     """
     chosen = chosen or (share(problem) if step == "flash3" else Share(usual_shape(problem)))
-    taken, tables = tiling_of(problem, step, chosen)
+    taken, tables = (cut, {}) if cut is not None else tiling_of(problem, step, chosen)
     defines = {
         **taken.defines(problem),
         "SPLIT": int(chosen.splits > 1),

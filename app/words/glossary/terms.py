@@ -169,6 +169,20 @@ GPU = (
         "HBM", "The GPU's large memory outside the chip, fast for a DRAM and slow beside what is on the chip."
     ),
     Meaning("DRAM", "The device's main memory; on these GPUs that is HBM."),
+    Meaning(
+        "occupancy",
+        "Warps that are on an SM at once, of those that it could hold; registers and shared memory bound it.",
+    ),
+    Meaning(
+        "waves",
+        "How often a kernel's tiles fill all places of a GPU; the last time may leave SMs idle.",
+        ("wave",),
+    ),
+    Meaning(
+        "spilled",
+        "Bytes of a thread that its registers do not hold: they are written to memory and read again.",
+        ("spills",),
+    ),
     Meaning("L2", "The cache that all multiprocessors share, between them and DRAM."),
     Meaning(
         "shared memory",

@@ -21,6 +21,14 @@ PLACES = (
         "source", "The CUDA of a kernel as it is compiled, beside that of the kernel that it goes on from."
     ),
     Meaning(
+        "designer", "Cuts of a kernel against the limits of a card: what fits, what refuses, what binds."
+    ),
+    Meaning(
+        "cut",
+        "How the blocks of a kernel are made: rows and keys of a tile, warps, stages, blocks an SM.",
+        ("cuts",),
+    ),
+    Meaning(
         "compare", "Sessions beside a baseline: what became faster or slower, and what is too small to say."
     ),
     Meaning("over time", "How one quantity of a kernel at one N developed over the sessions on record."),

@@ -27,7 +27,8 @@ autosaved; NVML; exponentials; Follow; Broken; Predict; fault; First wrong tile;
 problem; Own scores; Attention sink; logits; one-hot; barrier; accumulators; Measure; Inside; Library;
 Curves; Traffic; Why?; Roofline & Why; Source; Compare; Over time; Planner; LIVE; SAVED; pairs; without a
 partner; here; heat map; Join; Resume; ratio to the baseline; float32; float64; float16; bfloat16; token;
-forward; backward; spread; FLOP; GB/s; TB/s; CUDA; CuPy; launch; thread block; warpgroup; GPM; Perfetto
+forward; backward; spread; FLOP; GB/s; TB/s; CUDA; CuPy; launch; thread block; warpgroup; GPM; Perfetto;
+Designer; cut; occupancy; waves; spilled
 """
 
 

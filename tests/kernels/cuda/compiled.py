@@ -1,15 +1,13 @@
 """What the compiler makes of a program, held against what a GPU of its architecture has."""
 
-import re
-
 from flashscope.kernels.cuda.compile import compile_offline
+from flashscope.kernels.cuda.design.compiling import SERIALISED
 from flashscope.kernels.cuda.program import Program, Target
 from flashscope.kernels.cuda.sass.resources import resources
 from flashscope.kernels.workload.problem import Dtype, Problem
 
 REGISTERS = 65536  # of an SM, and so of a block at most
 STATIC = 48 * 1024  # bytes of shared memory that a block may have without asking
-SERIALISED = re.compile(r"C75\d\d|C76\d\d")  # ptxas gave up the asynchrony of wgmma, or setmaxnreg
 
 
 def workload(head_dim: int, dtype: Dtype = "bfloat16", *, causal: bool = False) -> Problem:

@@ -1,0 +1,188 @@
+"""Cuts side by side: all values of one number against all keys of a tile, and what each takes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from flashscope.app.words.cuts import cell_tip
+from flashscope.app.words.units import bytes_short, digits, share_text, traffic_text
+from flashscope.kernels.cuda.design.card import GpuCard
+from flashscope.kernels.cuda.design.cut import KNOBS, Knob
+from flashscope.kernels.cuda.design.estimate import Estimate, estimate
+from flashscope.kernels.workload.cut import CompiledCut, Cut
+from flashscope.kernels.workload.problem import Problem
+
+KEYS = "block_k"
+SPILLS = "▾"
+
+
+class GridCell(Protocol):
+    """What a grid needs of a cell."""
+
+    @property
+    def cut(self) -> Cut:
+        """The cut."""
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Why it does not run, each in a sentence; none: nothing refuses it."""
+
+    @property
+    def mark(self) -> str:
+        """What stands in its corner; empty: nothing."""
+
+    @property
+    def tip(self) -> str:
+        """What it says of its cut, a line each."""
+
+
+C = TypeVar("C", bound=GridCell)
+
+
+class CutCell(NamedTuple):
+    """One cut of a grid.
+
+    Attributes:
+        found: What it takes, by the compiler's registers where it has been compiled.
+        compiled: What the compiler made of it; None: it was not asked.
+    """
+
+    found: Estimate
+    compiled: CompiledCut | None = None
+
+    @property
+    def cut(self) -> Cut:
+        """The cut."""
+        return self.found.cut
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Why it does not run, each in a sentence; none: nothing refuses it."""
+        failure = self.compiled.failure if self.compiled else ""
+        return self.found.refused or ((failure,) if failure else ())
+
+    @property
+    def spills(self) -> bool:
+        """Whether registers go to memory: by the compiler, or as the products alone need too many."""
+        return self.compiled.spilled > 0 if self.compiled else self.found.held.short
+
+    @property
+    def mark(self) -> str:
+        """That it spills."""
+        return SPILLS if self.spills and not self.refused else ""
+
+    @property
+    def tip(self) -> str:
+        """What its cut takes, or why it does not run."""
+        return cell_tip(self.found, self.refused, self.compiled)
+
+
+@dataclass(frozen=True)
+class CutGrid(Generic[C]):
+    """Cells by row and column.
+
+    Attributes:
+        rows: The number whose values the rows have.
+        cells: A row for each of its values, with a cell for each number of keys.
+    """
+
+    rows: Knob
+    cells: tuple[tuple[C, ...], ...]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.cells), len(self.cells[0])
+
+    def place_of(self, cut: Cut) -> tuple[int, int] | None:
+        """The row and column of a cut, None where it is not among these."""
+        places = ((y, x) for y, row in enumerate(self.cells) for x, cell in enumerate(row) if cell.cut == cut)
+        return next(places, None)
+
+    def values(self, quantity: "CutQuantity[C]") -> list[list[float | None]]:
+        """A quantity of every cell; None where it is refused or not known."""
+        return [[None if cell.refused else quantity.of(cell) for cell in row] for row in self.cells]
+
+
+@dataclass(frozen=True)
+class CutQuantity(Generic[C]):
+    """What the colours of a grid can stand for.
+
+    Attributes:
+        key: Its stable name.
+        title: What it is called.
+        of: Its value of a cell; None: not known.
+        text: A value as it is written in a cell.
+        logarithmic: Whether its colours go by ratios.
+    """
+
+    key: str
+    title: str
+    of: Callable[[C], float | None]
+    text: Callable[[float], str]
+    logarithmic: bool = False
+
+    def share(self, value: float, low: float, high: float) -> float:
+        """Where a value stands between the least and the largest, from 0 to 1."""
+        if self.logarithmic and low > 0:
+            value, low, high = map(log, (value, low, high))
+        return (value - low) / ((high - low) or 1.0)
+
+
+def _registers(cell: CutCell) -> float | None:
+    return cell.compiled.registers if cell.compiled else None
+
+
+def _spilled(cell: CutCell) -> float | None:
+    return cell.compiled.spilled if cell.compiled else None
+
+
+QUANTITIES: Sequence[CutQuantity[CutCell]] = (
+    CutQuantity("warps", "warps an SM", lambda one: one.found.occupancy.warps, "{:.0f}".format),
+    CutQuantity("shared", "shared memory", lambda one: one.found.shared_bytes, bytes_short),
+    CutQuantity("traffic", "L2 traffic", lambda one: one.found.loop_bytes, traffic_text),
+    CutQuantity("waves", "waves", lambda one: one.found.waves, digits),
+    CutQuantity("last", "last wave full", lambda one: one.found.last_wave, share_text),
+    CutQuantity("registers", "registers (compiled)", _registers, "{:.0f}".format),
+    CutQuantity("spilled", "bytes spilled (compiled)", _spilled, "{:.0f}".format),
+)
+
+
+def row_knobs(cut: Cut) -> Sequence[Knob]:
+    """The numbers that the rows of a grid can have."""
+    return [knob for knob in KNOBS[cut.kernel] if knob.name != KEYS]
+
+
+def cut_grid(
+    cut: Cut, rows: Knob, problem: Problem, card: GpuCard, compiled: Mapping[Cut, CompiledCut]
+) -> CutGrid[CutCell]:
+    """All cuts that differ from one in its keys and in another number.
+
+    Args:
+        cut: What they have in common.
+        rows: The other number.
+        problem: What they compute.
+        card: The GPU.
+        compiled: What the compiler made of those it was asked for.
+    """
+    keys = next(knob for knob in KNOBS[cut.kernel] if knob.name == KEYS)
+    return CutGrid(
+        rows,
+        tuple(
+            tuple(
+                cell_of(replace(cut, **{rows.name: value, KEYS: of_keys}), problem, card, compiled)
+                for of_keys in keys.values
+            )
+            for value in rows.values
+        ),
+    )
+
+
+def cell_of(cut: Cut, problem: Problem, card: GpuCard, compiled: Mapping[Cut, CompiledCut]) -> CutCell:
+    """One cut, by what the compiler made of it where it was asked."""
+    found = compiled.get(cut)
+    registers = found.registers if found and not found.failure else None
+    return CutCell(estimate(cut, problem, card, registers), found)

@@ -1,0 +1,98 @@
+"""How full a multiprocessor is of blocks of a cut: shared memory, registers and warps as bars of blocks."""
+
+from typing import NamedTuple
+
+from flashscope.app.words.units import bytes_text
+from flashscope.kernels.cuda.design.card import REGISTERS, GpuCard
+from flashscope.kernels.cuda.design.estimate import Estimate
+from flashscope.kernels.cuda.design.occupancy import WARP, Demand, SmLimit, registers_of_block
+from flashscope.kernels.cuda.program import ceil_div
+
+RESERVED = "reserved"
+
+
+class BarPart(NamedTuple):
+    """A tenant of a bar.
+
+    Attributes:
+        name: What it is.
+        size: In the unit of its bar, of all stages.
+        stages: Tiles of it that lie there at once.
+    """
+
+    name: str
+    size: int
+    stages: int = 1
+
+
+class SmBar(NamedTuple):
+    """What an SM has of one thing, and what blocks take of it.
+
+    Attributes:
+        limit: What it is a limit of.
+        capacity: As much as there is.
+        block: What one block takes, part by part.
+        blocks: Blocks that are there at once; 0: not one fits.
+        fits: Whether there is enough of this for one block.
+        told: How much is taken of how much, in words.
+        binds: Whether it lets in no more.
+    """
+
+    limit: SmLimit
+    capacity: int
+    block: tuple[BarPart, ...]
+    blocks: int
+    fits: bool
+    told: str
+    binds: bool
+
+    @property
+    def of_block(self) -> int:
+        """What one block takes."""
+        return sum(part.size for part in self.block)
+
+    @property
+    def drawn(self) -> int:
+        """Blocks that are drawn: one that does not fit, too."""
+        return max(1, self.blocks)
+
+    @property
+    def length(self) -> int:
+        """All that the bar has to show: what there is, or what is asked for where that is more."""
+        return max(self.capacity, self.drawn * self.of_block)
+
+
+def sm_bars(found: Estimate, card: GpuCard) -> tuple[SmBar, ...]:
+    """The bars of a cut on a card."""
+    limits = card.limits
+    parts = tuple(BarPart(part.name, part.nbytes, part.stages) for part in found.parts)
+    reserved = (BarPart(RESERVED, limits.reserved_bytes),) if limits.reserved_bytes else ()
+    registers = registers_of_block(Demand(found.threads, found.registers, 0))
+    warps = ceil_div(found.threads, WARP)
+    return (
+        _bar(found, SmLimit.SHARED, limits.shared_bytes, (*parts, *reserved)),
+        _bar(found, SmLimit.REGISTERS, REGISTERS, (BarPart("registers", registers),)),
+        _bar(found, SmLimit.WARPS, limits.warps, (BarPart("warps", warps),)),
+    )
+
+
+def bars_sentence(bars: tuple[SmBar, ...]) -> str:
+    """The bars in words, for screen readers."""
+    return "; ".join(f"{bar.limit.value}: {bar_words(bar)}" for bar in bars)
+
+
+def bar_words(bar: SmBar) -> str:
+    """How much of a bar is taken, and whether it binds."""
+    if not bar.fits:
+        return f"{bar.told} · does not fit"
+    return f"{bar.told} · binds" if bar.binds else bar.told
+
+
+def _bar(found: Estimate, limit: SmLimit, capacity: int, block: tuple[BarPart, ...]) -> SmBar:
+    filled = found.occupancy
+    blocks, of_block = filled.blocks, sum(part.size for part in block)
+    taken = max(1, blocks) * of_block
+    write = bytes_text if limit is SmLimit.SHARED else "{:,}".format
+    told = f"{write(taken)} of {write(capacity)}"
+    fits = filled.by_limit[limit] > 0
+    return SmBar(limit, capacity, block, blocks, fits, told, blocks > 0 and limit in filled.binding)

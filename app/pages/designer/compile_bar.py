@@ -1,0 +1,77 @@
+"""The buttons that compile a cut, or all that fit, and how far that is."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from flashscope.app.control.actions import Action
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import set_tip
+
+ONE, ALL, STOP, SHIPPED = "designer.compile", "designer.compile-all", "designer.stop", "designer.shipped"
+TIP = "Have the CUDA compiler say what {what} takes: registers and spills; it needs no GPU"
+
+
+class CompileBar(QWidget):
+    """Compile, compile all, stop, and the shipped cut.
+
+    Signals:
+        one_asked: Compile this cut.
+        all_asked: Compile all that fit.
+        stopped: Compile no more.
+        shipped_asked: Go back to the shipped cut.
+    """
+
+    one_asked = Signal()
+    all_asked = Signal()
+    stopped = Signal()
+    shipped_asked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+
+        def button(text: str, name: str, key: str, act: Callable[[], object], role: str = "") -> QPushButton:
+            return does(text_button(text, name, act, role), key)
+
+        self.one = button("Compile", "Compile the cut", ONE, self.one_asked.emit, "primary")
+        self.every = button("Compile all that fit", "Compile all cuts that fit", ALL, self.all_asked.emit)
+        self.stop = button("Stop", "Compile no more", STOP, self.stopped.emit)
+        self.shipped = button("Shipped cut", "Go back to the shipped cut", SHIPPED, self.shipped_asked.emit)
+        self.progress = ElidedLabel()
+        self.progress.setProperty("role", "dim")
+        set_tip(self.one, TIP.format(what="this cut, and the shipped one,"))
+        set_tip(self.every, TIP.format(what="each cut below that nothing refuses"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        parts = (self.one, self.every, self.stop, self.shipped, self.progress)
+        column.addWidget(Lines(parts, (self.progress,), 8))
+        self.show_state(None, one=False, every=False)
+
+    @property
+    def actions_offered(self) -> list[Action]:
+        """What the buttons do."""
+        return [
+            Action(ONE, "Compile the cut", self.one.click, "Designer", "C"),
+            Action(ALL, "Compile all cuts that fit", self.every.click, "Designer", "L"),
+            Action(STOP, "Compile no more", self.stop.click, "Designer", "X"),
+            Action(SHIPPED, "Go back to the shipped cut", self.shipped.click, "Designer", "S"),
+        ]
+
+    def show_state(self, left: tuple[int, int] | None, *, one: bool, every: bool, told: str = "") -> None:
+        """Show how far it is, or what can be asked.
+
+        Args:
+            left: So many of so many cuts are compiled; None: nothing is being compiled.
+            one: Whether the cut can be compiled.
+            every: Whether there are others that can.
+            told: What the compiler made of the cut; empty: it was not asked.
+        """
+        busy = left is not None
+        self.one.setEnabled(one and not busy)
+        self.every.setEnabled(every and not busy)
+        self.stop.setVisible(busy)
+        self.progress.setText(f"Compiled {left[0]} of {left[1]} …" if left else told)

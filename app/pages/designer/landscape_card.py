@@ -1,0 +1,141 @@
+"""The card of cuts side by side, and what its rows and colours stand for."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+
+from flashscope.app.figures.cut_grid import QUANTITIES, SPILLS, CutCell, CutGrid, CutQuantity, row_knobs
+from flashscope.app.look.theme import Theme
+from flashscope.app.plots.designer.landscape import SHIPPED, DrawnCuts, Landscape
+from flashscope.app.plots.export.button import ExportButton
+from flashscope.app.plots.export.contents import Export, ExportCell
+from flashscope.app.plots.plot_menu import PlotMenu
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.words.version import own_version
+from flashscope.kernels.cuda.design.cut import Knob
+from flashscope.kernels.workload.cut import Cut
+
+LEGEND = f"× does not run   {SPILLS} spills   {SHIPPED} shipped"
+MODELLED = "model"
+MOST_OF_IT = 100  # of the title line is the words'
+NUMBERS = ("groups", "subtiles", "block_k", "stages", "q_stages", "residents")
+COLUMNS = (
+    *("kernel", "block_q", *NUMBERS, "runs", "why_not", "shared_bytes", "threads", "registers"),
+    *("spilled_bytes", "blocks_per_sm", "warps_per_sm", "waves", "loop_bytes"),
+)
+
+
+class LandscapeCard(Card):
+    """The landscape under its two boxes.
+
+    Attributes:
+        plot: Draws it.
+        told: What the cuts compute, and on what.
+
+    Signals:
+        changed: Other rows or colours are chosen.
+    """
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("Cuts around it")
+        self.told = ElidedLabel()
+        self.told.setProperty("role", "unit")
+        self.told.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.header.addWidget(self.told, MOST_OF_IT)
+        self._theme = theme
+        self._told = ""
+        self.plot = Landscape(theme)
+        self.rows, self.colours = DropDown(), DropDown()
+        self.rows.setAccessibleName("What the rows have")
+        self.colours.setAccessibleName("What the colours stand for")
+        for quantity in QUANTITIES:
+            self.colours.addItem(quantity.title)
+        for box in (self.rows, self.colours):
+            box.currentIndexChanged.connect(lambda _place: self.changed.emit())
+        legend = PlainLabel(LEGEND)
+        legend.setProperty("role", "unit")
+        self.body.addWidget(Lines((self.rows, self.colours, legend), (legend,), 8))
+        self.export_button = ExportButton("the cuts", self.make_export, theme)
+        self.header.addWidget(self.export_button)
+        self.plot_menu = PlotMenu(self, self.export_button.exporter)
+        self.body.addWidget(self.plot, 1)
+        self._knobs: Sequence[Knob] = ()
+
+    @property
+    def knob(self) -> Knob:
+        """What the rows have."""
+        return self._knobs[max(0, self.rows.currentIndex())]
+
+    @property
+    def quantity(self) -> CutQuantity[CutCell]:
+        """What the colours stand for."""
+        return QUANTITIES[self.colours.currentIndex()]
+
+    def take_kernel(self, cut: Cut) -> None:
+        """Offer the numbers of a cut's kernel for the rows."""
+        knobs = row_knobs(cut)
+        if knobs == self._knobs:
+            return
+        self._knobs = knobs
+        blocked = self.rows.blockSignals(True)
+        self.rows.clear()
+        for knob in knobs:
+            self.rows.addItem(f"rows: {knob.title.lower()}")
+        self.rows.blockSignals(blocked)
+
+    def next_colours(self) -> None:
+        """Show the next quantity."""
+        self.colours.setCurrentIndex((self.colours.currentIndex() + 1) % self.colours.count())
+
+    def show_grid(self, grid: CutGrid[CutCell], chosen: Cut, shipped: Cut, told: str) -> None:
+        """Draw cuts; `told` says what they compute and on what card."""
+        self._told = told
+        self.told.setText(f"{told} · {MODELLED}")
+        self.plot.show_grid(DrawnCuts(grid, self.quantity, chosen, shipped))
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self._theme = theme
+        self.plot.apply_theme(theme)
+        self.export_button.apply_theme(theme)
+
+    def make_export(self) -> Export | None:
+        """What the export menu writes."""
+        drawn = self.plot.drawn
+        if drawn is None:
+            return None
+        return Export(
+            title=f"Cuts of {drawn.chosen.kernel}: {drawn.quantity.title}",
+            name="cuts",
+            plots=[self.plot],
+            theme=self._theme,
+            provenance={
+                "source": "A model: formulas, and NVIDIA's rules of occupancy; registers as compiled",
+                "problem": self._told,
+                "written by": f"Flashscope {own_version()}",
+            },
+            columns=COLUMNS,
+            rows=_rows(drawn.grid),
+            headline=self._told,
+        )
+
+
+def _rows(grid: CutGrid[CutCell]) -> list[list[ExportCell]]:
+    return [_row(cell) for row in grid.cells for cell in row]
+
+
+def _row(cell: CutCell) -> list[ExportCell]:
+    cut, found = cell.cut, cell.found
+    compiled = None if cell.refused else cell.compiled
+    return [
+        *(cut.kernel, cut.block_q, *(getattr(cut, name) for name in NUMBERS)),
+        *(int(not cell.refused), " ".join(cell.refused), found.shared_bytes, found.threads),
+        *((compiled.registers, compiled.spilled) if compiled else (None, None)),
+        *(found.occupancy.blocks, found.occupancy.warps, found.waves, found.loop_bytes),
+    ]

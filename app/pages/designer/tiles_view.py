@@ -1,0 +1,247 @@
+"""Tiles of flash2 in NumPy, measured on this machine: a landscape, and the fastest measured anew."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
+
+from flashscope.app.control.controller import Controller
+from flashscope.app.figures.cut_grid import CutGrid, CutQuantity
+from flashscope.app.figures.tile_grid import (
+    ANEW,
+    HELD,
+    RUNTIME,
+    SHIPPED,
+    TileCell,
+    TileTimes,
+    left,
+    tile_cell,
+    tile_grid,
+    verdict,
+)
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.designer.compile_bar import STOP
+from flashscope.app.plots.designer.landscape import SHIPPED as STAR
+from flashscope.app.plots.designer.landscape import DrawnCuts, Landscape
+from flashscope.app.plots.export.button import ExportButton
+from flashscope.app.plots.export.contents import Export, ExportCell
+from flashscope.app.plots.plot_menu import PlotMenu
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.keyed import does
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.cuts import problem_line
+from flashscope.app.words.version import own_version
+from flashscope.kernels.cuda.design.cut import KNOBS
+from flashscope.kernels.workload.cut import Cut
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.wire.cuts import ROUNDS, CutRequest, CutsEnded, CutsToTime, CutTimes
+
+TIME = "designer.time"
+BEING_TIMED = "The Designer times tiles, and a sweep beside them would disturb both; stop that first."
+BEING_COMPILED = "Cuts are being compiled; stop that first."
+BESIDE_A_SWEEP = "A sweep runs, and timing beside it would disturb it: time the tiles when it has ended."
+NOT_YET = "Time them: each is checked, run in turns with all others, and the five fastest are run anew."
+TIP = "Time every tile on this machine; sweeps wait meanwhile"
+LEGEND = f"× is another one   {STAR} shipped   {ANEW} measured anew, on fresh rounds"
+COLUMNS = ("block_q", "block_k", "held_bytes", "round", "ms", "anew", "why_not")
+BAR_PX, MOST_OF_IT = 160, 100
+
+
+class TilesView(QWidget):
+    """A sentence, a button and a landscape.
+
+    Attributes:
+        problem: What the tiles compute, in float32.
+        grid: The tiles.
+        plot: Draws them.
+    """
+
+    grid: CutGrid[TileCell]
+
+    def __init__(self, controller: Controller, theme: Theme, problem: Problem) -> None:
+        super().__init__()
+        self.problem = problem
+        self._controller, self._theme = controller, theme
+        self._times: dict[Problem, dict[Cut, TileTimes]] = {}
+        self._source: dict[Problem, CutsEnded] = {}
+        self._chosen = SHIPPED
+        self._occupies = False
+        self.sentence = PlainLabel(wordWrap=True)
+        self.sentence.setProperty("role", "title")
+        self.sentence.setAccessibleName("Which tile is fastest")
+        self.time = does(text_button("Time all", "Time all tiles", self.start, "primary"), TIME)
+        self.stop = does(text_button("Stop", "Stop timing the tiles", controller.cuts.cancel), STOP)
+        self.bar, self.progress = QProgressBar(textVisible=False), ElidedLabel()
+        self.bar.setAccessibleName("Runs of the tiles that are done")
+        keep(self.bar, self.bar.setFixedWidth, BAR_PX)
+        self.plot = Landscape(theme)
+        self.export_button = ExportButton("the tiles", self.make_export, theme)
+        self.told, self.chosen = ElidedLabel(), ElidedLabel()
+        self._lay_out()
+        work = controller.cuts
+        self.plot.picked.connect(self.choose)
+        work.timed.connect(self._take)
+        work.progressed.connect(self._show_progress)
+        work.changed.connect(self._show_state)
+        work.done.connect(self._take_end)
+        controller.running_changed.connect(lambda _running: self._show_state())
+        controller.occupied_changed.connect(lambda _reason: self._show_state())
+        self._draw()
+
+    def _lay_out(self) -> None:
+        card = self.card = Card("Tiles of flash2 in NumPy")
+        self.told.setProperty("role", "unit")
+        self.told.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        card.header.addWidget(self.told, MOST_OF_IT)
+        card.header.addWidget(self.export_button)
+        legend = PlainLabel(LEGEND, wordWrap=True)
+        legend.setProperty("role", "unit")
+        card.body.addWidget(legend)
+        card.body.addWidget(self.plot, 1)
+        self.chosen.setProperty("role", "dim")
+        card.body.addWidget(self.chosen)
+        self.menu = PlotMenu(card, self.export_button.exporter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.sentence)
+        parts = (self.time, self.stop, self.bar, self.progress)
+        column.addWidget(Lines(parts, (self.progress,), 8))
+        column.addWidget(card, 1)
+
+    def show_problem(self, problem: Problem) -> None:
+        """Show the tiles of another problem."""
+        self.problem = problem
+        self._draw()
+
+    def turn(self, name: str, by: int) -> None:
+        """Choose the tile with the next number of rows or keys, or the one before."""
+        values = next(knob.values for knob in KNOBS["numpy"] if knob.name == name)
+        place = values.index(getattr(self._chosen, name)) + by
+        self.choose(replace(self._chosen, **{name: values[min(max(0, place), len(values) - 1)]}))
+
+    def choose(self, cut: Cut) -> None:
+        """Frame a tile, and say what is known of it."""
+        self._chosen = cut
+        self._draw()
+
+    def start(self) -> None:
+        """Time all tiles, unless something else is measured."""
+        if self._why_not():
+            return
+        self._times.pop(self.problem, None)
+        self._source.pop(self.problem, None)
+        self._draw()
+        request = CutsToTime(
+            problem=self.problem, backend="cpu", cuts=tuple(left(self.grid)), shipped=SHIPPED
+        )
+        self._controller.cuts.ask(request)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self._theme = theme
+        self.plot.apply_theme(theme)
+        self.export_button.apply_theme(theme)
+
+    def make_export(self) -> Export:
+        """What the export menu writes: every run of every tile."""
+        return Export(
+            title=f"Tiles of flash2 in NumPy: {self._quantity.title}{self._unit}",
+            name="tiles",
+            plots=[self.plot],
+            theme=self._theme,
+            provenance={
+                "source": self._told_source(),
+                "problem": problem_line(self.problem),
+                "written by": f"Flashscope {own_version()}",
+            },
+            columns=COLUMNS,
+            rows=[line for row in self.grid.cells for cell in row for line in _lines(cell)],
+            headline=self.sentence.text(),
+        )
+
+    @property
+    def _of_problem(self) -> dict[Cut, TileTimes]:
+        return self._times.get(self.problem, {})
+
+    @property
+    def _timing(self) -> bool:
+        return isinstance(self._controller.cuts.asked, CutsToTime)
+
+    @property
+    def _quantity(self) -> CutQuantity[TileCell]:
+        """The runtime as soon as there is one."""
+        return RUNTIME if any(one.ms for one in self._of_problem.values()) else HELD
+
+    @property
+    def _unit(self) -> str:
+        return ", ms" if self._quantity is RUNTIME else ", bytes"
+
+    def _draw(self) -> None:
+        self.grid = tile_grid(self.problem, self._of_problem)
+        self.plot.show_grid(DrawnCuts(self.grid, self._quantity, self._chosen, SHIPPED))
+        self.sentence.setText(verdict(self._of_problem) or NOT_YET)
+        chosen = tile_cell(self._chosen, self.problem, self._of_problem)
+        self.chosen.setText(" · ".join(chosen.tip.splitlines()))
+        self.told.setText(f"{self._quantity.title}{self._unit} · {problem_line(self.problem)}")
+        self._show_state()
+
+    def _take(self, asked: CutRequest, timed: CutTimes) -> None:
+        of = self._times.setdefault(asked.problem, {})
+        of[timed.cut] = of.get(timed.cut, TileTimes()).with_one(timed)
+        self._draw()
+
+    def _take_end(self, asked: CutRequest, ended: CutsEnded) -> None:
+        if isinstance(asked, CutsToTime):
+            self._source[asked.problem] = ended
+            self._draw()
+
+    def _show_progress(self, done: int, total: int) -> None:
+        self.bar.setRange(0, total)
+        self.bar.setValue(done)
+
+    def _show_state(self) -> None:
+        """Offer to stop while tiles are timed, else to time them; keep sweeps away meanwhile."""
+        timing, why = self._timing, self._why_not()
+        if timing != self._occupies:
+            self._occupies = timing
+            self.bar.setRange(0, 0)
+            self._controller.occupy(BEING_TIMED if timing else "")
+        self.time.setVisible(not timing)
+        self.time.setEnabled(not why)
+        set_tip(self.time, why or TIP)
+        for part in (self.stop, self.bar):
+            part.setVisible(timing)
+        self.progress.setText("Each tile in turns with all others …" if timing else self._told_source())
+
+    def _why_not(self) -> str:
+        """Why nothing can be timed now; empty: something can."""
+        if self._controller.measuring:
+            return BESIDE_A_SWEEP
+        if self._occupies:
+            return ""
+        return BEING_COMPILED if self._controller.cuts.asked else self._controller.occupied
+
+    def _told_source(self) -> str:
+        """What timed them, where and how; empty: nothing did."""
+        ended = self._source.get(self.problem)
+        if ended is None:
+            return ""
+        return f"{ended.device}, {ended.timer}, cold cache, medians of {ROUNDS} rounds"
+
+
+def _lines(cell: TileCell) -> Sequence[Sequence[ExportCell]]:
+    """A line for each run; one for a tile without any."""
+    tile = (cell.cut.block_q, cell.cut.block_k, cell.nbytes)
+    runs = [
+        (*tile, number, ms, int(timed.anew), "")
+        for timed in cell.times
+        if timed is not None
+        for number, ms in enumerate(timed.ms)
+    ]
+    return runs or [(*tile, None, None, None, " ".join(cell.refused))]

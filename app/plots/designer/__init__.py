@@ -1,0 +1,1 @@
+"""What the Designer draws: an SM filled with blocks, and the cuts around one."""

@@ -1,0 +1,66 @@
+"""A cut through the compiler, on any machine that has one: what it takes, or the reason why not, in words."""
+
+import re
+
+from flashscope.kernels.cuda.compile import compile_anywhere
+from flashscope.kernels.cuda.design.cut import program_of
+from flashscope.kernels.cuda.program import Target
+from flashscope.kernels.cuda.sass.resources import Resources, resources
+from flashscope.kernels.workload.cut import CompiledCut, Cut
+from flashscope.kernels.workload.errors import CompileError
+from flashscope.kernels.workload.problem import Problem
+
+SERIALISED = re.compile(r"C75\d\d|C76\d\d")  # ptxas gave up the asynchrony of wgmma, or setmaxnreg
+_ERROR = re.compile(
+    r"^(?:.*/)?(?P<file>[\w.]+)\((?P<line>\d+)\): error: (?P<what>.*)\n?(?P<code>.*)", re.MULTILINE
+)
+_STATED = re.compile(r'static assertion failed with "(?P<why>.*)"')
+_ASSERTED = re.compile(r"static_assert\((?P<condition>.*)\);")
+_PTXAS = re.compile(r"^ptxas (?:error|fatal)\s*:\s*(?P<what>.*)", re.MULTILINE)
+
+
+def compile_cut(cut: Cut, problem: Problem, target: Target) -> CompiledCut:
+    """Compile a cut for a problem; one that is refused says why.
+
+    Raises:
+        DeviceUnavailableError: There is no compiler here; the text names the remedy.
+    """
+    program = program_of(cut, problem, target)
+    try:
+        _, log = compile_anywhere(program, target)
+    except CompileError as error:
+        return CompiledCut(cut=cut, failure=refusal_words(error.log), log=error.log)
+    used = resources(log)[program.launches[0].entry]
+    return CompiledCut(
+        cut=cut,
+        registers=used.registers,
+        spilled=used.spilled,
+        stack=used.stack,
+        static_bytes=used.shared,
+        notes=_notes(used, log),
+        log=log,
+    )
+
+
+def refusal_words(log: str) -> str:
+    """The first error of a compiler's log in a sentence, without folders."""
+    if found := _ERROR.search(log):
+        where = f"({found['file']}, line {found['line']})"
+        if stated := _STATED.search(found["what"]):
+            return f"The source refuses this cut: {stated['why']} {where}."
+        if asserted := _ASSERTED.search(found["code"]):
+            return f"The source refuses this cut: it needs {asserted['condition']} {where}."
+        return f"The compiler refuses this cut: {found['what'].strip()} {where}."
+    if found := _PTXAS.search(log):
+        return f"The assembler refuses this cut: {found['what'].strip().rstrip('.')}."
+    lines = log.strip().splitlines()
+    return f"The compiler refuses this cut: {lines[0].strip() if lines else 'it does not say why'}."
+
+
+def _notes(used: Resources, log: str) -> tuple[str, ...]:
+    notes = []
+    if used.spilled:
+        notes.append(f"Each thread spills {used.spilled:,} bytes: its registers do not hold all there is.")
+    if found := SERIALISED.search(log):
+        notes.append(f"ptxas runs its products one after the other ({found[0]}), not beside the softmax.")
+    return tuple(notes)

@@ -1,0 +1,168 @@
+"""What a cut takes and would move, by formula, before it is compiled."""
+
+from typing import NamedTuple
+
+from flashscope.kernels.catalogue.flash3_share import Share, TileShape
+from flashscope.kernels.catalogue.shared_traffic import flash2_shared_as, flash3_shared_as
+from flashscope.kernels.catalogue.traffic import Tiles, flash2_io
+from flashscope.kernels.cuda.design.card import REGISTERS_OF_THREAD, GpuCard
+from flashscope.kernels.cuda.design.cut import variant3_of
+from flashscope.kernels.cuda.design.occupancy import Demand, Occupancy, occupancy, register_budget
+from flashscope.kernels.cuda.design.refusals import (
+    refusals,
+    registers_of_groups,
+    shared_of,
+    threads_of,
+)
+from flashscope.kernels.cuda.flash2 import NARROW_HEAD
+from flashscope.kernels.cuda.program import ceil_div, round_up
+from flashscope.kernels.cuda.tensor import tile_bytes
+from flashscope.kernels.workload.cut import Cut
+from flashscope.kernels.workload.problem import Problem
+
+FLASH2_STAGES = 2
+FRAGMENT = 16
+
+
+class Part(NamedTuple):
+    """One tenant of a block's shared memory.
+
+    Attributes:
+        name: Q, K, V, or the barriers.
+        nbytes: Bytes of all its stages.
+        stages: Tiles of it that lie there at once.
+    """
+
+    name: str
+    nbytes: int
+    stages: int = 1
+
+
+class Held(NamedTuple):
+    """Registers of a thread that computes.
+
+    Attributes:
+        scores: S of a tile, in float32.
+        output: O so far, in float32.
+        operand: What goes into the products from registers: P in 16 bits, or Q.
+        most: As many as it may have.
+    """
+
+    scores: int
+    output: int
+    operand: int
+    most: int
+
+    @property
+    def least(self) -> int:
+        """Those that the products alone name; addresses, m, l and the mask come on top."""
+        return self.scores + self.output + self.operand
+
+    @property
+    def short(self) -> bool:
+        """Whether a thread cannot hold even these: they are spilled to memory."""
+        return self.least >= self.most
+
+
+class Estimate(NamedTuple):
+    """All that is known of a cut for a problem on a card without compiling it.
+
+    Attributes:
+        cut: The cut.
+        refused: Why it does not run, each in a sentence; none: nothing refuses it.
+        parts: What lies in a block's shared memory.
+        shared_bytes: Shared memory that a block asks for.
+        threads: Threads of a block.
+        registers: Registers of a thread that the launch asks for; of flash2 as many as the compiler may take.
+        held: What a thread that computes must hold.
+        occupancy: How an SM is filled, with these registers.
+        tiles: Tiles of query rows of all heads.
+        places: Blocks that all SMs have at once.
+        loop_bytes: What the loops move between L2 and SMs (`kernels.catalogue.traffic`).
+        tile_bytes: What they move in shared memory (`kernels.catalogue.shared_traffic`).
+    """
+
+    cut: Cut
+    refused: tuple[str, ...]
+    parts: tuple[Part, ...]
+    shared_bytes: int
+    threads: int
+    registers: int
+    held: Held
+    occupancy: Occupancy
+    tiles: int
+    places: int
+    loop_bytes: int
+    tile_bytes: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing refuses it, and an SM holds a block of it."""
+        return not self.refused and self.places > 0
+
+    @property
+    def waves(self) -> float:
+        """How often all places are filled with tiles; 0 where no block fits."""
+        return self.tiles / self.places if self.places else 0.0
+
+    @property
+    def last_wave(self) -> float:
+        """The share of the places that the last wave uses, from 0 to 1; 0 where no block fits."""
+        return ((self.tiles - 1) % self.places + 1) / self.places if self.places else 0.0
+
+
+def estimate(cut: Cut, problem: Problem, card: GpuCard, registers: int | None = None) -> Estimate:
+    """What a cut takes of a card and would move for a problem in 16 bits without a block mask.
+
+    Args:
+        cut: The cut.
+        problem: The workload.
+        card: The GPU.
+        registers: Of a thread, as the compiler reports them; None: as many as it may take.
+    """
+    threads, shared = threads_of(cut), shared_of(cut, problem, card)
+    budget = register_budget(threads, cut.residents)
+    taken = budget if registers is None else registers
+    filled = occupancy(Demand(threads, taken, shared), card.limits)
+    tiles = problem.batch * problem.heads * ceil_div(problem.seqlen_q, cut.block_q)
+    return Estimate(
+        cut=cut,
+        refused=refusals(cut, problem, card),
+        parts=_parts(cut, problem, shared),
+        shared_bytes=shared,
+        threads=threads,
+        registers=taken,
+        held=_held(cut, problem.head_dim, budget),
+        occupancy=filled,
+        tiles=tiles,
+        places=card.multiprocessors * filled.blocks,
+        loop_bytes=flash2_io(problem, Tiles(cut.block_q, cut.block_k)),
+        tile_bytes=_tile_bytes(cut, problem, card),
+    )
+
+
+def _parts(cut: Cut, problem: Problem, shared: int) -> tuple[Part, ...]:
+    """Q, K, V, and of flash3 the barriers with what aligns them."""
+    stages = cut.stages if cut.kernel == "flash3" else FLASH2_STAGES
+    q_stages = cut.q_stages if cut.kernel == "flash3" else 1
+    q = Part("Q", tile_bytes(q_stages * cut.block_q, problem.head_dim), q_stages)
+    k, v = (Part(name, tile_bytes(stages * cut.block_k, problem.head_dim), stages) for name in "KV")
+    rest = shared - q.nbytes - k.nbytes - v.nbytes
+    return (q, k, v, *((Part("barriers", rest),) if rest else ()))
+
+
+def _held(cut: Cut, head_dim: int, budget: int) -> Held:
+    """A warp's 16 rows of a column are half a register for each of its threads."""
+    width = round_up(head_dim, FRAGMENT)
+    if cut.kernel == "flash3":
+        most = min(registers_of_groups(cut)[0], REGISTERS_OF_THREAD)
+        return Held(cut.block_k // 2, head_dim // 2, cut.block_k // 4, most)
+    of_q = width // 4 * cut.subtiles if head_dim <= NARROW_HEAD else 4 * cut.subtiles
+    return Held(cut.subtiles * cut.block_k // 2, cut.subtiles * width // 2, of_q, budget)
+
+
+def _tile_bytes(cut: Cut, problem: Problem, card: GpuCard) -> int:
+    if cut.kernel == "flash2":
+        return flash2_shared_as(problem, cut.block_q, cut.block_k, cut.groups)
+    draws = bool(variant3_of(cut, problem, card.target).schedule)
+    return flash3_shared_as(problem, Share(TileShape(cut.groups, cut.block_k), draws=draws))

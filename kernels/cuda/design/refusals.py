@@ -1,0 +1,137 @@
+"""What does not let a cut be compiled or launched: the source's own conditions, and a GPU's limits."""
+
+from collections.abc import Iterator
+
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.cuda.design.card import THREADS_OF_BLOCK, GpuCard
+from flashscope.kernels.cuda.design.cut import variant2_of, variant3_of
+from flashscope.kernels.cuda.design.occupancy import register_budget
+from flashscope.kernels.cuda.flash2 import shared_bytes
+from flashscope.kernels.cuda.flash3 import GROUP_THREADS, MULTIPROCESSOR_BYTES, RESERVED_BYTES
+from flashscope.kernels.cuda.program import KIB, round_up
+from flashscope.kernels.workload.cut import Cut
+from flashscope.kernels.workload.problem import Problem
+
+WGMMA_WIDTHS = (64, 80, 96, 112, 128, 160, 176, 192, 224, 256)  # that include/wgmma.cuh spells out
+FRAGMENT = 16  # keys of a step of mma.sync
+CHUNK = 8  # elements of 16 bytes
+SETMAXNREG = {1: (224, 32), 2: (240, 24)}  # registers of a consumer and of the producer, flash3_layout.cuh
+MANY_GROUPS = {3: (160, 32)}
+OTHERWISE = (240, 32)
+MOST_Q_BARRIERS = 4
+OF_QK, OF_PV = 26, 30  # registers that ptxas of CUDA 13.0 wants for a product beside its sums
+
+
+def refusals(cut: Cut, problem: Problem, card: GpuCard) -> tuple[str, ...]:
+    """Why a cut does not run a problem on a card, each in a sentence; none: nothing refuses it."""
+    unsupported = find_kernel(cut.kernel).unsupported(problem, card.device)
+    if unsupported:
+        return (unsupported,)
+    own = _of_flash2(cut, problem) if cut.kernel == "flash2" else _of_flash3(cut, problem, card)
+    return (*own, *_of_card(cut, problem, card))
+
+
+def registers_of_groups(cut: Cut) -> tuple[int, int]:
+    """Registers of a thread of flash3's consumers and of its producer, once they have been moved."""
+    if cut.groups == 1 and cut.residents == 1:
+        return 255, 255  # none are moved
+    return {**SETMAXNREG, **MANY_GROUPS}.get(cut.groups, OTHERWISE)
+
+
+def shared_of(cut: Cut, problem: Problem, card: GpuCard) -> int:
+    """Shared memory that a block of the cut asks for, in bytes."""
+    if cut.kernel == "flash2":
+        return shared_bytes(problem, variant2_of(cut))
+    return variant3_of(cut, problem, card.target).shared_bytes(problem.head_dim)
+
+
+def threads_of(cut: Cut) -> int:
+    """Threads of a block."""
+    return 32 * cut.groups if cut.kernel == "flash2" else (cut.groups + 1) * GROUP_THREADS
+
+
+def _of_flash2(cut: Cut, problem: Problem) -> Iterator[str]:
+    """Conditions of copy.cuh and product.cuh."""
+    threads, lanes = threads_of(cut), _power_of_two(round_up(problem.head_dim, FRAGMENT) // CHUNK)
+    at_once = threads // lanes
+    if cut.block_k % FRAGMENT:
+        yield f"A product takes {FRAGMENT} keys at a time: {cut.block_k} are not whole fragments."
+    for what, rows in (("query rows", cut.block_q), ("keys", cut.block_k)):
+        if rows >= at_once and rows % at_once:
+            yield (
+                f"{threads} threads copy {at_once} rows of head dim {problem.head_dim} at once: {rows} {what}"
+                " are not whole passes (copy.cuh)."
+            )
+
+
+def _of_flash3(cut: Cut, problem: Problem, card: GpuCard) -> Iterator[str]:
+    """Conditions of wgmma.cuh and flash3_layout.cuh."""
+    if cut.block_k not in WGMMA_WIDTHS:
+        told = ", ".join(map(str, WGMMA_WIDTHS))
+        yield f"wgmma.cuh has products {told} columns wide, none of {cut.block_k} keys."
+    variant = variant3_of(cut, problem, card.target)
+    parts = cut.groups if variant.early and not variant.schedule else 1
+    if cut.q_stages * (parts + 1) > MOST_Q_BARRIERS:
+        yield (
+            f"{cut.q_stages} stages of Q in {parts} parts need {cut.q_stages * (parts + 1)} barriers,"
+            f" and there is room for {MOST_Q_BARRIERS} (flash3_layout.cuh)."
+        )
+    yield from _of_registers(cut)
+    launched = register_budget(threads_of(cut), cut.residents)
+    for what, sums, besides in (("S", cut.block_k // 2, OF_QK), ("O", problem.head_dim // 2, OF_PV)):
+        if sums + besides > launched:
+            yield (
+                f"A product for {what} names {sums + besides} registers of a thread, and a launch of"
+                f" {threads_of(cut)} threads gives it {launched} (ptxas, C7602)."
+            )
+
+
+def _of_registers(cut: Cut) -> Iterator[str]:
+    """Whether the warpgroups can have what they ask for when they move registers."""
+    if cut.residents > 1 and cut.groups > 1:
+        yield (
+            f"{cut.residents} blocks an SM have the registers for one consumer warpgroup each, not for"
+            f" {cut.groups} (flash3_layout.cuh)."
+        )
+        return
+    consumer, producer = registers_of_groups(cut)
+    if cut.groups == 1 and cut.residents == 1:
+        return
+    launched = register_budget(threads_of(cut), cut.residents)
+    asked, given = cut.groups * consumer + producer, (cut.groups + 1) * launched
+    if asked > given:
+        yield (
+            f"{cut.groups} warpgroups of {consumer} registers a thread and a producer of {producer} ask for"
+            f" {asked}; {cut.groups + 1} launched with {launched} have {given} (flash3_layout.cuh)."
+        )
+
+
+def _of_card(cut: Cut, problem: Problem, card: GpuCard) -> Iterator[str]:
+    threads, taken, limits = threads_of(cut), shared_of(cut, problem, card), card.limits
+    if threads > THREADS_OF_BLOCK:
+        yield f"A block has {threads} threads, and may have {THREADS_OF_BLOCK}."
+    if taken > limits.block_bytes:
+        yield (
+            f"A block takes {_kib(taken)} of shared memory, and may have {_kib(limits.block_bytes)}"
+            f" on {card.name}."
+        )
+    elif cut.kernel == "flash3" and cut.residents > 1:
+        most = MULTIPROCESSOR_BYTES // cut.residents - RESERVED_BYTES
+        if taken > most:
+            yield (
+                f"A block takes {_kib(taken)} of shared memory; {cut.residents} of them share an SM"
+                f" with {_kib(most)} each."
+            )
+    if threads * cut.residents > limits.warps * 32:
+        yield (
+            f"{cut.residents} blocks of {threads} threads are more than the {limits.warps * 32}"
+            f" of an SM of {card.name}."
+        )
+
+
+def _kib(nbytes: int) -> str:
+    return f"{nbytes / KIB:,.1f} KiB".replace(".0 ", " ")
+
+
+def _power_of_two(value: int) -> int:
+    return 1 << (value - 1).bit_length()

@@ -1,0 +1,114 @@
+"""Cuts of flash2 and flash3: what they take is what their programs ask for, and what refuses them."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from flashscope.kernels.catalogue.flash3_share import share
+from flashscope.kernels.catalogue.traffic import Tiles, flash2_io
+from flashscope.kernels.cuda import flash2, flash3
+from flashscope.kernels.cuda.compile import INCLUDES
+from flashscope.kernels.cuda.design.card import PUBLISHED
+from flashscope.kernels.cuda.design.cut import program_of, shipped
+from flashscope.kernels.cuda.design.estimate import estimate
+from flashscope.kernels.cuda.design.occupancy import SmLimit
+from flashscope.kernels.cuda.design.refusals import WGMMA_WIDTHS, refusals
+from flashscope.kernels.workload.cut import CUT_KERNELS, Cut, CutKernel
+from tests.kernels.cuda.design.drawn import cuts, problem, problems
+
+H200 = PUBLISHED[0]
+
+
+@pytest.mark.parametrize("kernel", CUT_KERNELS)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_what_a_cut_takes_is_what_its_program_asks_for(kernel: CutKernel, data: st.DataObject) -> None:
+    asked, cut = data.draw(problems(kernel)), data.draw(cuts(kernel))
+    found, launch = estimate(cut, asked, H200), program_of(cut, asked, H200.target).launches[0]
+    assert (found.shared_bytes, found.threads) == (launch.shared_bytes, launch.threads)
+    assert sum(part.nbytes for part in found.parts) == launch.shared_bytes
+    assert launch.grid <= found.tiles
+    if kernel == "flash2":
+        assert launch.grid == found.tiles
+
+
+@pytest.mark.parametrize("kernel", CUT_KERNELS)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_the_shipped_cut_is_the_shipped_program_and_nothing_refuses_it(
+    kernel: CutKernel, data: st.DataObject
+) -> None:
+    asked = data.draw(problems(kernel))
+    cut = shipped(kernel, asked, H200.target)
+    made = program_of(cut, asked, H200.target)
+    if kernel == "flash2":
+        assert made == flash2.program(asked, H200.target)
+    else:
+        shared = share(asked)._replace(pack_gqa=1, splits=1)
+        of_flash3 = flash3.program(asked, H200.target, chosen=shared)
+        assert (made.defines, made.launches[0]) == (of_flash3.defines, of_flash3.launches[0])
+    found = estimate(cut, asked, H200)
+    assert found.refused == ()
+    assert found.occupancy.blocks >= 1
+    assert found.fits
+    assert not found.held.short
+
+
+def test_the_widths_that_a_product_may_have_are_those_that_the_source_spells_out() -> None:
+    text = (INCLUDES / "wgmma.cuh").read_text(encoding="utf-8")
+    assert tuple(map(int, re.findall(r"^WGMMA\((\d+),", text, re.MULTILINE))) == WGMMA_WIDTHS
+
+
+FLASH3 = Cut(kernel="flash3", groups=2, block_k=128, q_stages=2)
+REFUSED = [
+    (replace(FLASH3, block_k=144), "none of 144 keys"),
+    (replace(FLASH3, groups=4), r"4 warpgroups of 240 registers .* ask for 992; 5 launched with 96 have 480"),
+    (replace(FLASH3, residents=2), "2 blocks an SM have the registers for one consumer warpgroup each"),
+    (replace(FLASH3, stages=6), r"takes 449\.2 KiB of shared memory, and may have 227 KiB on H200"),
+    (
+        replace(FLASH3, groups=1, q_stages=1, stages=3, residents=2),
+        r"2 of them share an SM with 113 KiB each",
+    ),
+    (Cut(kernel="flash2", groups=4, block_k=24), "24 are not whole fragments"),
+    (Cut(kernel="flash2", groups=16, subtiles=3, block_k=48), "48 keys are not whole passes"),
+    (Cut(kernel="flash2", groups=4, subtiles=2, block_k=256), "and may have 227 KiB"),
+]
+
+
+@pytest.mark.parametrize(("cut", "reason"), REFUSED)
+def test_what_refuses_a_cut_is_told_with_its_numbers(cut: Cut, reason: str) -> None:
+    found = estimate(cut, problem(), H200)
+    assert re.search(reason, " ".join(found.refused)), found.refused
+    assert not found.fits
+
+
+def test_flash3_is_refused_on_a_card_that_is_no_hopper() -> None:
+    a100 = next(card for card in PUBLISHED if card.name == "A100")
+    (reason,) = refusals(FLASH3, problem(), a100)
+    assert "9.0" in reason
+
+
+def test_tiles_and_waves_follow_from_the_card() -> None:
+    """32 heads of 32 tiles of 128 rows, one block on each of 132 SMs: 7 full waves, then 100 tiles."""
+    found = estimate(replace(FLASH3, block_k=160), problem(), H200)
+    assert (found.tiles, found.places) == (1024, 132)
+    assert found.waves == pytest.approx(1024 / 132)
+    assert found.last_wave == pytest.approx(100 / 132)
+    assert found.loop_bytes == flash2_io(problem(), Tiles(128, 160))
+
+
+def test_fewer_registers_than_the_compiler_may_take_let_more_blocks_in() -> None:
+    cut = Cut(kernel="flash2", groups=4, subtiles=2, block_k=32, residents=2)
+    small = problem(head_dim=64)
+    many, few = estimate(cut, small, H200), estimate(cut, small, H200, registers=128)
+    assert many.occupancy.binding == (SmLimit.REGISTERS,)
+    assert (many.occupancy.blocks, few.occupancy.blocks) == (2, 4)
+
+
+def test_a_thread_that_cannot_hold_its_sums_is_known_before_it_is_compiled() -> None:
+    wide = Cut(kernel="flash2", groups=4, subtiles=4, block_k=64, residents=2)
+    assert estimate(wide, problem(), H200).held.short
+    assert not estimate(shipped("flash2", problem(), H200.target), problem(), H200).held.short

@@ -1,0 +1,54 @@
+"""Cuts compiled in a process of its own: real answers, and its end when it is asked to end."""
+
+import signal
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from flashscope.kernels.workload.cut import Cut
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.engine.cut_process import CUT_OFF, CutProcess
+from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutsAsked, CutsEnded
+
+PATIENCE_S = 120.0
+PROBLEM = Problem(seqlen_q=1024, seqlen_k=1024, head_dim=64, dtype="float16")
+REFUSED = Cut(kernel="flash3", groups=4, block_k=128)
+SOUND = Cut(kernel="flash2", groups=4, block_k=32)
+
+
+def asked(*cuts: Cut) -> CutsAsked:
+    return CutsAsked(problem=PROBLEM, compute_capability=(9, 0), cuts=cuts)
+
+
+def test_every_cut_is_answered_in_order_and_then_the_end() -> None:
+    heard: SimpleQueue[CutAnswer] = SimpleQueue()
+    compiler = CutProcess(asked(REFUSED, SOUND), heard.put)
+    refused, sound, end = (heard.get(timeout=PATIENCE_S) for _ in range(3))
+    compiler.end()
+    assert isinstance(refused, CutCompiled)
+    assert isinstance(sound, CutCompiled)
+    assert (refused.compiled.cut, sound.compiled.cut) == (REFUSED, SOUND)
+    assert "refuses this cut" in refused.compiled.failure
+    assert sound.compiled.failure == ""
+    assert sound.compiled.registers > 0
+    assert end == CutsEnded()
+
+
+def test_one_that_is_ended_says_nothing_more_and_leaves_no_process() -> None:
+    heard: list[CutAnswer] = []
+    compiler = CutProcess(asked(*(replace(SOUND, block_k=16 * k) for k in range(1, 17))), heard.append)
+    compiler.end()
+    assert heard == []
+    assert compiler._process.returncode == -signal.SIGKILL
+
+
+def test_a_process_that_dies_is_told_with_what_it_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: SimpleQueue[Any] = SimpleQueue()
+    monkeypatch.setattr("flashscope.profiles.engine.cut_process.MAIN", "flashscope.nowhere:main")
+    compiler = CutProcess(asked(SOUND), heard.put)
+    end = heard.get(timeout=PATIENCE_S)
+    compiler.end()
+    assert end.reason == CUT_OFF
+    assert "flashscope.nowhere" in end.detail
