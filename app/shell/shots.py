@@ -1,4 +1,4 @@
-"""Pictures of every view, in both themes, at several sizes."""
+"""Pictures of every view, and of the memories behind one of them, in both themes, at several sizes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
@@ -14,6 +14,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import DARK, LIGHT, Theme
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.registry import VIEWS
+from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.shell.main_window import MainWindow, build_window
 from flashscope.app.shell.start_up.application import make_application
@@ -21,6 +22,8 @@ from flashscope.app.widgets.paint_turns import PaintTurns
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.store import SessionFileError, sessions_dir
 
+MEMORIES = "roofline-memories"
+PICTURES = (*VIEWS, MEMORIES)
 PROBE_MS = 60_000  # a machine that does not answer by then is shown as unknown
 TWO = 2  # sessions make a comparison
 SETTLE_MS = 200  # layouts, coalesced plots
@@ -41,7 +44,7 @@ def render_pages(
     window = build_window(Controller(LocalEngine, sessions_dir()), DARK)
     window.show()
     try:
-        refuse_taken(folder / _name(*one) for one in product(VIEWS, themes, sizes))
+        refuse_taken(folder / _name(*one) for one in product(PICTURES, themes, sizes))
         _wait_for_machine(window.controller)
         if session is not None:
             _open(window, session)
@@ -50,7 +53,7 @@ def render_pages(
         for theme, size in product(themes, sizes):
             window.appearance.use(theme)
             window.resize(*size)
-            for key in VIEWS:
+            for key in PICTURES:
                 path = folder / _name(key, theme, size)
                 _save(window, key, path)
                 yield path
@@ -82,7 +85,9 @@ def grab_whole(window: QWidget) -> QPixmap:
 
 
 def _save(window: MainWindow, key: str, path: Path) -> None:
-    window.show_page(key)
+    window.show_page(key if key in VIEWS else "roofline")
+    if isinstance(window.page, RooflinePage):
+        window.page.show_memories(key == MEMORIES)
     wait_for_all(window.page)  # what it reads in the background
     run_loop(SETTLE_MS)
     if not grab_whole(window).save(str(path)):

@@ -127,6 +127,8 @@ class History(msgspec.Struct, frozen=True):
 def of_page(stop: Stop, page: PageKey) -> Stop:
     """The stop on another page, without what that page does not show."""
     useless = {name for name, pages in SHOWN_BY.items() if page not in pages}
+    if page != stop.page:
+        useless.add("mode")  # each has its own
     unset = {field.name: field.default for field in fields(stop) if field.name in useless}
     return replace(stop, page=page, **unset)
 

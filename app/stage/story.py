@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -15,6 +15,7 @@ from flashscope.app.look.assets import ASSETS
 from flashscope.app.stage.blanks import blanks
 from flashscope.app.stage.lines import line_of
 from flashscope.app.stage.live import check_run
+from flashscope.app.stage.names import SAID, check_among, modes, presets
 from flashscope.app.words.plain import cut_short
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.trace import FAULTS
@@ -31,8 +32,7 @@ BUNDLED_STORIES = {  # by their files
 }
 LARGEST = 1 << 20  # bytes of a file
 MOST_STOPS = 99
-SAID = 80  # characters of a name that are said of it
-REASON = 300  # and of what a decoder says, which quotes the story
+REASON = 300  # characters of what a decoder says, which quotes the story
 DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){16}""")
 """A key of so many parts: a reader's time grows with their square, and no story has one of two."""
 NAMED = re.compile(r"`\$\.(\w+)")  # the field that a refusal of msgspec speaks of
@@ -89,7 +89,8 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         seqlen: Where the crosshair stands, or of which N timelines are; None: where it tells most.
         preset: What the Stepper walks through; empty: the newest trace of the session, if one is named.
         step: Which step of it, from 0.
-        mode: In which mode the Stepper walks; empty: Blocks.
+        mode: In which mode the Stepper walks, empty: Blocks; on the Roofline `memories` for those, empty:
+            the plot.
         fault: What the mode Broken breaks; empty: what it broke last.
         panels: Which panels of Blocks are shown; empty: formulas and scores.
         lines: What the lines of source hold that stand on top, of the one before and of the kernel, or of
@@ -136,7 +137,7 @@ SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for eve
     "seqlen": ("profile", "results", "traffic", "timeline", "ladder"),
     "preset": ("stepper",),
     "step": ("stepper",),
-    "mode": ("stepper",),
+    "mode": ("stepper", "roofline"),
     "fault": ("stepper",),
     "panels": ("stepper",),
     "lines": ("ladder",),
@@ -306,7 +307,7 @@ def _stop(place: _Place, data: dict[str, Any]) -> Stop:
     page = data.get("page")
     if isinstance(page, str):
         with place.told("page"):
-            _among(page, get_args(PageKey), "page")
+            check_among(page, get_args(PageKey), "page")
     for field in data:
         with place.told(field):
             _check_shown(field, page)
@@ -316,13 +317,13 @@ def _stop(place: _Place, data: dict[str, Any]) -> Stop:
     for field, names, known in (
         ("quantity", stop.quantity, lambda: tuple(QUANTITIES)),
         ("panel", stop.panels, lambda: PANELS),
-        ("preset", (stop.preset,) * bool(stop.preset), _presets),
-        ("mode", (stop.mode,) * bool(stop.mode), _modes),
+        ("preset", (stop.preset,) * bool(stop.preset), presets),
+        ("mode", (stop.mode,) * bool(stop.mode), partial(modes, stop.page)),
         ("fault", (stop.fault,) * bool(stop.fault), lambda: FAULTS),
     ):
         with place.told("panels" if field == "panel" else field):
             for name in names:
-                _among(name, known(), field)
+                check_among(name, known(), field)
     for field, names in {
         "session": (stop.session,),
         "beside": stop.beside,
@@ -380,23 +381,3 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
-
-
-def _presets() -> Sequence[str]:
-    from flashscope.app.stepper.presets import PRESETS  # noqa: PLC0415 - NumPy takes a while to load, and every page is here
-
-    return [preset.key for preset in PRESETS]
-
-
-def _modes() -> Sequence[str]:
-    from flashscope.app.stepper.modes import MODES  # noqa: PLC0415 - as above
-
-    return [mode.key for mode in MODES]
-
-
-def _among(name: str, names: Sequence[str], what: str) -> None:
-    if name in names:
-        return
-    meant = get_close_matches(name[:SAID], names, n=1)
-    told = f"did you mean {meant[0]}?" if meant else f"there are {', '.join(names)}"
-    raise InputError(f"there is no {what} {name[:SAID]!r}; {told}")

@@ -2,38 +2,72 @@
 
 from collections.abc import Sequence
 
-from flashscope.app.words.units import bytes_text, digits, gbs_text
-from flashscope.profiles.results.theory.memories import MemoryLevel, times_faster
+from flashscope.app.words.units import bytes_text, gbs_text, ratio_text
+from flashscope.profiles.results.theory.memories import MemoryLevel
+from flashscope.profiles.wire.ceilings import COPY, CORE_CACHE, LAST_CACHE
 
 EMPTY = "Run a sweep or open a session: it has the rates of its device's memories."
+SIZE_UNKNOWN = "size not known"
+WITHIN_CACHES = {CORE_CACHE, LAST_CACHE}  # whose rates are of copies within them, and not of reads
 
 
 def level_title(level: MemoryLevel) -> str:
-    """What stands over its bar: its name and what it holds."""
-    name = _capital(level.name)
-    return name if level.nbytes is None else f"{name} · {bytes_text(level.nbytes)}"
+    """What stands over its block: its name and what it holds."""
+    held = SIZE_UNKNOWN if level.nbytes is None else bytes_text(level.nbytes)
+    return f"{_capital(level.name)} · {held}"
 
 
-def level_text(level: MemoryLevel, slowest: float | None) -> str:
-    """What stands beside its bar: its rate, over that of the slowest; or why there is none."""
-    rate = level.rate.value
-    if not rate:
-        return level.rate.missing
-    times = f" · {digits(rate / slowest)}×" if slowest and rate > slowest else ""
-    return f"{gbs_text(rate)}{times}"
+def level_rate(level: MemoryLevel) -> str:
+    """Its rate with the quartiles, or why there is none."""
+    rate = level.rate
+    if not rate.value:
+        return rate.missing
+    if rate.low is None or rate.high is None:
+        return gbs_text(rate.value)
+    told, low, high = map(gbs_text, (rate.value, rate.low, rate.high))
+    unit = told[told.index(" ") :]
+    if low.endswith(unit) and high.endswith(unit):
+        low, high = low.removesuffix(unit), high.removesuffix(unit)
+    return f"{told} ({low} .. {high})"
+
+
+def level_times(level: MemoryLevel, levels: Sequence[MemoryLevel]) -> str:
+    """How many times as fast it is as the last of these that has a rate; empty where it is that."""
+    known = _known(levels)
+    if not level.rate.value or len(known) < 2 or level == known[-1]:  # noqa: PLR2004 - two make a ratio
+        return ""
+    return f"{ratio_text(level.rate.value / (known[-1].rate.value or 1))} {known[-1].name}"
 
 
 def memories_sentence(levels: Sequence[MemoryLevel]) -> str:
-    """What the picture says, from the fastest and the slowest that were measured."""
-    known = [level for level in levels if level.rate.value]
-    ratio = times_faster(levels)
-    if ratio is None:
+    """What the picture says, of all that were measured beside the last of them."""
+    *faster, last = _known(levels) or [None]
+    if last is None or not faster:
         return "Of these memories no two rates were measured here; a new sweep measures all."
-    first, last = known[0], known[-1]
+    times = [ratio_text((level.rate.value or 0) / (last.rate.value or 1)) for level in faster]
     holds = ""
-    if first.nbytes and last.nbytes:
-        holds = f", and {last.name} holds {last.nbytes / first.nbytes:,.0f} times as much"
-    return f"{_capital(first.name)} is read {digits(ratio)} times as fast as {last.name} is copied{holds}."
+    if faster[0].nbytes and last.nbytes:
+        holds = f"; {last.name} holds {last.nbytes / faster[0].nbytes:,.0f}× as much"
+    if faster[0].key in WITHIN_CACHES:
+        told = _listed([f"in {_the(level)} {ratio}" for level, ratio in zip(faster, times, strict=True)])
+        told = told.replace(times[0], f"are {times[0]}", 1)
+        return f"Copies {told} as fast as in {_the(last) if last.key in WITHIN_CACHES else last.name}{holds}."
+    of_others = [f"{level.name} {ratio}" for level, ratio in zip(faster[1:], times[1:], strict=True)]
+    told = _listed([f"{_capital(faster[0].name)} is read {times[0]}", *of_others])
+    return f"{told} as fast as {last.name} is {'copied' if last.key == COPY else 'read'}{holds}."
+
+
+def _known(levels: Sequence[MemoryLevel]) -> list[MemoryLevel]:
+    return [level for level in levels if level.rate.value]
+
+
+def _the(level: MemoryLevel) -> str:
+    return level.name if level.name.startswith("a ") else f"the {level.name}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Some texts as a list in a sentence."""
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
 def _capital(text: str) -> str:

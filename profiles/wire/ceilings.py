@@ -40,9 +40,11 @@ class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
             a second, reads of a GPU's L2 cache and of its shared memory in 10^9 bytes a second, matrix
             products in 10^12 floating-point operations a second, exponentials in 10^9 a second.
         cache_bytes: Size of the last cache before the memory, None when unknown.
+        core_cache_bytes: Size of the cache of one core of a CPU, None when unknown and on a GPU.
         took_ms: How long it took to measure them; None in older recordings.
     """
 
     rates: dict[str, Ceiling] = {}
     cache_bytes: int | None = None
+    core_cache_bytes: int | None = None
     took_ms: float | None = None

@@ -22,7 +22,12 @@ def measure_ceilings(bench: Bench, link: Link) -> Ceilings:
         rates[key] = _attempted(bench, key, make, link)
         bench.release()
     took_ms = (time.perf_counter() - begun) * 1e3
-    return Ceilings(rates=rates, cache_bytes=bench.cache_bytes, took_ms=took_ms)
+    return Ceilings(
+        rates=rates,
+        cache_bytes=bench.cache_bytes,
+        core_cache_bytes=bench.core_cache_bytes,
+        took_ms=took_ms,
+    )
 
 
 def reach(bench: Bench, load: CeilingLoad) -> Ceiling:

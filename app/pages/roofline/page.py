@@ -20,6 +20,7 @@ from flashscope.app.pages.roofline.memories_card import MemoriesCard
 from flashscope.app.pages.roofline.staging import RooflineStaging
 from flashscope.app.pages.roofline.why_panel import WIDTH, WhyPanel
 from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.glossary import line_of
 from flashscope.profiles.results.model.curves import Curve, by_curve, curve_with
@@ -31,6 +32,7 @@ from flashscope.profiles.wire.events import CeilingsMeasured, Event, PlanResumed
 BESIDE_PX = 460  # the plot needs so much for the panel to stand beside it
 OUTCOMES = (CeilingsMeasured, PlanResumed, PointMeasured, PointFailed)
 NOTHING = Roofline((), ())
+TURN = "Show the device's memories, or the roofline"
 TIPS = {
     "Memories": line_of("Memories"),
     "Roofline": "What the points reach under these rates.",
@@ -66,7 +68,7 @@ class RooflinePage(Page):
         self.shown = QStackedWidget()
         for card in (self.card, self.memories):
             self.shown.addWidget(card)
-        self.switch, _back = self._switches()
+        self.switches = self._switches()
         self.staging = RooflineStaging(self, controller, (self.why,))
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(12, 8, 12, 10)
@@ -80,11 +82,8 @@ class RooflinePage(Page):
     def _switches(self) -> list[QPushButton]:
         """In the header of each card a button that leads to the other one."""
         made = []
-        for card, other, text in (
-            (self.card, self.memories, "Memories"),
-            (self.memories, self.card, "Roofline"),
-        ):
-            button = text_button(text, f"Show: {text}", partial(self.shown.setCurrentWidget, other), "link")
+        for card, text in ((self.card, "Memories"), (self.memories, "Roofline")):
+            button = does(text_button(text, f"Show: {text}", self.turn, "link"), "roofline.memories")
             set_tip(button, TIPS[text])
             card.header.insertWidget(card.header.count() - 1, button)
             made.append(button)
@@ -163,8 +162,18 @@ class RooflinePage(Page):
         """What a user can do here."""
         return [
             Action("roofline.next", "Choose the next point", partial(self._step, 1), "View", "Alt+Right"),
+            Action("roofline.memories", TURN, self.turn, "View", "M", staged=True),
             Action("roofline.back", "Choose the point before", partial(self._step, -1), "View", "Alt+Left"),
         ]
+
+    def turn(self) -> None:
+        """Bring the device's memories to the front, or the roofline."""
+        self.show_memories(self.shown.currentWidget() is self.card)
+
+    def show_memories(self, memories: bool) -> None:
+        """Bring the device's memories to the front, or the roofline."""
+        self.shown.setCurrentWidget(self.memories if memories else self.card)
+        self.staging.changed.emit()
 
     def _draw(self, session: Session | None, shown: Sequence[PointRow], found: Roofline) -> None:
         if session is not self.controller.session:

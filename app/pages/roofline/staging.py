@@ -1,13 +1,16 @@
-"""The roofline on a stage: the plot alone, and in a sentence what binds the fastest kernel."""
+"""The roofline on a stage, or the device's memories: the plot alone, and in a sentence what it says."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
+from msgspec.structs import replace
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.roofline.card import TITLE, UNIT, RooflineCard
+from flashscope.app.pages.roofline.memories_card import MemoriesCard
 from flashscope.app.pages.staging import Staging
+from flashscope.app.stage.names import MEMORIES
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.units import seqlen_text, tflops_text
 from flashscope.profiles.results.quantities.registry import FAVOURED_BASELINE
@@ -22,18 +25,20 @@ class RooflineView(Protocol):
     Attributes:
         found: What is drawn.
         card: The plot with its legend.
-        switch: Leads away from it, to the device's memories.
-        shown: Has the plot in front.
+        memories: The device's memories.
+        switches: Lead from one of the two to the other.
+        shown: Has one of them in front.
     """
 
     found: Roofline
     card: RooflineCard
-    switch: QPushButton
+    memories: MemoriesCard
+    switches: Sequence[QPushButton]
     shown: QStackedWidget
 
 
 class RooflineStaging(Staging):
-    """Shows the plot and the names.
+    """Shows the plot and the names, or the memories.
 
     Args:
         page: What draws.
@@ -42,14 +47,17 @@ class RooflineStaging(Staging):
     """
 
     def __init__(self, page: RooflineView, controller: Controller, aside: Sequence[QWidget]) -> None:
-        card = page.card
-        tools = [card.export_button, page.switch, card.readout, card.tiers]
-        super().__init__("roofline", controller, [*aside, *tools], [card])
+        card, memories = page.card, page.memories
+        tools = [card.export_button, card.readout, card.tiers, memories.export_button, memories.sentence]
+        super().__init__("roofline", controller, [*aside, *page.switches, *tools], [card, memories])
         self._page = page
+        self._before: QWidget | None = None  # in front before the stage was taken
 
     @property
     def sentence(self) -> str:
-        """What binds the fastest kernel at the longest N, and the baseline there."""
+        """What binds the fastest kernel at the longest N, and the baseline; or how fast memories are."""
+        if self._of_memories:
+            return self._page.memories.sentence.text()
         placed = [spot for spot in self._page.found.spots if spot.placed]
         if not placed:
             return ""
@@ -58,23 +66,37 @@ class RooflineStaging(Staging):
         base = [spot for spot in there[1:] if spot.row.kernel == FAVOURED_BASELINE]
         return f"At N = {seqlen_text(longest)}: {'; '.join(map(_told, [there[0], *base]))}."
 
+    @property
+    def stop(self) -> Stop:
+        """The plot, or the memories."""
+        return replace(super().stop, mode=MEMORIES if self._of_memories else "")
+
     def show_stop(self, stop: Stop) -> None:
         """Show the session's first problems; the axes' names stand as title, and beside it what marks are."""
+        page = self._page
+        if not self.on:
+            self._before = page.shown.currentWidget()
         super().show_stop(stop)
-        self._page.shown.setCurrentWidget(self._page.card)
-        self._page.card.set_title(UNIT)
-        self._page.card.set_unit(MARKS)
+        page.shown.setCurrentWidget(page.memories if stop.mode == MEMORIES else page.card)
+        page.card.set_title(UNIT)
+        page.card.set_unit(MARKS)
 
     def leave(self) -> None:
         """Show all there is to work with again."""
         super().leave()
         self._page.card.set_title(TITLE)
         self._page.card.set_unit(UNIT)
+        if self._before is not None:
+            self._page.shown.setCurrentWidget(self._before)
 
     @property
     def exhibits(self) -> Sequence[QWidget]:
-        """The plot."""
-        return (self._page.card,)
+        """The plot, or the memories."""
+        return (self._page.memories if self._of_memories else self._page.card,)
+
+    @property
+    def _of_memories(self) -> bool:
+        return self._page.shown.currentWidget() is self._page.memories
 
 
 def _told(spot: Spot) -> str:

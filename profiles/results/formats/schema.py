@@ -139,6 +139,7 @@ def _ceilings(known: _Known) -> dict[str, JsonSchema]:
         "part": {"type": "integer", "minimum": 1},
         "rates": _each(known.ceiling),
         "cache_bytes": {"type": ["integer", "null"]},
+        "core_cache_bytes": {"type": ["integer", "null"]},
         "took_ms": NUMBER,
     }
 

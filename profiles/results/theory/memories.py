@@ -1,6 +1,6 @@
 """The memories of a device, from the registers to its RAM: what each holds, and how fast it was read here."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from flashscope.kernels.workload.device import Device
@@ -19,6 +19,7 @@ REGISTER_BYTES = 4 * (
     64 << 10
 )  # of a multiprocessor since compute capability 5.0 (CUDA C++ Programming Guide)
 NOT_MEASURED = "its rate was not measured"
+ONLY_BY_ARITHMETIC = "no rate: only arithmetic reads registers"
 
 
 class MemoryLevel(NamedTuple):
@@ -51,23 +52,18 @@ def memory_levels(device: Device, ceilings: Ceilings | None, memory: str = "memo
         known = rates.get(key, Ceiling(figure=Figure(missing=NOT_MEASURED)))
         return MemoryLevel(key, name, nbytes, known.figure)
 
-    cache, whole = ceilings.cache_bytes if ceilings else None, level(COPY, memory, device.memory_bytes)
+    cache, own = (ceilings.cache_bytes, ceilings.core_cache_bytes) if ceilings else (None, None)
+    whole = level(COPY, memory, device.memory_bytes)
     if device.backend == "cpu":
-        return [level(CORE_CACHE, "a core's cache", None), level(LAST_CACHE, "last cache", cache), whole]
+        return [level(CORE_CACHE, "a core's cache", own), level(LAST_CACHE, "last cache", cache), whole]
     on_chip = level(SHARED_READS, "shared memory", _shared(device))
     return [*_registers(device), on_chip, level(L2_READS, "L2", device.l2_bytes or cache), whole]
-
-
-def times_faster(levels: Sequence[MemoryLevel]) -> float | None:
-    """How many times as fast the fastest that was measured is as the slowest; None without two."""
-    rates = [level.rate.value for level in levels if level.rate.value]
-    return rates[0] / rates[-1] if len(rates) > 1 else None
 
 
 def _registers(device: Device) -> Iterator[MemoryLevel]:
     if device.multiprocessors:
         held = REGISTER_BYTES * device.multiprocessors
-        yield MemoryLevel("", "registers", held, Figure(missing=NOT_MEASURED))
+        yield MemoryLevel("", "registers", held, Figure(missing=ONLY_BY_ARITHMETIC))
 
 
 def _shared(device: Device) -> int | None:

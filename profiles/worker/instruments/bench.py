@@ -59,6 +59,10 @@ class Bench(Protocol):
         """Size of the last cache before the memory, None when unknown."""
 
     @property
+    def core_cache_bytes(self) -> int | None:
+        """Size of the cache of one core of a CPU, None when unknown and on a GPU."""
+
+    @property
     def loads(self) -> Mapping[str, Callable[[], CeilingLoad]]:
         """What makes the load of each ceiling of the device, by its key."""
 

@@ -37,6 +37,7 @@ class CpuBench:
     def __init__(self) -> None:
         self._caches = cache_sizes()
         self.cache_bytes = self._caches.get(LAST_LEVEL, ASSUMED_CACHE_BYTES)
+        self.core_cache_bytes = self._caches.get(CORE_LEVEL)
         self._sweep = np.zeros(2 * self.cache_bytes, np.uint8)
         self.loads: dict[str, Callable[[], CeilingLoad]] = {
             COPY: self._copy,

@@ -47,6 +47,7 @@ class CudaBench:
         self._start, self._end = cupy.cuda.Event(), cupy.cuda.Event()
         l2_bytes = runtime.getDeviceProperties(device)["l2CacheSize"] or ASSUMED_L2_BYTES
         self.cache_bytes: int | None = l2_bytes
+        self.core_cache_bytes: int | None = None
         # From cudaMalloc: apart from the pool whose peak is measured.
         self._flush_buffer = cupy.cuda.Memory(2 * l2_bytes)
         self._sm_clock, self._gate = SmClock(), Gate()

@@ -231,6 +231,14 @@ def test_a_stop_on_another_page_has_what_that_page_shows(page: PageKey, tmp_path
     assert moved.seqlen == (512 if page in SHOWN_BY["seqlen"] else None)
 
 
+def test_a_mode_stays_on_its_page(tmp_path: Path) -> None:
+    memories = Stop("roofline", mode="memories")
+    assert not problem_of(tmp_path / "a.toml", memories)
+    assert not problem_of(tmp_path / "a.toml", of_page(memories, "stepper"))
+    assert of_page(memories, "roofline") == memories
+    assert "did you mean memories?" in problem_of(tmp_path / "a.toml", Stop("roofline", mode="memory"))
+
+
 def test_a_stop_takes_what_is_shown_and_keeps_its_words() -> None:
     mine = Stop("profile", "title", kernels=("flash1",), seqlen=64, notes="mine")
     shown = Stop("profile", session="h200-peers", kernels=("flash2",), sentence="theirs", notes="theirs")

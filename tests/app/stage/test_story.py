@@ -68,7 +68,7 @@ def test_no_figure_stands_in_a_bundled_story(name: str) -> None:
         assert not re.search(r"\d", SPELLED.sub("", BLANK.sub("", stop.sentence))), stop.sentence
         assert stop.title
         assert stop.notes
-        assert BLANK.search(stop.sentence)
+        assert BLANK.search(stop.sentence) or not stop.sentence, "its view says what there is to say"
 
 
 def test_pages_of_stops_are_pages_of_the_window() -> None:

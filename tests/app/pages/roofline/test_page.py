@@ -15,8 +15,10 @@ from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.roofline.why_panel import HINT
+from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.words.memories import EMPTY as NO_MEMORIES
+from flashscope.app.words.plain import unbroken
 from flashscope.app.words.roofline import EMPTY, NO_BYTES, NO_ROOF, ONLY_COPY
 from flashscope.profiles.results.theory.why import MOST_LOADS
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
@@ -220,13 +222,54 @@ def test_the_memories_of_the_device_stand_behind_a_button_and_are_exported(desk:
     press(next(one for one in desk.page.card.findChildren(QPushButton) if one.text() == "Memories"))
     assert memories.isVisible()
     assert memories.sentence.text() == (
-        "Shared memory is read 11.0 times as fast as HBM is copied, and HBM holds 2,771 times as much."
+        "Shared memory is read 11.0× and L2 2.53× as fast as HBM is copied; HBM holds 2,771× as much."
     )
     made = memories.make_export()
     assert made is not None
     assert [row[0] for row in made.rows] == ["registers", "shared memory", "L2", "HBM"]
     press(next(one for one in memories.findChildren(QPushButton) if one.text() == "Roofline"))
     assert desk.page.card.isVisible()
+
+
+def test_blocks_of_memories_are_as_long_as_rates_and_as_high_as_the_logarithm_of_what_is_held(
+    desk: Desk,
+) -> None:
+    desk.open(next(path for path in bundled_sessions() if path.stem == "h100-caches"))
+    desk.window.trigger("roofline.memories")
+    desk.qtbot.waitUntil(desk.page.memories.isVisible)
+    plot = desk.page.memories.plot
+    levels = plot._levels
+    blocks, frames = plot._blocks.opts, plot._frames.opts
+    rates = [level.rate.value for level in levels if level.rate.value]
+    assert blocks["width"] == pytest.approx([plot.getViewBox().width() * rate / rates[0] for rate in rates])
+    assert len(frames["height"]) == 1, "of registers no rate is measured"
+    heights = [*frames["height"], *blocks["height"]]
+    logs = [np.log2(level.nbytes) for level in levels if level.nbytes]
+    slopes = [(heights[3] - high) / (logs[3] - log) for high, log in zip(heights[:3], logs[:3], strict=True)]
+    assert slopes == pytest.approx([slopes[0]] * 3)
+    assert blocks["y0"][-1] + blocks["height"][-1] < plot.getViewBox().height()
+
+
+def test_what_is_in_front_is_presented_and_is_there_again_when_the_stage_is_left(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FullScreen, "toggle", lambda *_: None)  # no screen here
+    desk.open(next(path for path in bundled_sessions() if path.stem == "h100-caches"))
+    page, stage = desk.page, desk.window.stage
+    desk.window.trigger("roofline.memories")
+    stop = page.staging.stop
+    assert stop.mode == "memories"
+    desk.window.trigger("stage")
+    assert page.memories.isVisible()
+    assert not page.memories.export_button.isVisible()
+    assert stage.frame.sentence.text() == unbroken(page.memories.sentence.text())
+    desk.window.trigger("stage")
+    assert page.memories.isVisible()
+    desk.window.trigger("roofline.memories")
+    page.staging.show_stop(stop)
+    assert page.memories.isVisible()
+    page.staging.leave()
+    assert page.card.isVisible(), "a story has shown the memories"
 
 
 def test_without_a_session_the_memories_say_what_would_fill_them(desk: Desk) -> None:

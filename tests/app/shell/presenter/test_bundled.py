@@ -58,6 +58,8 @@ def expected(window: MainWindow, stop: Stop) -> str:
     """The sentence, worked out from the file, or from the numbers of the step."""
     story = window.stage.story
     path = story.session_of(stop) if story else None
+    if not stop.sentence:
+        return window.staging.sentence
     if path is not None and stop.page in {"stepper", "timeline"}:
         return fill(stop.sentence, scene_at(stop, load(path)))
     if path is None:

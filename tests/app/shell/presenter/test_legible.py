@@ -41,6 +41,7 @@ VIEWS = (
     "telemetry",
     "results",
     "roofline",
+    "roofline memories",
     "traffic",
     "compare",
     "planner",
@@ -69,7 +70,7 @@ TOUCH = 1.0  # pixels that two texts may share
 
 def take(window: MainWindow, rig: Rig, qtbot: QtBot, view: str) -> None:
     """Open what has something for every view, and put one of them on the stage."""
-    rig.open(BUNDLED / "h200-traffic.flashscope")
+    rig.open(BUNDLED / f"{'h100-caches' if view == 'roofline memories' else 'h200-traffic'}.flashscope")
     if view == "compare":
         compare = window.pages["compare"]
         assert isinstance(compare, ComparePage)
@@ -85,6 +86,8 @@ def take(window: MainWindow, rig: Rig, qtbot: QtBot, view: str) -> None:
         stepper.show_mode(mode or "blocks")
         answer(rig)
         stepper.seek(4)
+    if mode == "memories":
+        window.trigger("roofline.memories")
     if view == "timeline":
         rig.engine.say([TimelineReady(timeline=made_timeline(kernel)) for kernel in ("flash1", "flash2")])
         timeline = window.pages["timeline"]
