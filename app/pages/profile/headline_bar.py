@@ -15,6 +15,7 @@ from flashscope.app.words.headline import headline_text, needs_recording, note_t
 from flashscope.profiles.results.findings.headline import Headline
 
 HEIGHT_PX = 42  # at least: the plots under it stay where they are while a sentence takes up to two lines
+UNDER_PX = 4  # to the plots
 EMPTY = "Run the sweep: what it shows is said here."
 
 
@@ -39,7 +40,7 @@ class HeadlineBar(QWidget):
         column.addWidget(self.sentence, 1)
         column.addWidget(self.note)
         row = QHBoxLayout(self)
-        row.setContentsMargins(2, 0, 0, 4)
+        row.setContentsMargins(2, 0, 0, UNDER_PX)
         row.addLayout(column, 1)
         row.addWidget(self.link)
         self._least = 0
@@ -68,8 +69,7 @@ class HeadlineBar(QWidget):
     def _make_room(self) -> None:
         """Be as high as a sentence in several lines is, which a narrow or much zoomed window breaks."""
         needed = self.sentence.heightForWidth(self.sentence.width()) if self.sentence.wordWrap() else 0
-        margins = self.layout().contentsMargins()
-        self.setFixedHeight(max(self._least, needed + margins.top() + margins.bottom()))
+        self.setFixedHeight(max(self._least, needed + UNDER_PX))
 
     def _show_note(self, broken: bool) -> None:
         """Leave the note's room to a sentence in several lines, whose tip then says it, too."""
