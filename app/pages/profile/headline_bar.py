@@ -14,7 +14,8 @@ from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.headline import headline_text, needs_recording, note_text
 from flashscope.profiles.results.findings.headline import Headline
 
-HEIGHT_PX = 42  # whatever it says, so that the plots under it stay where they are
+HEIGHT_PX = 42  # at least: the plots under it stay where they are while a sentence takes up to two lines
+UNDER_PX = 4  # to the plots
 EMPTY = "Run the sweep: what it shows is said here."
 
 
@@ -39,11 +40,12 @@ class HeadlineBar(QWidget):
         column.addWidget(self.sentence, 1)
         column.addWidget(self.note)
         row = QHBoxLayout(self)
-        row.setContentsMargins(2, 0, 0, 4)
+        row.setContentsMargins(2, 0, 0, UNDER_PX)
         row.addLayout(column, 1)
         row.addWidget(self.link)
-        keep(self, self.setFixedHeight, HEIGHT_PX)
+        self._least = 0
         self.sentence.fitted.connect(self._show_note)
+        keep(self, self._stand_at_least, HEIGHT_PX)
         self.say(None)
 
     def say(self, headline: Headline | None, *, empty: bool = True) -> None:
@@ -60,8 +62,18 @@ class HeadlineBar(QWidget):
             self.link.setAccessibleName(f"Open {NAMES[recording.stem]}")
             set_tip(self.link, f"Opens {NAMES[recording.stem]}, which is measured on a GPU.")
 
+    def _stand_at_least(self, height: int) -> None:
+        self._least = height
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Be as high as a sentence in several lines is, which a narrow or much zoomed window breaks."""
+        needed = self.sentence.heightForWidth(self.sentence.width()) if self.sentence.wordWrap() else 0
+        self.setFixedHeight(max(self._least, needed + UNDER_PX))
+
     def _show_note(self, broken: bool) -> None:
-        """Leave the note's room to a sentence of two lines, whose tip then says it, too."""
+        """Leave the note's room to a sentence in several lines, whose tip then says it, too."""
+        self._make_room()
         self.note.setVisible(bool(self.note.text()) and not broken)
         set_tip(self.sentence, f"{self.sentence.text()} {self.note.text()}".strip())
 

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.series import Values
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM, px
+from flashscope.app.plots.over_view import OverView
 from flashscope.app.plots.status_marks import status_path
 
 GLYPH_PX, LINE_PX = 11, 1.8
@@ -39,22 +40,16 @@ class Marked(NamedTuple):
     back: bool
 
 
-class DoubtMarks(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes no types
+class DoubtMarks(OverView):
     """Paints the marks.
 
     A point all of whose corners are taken has no mark of its own: others stand where it would be.
     """
 
     def __init__(self, plot: pg.PlotWidget, theme: Theme) -> None:
-        super().__init__()
-        self._plot, self._theme = plot, theme
+        super().__init__(plot, theme, depth=29)
         self._doubted: Sequence[DoubtedPoints] = ()
         self._marked: Sequence[Marked] | None = ()
-        view = plot.getViewBox()
-        self.setParentItem(view)
-        self.setZValue(29)
-        view.sigRangeChanged.connect(self._place)
-        view.sigResized.connect(self._place)
 
     @property
     def marked(self) -> Sequence[Marked]:
@@ -67,37 +62,24 @@ class DoubtMarks(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes
         """Mark the points of these; the first ones have their corners first."""
         if doubted or self._doubted:
             self._doubted = doubted
-            self._place()
+            self.place()
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Take other colours, and the zoom in use."""
-        self._theme = theme
-        self._place()
-
-    def _place(self, *_: object) -> None:
+    def place(self) -> None:
         """Have the marks placed when they are painted next."""
         self.prepareGeometryChange()
         self._marked = None if self._doubted else ()
         self.update()
 
     def _placed(self) -> Iterator[Marked]:
-        room, size = self.boundingRect(), (px(WIDE_PX), px(HIGH_PX))
-        taken = Taken(*size)
-        for one in self._doubted:
-            for place in one.places:
-                point = self._plot.getViewBox().mapFromView(QPointF(*place.tolist()))
-                if not room.contains(point):
+        taken = Taken(px(WIDE_PX), px(HIGH_PX))
+        for one, places in zip(self._doubted, self.pixels(one.places for one in self._doubted), strict=True):
+            for point in (QPointF(*place) for place in places.tolist()):
+                if not self.holds(point):
                     continue
                 corners = (point + QPointF(x * px(ASIDE_PX[0]), y * px(ASIDE_PX[1])) for x, y in CORNERS)
-                free = next((at for at in corners if room.contains(at) and taken.take(at)), None)
+                free = next((at for at in corners if self.holds(at) and taken.take(at)), None)
                 if free is not None:
                     yield Marked(free, one.back)
-
-    @guarded(QRectF)
-    def boundingRect(self) -> QRectF:
-        """All of the view."""
-        view = self._plot.getViewBox()
-        return QRectF(0, 0, view.width(), view.height())
 
     @guarded()
     def paint(self, painter: QPainter, *_: Any) -> None:

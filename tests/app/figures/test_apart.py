@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flashscope.app.figures.text_places import place_texts, spread_texts
+from flashscope.app.figures.text_places import share_texts, spread_texts
 
 WANTED = st.lists(st.floats(-50, 450), max_size=16)
 GAP, LOW, HIGH = 14.0, 7.0, 393.0
@@ -37,12 +37,18 @@ def test_more_texts_than_have_room_have_no_places() -> None:
 
 
 @given(WANTED, st.floats(0, 60))
-def test_the_first_ones_are_chosen_and_none_stands_far_from_what_it_names(
+def test_every_text_has_a_place_near_it_if_not_alone_and_the_first_is_never_among_the_others(
     wanted: list[float], far: float
 ) -> None:
-    placed = place_texts(wanted, GAP, LOW, HIGH, far)
-    places = sorted(placed.values())
-    assert all(b - a >= GAP - 1e-6 for a, b in pairwise(places))
-    assert all(abs(place - wanted[index]) <= far for index, place in placed.items())
-    if wanted and LOW <= wanted[0] <= HIGH:
-        assert 0 in placed
+    inside = [min(max(place, LOW), HIGH) for place in wanted]
+    shared = share_texts(inside, GAP, LOW, HIGH, far)
+    assert sorted(member for one in shared for member in one.members) == [*range(len(wanted))]
+    assert all(list(one.members) == sorted(one.members) for one in shared)
+    assert all(b.at - a.at >= GAP - 1e-6 for a, b in pairwise(shared))
+    for one in shared:
+        middle = sum(inside[member] for member in one.members) / len(one.members)
+        assert abs(one.at - middle) <= far + 1e-6
+
+
+def test_of_texts_at_one_place_the_last_ones_share_a_line() -> None:
+    assert [one.members for one in share_texts([200.0] * 4, GAP, LOW, HIGH, GAP)][:2] == [(0,), (1,)]

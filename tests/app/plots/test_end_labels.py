@@ -1,5 +1,6 @@
 """Names at the ends of curves can be read whatever is drawn there."""
 
+import numpy as np
 import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
@@ -7,7 +8,9 @@ from PySide6.QtWidgets import QApplication
 from flashscope.app.look.theme import THEMES, Theme
 from flashscope.app.look.zoom import ZOOM
 from flashscope.app.plots.sweep.end_labels import _passes
+from flashscope.app.plots.sweep.kernel_curves import Ending
 from flashscope.app.plots.sweep.sweep_card import SweepCard
+from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.quantities.registry import FOOTPRINT
 from tests.profiles.sessions import make_plan, script, session_of
@@ -49,7 +52,7 @@ def test_no_model_that_goes_on_behind_a_curves_end_strikes_its_name_through(
     assert qapp
     card = begun(theme)
     labels = card.plot.labels
-    models = labels._in_view(one.model for one in labels._endings)
+    models = labels.pixels(one.model for one in labels._endings)
     assert len(labels.written) == len(KERNELS)
     assert any(_passes(model, one.box) for model in models for one in labels.written)
     struck = names(card)
@@ -59,3 +62,23 @@ def test_no_model_that_goes_on_behind_a_curves_end_strikes_its_name_through(
         model.hide()
     assert struck == names(card)
     card.close()
+
+
+def test_curves_that_lie_on_each_other_are_named_in_one_line_that_counts_those_it_has_no_room_for(
+    qapp: QApplication,
+) -> None:
+    plot = SweepPlot(FOOTPRINT, THEMES["dark"])
+    plot.resize(520, 300)
+    plot.show()
+    qapp.processEvents()
+    plot.getViewBox().setRange(xRange=(0, 1.5), yRange=(0, 1), padding=0)
+    kernels = ("flash3", "standard", *(f"flash3-{letter}" for letter in "abcdefghij"))
+    ends = [Ending(kernel, np.array([[0.0, 0.1], [1.0, 0.1]])) for kernel in kernels]
+    plot.labels.show_endings(ends, "flash3", alone=False)
+    written = plot.labels.written
+    named = [kernel for one in written for kernel in (one.kernel, *one.beside)]
+    assert sorted(named) == sorted(kernels)
+    assert ("flash3", ()) in [(one.kernel, one.beside) for one in written]
+    assert all(plot.labels.boundingRect().contains(one.box) for one in written)
+    (shared,) = [one for one in written if one.beside]
+    assert [*plot.labels._parts(shared)][-1][0] == f" +{len(shared.beside) - shared.told}"

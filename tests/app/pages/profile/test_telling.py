@@ -131,6 +131,18 @@ def test_the_recording_that_is_offered_is_of_a_problem_like_the_one_on_show(
     assert [path.stem for path in chosen] == [recording]
 
 
+def test_no_line_of_a_sentence_is_cut_that_takes_three(qapp: QApplication) -> None:
+    bar = HeadlineBar()
+    bar.resize(400, bar.height())
+    bar.show()
+    before = bar.height()
+    bar.sentence.setText("flash2 takes as much memory as flash1 and is as fast, within the noise. " * 2)
+    qapp.processEvents()
+    assert bar.sentence.height() >= bar.sentence.heightForWidth(bar.sentence.width()) > before
+    bar.sentence.setText("flash2 is as fast.")
+    assert bar.height() == before
+
+
 @pytest.mark.matrix
 def test_a_sentence_of_two_lines_takes_the_room_of_the_note_and_says_it_in_its_tip(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
