@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
+from PySide6.QtCore import QRectF
 
 from flashscope.app.figures.spans import Span, seqlen_changes
 from flashscope.app.look.theme import Theme
 from flashscope.app.plots.filling import filling
+from flashscope.app.plots.timeline.span_bars import SpanBars
 
 ShadeRange = tuple[float, float]
 MOST_CHANGES = 100  # of N that have a line
@@ -26,7 +28,7 @@ class Shades:
     """
 
     def __init__(self, plot: Any, opacity: int) -> None:
-        self.bars = pg.BarGraphItem(x0=[], x1=[], y0=[], height=[], brushes=[], pen=pg.mkPen(None))
+        self.bars = SpanBars()
         self._changes = pg.PlotDataItem(connect="pairs")
         self._opacity = opacity
         self._drawn: object = None
@@ -39,19 +41,25 @@ class Shades:
         if drawn == self._drawn:
             return
         self._drawn = drawn
-        bands = [
-            (span, place, kernel) for span in spans for place, kernel in enumerate(reversed(span.kernels))
-        ]
-        brushes = {kernel: filling(kernel, theme, self._opacity) for _, _, kernel in bands}
-        tall = [(height[1] - height[0]) / len(span.kernels) for span, _, _ in bands]
-        self.bars.setOpts(
-            x0=[span.start_s for span, _, _ in bands],
-            x1=[view[1] if span.end_s is None else span.end_s for span, _, _ in bands],
-            y0=[height[0] + place * share for (_, place, _), share in zip(bands, tall, strict=True)],
-            height=tall,
-            brushes=[brushes[kernel] for _, _, kernel in bands],
+        self.bars.show_bars(
+            [
+                (filling(kernel, theme, self._opacity), bars)
+                for kernel, bars in _bars(spans, view[1], height).items()
+            ]
         )
         changes = seqlen_changes(list(spans))
         changes = changes if len(changes) <= MOST_CHANGES else []  # they would hide what they part
         self._changes.setData(np.repeat([time for time, _ in changes], 2), np.tile(height, len(changes)))
         self._changes.setPen(pg.mkPen(theme.dim, width=1, dash=[2, 3]))
+
+
+def _bars(spans: Sequence[Span], end_s: float, height: ShadeRange) -> dict[str, list[QRectF]]:
+    """Where each kernel's bars stand, in units of the plot; in a span the last kernel's is the lowest."""
+    bars: dict[str, list[QRectF]] = {}
+    for span in spans:
+        wide = (end_s if span.end_s is None else span.end_s) - span.start_s
+        tall = (height[1] - height[0]) / len(span.kernels)
+        for place, kernel in enumerate(reversed(span.kernels)):
+            bar = QRectF(span.start_s, height[0] + place * tall, wide, tall)
+            bars.setdefault(kernel, []).append(bar)
+    return bars

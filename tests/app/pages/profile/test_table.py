@@ -155,9 +155,8 @@ def test_kernels_that_take_turns_are_all_marked_in_flight(bench: Bench) -> None:
     assert bench.controller.session is not None
     lane = bench.page.bottom.strip.lanes["memory_used"]
     lane._shades.draw(spans_of(bench.controller.session), (0.0, 2.0), (0.0, 1.0), DARK)
-    bars = lane._shades.bars.opts
-    assert [*bars["y0"]] == [0.0, 0.0, 0.0, 0.5]  # two checks, then a band for each
-    assert [*bars["height"]] == [1.0, 1.0, 0.5, 0.5]
+    stand = [[(bar.y(), bar.height()) for bar in bars] for _, bars in lane._shades.bars.fillings]
+    assert stand == [[(0.0, 1.0), (0.5, 0.5)], [(0.0, 1.0), (0.0, 0.5)]]  # a check, then a band, of each
 
 
 @pytest.mark.matrix
