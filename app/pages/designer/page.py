@@ -26,11 +26,12 @@ from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.cuts import compiled_words, cut_sentence, cut_words, problem_line, reasons, rows
+from flashscope.app.words.provenance import Provenance, of_machine
 from flashscope.kernels.cuda.design.card import GpuCard, card_of
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.design.refusals import refusals
 from flashscope.kernels.workload.cut import CompiledCut, Cut, CutKernel
-from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.cuts import CutsAsked, CutsToTime, CutTimes
 
@@ -66,7 +67,7 @@ class DesignerPage(Page):
         self._done = 0
         self.found: CutCell
         self.grid: CutGrid[CutCell]
-        self.staging = DesignerStaging(controller, lambda: None if self.choices.on_cpu else self.card)
+        self.staging = DesignerStaging(controller, self._provenance)
         self._lay_out()
         self._connect()
         self._offer_cards()
@@ -122,6 +123,14 @@ class DesignerPage(Page):
     def card(self) -> GpuCard:
         """The GPU whose limits count."""
         return self.choices.cards.card
+
+    def _provenance(self) -> Provenance:
+        """A model of the card, but where what this machine measured is on show."""
+        if not self.choices.on_cpu and not self.landscape.measured:
+            return Provenance("model", "cuda", self.card.name)
+        backend: Backend = "cpu" if self.choices.on_cpu else "cuda"
+        of = "tiles of flash2" if self.choices.on_cpu else f"cuts of {self.choices.kernel}"
+        return replace(of_machine(self.controller.machine, backend), of=of)
 
     @property
     def problem(self) -> Problem:

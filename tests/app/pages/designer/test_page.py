@@ -299,6 +299,14 @@ def test_cuts_of_this_machines_gpu_are_timed_beside_the_shipped_one(
     told = f"Fastest on fresh rounds: {own.block_q} × {own.block_k}, 2.10 ms (2.10 to 2.10), the shipped one."
     assert page.bar.progress.text() == told
     assert page.found.tip.endswith("2.10 ms (2.10 to 2.10) in fresh rounds")
+    assert page.staging.provenance.badge == "MODEL · GPU NVIDIA A10"
+    page.landscape.colours.setCurrentIndex(page.landscape.colours.count() - 1)
+    assert page.staging.provenance.badge == "LIVE GPU · cuts of flash2"
+    assert page.landscape.told.text().endswith(" on NVIDIA A10 · measured")
+    export = page.landscape.make_export()
+    assert export is not None
+    assert export.provenance["source"].startswith("Measured: ")
+    assert {line[-2] for line in export.rows} == {None, 2.1, 3.0}
     page.choices.cards.setCurrentIndex(1)
     assert "fresh rounds" not in page.found.tip  # they are of another card
     assert not page.bar.time.isVisible()
