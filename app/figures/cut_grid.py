@@ -3,10 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
+from statistics import median
+from types import MappingProxyType
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
+from flashscope.app.figures.cut_times import RoundTimes
 from flashscope.app.words.cuts import cell_tip
 from flashscope.app.words.units import bytes_short, digits, share_text, traffic_text
 from flashscope.kernels.cuda.design.card import GpuCard
@@ -48,10 +51,12 @@ class CutCell(NamedTuple):
     Attributes:
         found: What it takes, by the compiler's registers where it has been compiled.
         compiled: What the compiler made of it; None: it was not asked.
+        times: How long it took on this machine.
     """
 
     found: Estimate
     compiled: CompiledCut | None = None
+    times: RoundTimes = RoundTimes()
 
     @property
     def cut(self) -> Cut:
@@ -62,7 +67,7 @@ class CutCell(NamedTuple):
     def refused(self) -> tuple[str, ...]:
         """Why it does not run, each in a sentence; none: nothing refuses it."""
         failure = self.compiled.failure if self.compiled else ""
-        return self.found.refused or ((failure,) if failure else ())
+        return self.found.refused or tuple(filter(None, (failure, self.times.failure)))
 
     @property
     def spills(self) -> bool:
@@ -71,13 +76,13 @@ class CutCell(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """That it spills."""
-        return SPILLS if self.spills and not self.refused else ""
+        """That it spills, or was timed anew."""
+        return SPILLS * (self.spills and not self.refused) + self.times.mark
 
     @property
     def tip(self) -> str:
         """What its cut takes, or why it does not run."""
-        return cell_tip(self.found, self.refused, self.compiled)
+        return "\n".join((cell_tip(self.found, self.refused, self.compiled), *self.times.told))
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,10 @@ def _spilled(cell: CutCell) -> float | None:
     return cell.compiled.spilled if cell.compiled else None
 
 
+def _runtime(cell: CutCell) -> float | None:
+    return median(cell.times.ms) if cell.times.ms else None
+
+
 QUANTITIES: Sequence[CutQuantity[CutCell]] = (
     CutQuantity("warps", "warps an SM", lambda one: one.found.occupancy.warps, "{:.0f}".format),
     CutQuantity("shared", "shared memory", lambda one: one.found.shared_bytes, bytes_short),
@@ -148,6 +157,7 @@ QUANTITIES: Sequence[CutQuantity[CutCell]] = (
     CutQuantity("last", "last wave full", lambda one: one.found.last_wave, share_text),
     CutQuantity("registers", "registers (compiled)", _registers, "{:.0f}".format),
     CutQuantity("spilled", "bytes spilled (compiled)", _spilled, "{:.0f}".format),
+    CutQuantity("runtime", "runtime, ms (measured)", _runtime, digits, True),
 )
 
 
@@ -156,9 +166,19 @@ def row_knobs(cut: Cut) -> Sequence[Knob]:
     return [knob for knob in KNOBS[cut.kernel] if knob.name != KEYS]
 
 
-def cut_grid(
-    cut: Cut, rows: Knob, problem: Problem, card: GpuCard, compiled: Mapping[Cut, CompiledCut]
-) -> CutGrid[CutCell]:
+class Known(NamedTuple):
+    """What is known of cuts of a problem beside what follows from formulas.
+
+    Attributes:
+        compiled: What the compiler made of those it was asked for.
+        times: How long those took that were timed.
+    """
+
+    compiled: Mapping[Cut, CompiledCut] = MappingProxyType({})
+    times: Mapping[Cut, RoundTimes] = MappingProxyType({})
+
+
+def cut_grid(cut: Cut, rows: Knob, problem: Problem, card: GpuCard, known: Known) -> CutGrid[CutCell]:
     """All cuts that differ from one in its keys and in another number.
 
     Args:
@@ -166,14 +186,14 @@ def cut_grid(
         rows: The other number.
         problem: What they compute.
         card: The GPU.
-        compiled: What the compiler made of those it was asked for.
+        known: What is known of some of them.
     """
     keys = next(knob for knob in KNOBS[cut.kernel] if knob.name == KEYS)
     return CutGrid(
         rows,
         tuple(
             tuple(
-                cell_of(replace(cut, **{rows.name: value, KEYS: of_keys}), problem, card, compiled)
+                cell_of(replace(cut, **{rows.name: value, KEYS: of_keys}), problem, card, known)
                 for of_keys in keys.values
             )
             for value in rows.values
@@ -181,8 +201,8 @@ def cut_grid(
     )
 
 
-def cell_of(cut: Cut, problem: Problem, card: GpuCard, compiled: Mapping[Cut, CompiledCut]) -> CutCell:
-    """One cut, by what the compiler made of it where it was asked."""
-    found = compiled.get(cut)
+def cell_of(cut: Cut, problem: Problem, card: GpuCard, known: Known) -> CutCell:
+    """One cut, by the compiler's registers where it was compiled."""
+    found = known.compiled.get(cut)
     registers = found.registers if found and not found.failure else None
-    return CutCell(estimate(cut, problem, card, registers), found)
+    return CutCell(estimate(cut, problem, card, registers), found, known.times.get(cut, RoundTimes()))

@@ -13,6 +13,8 @@ from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import set_tip
 
 ONE, ALL, STOP, SHIPPED = "designer.compile", "designer.compile-all", "designer.stop", "designer.shipped"
+TIME = "designer.time"
+TIME_TIP = "Check each cut that fits, run all in turns, and the five fastest anew; sweeps wait meanwhile"
 TIP = "Have the CUDA compiler say what {what} takes: registers and spills; it needs no GPU"
 
 
@@ -22,12 +24,14 @@ class CompileBar(QWidget):
     Signals:
         one_asked: Compile this cut.
         all_asked: Compile all that fit.
+        time_asked: Time all that fit.
         stopped: Compile no more.
         shipped_asked: Go back to the shipped cut.
     """
 
     one_asked = Signal()
     all_asked = Signal()
+    time_asked = Signal()
     stopped = Signal()
     shipped_asked = Signal()
 
@@ -39,6 +43,7 @@ class CompileBar(QWidget):
 
         self.one = button("Compile", "Compile the cut", ONE, self.one_asked.emit, "primary")
         self.every = button("Compile all that fit", "Compile all cuts that fit", ALL, self.all_asked.emit)
+        self.time = button("Time all that fit", "Time all cuts that fit", TIME, self.time_asked.emit)
         self.stop = button("Stop", "Compile no more", STOP, self.stopped.emit)
         self.shipped = button("Shipped cut", "Go back to the shipped cut", SHIPPED, self.shipped_asked.emit)
         self.progress = ElidedLabel()
@@ -47,9 +52,10 @@ class CompileBar(QWidget):
         set_tip(self.every, TIP.format(what="each cut below that nothing refuses"))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        parts = (self.one, self.every, self.stop, self.shipped, self.progress)
+        set_tip(self.time, TIME_TIP)
+        parts = (self.one, self.every, self.time, self.stop, self.shipped, self.progress)
         column.addWidget(Lines(parts, (self.progress,), 8))
-        self.show_state(None, one=False, every=False)
+        self.show_state("", one=False, every=False)
 
     @property
     def actions_offered(self) -> list[Action]:
@@ -61,17 +67,19 @@ class CompileBar(QWidget):
             Action(SHIPPED, "Go back to the shipped cut", self.shipped.click, "Designer", "S"),
         ]
 
-    def show_state(self, left: tuple[int, int] | None, *, one: bool, every: bool, told: str = "") -> None:
+    def show_state(self, busy: str, *, one: bool, every: bool, time: bool = False, told: str = "") -> None:
         """Show how far it is, or what can be asked.
 
         Args:
-            left: So many of so many cuts are compiled; None: nothing is being compiled.
+            busy: How far what is being done is, in words; empty: nothing is.
             one: Whether the cut can be compiled.
             every: Whether there are others that can.
+            time: Whether cuts can be timed: the card is this machine's.
             told: What the compiler made of the cut; empty: it was not asked.
         """
-        busy = left is not None
         self.one.setEnabled(one and not busy)
         self.every.setEnabled(every and not busy)
-        self.stop.setVisible(busy)
-        self.progress.setText(f"Compiled {left[0]} of {left[1]} …" if left else told)
+        self.time.setVisible(time)
+        self.time.setEnabled(not busy)
+        self.stop.setVisible(bool(busy))
+        self.progress.setText(busy or told)

@@ -1,10 +1,12 @@
 """The card of cuts side by side, and what its rows and colours stand for."""
 
 from collections.abc import Sequence
+from statistics import median
 
 from PySide6.QtCore import Qt, Signal
 
 from flashscope.app.figures.cut_grid import QUANTITIES, SPILLS, CutCell, CutGrid, CutQuantity, row_knobs
+from flashscope.app.figures.cut_times import ANEW
 from flashscope.app.look.theme import Theme
 from flashscope.app.plots.designer.landscape import SHIPPED, DrawnCuts, Landscape
 from flashscope.app.plots.export.button import ExportButton
@@ -19,13 +21,18 @@ from flashscope.app.words.version import own_version
 from flashscope.kernels.cuda.design.cut import Knob
 from flashscope.kernels.workload.cut import Cut
 
-LEGEND = f"× does not run   {SPILLS} spills   {SHIPPED} shipped"
-MODELLED = "model"
+LEGEND = f"× does not run   {SPILLS} spills   {SHIPPED} shipped   {ANEW} timed anew"
+MODELLED, MEASURED = "model", "measured"
+SOURCES = {
+    False: "A model: formulas, and NVIDIA's rules of occupancy; registers as compiled",
+    True: "Measured: medians of rounds in turns with a cold cache; all but the times is a model",
+}
 MOST_OF_IT = 100  # of the title line is the words'
+RUNTIME = "runtime"  # the key of the quantity that is measured
 NUMBERS = ("groups", "subtiles", "block_k", "stages", "q_stages", "residents")
 COLUMNS = (
     *("kernel", "block_q", *NUMBERS, "runs", "why_not", "shared_bytes", "threads", "registers"),
-    *("spilled_bytes", "blocks_per_sm", "warps_per_sm", "waves", "loop_bytes"),
+    *("spilled_bytes", "blocks_per_sm", "warps_per_sm", "waves", "loop_bytes", "median_ms", "timed_anew"),
 )
 
 
@@ -77,6 +84,13 @@ class LandscapeCard(Card):
         """What the colours stand for."""
         return QUANTITIES[self.colours.currentIndex()]
 
+    @property
+    def measured(self) -> bool:
+        """Whether the colours stand for what was measured."""
+        drawn = self.plot.drawn
+        cells = () if drawn is None else (cell for row in drawn.grid.cells for cell in row)
+        return self.quantity.key == RUNTIME and any(cell.times.ms for cell in cells)
+
     def take_kernel(self, cut: Cut) -> None:
         """Offer the numbers of a cut's kernel for the rows."""
         knobs = row_knobs(cut)
@@ -96,8 +110,8 @@ class LandscapeCard(Card):
     def show_grid(self, grid: CutGrid[CutCell], chosen: Cut, shipped: Cut, told: str) -> None:
         """Draw cuts; `told` says what they compute and on what card."""
         self._told = told
-        self.told.setText(f"{told} · {MODELLED}")
         self.plot.show_grid(DrawnCuts(grid, self.quantity, chosen, shipped))
+        self.told.setText(f"{told} · {MEASURED if self.measured else MODELLED}")
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -116,7 +130,7 @@ class LandscapeCard(Card):
             plots=[self.plot],
             theme=self._theme,
             provenance={
-                "source": "A model: formulas, and NVIDIA's rules of occupancy; registers as compiled",
+                "source": SOURCES[self.measured],
                 "problem": self._told,
                 "written by": f"Flashscope {own_version()}",
             },
@@ -138,4 +152,5 @@ def _row(cell: CutCell) -> list[ExportCell]:
         *(int(not cell.refused), " ".join(cell.refused), found.shared_bytes, found.threads),
         *((compiled.registers, compiled.spilled) if compiled else (None, None)),
         *(found.occupancy.blocks, found.occupancy.warps, found.waves, found.loop_bytes),
+        *((median(cell.times.ms), int(cell.times.anew is not None)) if cell.times.ms else (None, None)),
     ]

@@ -1,6 +1,6 @@
 """The Designer page: a cut of flash2 or flash3 against the limits of a card, and the cuts around it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
-from flashscope.app.figures.cut_grid import CutCell, CutGrid, cell_of, cut_grid
+from flashscope.app.figures.cut_grid import CutCell, CutGrid, Known, cell_of, cut_grid
+from flashscope.app.figures.cut_times import RoundTimes, verdict
 from flashscope.app.figures.sm_bars import sm_bars
 from flashscope.app.figures.tile_grid import SHIPPED
 from flashscope.app.look.theme import Theme
@@ -19,21 +20,23 @@ from flashscope.app.pages.designer.compile_bar import CompileBar
 from flashscope.app.pages.designer.knobs import Knobs
 from flashscope.app.pages.designer.landscape_card import LandscapeCard
 from flashscope.app.pages.designer.staging import DesignerStaging
-from flashscope.app.pages.designer.tiles_view import TilesView
+from flashscope.app.pages.designer.tiles_view import BESIDE_A_SWEEP, TilesView
 from flashscope.app.plots.designer.sm_picture import SmPicture
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.cuts import compiled_words, cut_sentence, cut_words, problem_line, reasons, rows
-from flashscope.kernels.cuda.design.card import GpuCard
+from flashscope.app.words.provenance import Provenance, of_machine
+from flashscope.kernels.cuda.design.card import GpuCard, card_of
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.design.refusals import refusals
 from flashscope.kernels.workload.cut import CompiledCut, Cut, CutKernel
-from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.results.model.session import Session
-from flashscope.profiles.wire.cuts import CutsAsked
+from flashscope.profiles.wire.cuts import CutsAsked, CutsToTime, CutTimes
 
 MODELLED = "model"
+BEING_DONE = "Cuts are being compiled or timed; stop that first."
 Build = tuple[Problem, tuple[int, int]]  # what compiled cuts are of: a problem, and a compute capability
 
 
@@ -58,10 +61,13 @@ class DesignerPage(Page):
         self.on_gpu, self.tiles = QWidget(), TilesView(controller, theme, self.choices.cpu_problem)
         self._cuts: dict[CutKernel, Cut] = {}  # those last chosen
         self._built: dict[Build, dict[Cut, CompiledCut]] = {}
+        self._times: dict[Problem, dict[Cut, RoundTimes]] = {}
+        self._own: Cut | None = None  # the shipped cut when it was shown last
+        self._far = ""
         self._done = 0
         self.found: CutCell
         self.grid: CutGrid[CutCell]
-        self.staging = DesignerStaging(controller, lambda: None if self.choices.on_cpu else self.card)
+        self.staging = DesignerStaging(controller, self._provenance)
         self._lay_out()
         self._connect()
         self._offer_cards()
@@ -95,14 +101,18 @@ class DesignerPage(Page):
 
     def _connect(self) -> None:
         controller, cuts = self.controller, self.controller.cuts
-        self.choices.changed.connect(self._show)
+        self.choices.changed.connect(self._follow)
         self.choices.kernel_changed.connect(self._take_kernel)
-        self.knobs.changed.connect(self._show)
+        self.knobs.changed.connect(self._follow)
         self.landscape.changed.connect(self._show)
         self.landscape.plot.picked.connect(self.show_cut)
         self.bar.one_asked.connect(self.compile_one)
         self.bar.all_asked.connect(self.compile_all)
+        self.bar.time_asked.connect(self.time_cuts)
         self.bar.stopped.connect(cuts.cancel)
+        cuts.timed.connect(self._take_timed)
+        cuts.progressed.connect(self._take_progress)
+        controller.running_changed.connect(lambda _running: self._show_state())
         self.bar.shipped_asked.connect(self.show_shipped)
         cuts.compiled.connect(self._take_compiled)
         cuts.changed.connect(self._show_state)
@@ -113,6 +123,14 @@ class DesignerPage(Page):
     def card(self) -> GpuCard:
         """The GPU whose limits count."""
         return self.choices.cards.card
+
+    def _provenance(self) -> Provenance:
+        """A model of the card, but where what this machine measured is on show."""
+        if not self.choices.on_cpu and not self.landscape.measured:
+            return Provenance("model", "cuda", self.card.name)
+        backend: Backend = "cpu" if self.choices.on_cpu else "cuda"
+        of = "tiles of flash2" if self.choices.on_cpu else f"cuts of {self.choices.kernel}"
+        return replace(of_machine(self.controller.machine, backend), of=of)
 
     @property
     def problem(self) -> Problem:
@@ -136,7 +154,7 @@ class DesignerPage(Page):
         return [
             *self.bar.actions_offered,
             act("kernel", "Design the next kernel", self.choices.next_kernel, "K"),
-            act("time", "Time all tiles of flash2 in NumPy", self.time_tiles, "T"),
+            act("time", "Time all cuts that fit on this machine", self.time_cuts, "T"),
             act("more-keys", "Take more keys a tile", turn("block_k", 1), "Right"),
             act("fewer-keys", "Take fewer keys a tile", turn("block_k", -1), "Left"),
             act("more-rows", "Take more rows a tile", turn("groups", 1), "Down"),
@@ -167,10 +185,33 @@ class DesignerPage(Page):
         else:
             self.show_cut(self.shipped)
 
-    def time_tiles(self) -> None:
-        """Time the tiles of flash2 in NumPy, which come to the front."""
-        self.choices.show_kernel("numpy")
-        self.tiles.start()
+    def time_cuts(self) -> None:
+        """Time the cuts side by side; where the card is not this machine's, the tiles of flash2 in NumPy."""
+        if not self._is_here:
+            self.choices.show_kernel("numpy")
+        if self.choices.on_cpu:
+            self.tiles.start()
+        elif not self._why_not_timed:
+            own, problem = self.shipped, self.problem
+            cells = (cell for row in self.grid.cells for cell in row)
+            cuts = dict.fromkeys((*(cell.cut for cell in cells if not cell.refused), own))
+            self._times.pop(problem, None)
+            self.controller.cuts.ask(
+                CutsToTime(problem=problem, backend="cuda", cuts=tuple(cuts), shipped=own)
+            )
+
+    @property
+    def _is_here(self) -> bool:
+        """Whether the card that is chosen is this machine's."""
+        machine = self.controller.machine
+        device = machine.device("cuda") if machine else None
+        return device is not None and card_of(device) == self.card
+
+    @property
+    def _why_not_timed(self) -> str:
+        """Why no cut can be timed now; empty: one can."""
+        busy = BEING_DONE if self.controller.cuts.asked else ""
+        return busy or (BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied)
 
     def compile_one(self) -> None:
         """Compile the cut on show, and the shipped one beside it."""
@@ -206,14 +247,24 @@ class DesignerPage(Page):
         self._done += 1
         self._show()
 
+    def _take_timed(self, asked: CutsToTime, timed: CutTimes) -> None:
+        if asked.backend == "cuda":
+            of = self._times.setdefault(asked.problem, {})
+            of[timed.cut] = of.get(timed.cut, RoundTimes()).with_one(timed)
+            self._show()
+
+    def _take_progress(self, done: int, total: int) -> None:
+        self._far = f"Timed {done:,} of {total:,} runs …"
+        self._show_state()
+
     def _offer_cards(self) -> None:
         machine, session = self.controller.machine, self.controller.session
         here = machine.device("cuda") if machine else None
         recorded = session.machine.device("cuda") if session and session.machine else None
         before = self.card
         self.choices.cards.offer((("this machine", here), ("of the session on show", recorded)))
-        if self.card != before and self._cuts:
-            self._show()
+        if self.card != before and self._own:
+            self._follow()
 
     def _take_kernel(self) -> None:
         """Show the cut of the other kernel that was chosen last, first the shipped one; or tiles of NumPy."""
@@ -224,6 +275,13 @@ class DesignerPage(Page):
         else:
             self.show_cut(self._cuts.get(self.choices.kernel) or self.shipped)
 
+    def _follow(self) -> None:
+        """Show what was chosen; the shipped cut becomes that of another problem or card."""
+        if not self.choices.on_cpu and self.knobs.cut == self._own:
+            self.show_shipped()
+        else:
+            self._show()
+
     def _show(self) -> None:
         """Work out all that is on show; it takes milliseconds."""
         if self.choices.on_cpu:
@@ -231,12 +289,12 @@ class DesignerPage(Page):
             self.staging.changed.emit()
             return
         problem, card, cut, own = self.problem, self.card, self.knobs.cut, self.shipped
-        compiled = self._compiled
-        self._cuts[cut.kernel] = cut
-        self.found = cell_of(cut, problem, card, compiled)
-        beside = cell_of(own, problem, card, compiled)
+        known = Known(self._compiled, self._times_here)
+        self._cuts[cut.kernel], self._own = cut, own
+        self.found = cell_of(cut, problem, card, known)
+        beside = cell_of(own, problem, card, known)
         self.landscape.take_kernel(cut)
-        self.grid = cut_grid(cut, self.landscape.knob, problem, card, compiled)
+        self.grid = cut_grid(cut, self.landscape.knob, problem, card, known)
         told = f"{problem_line(problem)} on {card.name}"
         self.landscape.show_grid(self.grid, cut, own, f"{cut.kernel}: {told}")
         self.knobs.mark(lambda name, value: bool(refusals(replace(cut, **{name: value}), problem, card)), own)
@@ -258,8 +316,20 @@ class DesignerPage(Page):
 
     def _show_state(self) -> None:
         asked = self.controller.cuts.asked
-        left = (self._done, len(asked.cuts)) if isinstance(asked, CutsAsked) else None
+        if asked is None:
+            self._far = ""
+        elif isinstance(asked, CutsAsked):
+            self._far = f"Compiled {self._done} of {len(asked.cuts)} …"
+        self._far = self._far or ("Each is checked first …" if asked else "")
         wanted = {self.found.cut, self.shipped} - self._compiled.keys()
-        told = compiled_words(self.found.compiled) if self.found.compiled else ""
-        free = asked is None
-        self.bar.show_state(left, one=bool(wanted) and free, every=bool(self._left) and free, told=told)
+        told = verdict(self._times_here, self.shipped)
+        if self.found.compiled:
+            told = f"{told} {compiled_words(self.found.compiled)}".lstrip()
+        self.bar.show_state(
+            self._far, one=bool(wanted), every=bool(self._left), time=self._is_here, told=told
+        )
+
+    @property
+    def _times_here(self) -> Mapping[Cut, RoundTimes]:
+        """How long cuts of this problem took, where the card is this machine's."""
+        return self._times.get(self.problem, {}) if self._is_here else {}

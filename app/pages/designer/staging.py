@@ -2,12 +2,9 @@
 
 from collections.abc import Callable
 
-from msgspec.structs import replace
-
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.staging import Staging
-from flashscope.app.words.provenance import Provenance, of_machine
-from flashscope.kernels.cuda.design.card import GpuCard
+from flashscope.app.words.provenance import Provenance
 
 
 class DesignerStaging(Staging):
@@ -15,17 +12,14 @@ class DesignerStaging(Staging):
 
     Args:
         controller: Has the session on show.
-        card: The card that is chosen; None: tiles are measured on this CPU.
+        provenance: Where the figures on show come from.
     """
 
-    def __init__(self, controller: Controller, card: Callable[[], GpuCard | None]) -> None:
+    def __init__(self, controller: Controller, provenance: Callable[[], Provenance]) -> None:
         super().__init__("designer", controller)
-        self._card = card
+        self._provenance = provenance
 
     @property
     def provenance(self) -> Provenance:
-        """A model of the card, or this machine."""
-        card = self._card()
-        if card is None:
-            return replace(of_machine(self.controller.machine, "cpu"), of="tiles of flash2")
-        return Provenance("model", "cuda", card.name)
+        """A model of a card, or this machine."""
+        return self._provenance()

@@ -8,21 +8,19 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.figures.cut_grid import CutGrid, CutQuantity
+from flashscope.app.figures.cut_times import ANEW, RoundTimes, verdict
 from flashscope.app.figures.tile_grid import (
-    ANEW,
     HELD,
     RUNTIME,
     SHIPPED,
     TileCell,
-    TileTimes,
     left,
     tile_cell,
     tile_grid,
-    verdict,
 )
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
-from flashscope.app.pages.designer.compile_bar import STOP
+from flashscope.app.pages.designer.compile_bar import STOP, TIME
 from flashscope.app.plots.designer.landscape import SHIPPED as STAR
 from flashscope.app.plots.designer.landscape import DrawnCuts, Landscape
 from flashscope.app.plots.export.button import ExportButton
@@ -41,7 +39,6 @@ from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.cuts import ROUNDS, CutRequest, CutsEnded, CutsToTime, CutTimes
 
-TIME = "designer.time"
 BEING_TIMED = "The Designer times tiles, and a sweep beside them would disturb both; stop that first."
 BEING_COMPILED = "Cuts are being compiled; stop that first."
 BESIDE_A_SWEEP = "A sweep runs, and timing beside it would disturb it: time the tiles when it has ended."
@@ -67,7 +64,7 @@ class TilesView(QWidget):
         super().__init__()
         self.problem = problem
         self._controller, self._theme = controller, theme
-        self._times: dict[Problem, dict[Cut, TileTimes]] = {}
+        self._times: dict[Problem, dict[Cut, RoundTimes]] = {}
         self._source: dict[Problem, CutsEnded] = {}
         self._chosen = SHIPPED
         self._occupies = False
@@ -166,7 +163,7 @@ class TilesView(QWidget):
         )
 
     @property
-    def _of_problem(self) -> dict[Cut, TileTimes]:
+    def _of_problem(self) -> dict[Cut, RoundTimes]:
         return self._times.get(self.problem, {})
 
     @property
@@ -185,19 +182,21 @@ class TilesView(QWidget):
     def _draw(self) -> None:
         self.grid = tile_grid(self.problem, self._of_problem)
         self.plot.show_grid(DrawnCuts(self.grid, self._quantity, self._chosen, SHIPPED))
-        self.sentence.setText(verdict(self._of_problem) or NOT_YET)
+        self.sentence.setText(verdict(self._of_problem, SHIPPED) or NOT_YET)
         chosen = tile_cell(self._chosen, self.problem, self._of_problem)
         self.chosen.setText(" · ".join(chosen.tip.splitlines()))
         self.told.setText(f"{self._quantity.title}{self._unit} · {problem_line(self.problem)}")
         self._show_state()
 
-    def _take(self, asked: CutRequest, timed: CutTimes) -> None:
+    def _take(self, asked: CutsToTime, timed: CutTimes) -> None:
+        if asked.backend != "cpu":
+            return
         of = self._times.setdefault(asked.problem, {})
-        of[timed.cut] = of.get(timed.cut, TileTimes()).with_one(timed)
+        of[timed.cut] = of.get(timed.cut, RoundTimes()).with_one(timed)
         self._draw()
 
     def _take_end(self, asked: CutRequest, ended: CutsEnded) -> None:
-        if isinstance(asked, CutsToTime):
+        if isinstance(asked, CutsToTime) and asked.backend == "cpu":
             self._source[asked.problem] = ended
             self._draw()
 

@@ -52,6 +52,7 @@ class Landscape(Painted):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Cuts side by side")
         self.drawn: DrawnCuts | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # arrows are then the page's, no slider's
         keep(self, self.setMinimumSize, *LEAST_PX)
 
     def show_grid(self, drawn: DrawnCuts) -> None:

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
-
-from msgspec.structs import replace
+from functools import lru_cache
 
 from flashscope.kernels.catalogue.flash3_share import Share, TileShape, share
 from flashscope.kernels.cuda import flash2, flash3
@@ -67,6 +66,7 @@ KNOBS: dict[CutKernel, Sequence[Knob]] = {
 }
 
 
+@lru_cache(maxsize=64)
 def shipped(kernel: CutKernel, problem: Problem, target: Target) -> Cut:
     """The cut that the kernel takes for a problem in 16 bits without a block mask."""
     if kernel == "flash2":
@@ -118,8 +118,3 @@ def program_of(cut: Cut, problem: Problem, target: Target) -> Program:
     )
     made = flash3.program(problem, target, chosen=chosen, cut=variant)
     return with_changes(made, note="")
-
-
-def turned(cut: Cut, name: str, value: int) -> Cut:
-    """The cut with another value of one of its numbers."""
-    return replace(cut, **{name: value})

@@ -5,7 +5,7 @@ from dataclasses import replace as replace_in
 import pytest
 from msgspec.structs import replace
 
-from flashscope.app.figures.cut_grid import QUANTITIES, cell_of, cut_grid, row_knobs
+from flashscope.app.figures.cut_grid import QUANTITIES, Known, cell_of, cut_grid, row_knobs
 from flashscope.app.figures.sm_bars import bar_words, bars_sentence, sm_bars
 from flashscope.kernels.cuda.design.card import PUBLISHED
 from flashscope.kernels.cuda.design.cut import KNOBS, shipped
@@ -22,7 +22,7 @@ BY = {quantity.key: quantity for quantity in QUANTITIES}
 
 def test_a_grid_has_a_row_for_each_value_and_a_column_for_each_number_of_keys() -> None:
     knob = KNOBS["flash3"][2]
-    grid = cut_grid(OWN, knob, PROBLEM, H200, {})
+    grid = cut_grid(OWN, knob, PROBLEM, H200, Known())
     assert knob.name == "stages"
     assert grid.size == (6, 16)
     assert [row[0].cut.stages for row in grid.cells] == [1, 2, 3, 4, 5, 6]
@@ -36,7 +36,7 @@ def test_the_rows_can_have_every_number_but_the_keys() -> None:
 
 
 def test_a_refused_cut_has_no_value_and_its_reason() -> None:
-    grid = cut_grid(OWN, KNOBS["flash3"][0], PROBLEM, H200, {})
+    grid = cut_grid(OWN, KNOBS["flash3"][0], PROBLEM, H200, Known())
     values = grid.values(BY["warps"])
     assert values[3] == [None] * 16  # four warpgroups have no registers
     assert all(cell.refused for cell in grid.cells[3])
@@ -47,7 +47,7 @@ def test_what_the_compiler_made_of_a_cut_takes_the_place_of_what_it_may_take() -
     cut = Cut(kernel="flash2", groups=4, subtiles=2, block_k=32, residents=2)
     small = replace(PROBLEM, head_dim=64)
     compiled = {cut: CompiledCut(cut=cut, registers=128, spilled=8)}
-    cell, bare = cell_of(cut, small, H200, compiled), cell_of(cut, small, H200, {})
+    cell, bare = cell_of(cut, small, H200, Known(compiled)), cell_of(cut, small, H200, Known())
     assert (bare.found.occupancy.blocks, cell.found.occupancy.blocks) == (2, 4)
     assert (bare.spills, cell.spills) == (False, True)
     assert [BY[key].of(cell) for key in ("registers", "spilled")] == [128, 8]
@@ -56,7 +56,7 @@ def test_what_the_compiler_made_of_a_cut_takes_the_place_of_what_it_may_take() -
 
 def test_what_the_compiler_refused_is_refused() -> None:
     compiled = {OWN: CompiledCut(cut=OWN, failure="The compiler refuses this cut: because (a.cu, line 1).")}
-    assert cell_of(OWN, PROBLEM, H200, compiled).refused == (compiled[OWN].failure,)
+    assert cell_of(OWN, PROBLEM, H200, Known(compiled)).refused == (compiled[OWN].failure,)
 
 
 def test_an_sm_is_filled_with_blocks_up_to_what_binds() -> None:

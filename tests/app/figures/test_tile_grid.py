@@ -1,16 +1,7 @@
 """Tiles of flash2 in NumPy: what they hold, which are the same as others, and which is fastest."""
 
-from flashscope.app.figures.tile_grid import (
-    ANEW,
-    SHIPPED,
-    TileTimes,
-    left,
-    quartiles,
-    tile_cell,
-    tile_grid,
-    time_words,
-    verdict,
-)
+from flashscope.app.figures.cut_times import ANEW, RoundTimes, quartiles, time_words, verdict
+from flashscope.app.figures.tile_grid import SHIPPED, left, tile_cell, tile_grid
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.cuts import CutTimes
@@ -19,8 +10,8 @@ PROBLEM = Problem(heads=1, seqlen_q=256, seqlen_k=1024, head_dim=64)
 WIDE = Cut(kernel="numpy", groups=256, block_k=1024)
 
 
-def times(cut: Cut, *ms: float) -> TileTimes:
-    first = TileTimes().with_one(CutTimes(cut=cut, ms=(1.0,)))
+def times(cut: Cut, *ms: float) -> RoundTimes:
+    first = RoundTimes().with_one(CutTimes(cut=cut, ms=(1.0,)))
     return first.with_one(CutTimes(cut=cut, ms=ms, anew=True))
 
 
@@ -50,15 +41,17 @@ def test_fresh_rounds_count_where_there_are_any() -> None:
 
 def test_the_fastest_is_named_only_as_far_as_it_can_be_told_apart() -> None:
     fast = {WIDE: times(WIDE, 3.0, 3.1, 3.2)}
-    assert verdict({}) == ""
-    assert verdict(fast) == "Fastest on fresh rounds: 256 × 1024, 3.10 ms (3.05 to 3.15)."
+    assert verdict({}, SHIPPED) == ""
+    assert verdict(fast, SHIPPED) == "Fastest on fresh rounds: 256 × 1024, 3.10 ms (3.05 to 3.15)."
     slower = {**fast, SHIPPED: times(SHIPPED, 6.1, 6.2, 6.3)}
-    assert verdict(slower).endswith("the shipped 128 × 512 takes 2.00× as long, 6.20 ms (6.15 to 6.25).")
+    assert verdict(slower, SHIPPED).endswith(
+        "the shipped 128 × 512 takes 2.00× as long, 6.20 ms (6.15 to 6.25)."
+    )
     alike = {**fast, SHIPPED: times(SHIPPED, 3.1, 3.2, 3.3)}
-    assert "too little to tell it from the shipped 128 × 512" in verdict(alike)
-    assert verdict({SHIPPED: times(SHIPPED, 3.0)}).endswith(", the shipped tile.")
+    assert "too little to tell it from the shipped 128 × 512" in verdict(alike, SHIPPED)
+    assert verdict({SHIPPED: times(SHIPPED, 3.0)}, SHIPPED).endswith(", the shipped one.")
 
 
 def test_what_could_not_be_timed_says_why() -> None:
-    failed = TileTimes(CutTimes(cut=WIDE, failure="O differs."))
+    failed = RoundTimes(CutTimes(cut=WIDE, failure="O differs."))
     assert tile_cell(WIDE, PROBLEM, {WIDE: failed}).refused == ("O differs.",)

@@ -120,6 +120,18 @@ def test_a_refused_cut_says_every_reason(page: DesignerPage) -> None:
     assert not page.others.isVisible()
 
 
+def test_the_shipped_cut_follows_the_problem_and_one_of_ones_own_does_not(page: DesignerPage) -> None:
+    page.choices.show_kernel("flash3")
+    assert page.found.cut.groups == 3
+    page.knobs.head_dim.setValue(2)  # 128
+    assert page.found.cut == page.shipped
+    assert page.found.cut.groups == 2
+    slider(page, "stages").setValue(0)
+    own = page.found.cut
+    page.knobs.head_dim.setValue(0)
+    assert page.found.cut == own != page.shipped
+
+
 def test_each_kernel_keeps_its_cut(page: DesignerPage) -> None:
     slider(page, "block_k").setValue(0)
     page.choices.next_kernel()
@@ -223,7 +235,7 @@ def test_rows_and_colours_of_the_landscape_are_chosen(page: DesignerPage) -> Non
 
 def on_cpu(page: DesignerPage) -> CutsToTime:
     """Ask for the times of all tiles of NumPy at N = 1k."""
-    page.time_tiles()
+    page.time_cuts()
     asked = page.controller.cuts.asked
     assert isinstance(asked, CutsToTime)
     return asked
@@ -262,6 +274,44 @@ def test_tiles_of_numpy_are_timed_and_the_fastest_on_fresh_rounds_is_named(
     page.grab()
 
 
+def test_cuts_of_this_machines_gpu_are_timed_beside_the_shipped_one(
+    page: DesignerPage, compilers: Compilers, qtbot: QtBot
+) -> None:
+    assert not page.bar.time.isVisible()
+    machine = Machine(system="linux", python="3.11", devices=(GPU,))
+    page.controller.machine = machine
+    page.controller.machine_found.emit(machine)
+    own = page.shipped
+    other = replace(own, block_k=32)
+    assert page.bar.time.isVisible()
+    page.bar.time.click()
+    (asked,) = compilers.asked
+    assert isinstance(asked, CutsToTime)
+    assert (asked.backend, asked.shipped) == ("cuda", own)
+    assert {own, other} <= {*asked.cuts}
+    assert page.controller.occupied == BEING_TIMED
+    with qtbot.waitSignal(page.controller.cuts.done):
+        for answer in (
+            *(timed(own, 2.0), timed(other, 3.0), CutsRound(done=1, total=2)),
+            *(timed(own, 2.1, anew=True), CutsEnded(timer="CUDA events", device="NVIDIA A10")),
+        ):
+            compilers.say(answer)
+    told = f"Fastest on fresh rounds: {own.block_q} × {own.block_k}, 2.10 ms (2.10 to 2.10), the shipped one."
+    assert page.bar.progress.text() == told
+    assert page.found.tip.endswith("2.10 ms (2.10 to 2.10) in fresh rounds")
+    assert page.staging.provenance.badge == "MODEL · GPU NVIDIA A10"
+    page.landscape.colours.setCurrentIndex(page.landscape.colours.count() - 1)
+    assert page.staging.provenance.badge == "LIVE GPU · cuts of flash2"
+    assert page.landscape.told.text().endswith(" on NVIDIA A10 · measured")
+    export = page.landscape.make_export()
+    assert export is not None
+    assert export.provenance["source"].startswith("Measured: ")
+    assert {line[-2] for line in export.rows} == {None, 2.1, 3.0}
+    page.choices.cards.setCurrentIndex(1)
+    assert "fresh rounds" not in page.found.tip  # they are of another card
+    assert not page.bar.time.isVisible()
+
+
 def test_no_sweep_runs_beside_tiles_that_are_timed(page: DesignerPage, compilers: Compilers) -> None:
     on_cpu(page)
     assert page.controller.occupied == BEING_TIMED
@@ -274,7 +324,7 @@ def test_no_sweep_runs_beside_tiles_that_are_timed(page: DesignerPage, compilers
 
 def test_tiles_wait_for_what_is_measured_or_compiled(page: DesignerPage, compilers: Compilers) -> None:
     page.bar.one.click()
-    page.time_tiles()
+    page.time_cuts()
     assert len(compilers.asked) == 1
     assert not page.tiles.time.isEnabled()
     page.controller.cuts.cancel()
