@@ -10,12 +10,22 @@ from multiprocessing import Pipe, connection
 from queue import SimpleQueue
 from threading import Semaphore, Thread
 
+from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.children import SpawnedChild
 from flashscope.profiles.engine.contract import EngineBusyError, Sink
-from flashscope.profiles.engine.jobs import Job, SweepJob, TimelineJob, probe_job, timeline_job, trace_job
+from flashscope.profiles.engine.jobs import (
+    Job,
+    LiveJob,
+    SweepJob,
+    TimelineJob,
+    live_job,
+    probe_job,
+    timeline_job,
+    trace_job,
+)
 from flashscope.profiles.engine.supervisor import Supervisor
 from flashscope.profiles.engine.watcher import Watcher
 from flashscope.profiles.plan.plan import Plan
@@ -120,6 +130,17 @@ class LocalEngine:
     def give_up_timeline(self) -> None:
         """Stop a timeline after the round in flight, or while it waits; a sweep goes on."""
         self._post(lambda: self._supervisor.cancel(TimelineJob))
+
+    def live(self, request: LiveRequest) -> None:
+        """Launch in slow motion, after what runs; answers with LiveStarted, LiveTiles and then LiveEnded.
+
+        RequestFailed stands for the last where it cannot be, or is given up.
+        """
+        self._post(lambda: self._supervisor.submit(live_job(request)))
+
+    def give_up_live(self) -> None:
+        """End a launch in slow motion between two tiles; a worker that does not is ended within a second."""
+        self._post(lambda: self._supervisor.cancel(LiveJob))
 
     def cancel(self) -> None:
         """Stop the sweep, timelines and traces on the GPU within one repeat.
