@@ -13,6 +13,7 @@ from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.insides import Insides
 from flashscope.app.control.keeping import Keeping
+from flashscope.app.control.live_launch import LiveLaunch
 from flashscope.app.control.playback import Clock
 from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.control.showing import Showing
@@ -74,6 +75,7 @@ class Controller(Showing):
         queue: The sweeps that wait for their turn.
         unasked: Whether the sweep that runs, or the last one, began by itself: its turn had come.
         timelines: What is recorded of when a kernel does what.
+        live: What is launched in slow motion.
         keeping: Writes into the session on show what was recorded in Inside.
         insides: Leads from a point to what is inside its kernel.
         words: What the user says of the session on show.
@@ -136,6 +138,7 @@ class Controller(Showing):
         self._driver = Driver(make_engine, self._bridge.push)
         self.timelines = Timelines(lambda: self._driver.engine, self)
         self.timelines.failed.connect(self.error_raised)
+        self.live = LiveLaunch(lambda: self._driver.engine, self)
         self.keeping = Keeping(self._shown, self.edits)
         self.insides = Insides(self)
 
@@ -312,7 +315,9 @@ class Controller(Showing):
             if isinstance(one, TraceReady):
                 self.trace_ready.emit(one.trace)  # it belongs to no session
                 continue
-            if not isinstance(one, FileMade | FileTrouble) and self.timelines.take(one):
+            if not isinstance(one, FileMade | FileTrouble) and (
+                self.timelines.take(one) or self.live.take(one)
+            ):
                 continue
             self._driver.take(one)
             if isinstance(one, FileMade | FileTrouble):

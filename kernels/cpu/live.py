@@ -1,7 +1,7 @@
 """flash1 and flash2 once more, built from the same source with a word after every tile.
 
-As with clocks (`stages`), the module is executed a second time, and only the name through which its loops take a
-tile into O is bound to one that says so afterwards: it computes the same to the bit, in the same order.
+As with clocks (`stages`), the module is executed a second time, and only the name through which its loops
+take a tile into O is bound to one that says so afterwards: it computes the same to the bit, in that order.
 """
 
 from collections.abc import Callable
@@ -25,8 +25,8 @@ class TellingLaunch:
         spec: The kernel, flash1 or flash2.
         problem: What is computed.
         inputs: Q, K and V, float32.
-        told: Called after each tile with its head, i and j, by the thread that computes; may wait, or raise to
-            end the launch.
+        told: Called after each tile with its head, i and j, by the thread that computes; may wait, or raise
+            to end the launch.
 
     Attributes:
         launch: Runs it, and has what it computed.

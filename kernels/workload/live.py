@@ -39,7 +39,9 @@ def check_pace(request: LiveRequest) -> None:
         InputError: The text has the limits.
     """
     if not LEAST_S <= request.seconds <= MOST_S:
-        raise InputError(f"A launch in slow motion takes {LEAST_S:g} to {MOST_S:g} s, not {request.seconds:g}.")
+        raise InputError(
+            f"A launch in slow motion takes {LEAST_S:g} to {MOST_S:g} s, not {request.seconds:g}."
+        )
 
 
 def check_tiles(tiles: int) -> None:

@@ -94,6 +94,8 @@ class LocalEngine:
     def run(self, plan: Plan, remaining: Remaining | None = None) -> None:
         """Start a sweep, once a trace that is being recorded has ended; an unknown machine is probed first.
 
+        A launch in slow motion is given up for it.
+
         From the begin of a session's later part on, all events go by the session's clock.
 
         Raises:
@@ -103,7 +105,7 @@ class LocalEngine:
         job = SweepJob(plan, self._specs, remaining)
         if not self._free.acquire(blocking=False):
             raise EngineBusyError("A sweep is already running; cancel it or wait for its end.")
-        self._post(lambda: self._supervisor.submit(job))
+        self._post(lambda: self._begin(job))
 
     def renew(self) -> None:
         """Let the worker go, so that what is run next starts a fresh one; one that measures stays."""
@@ -164,6 +166,10 @@ class LocalEngine:
                 self._waker.send_bytes(b"")
 
     # Everything below runs on the engine's thread.
+
+    def _begin(self, sweep: SweepJob) -> None:
+        self._supervisor.cancel(LiveJob)
+        self._supervisor.submit(sweep)
 
     def _drive(self) -> None:
         """Wait for children, timers and calls, and serve them, until closed and childless."""

@@ -63,7 +63,7 @@ class RecordTimeline(MessageBase, frozen=True, kw_only=True, tag="record-timelin
 
 
 class RunLive(MessageBase, frozen=True, kw_only=True, tag="run-live"):
-    """To the worker: launch in slow motion, telling which tiles are done. Answer: LiveEnded or RequestFailed."""
+    """To the worker: launch in slow motion, telling of tiles. Answer: LiveEnded or RequestFailed."""
 
     request: LiveRequest
 

@@ -1,4 +1,4 @@
-"""A launch in slow motion: the kernel waits between its tiles, and says thirty times a second which are done."""
+"""A launch in slow motion: the kernel waits between its tiles, and says 30 times a second which are done."""
 
 import time
 from collections.abc import Callable
@@ -20,10 +20,11 @@ NS = 1e9
 ON_A_GPU = "A launch in slow motion runs on the CPU: no GPU kernel tells of its tiles yet."
 
 
-def run_live(request: LiveRequest, link: Link) -> LiveEnded:
+def run_live(request: LiveRequest, link: Link, clock: Callable[[], int] = time.monotonic_ns) -> LiveEnded:
     """Launch a kernel in slow motion, and compare what it computed with the kernel's own O.
 
-    It says LiveStarted, and then LiveTiles as tiles are done. The wait between two tiles listens to the engine.
+    It says LiveStarted, and then LiveTiles as tiles are done. The wait between two tiles listens to the
+    engine.
 
     Raises:
         InputError: It would be too short, too long, or of too many tiles.
@@ -38,9 +39,11 @@ def run_live(request: LiveRequest, link: Link) -> LiveEnded:
     if refused:
         raise UnsupportedError(refused)
     inputs = make_inputs(problem, "cpu")
-    frames = _Frames(request.seconds, link)
+    frames = Frames(request.seconds, link, clock)
     telling = TellingLaunch(spec, problem, inputs, frames.take)
-    tiles = problem.batch * problem.heads * sum(1 for _ in kept_tiles(problem, telling.block_q, telling.block_k))
+    tiles = (
+        problem.batch * problem.heads * sum(1 for _ in kept_tiles(problem, telling.block_q, telling.block_k))
+    )
     check_tiles(tiles)
     plain = prepare(spec, problem, inputs, "cpu")
     plain.run()
@@ -55,7 +58,7 @@ def run_live(request: LiveRequest, link: Link) -> LiveEnded:
     return LiveEnded(took_ns=frames.elapsed_ns(), same=same)
 
 
-class _Frames:
+class Frames:
     """Keeps the pace, and gathers what is done for the next message.
 
     Args:
@@ -64,7 +67,7 @@ class _Frames:
         clock: Nanoseconds that never go back.
     """
 
-    def __init__(self, seconds: float, link: Link, clock: Callable[[], int] = time.monotonic_ns) -> None:
+    def __init__(self, seconds: float, link: Link, clock: Callable[[], int]) -> None:
         self._seconds, self._link, self._clock = seconds, link, clock
         self._tiles = 1
         self._begun = self._sent = 0

@@ -74,12 +74,8 @@ def serve(link: Link, kernels: str) -> None:
                 worker.try_point(command)
             case SamplePoints() as command:
                 worker.sample(command)
-            case RecordTrace() as command:
-                worker.trace(command)
-            case RecordTimeline() as command:
-                worker.record_timeline(command)
-            case RunLive(request=request):
-                worker.run_live(request)
+            case RecordTrace() | RecordTimeline() | RunLive() as command:
+                worker.answer(command)
             case _:  # a Cancel that came too late
                 pass
 
@@ -131,6 +127,16 @@ class Worker:
         """Nothing is asked for."""
         for bench in self._benches.values():
             bench.release_instruments()
+
+    def answer(self, command: RecordTrace | RecordTimeline | RunLive) -> None:
+        """Record what is asked for, or launch it in slow motion, and answer with it."""
+        match command:
+            case RecordTrace():
+                self.trace(command)
+            case RecordTimeline():
+                self.record_timeline(command)
+            case RunLive():
+                self.run_live(command.request)
 
     def trace(self, command: RecordTrace) -> None:
         """Record a trace and answer with it."""

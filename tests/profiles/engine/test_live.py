@@ -1,4 +1,4 @@
-"""A launch in slow motion: tiles are told while it runs, in the kernel's own order, and it ends when asked."""
+"""A launch in slow motion: tiles are told while it runs, in the kernel's order, and it ends when asked."""
 
 import os
 import signal
@@ -26,6 +26,7 @@ def test_what_cannot_be_launched_in_slow_motion_says_why(heard: Heard) -> None:
     assert "5 to 60 s" in failed.reason
 
 
+@pytest.mark.matrix
 def test_tiles_are_told_while_the_kernel_runs_in_its_own_order_and_o_is_the_kernels(heard: Heard) -> None:
     heard.engine.live(request_of())
     begun = heard.until(LiveStarted)
@@ -58,7 +59,9 @@ def test_one_that_is_given_up_ends_at_once_and_the_worker_serves_on(heard: Heard
 
 
 @pytest.mark.parametrize("what", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_worker_that_dies_or_hangs_leaves_a_reason_and_no_process(heard: Heard, what: signal.Signals) -> None:
+def test_a_worker_that_dies_or_hangs_leaves_a_reason_and_no_process(
+    heard: Heard, what: signal.Signals
+) -> None:
     heard.engine.live(request_of(seconds=60.0))
     heard.until(LiveTiles)
     (worker,) = psutil.Process().children()
