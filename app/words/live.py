@@ -11,7 +11,8 @@ NS = 1e9
 
 def title_of(request: LiveRequest) -> str:
     """What is launched."""
-    return f"{SLOW}: {request.kernel}, {problem_words(request.problem)}"
+    where = "CPU" if request.backend == "cpu" else "GPU"
+    return f"{SLOW}: {request.kernel} on the {where}, {problem_words(request.problem)}"
 
 
 def progress_text(request: LiveRequest, done: int, tiles: int, elapsed_ns: int) -> str:

@@ -10,7 +10,7 @@ from flashscope.kernels.workload.mask import Mask
 from flashscope.kernels.workload.problem import Backend, Problem
 
 LEAST_S, MOST_S = 5.0, 60.0
-MOST_TILES = 16_384  # that are computed, all heads together
+MOST_TILES = 4_096  # that are computed, all heads together
 
 LiveKernel = Literal["flash1", "flash2"]
 Tile = tuple[int, int, int]  # head, i and j

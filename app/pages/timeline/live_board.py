@@ -26,7 +26,8 @@ class LiveBoard(Card):
     Attributes:
         grid: The tiles.
         told: How far it is, or what came of it.
-        open: Whether it is to be on show.
+        open: Whether there is a launch to show.
+        aside: Whether something else is shown nevertheless, as a story's stop on a stage.
 
     Signals:
         shown_changed: It is to be on show, or no longer.
@@ -40,7 +41,7 @@ class LiveBoard(Card):
 
     def __init__(self, launch: LiveLaunch, theme: Theme) -> None:
         super().__init__("Live", UNIT)
-        self.open = False
+        self.open = self.aside = False
         self._launch, self._begun = launch, QElapsedTimer()
         self._request: LiveRequest | None = None
         self._done = self._tiles = 0
@@ -61,6 +62,21 @@ class LiveBoard(Card):
         launch.progressed.connect(self._light)
         launch.ended.connect(self._end)
         launch.stopped.connect(self._stop)
+
+    @property
+    def in_front(self) -> bool:
+        """Whether it is to be on show."""
+        return self.open and not self.aside
+
+    def put_aside(self, aside: bool) -> None:
+        """Let something else be shown, or no longer; the launch goes on."""
+        self.aside = aside
+        self.shown_changed.emit()
+
+    @property
+    def said(self) -> str:
+        """What it shows, for a stage; empty: there is nothing."""
+        return title_of(self._request) if self._request is not None and self.in_front else ""
 
     def put_away(self) -> None:
         """End the launch; or, where it has ended, put its board away."""

@@ -69,7 +69,8 @@ class TimelinePage(Page):
         self._lay_out()
         self._connect()
         tools = (self.lineup.first, self.lineup.second, self.lineup.by, self.perfetto, self.keep_button)
-        aside = (self.bar, self.visit.line, self.headline, self.detail, *tools, self.export_button)
+        tools = (*tools, self.export_button, self.live.end)
+        aside = (self.bar, self.visit.line, self.headline, self.detail, *tools)
         self.staging = TimelineStaging(self, controller, aside)
         self.show_session(controller.session)
         self.apply_theme(theme)
@@ -283,7 +284,8 @@ class TimelinePage(Page):
     def _show_front(self) -> None:
         """The launch that runs or ran last, else the timelines, else what leads to some."""
         front = int(bool(self.lineup.drawn))
-        self.stack.setCurrentIndex(self.stack.indexOf(self.live) if self.live.open else front)
+        self.stack.setCurrentIndex(self.stack.indexOf(self.live) if self.live.in_front else front)
+        self.staging.changed.emit()
 
     def _offer_keeping(self) -> None:
         """Offer to keep what is in no session yet."""

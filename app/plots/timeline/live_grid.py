@@ -5,7 +5,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.guard import guarded
@@ -36,6 +36,7 @@ class LiveGrid(QWidget):
         self.state: npt.NDArray[np.uint8] = np.zeros((0, 0, 0), np.uint8)
         self.last: list[Tile] = []
         self._block = 1, 1  # rows and columns of a tile
+        self._picture: QPixmap | None = None  # of all but the frames
         keep(self, self.setMinimumSize, *PIXELS)
         self.setAccessibleName("Tiles of the launch, query blocks by key blocks")
 
@@ -49,12 +50,17 @@ class LiveGrid(QWidget):
             self.state[:, i, j] = WAITS
         self.last = []
         self._block = started.block_q, started.block_k
+        self._picture = None
         self.update()
 
     def light(self, tiles: npt.NDArray[np.int32]) -> None:
         """Light these tiles (T, 3)."""
         self.state[tuple(tiles.T)] = DONE
         self.last = [(head, i, j) for head, i, j in tiles.tolist()]
+        if self._picture is not None:
+            with QPainter(self._picture) as painter:
+                for tile in self.last:
+                    painter.fillRect(self.tile_rect(*tile), QColor(self._theme.accent))
         self.update()
 
     def rest(self) -> None:
@@ -64,24 +70,42 @@ class LiveGrid(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
-        self._theme = theme
+        self._theme, self._picture = theme, None
         self.update()
 
     @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take the room there is."""
+        super().resizeEvent(event)
+        self._picture = None
+
+    @guarded()
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint every board."""
+        """Paint every board once, and then what is lit; the frames of the last tiles stand over it."""
         del event
         if not self.state.size:
             return
+        if self._picture is None:
+            self._picture = self._painted()
         with QPainter(self) as painter:
+            painter.drawPixmap(0, 0, self._picture)
+            painter.setPen(QColor(self._theme.text))
+            for tile in self.last:
+                painter.drawRect(self.tile_rect(*tile).adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def _painted(self) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(self.size() * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        with QPainter(picture) as painter:
             for head in range(len(self.state)):
                 self._paint_head(painter, head)
+        return picture
 
     def tile_rect(self, head: int, i: int, j: int) -> QRectF:
         """Where a tile stands."""
-        board, wide, high = self._board(head)
-        gap = px(GAP_PX) if min(wide, high) >= px(SPACED_PX) else 0
-        return QRectF(board.left() + j * wide, board.top() + i * high, wide - gap, high - gap)
+        return _tile(self._board(head), i, j)
 
     def _board(self, head: int) -> tuple[QRectF, float, float]:
         """Where the board of a head stands, and how wide and high its tiles are, in pixels."""
@@ -117,13 +141,18 @@ class LiveGrid(QWidget):
             DONE: QBrush(QColor(theme.accent)),
         }
         framed = min(wide, high) >= px(SPACED_PX)
-        painter.setPen(QColor(theme.dim))
-        for (i, j), state in np.ndenumerate(self.state[head]):
-            rect = self.tile_rect(head, i, j)
-            painter.fillRect(rect, fills[state])
-            if framed and state == WAITS:
-                painter.drawRect(rect.adjusted(0.5, 0.5, -0.5, -0.5))
-        painter.setPen(QColor(theme.text))
-        for of_head, i, j in self.last:
-            if of_head == head:
-                painter.drawRect(self.tile_rect(head, i, j).adjusted(0.5, 0.5, -0.5, -0.5))
+        for state, fill in fills.items():
+            places = np.argwhere(self.state[head] == state).tolist()
+            rects = [_tile((board, wide, high), i, j) for i, j in places]
+            painter.setBrush(fill)
+            painter.setPen(QColor(theme.dim) if framed and state == WAITS else Qt.PenStyle.NoPen)
+            if painter.pen().style() != Qt.PenStyle.NoPen:
+                rects = [rect.adjusted(0.5, 0.5, -0.5, -0.5) for rect in rects]
+            painter.drawRects(rects)
+
+
+def _tile(board: tuple[QRectF, float, float], i: int, j: int) -> QRectF:
+    """Where a tile stands on a board whose tiles are so wide and high."""
+    place, wide, high = board
+    gap = px(GAP_PX) if min(wide, high) >= px(SPACED_PX) else 0
+    return QRectF(place.left() + j * wide, place.top() + i * high, wide - gap, high - gap)

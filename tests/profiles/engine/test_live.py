@@ -9,8 +9,8 @@ import pytest
 
 from flashscope.kernels.workload.live import LiveRequest, kept_tiles
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.wire.events import LiveEnded, LiveStarted, LiveTiles, RequestFailed
-from tests.profiles.heard import Heard
+from flashscope.profiles.wire.events import LiveEnded, LiveStarted, LiveTiles, PlanFinished, RequestFailed
+from tests.profiles.heard import Heard, quick_plan
 
 PROBLEM = Problem(seqlen_q=600, seqlen_k=600, batch=1, heads=2, head_dim=16, dtype="float32", causal=True)
 
@@ -56,6 +56,14 @@ def test_one_that_is_given_up_ends_at_once_and_the_worker_serves_on(heard: Heard
     assert workers == [child.pid for child in psutil.Process().children()]
     heard.engine.give_up_live()
     heard.until(RequestFailed)
+
+
+def test_a_sweep_does_not_wait_for_it(heard: Heard) -> None:
+    heard.engine.live(request_of(seconds=60.0))
+    heard.until(LiveTiles)
+    heard.engine.run(quick_plan("flash2", seqlens=(64,)))
+    assert heard.until(RequestFailed).request == "live"
+    assert heard.until(PlanFinished).outcome == "finished"
 
 
 @pytest.mark.parametrize("what", [signal.SIGKILL, signal.SIGSTOP])

@@ -14,6 +14,7 @@ from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.pages.timeline.page import BESIDE_A_LAUNCH
 from flashscope.app.plots.timeline.live_grid import DONE, SKIPPED, WAITS
+from flashscope.app.stage.story import Stop
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.engine.contract import Sink
@@ -132,3 +133,20 @@ def test_while_it_runs_nothing_else_is_recorded_and_esc_ends_it(desk: Desk) -> N
     assert len(desk.engine.asked) == 2
     desk.live.take(RequestFailed(request="live", reason="The worker process was killed by signal 9."))
     assert desk.board.told.text() == "The worker process was killed by signal 9."
+
+
+def test_a_stage_shows_the_launch_in_front_and_a_storys_stop_puts_it_aside(desk: Desk) -> None:
+    desk.launch()
+    staging = desk.page.staging
+    staging.show_stop(staging.as_shown)
+    assert desk.board.isVisible()
+    assert not desk.board.end.isVisible()
+    assert (
+        staging.sentence == "In slow motion, never timed: flash2 on the CPU, N = 512, d = 64, 4 heads, causal"
+    )
+    staging.show_stop(Stop("timeline", session="h100-inside", kernels=("flash2",)))
+    assert not desk.board.isVisible()
+    assert desk.engine.given_up == 0
+    staging.leave()
+    assert desk.board.isVisible()
+    assert desk.board.end.isVisible()
