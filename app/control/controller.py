@@ -14,6 +14,7 @@ from flashscope.app.control.cut_work import CutWork
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.insides import Insides
 from flashscope.app.control.keeping import Keeping
+from flashscope.app.control.live_launch import LiveLaunch
 from flashscope.app.control.playback import Clock
 from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.control.showing import Showing
@@ -76,6 +77,7 @@ class Controller(Showing):
         unasked: Whether the sweep that runs, or the last one, began by itself: its turn had come.
         timelines: What is recorded of when a kernel does what.
         cuts: Has cuts of kernels compiled.
+        live: What is launched in slow motion.
         keeping: Writes into the session on show what was recorded in Inside.
         insides: Leads from a point to what is inside its kernel.
         words: What the user says of the session on show.
@@ -140,6 +142,7 @@ class Controller(Showing):
         self.timelines.failed.connect(self.error_raised)
         self.cuts = CutWork(self)
         self.cuts.failed.connect(self.error_raised)
+        self.live = LiveLaunch(lambda: self._driver.engine, self)
         self.keeping = Keeping(self._shown, self.edits)
         self.insides = Insides(self)
 
@@ -317,7 +320,9 @@ class Controller(Showing):
             if isinstance(one, TraceReady):
                 self.trace_ready.emit(one.trace)  # it belongs to no session
                 continue
-            if not isinstance(one, FileMade | FileTrouble) and self.timelines.take(one):
+            if not isinstance(one, FileMade | FileTrouble) and (
+                self.timelines.take(one) or self.live.take(one)
+            ):
                 continue
             self._driver.take(one)
             if isinstance(one, FileMade | FileTrouble):

@@ -41,8 +41,8 @@ def level_times(level: MemoryLevel, levels: Sequence[MemoryLevel]) -> str:
 
 def memories_sentence(levels: Sequence[MemoryLevel]) -> str:
     """What the picture says, of all that were measured beside the last of them."""
-    *faster, last = _known(levels) or [None]
-    if last is None or not faster:
+    *faster, last = _known(levels) or levels
+    if not faster or not last.rate.value:
         return "Of these memories no two rates were measured here; a new sweep measures all."
     times = [ratio_text((level.rate.value or 0) / (last.rate.value or 1)) for level in faster]
     holds = ""

@@ -70,8 +70,8 @@ class ClockedLaunch:
     def __init__(self, spec: KernelSpec, problem: Problem, inputs: Inputs, clock: Nanoseconds) -> None:
         check_clocked(spec, problem)
         self._clock, self._marks = clock, _Marks(clock)
-        module = _again(spec.implementation["cpu"])
-        vars(module).update(CLOCKED[spec.name](vars(module), vars(_again(TILES)), self._marks))
+        module = again(spec.implementation["cpu"])
+        vars(module).update(CLOCKED[spec.name](vars(module), vars(again(TILES)), self._marks))
         self.launch: CpuLaunch = module.prepare(spec, problem, inputs)
         self.block_q, self.block_k = self.launch.workspace["S tile"].shape
         self._marks.block_q, self._marks.block_k = self.block_q, self.block_k
@@ -166,7 +166,7 @@ class _Marks:
         return marked
 
 
-def _again(name: str) -> ModuleType:
+def again(name: str) -> ModuleType:
     """A module executed once more, beside the one that everybody imports."""
     found = find_spec(name)
     if found is None or found.loader is None:

@@ -38,8 +38,8 @@ class Child(Protocol):
     def read_output(self) -> bool:
         """Turn some of what it has printed into log lines; False when nothing waits to be read."""
 
-    def end(self, *, ask: bool) -> None:
-        """Begin to end it: ask first or not, then use force."""
+    def end(self, *, ask: bool, at_once: bool = False) -> None:
+        """Begin to end it: ask first or not, then use force; or kill it at once, where nothing is lost."""
 
     def tick(self) -> None:
         """Use more force once the time for that has come."""

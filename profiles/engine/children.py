@@ -126,9 +126,12 @@ class SpawnedChild:
             self._flush_rest()
         return True
 
-    def end(self, *, ask: bool) -> None:
-        """Step on the ladder that ends it: ask (or not), terminate, kill, 2 s each."""
-        if self._rung is None:
+    def end(self, *, ask: bool, at_once: bool = False) -> None:
+        """Step on the ladder that ends it: ask (or not), terminate, kill, 2 s each; or at its last rung."""
+        if at_once and self._rung in {None, "asked"}:
+            self._rung = "terminated"
+            self._climb()
+        elif self._rung is None:
             self._rung, self._due = "asked", time.monotonic() + RUNG_S
             if ask:
                 self.send(StopChild())

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
@@ -50,6 +51,15 @@ class Engine(Protocol):
 
     def give_up_timeline(self) -> None:
         """Stop a timeline after the round in flight, or while it waits; a sweep goes on."""
+
+    def live(self, request: LiveRequest) -> None:
+        """Launch in slow motion, after what runs.
+
+        Answers with LiveStarted, LiveTiles as tiles are done, and then with LiveEnded or RequestFailed.
+        """
+
+    def give_up_live(self) -> None:
+        """End a launch in slow motion within a second, or while it waits; a sweep goes on."""
 
     def cancel(self) -> None:
         """Stop the sweep, or a timeline, within one repeat; the points measured so far are kept."""

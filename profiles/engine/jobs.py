@@ -14,8 +14,10 @@ from msgspec.structs import replace
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.live import MOST_S, LiveRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.engine.children import RUNG_S
 from flashscope.profiles.engine.group_run import GroupRun
 from flashscope.profiles.engine.tasks import Fail, Task
 from flashscope.profiles.plan.machine import Machine, ProbeFinding
@@ -25,6 +27,7 @@ from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
     FailedStatus,
+    LiveEnded,
     LogLine,
     MachineFound,
     Outcome,
@@ -41,12 +44,14 @@ from flashscope.profiles.wire.messages import (
     ProbeMachine,
     RecordTimeline,
     RecordTrace,
+    RunLive,
 )
 from flashscope.profiles.worker.probing.host import probe_host
 
 REQUEST_DEADLINE_S = 120.0
 CEILINGS_DEADLINE_S = 60.0
 TIMELINE_DEADLINE_S = 600.0
+LIVE_DEADLINE_S = 2 * MOST_S
 
 
 class Job(Protocol):
@@ -55,10 +60,12 @@ class Job(Protocol):
     Attributes:
         cancellable: Whether somebody waits for it and can give it up (sweeps and traces).
         cancelled: Whether what is left of it is to be dropped.
+        patience_s: After which a worker that does not give it up is ended.
     """
 
     cancellable: bool
     cancelled: bool
+    patience_s: float
 
     def begin(self, machine: Machine, telemetry: TelemetryStarted | None) -> Event | None:
         """What is said first, when this watches the device already."""
@@ -74,13 +81,15 @@ class Job(Protocol):
 
 
 class RequestJob:
-    """A probe, a trace or a timeline: one task, answered by its own closing event.
+    """A probe, a trace, a timeline or a launch: one task, answered by its own closing event.
 
     Args:
         task: The task.
         cancellable: Whether somebody can give it up.
         unbegun: Makes the answer where no worker could take it up; left out: the task's own `fail`.
     """
+
+    patience_s = RUNG_S
 
     def __init__(self, task: Task, *, cancellable: bool, unbegun: Fail | None = None) -> None:
         self.cancellable = cancellable
@@ -112,10 +121,17 @@ class TimelineJob(RequestJob):
     """A timeline, which can be given up while what stands before it goes on."""
 
 
+class LiveJob(RequestJob):
+    """A launch in slow motion, which somebody watches: it ends soon after it is given up."""
+
+    patience_s = 0.5
+
+
 class SweepJob:
     """A plan, or the rest of one: one group after the other."""
 
     cancellable = True
+    patience_s = RUNG_S
 
     def __init__(self, plan: Plan, specs: tuple[KernelSpec, ...], remaining: Remaining | None = None) -> None:
         self.cancelled = False
@@ -233,3 +249,14 @@ def timeline_job(request: TimelineRequest) -> Job:
     closed_by = (TimelineReady, RequestFailed)
     command, what = RecordTimeline(request=request), "recorded a timeline"
     return TimelineJob(Task(command, closed_by, TIMELINE_DEADLINE_S, what, None, fail), cancellable=True)
+
+
+def live_job(request: LiveRequest) -> Job:
+    """A launch in slow motion."""
+
+    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
+        return [RequestFailed(request="live", reason=reason, detail=detail)]
+
+    closed_by = (LiveEnded, RequestFailed)
+    command, what = RunLive(request=request), "ran in slow motion"
+    return LiveJob(Task(command, closed_by, LIVE_DEADLINE_S, what, None, fail), cancellable=True)

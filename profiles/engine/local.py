@@ -10,12 +10,22 @@ from multiprocessing import Pipe, connection
 from queue import SimpleQueue
 from threading import Semaphore, Thread
 
+from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.children import SpawnedChild
 from flashscope.profiles.engine.contract import EngineBusyError, Sink
-from flashscope.profiles.engine.jobs import Job, SweepJob, TimelineJob, probe_job, timeline_job, trace_job
+from flashscope.profiles.engine.jobs import (
+    Job,
+    LiveJob,
+    SweepJob,
+    TimelineJob,
+    live_job,
+    probe_job,
+    timeline_job,
+    trace_job,
+)
 from flashscope.profiles.engine.supervisor import Supervisor
 from flashscope.profiles.engine.watcher import Watcher
 from flashscope.profiles.plan.plan import Plan
@@ -84,6 +94,8 @@ class LocalEngine:
     def run(self, plan: Plan, remaining: Remaining | None = None) -> None:
         """Start a sweep, once a trace that is being recorded has ended; an unknown machine is probed first.
 
+        A launch in slow motion is given up for it.
+
         From the begin of a session's later part on, all events go by the session's clock.
 
         Raises:
@@ -93,7 +105,7 @@ class LocalEngine:
         job = SweepJob(plan, self._specs, remaining)
         if not self._free.acquire(blocking=False):
             raise EngineBusyError("A sweep is already running; cancel it or wait for its end.")
-        self._post(lambda: self._supervisor.submit(job))
+        self._post(lambda: self._begin(job))
 
     def renew(self) -> None:
         """Let the worker go, so that what is run next starts a fresh one; one that measures stays."""
@@ -121,6 +133,17 @@ class LocalEngine:
         """Stop a timeline after the round in flight, or while it waits; a sweep goes on."""
         self._post(lambda: self._supervisor.cancel(TimelineJob))
 
+    def live(self, request: LiveRequest) -> None:
+        """Launch in slow motion, after what runs; answers with LiveStarted, LiveTiles and then LiveEnded.
+
+        RequestFailed stands for the last where it cannot be, or is given up.
+        """
+        self._post(lambda: self._supervisor.submit(live_job(request)))
+
+    def give_up_live(self) -> None:
+        """End a launch in slow motion between two tiles; a worker that does not is ended within a second."""
+        self._post(lambda: self._supervisor.cancel(LiveJob))
+
     def cancel(self) -> None:
         """Stop the sweep, timelines and traces on the GPU within one repeat.
 
@@ -143,6 +166,10 @@ class LocalEngine:
                 self._waker.send_bytes(b"")
 
     # Everything below runs on the engine's thread.
+
+    def _begin(self, sweep: SweepJob) -> None:
+        self._supervisor.cancel(LiveJob)
+        self._supervisor.submit(sweep)
 
     def _drive(self) -> None:
         """Wait for children, timers and calls, and serve them, until closed and childless."""

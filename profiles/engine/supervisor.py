@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from flashscope.profiles.engine.child import Child, MakeChild
-from flashscope.profiles.engine.children import RUNG_S
 from flashscope.profiles.engine.contract import Sink
-from flashscope.profiles.engine.jobs import Job, RequestJob, SweepJob, probe_job
+from flashscope.profiles.engine.jobs import Job, LiveJob, RequestJob, SweepJob, probe_job
 from flashscope.profiles.engine.tasks import Task
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.wire.events import Event, FailedStatus, LogLine, MachineFound, TelemetryStarted
@@ -89,9 +88,9 @@ class Supervisor:
         self._emit(LogLine(source="engine", text="Cancelling after the repeat in flight."))
         for job in jobs:
             job.cancelled = True
-        if self._task is not None and self._job in jobs and self.child is not None:
+        if self._task is not None and self._job is not None and self._job in jobs and self.child is not None:
             self.child.send(Cancel())
-            self._patience = time.monotonic() + RUNG_S
+            self._patience = time.monotonic() + self._job.patience_s
         self._advance()
 
     def renew(self) -> None:
@@ -165,7 +164,7 @@ class Supervisor:
         if self._patience is not None and now >= self._patience:
             self._patience = None
             if self.child is not None and self._state == "busy":
-                self.child.end(ask=False)
+                self.child.end(ask=False, at_once=isinstance(self._job, LiveJob))
         if self._deadline is not None and now >= self._deadline:
             self._deadline = None
             self._expire()

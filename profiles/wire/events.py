@@ -7,8 +7,9 @@ from typing import Literal
 
 import msgspec
 
+from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.timeline import StageTimeline
-from flashscope.kernels.workload.trace import Trace
+from flashscope.kernels.workload.trace import Array, Trace
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.run_mark import RunMark
@@ -276,10 +277,52 @@ class TimelineReady(EventBase, frozen=True, kw_only=True, tag="timeline"):
     timeline: StageTimeline
 
 
-class RequestFailed(EventBase, frozen=True, kw_only=True, tag="request-failed"):
-    """A probe, watch, trace or timeline could not be had; same fields as a failed point's."""
+class LiveStarted(EventBase, frozen=True, kw_only=True, tag="live-started"):
+    """A launch in slow motion begins.
 
-    request: Literal["probe", "watch", "trace", "timeline"]
+    Attributes:
+        request: What was asked for.
+        block_q: Rows of a tile, Br.
+        block_k: Columns of a tile, Bc.
+        tiles: How many are computed, of all heads.
+    """
+
+    request: LiveRequest
+    block_q: int
+    block_k: int
+    tiles: int
+
+
+class LiveTiles(EventBase, frozen=True, kw_only=True, tag="live-tiles"):
+    """Tiles of a launch that runs are done.
+
+    Attributes:
+        tile: int32 (T, 3): head, i and j of each, in the order in which they were done.
+        finished_ns: int64 (T,): when each was done, in ns since the launch began.
+        t_ns: When this was said, by time.monotonic_ns of this machine.
+    """
+
+    tile: Array
+    finished_ns: Array
+    t_ns: int
+
+
+class LiveEnded(EventBase, frozen=True, kw_only=True, tag="live-ended"):
+    """The answer to a launch in slow motion.
+
+    Attributes:
+        took_ns: How long it took, its waits included: no runtime of the kernel.
+        same: Whether O and LSE are those of the kernel without waits, to the bit.
+    """
+
+    took_ns: int
+    same: bool
+
+
+class RequestFailed(EventBase, frozen=True, kw_only=True, tag="request-failed"):
+    """A probe, watch, trace, timeline or launch could not be had; same fields as a failed point's."""
+
+    request: Literal["probe", "watch", "trace", "timeline", "live"]
     reason: str
     detail: str = ""
 
@@ -309,6 +352,9 @@ Event = (
     | TraceReady
     | TimelineProgress
     | TimelineReady
+    | LiveStarted
+    | LiveTiles
+    | LiveEnded
     | RequestFailed
     | LogLine
 )

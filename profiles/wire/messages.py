@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
@@ -61,6 +62,12 @@ class RecordTimeline(MessageBase, frozen=True, kw_only=True, tag="record-timelin
     request: TimelineRequest
 
 
+class RunLive(MessageBase, frozen=True, kw_only=True, tag="run-live"):
+    """To the worker: launch in slow motion, telling of tiles. Answer: LiveEnded or RequestFailed."""
+
+    request: LiveRequest
+
+
 class WatchDevice(MessageBase, frozen=True, kw_only=True, tag="watch"):
     """To telemetry: watch this device from now on; `uuid` None: the first GPU."""
 
@@ -97,6 +104,7 @@ Command = (
     | SamplePoints
     | RecordTrace
     | RecordTimeline
+    | RunLive
     | WatchDevice
     | Cancel
     | StopChild

@@ -46,14 +46,14 @@ class Link:
             raise StopRequestedError(0)
         return command
 
-    def check(self) -> None:
-        """Between two repeats: go on, or give up.
+    def check(self, timeout_s: float = 0) -> None:
+        """Between two repeats: go on, or give up; a timeout waits for so long whether to.
 
         Raises:
             CancelledError: The work in flight is no longer wanted.
             StopRequestedError: The child is to end.
         """
-        if isinstance(self.receive(0), Cancel):
+        if isinstance(self.receive(timeout_s), Cancel):
             raise CancelledError
 
 

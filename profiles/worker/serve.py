@@ -11,11 +11,13 @@ from flashscope.kernels.cuda.cache import settle_cache
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import DeviceUnavailableError, InputError
+from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.specs import import_specs
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import (
     CeilingsMeasured,
+    LiveEnded,
     LogLine,
     MachineFound,
     PointChecked,
@@ -33,6 +35,7 @@ from flashscope.profiles.wire.messages import (
     RecordTimeline,
     RecordTrace,
     Retiring,
+    RunLive,
     SamplePoints,
     TryPoint,
 )
@@ -41,6 +44,7 @@ from flashscope.profiles.worker.child import CancelledError, Link
 from flashscope.profiles.worker.failures import explain
 from flashscope.profiles.worker.instruments.bench import Bench
 from flashscope.profiles.worker.judging import Criteria
+from flashscope.profiles.worker.live import run_live
 from flashscope.profiles.worker.precheck import Precheck
 from flashscope.profiles.worker.probing.probe import probe_machine
 from flashscope.profiles.worker.sample import Sampling
@@ -70,10 +74,8 @@ def serve(link: Link, kernels: str) -> None:
                 worker.try_point(command)
             case SamplePoints() as command:
                 worker.sample(command)
-            case RecordTrace() as command:
-                worker.trace(command)
-            case RecordTimeline() as command:
-                worker.record_timeline(command)
+            case RecordTrace() | RecordTimeline() | RunLive() as command:
+                worker.answer(command)
             case _:  # a Cancel that came too late
                 pass
 
@@ -126,6 +128,16 @@ class Worker:
         for bench in self._benches.values():
             bench.release_instruments()
 
+    def answer(self, command: RecordTrace | RecordTimeline | RunLive) -> None:
+        """Record what is asked for, or launch it in slow motion, and answer with it."""
+        match command:
+            case RecordTrace():
+                self.trace(command)
+            case RecordTimeline():
+                self.record_timeline(command)
+            case RunLive():
+                self.run_live(command.request)
+
     def trace(self, command: RecordTrace) -> None:
         """Record a trace and answer with it."""
         request = command.request
@@ -150,6 +162,16 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the answer
             refusal = explain(error, "timeline")
             answer = RequestFailed(request="timeline", reason=refusal.reason, detail=refusal.detail)
+        gc.collect()
+        self._link.send(answer)
+
+    def run_live(self, request: LiveRequest) -> None:
+        """Launch in slow motion and answer with what came of it, unless it is given up."""
+        try:
+            answer: LiveEnded | RequestFailed = run_live(request, self._link)
+        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the answer
+            refusal = explain(error, "launch")
+            answer = RequestFailed(request="live", reason=refusal.reason, detail=refusal.detail)
         gc.collect()
         self._link.send(answer)
 

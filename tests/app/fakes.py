@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterable
 
 from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
@@ -73,6 +74,10 @@ class SilentEngine:
 
     def give_up_timeline(self) -> None: ...
 
+    def live(self, request: LiveRequest) -> None: ...
+
+    def give_up_live(self) -> None: ...
+
     def cancel(self) -> None: ...
 
     def close(self) -> None: ...
@@ -88,7 +93,7 @@ class FakeEngine:
         plans: What it was asked to run.
         rests: What was left of each of these, None: all.
         renewed: How often a fresh process was asked for.
-        given_up: How often it was asked to give up a timeline.
+        given_up: How often it was asked to give up a timeline or a launch.
     """
 
     def __init__(self, sink: Sink, machine: Machine = CPU_MACHINE) -> None:
@@ -100,6 +105,7 @@ class FakeEngine:
         self.watched: list[Backend] = []
         self.traces: list[TraceRequest] = []
         self.timelines: list[TimelineRequest] = []
+        self.launched: list[LiveRequest] = []
         self.busy = False
 
     def say(self, events: Iterable[Event]) -> None:
@@ -131,6 +137,12 @@ class FakeEngine:
         self.timelines.append(request)
 
     def give_up_timeline(self) -> None:
+        self.given_up += 1
+
+    def live(self, request: LiveRequest) -> None:
+        self.launched.append(request)
+
+    def give_up_live(self) -> None:
         self.given_up += 1
 
     def cancel(self) -> None:

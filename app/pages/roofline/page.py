@@ -68,7 +68,7 @@ class RooflinePage(Page):
         self.shown = QStackedWidget()
         for card in (self.card, self.memories):
             self.shown.addWidget(card)
-        self.switches = self._switches()
+        self.switches: Sequence[QPushButton] = self._switches()
         self.staging = RooflineStaging(self, controller, (self.why,))
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(12, 8, 12, 10)

@@ -16,6 +16,7 @@ from flashscope.app.pages.base import Page
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.detail import DetailLine
 from flashscope.app.pages.timeline.exporting import PerfettoWriter, timelines_export
+from flashscope.app.pages.timeline.live_board import END, END_WORDS, LiveBoard
 from flashscope.app.pages.timeline.record_bar import RecordBar
 from flashscope.app.pages.timeline.recorded import RECORDED, BundledTimelines, EmptyTimelines
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
@@ -39,7 +40,8 @@ PAN, ZOOM = 0.2, 0.5  # of what is on show, a key press
 LANES = 3.0
 ALIKE_PX = 600  # cards that want more than this share the room alike
 KEEP_WORDS, PERFETTO_WORDS = "Keep in the session on show", "Save for ui.perfetto.dev"
-BESIDE_A_SWEEP = "A sweep runs, and a timeline beside it would disturb it: record one when it has ended."
+BESIDE_A_SWEEP = "A sweep runs, and a timeline or a launch would disturb it: have one when it has ended."
+BESIDE_A_LAUNCH = "A launch in slow motion runs: cancel it (Esc), or wait for its end."
 
 
 class TimelinePage(Page):
@@ -50,6 +52,7 @@ class TimelinePage(Page):
     def __init__(self, controller: Controller, theme: Theme) -> None:
         super().__init__(controller, theme)
         self.bar, self.lineup, self.view = RecordBar(), ShownTimelines(self), TimeView()
+        self.live = LiveBoard(controller.live, theme)
         self.headline = PlainLabel(wordWrap=True)
         self.legend = FormulaLabel()
         self.cards = [LanesCard(theme) for _ in range(CARDS)]
@@ -66,7 +69,8 @@ class TimelinePage(Page):
         self._lay_out()
         self._connect()
         tools = (self.lineup.first, self.lineup.second, self.lineup.by, self.perfetto, self.keep_button)
-        aside = (self.bar, self.visit.line, self.headline, self.detail, *tools, self.export_button)
+        tools = (*tools, self.export_button, self.live.end)
+        aside = (self.bar, self.visit.line, self.headline, self.detail, *tools)
         self.staging = TimelineStaging(self, controller, aside)
         self.show_session(controller.session)
         self.apply_theme(theme)
@@ -94,6 +98,7 @@ class TimelinePage(Page):
         self.empty = EmptyTimelines(self.bar.ask, self.open_recorded)
         self.stack.addWidget(self.empty)
         self.stack.addWidget(full)
+        self.stack.addWidget(self.live)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(12, 8, 12, 10)
         outer.setSpacing(8)
@@ -105,6 +110,9 @@ class TimelinePage(Page):
         told = self.controller.timelines
         self.bar.asked.connect(told.ask)
         self.bar.given_up.connect(told.give_up)
+        self.bar.launched.connect(self.controller.live.ask)
+        self.controller.live.changed.connect(self._block)
+        self.live.shown_changed.connect(self._show_front)
         told.ready.connect(self._take)
         told.changed.connect(self._show_asked)
         self.controller.keeping.kept.connect(self._take_kept)
@@ -136,6 +144,7 @@ class TimelinePage(Page):
 
         return [
             *self.bar.actions_offered,
+            Action(END, END_WORDS, self.live.put_away, "Timeline"),
             act("rows", "Show other rows", self.lineup.next_rows, "B"),
             *staged(
                 act("all", "Show all of the time", self.show_all, "A"),
@@ -188,11 +197,14 @@ class TimelinePage(Page):
         )
         self.legend.setText(" &nbsp; ".join(marks))
         self.export_button.apply_theme(theme)
+        self.live.apply_theme(theme)
         for card in self.cards:
             card.apply_theme(theme)
 
     def back(self) -> bool:
-        """Let go of the chosen bar, show all of the time, or lead back to a point; whether there was any."""
+        """End or close a launch, let go of the chosen bar, show all of the time, or lead back to a point."""
+        if self.live.back():
+            return True
         if self.chosen is not None:
             self.choose(0, None)
             return True
@@ -256,7 +268,7 @@ class TimelinePage(Page):
 
     def _draw(self) -> None:
         drawn = self.lineup.drawn
-        self.stack.setCurrentIndex(int(bool(drawn)))
+        self._show_front()
         for card, one in zip(self.cards, drawn, strict=False):
             card.show_rows(one.rows, one.facts)
         for number, card in enumerate(self.cards):
@@ -267,6 +279,12 @@ class TimelinePage(Page):
         self._show_part()
         self._offer_keeping()
         self.staging.take_cards(self.shown)
+        self.staging.changed.emit()
+
+    def _show_front(self) -> None:
+        """The launch that runs or ran last, else the timelines, else what leads to some."""
+        front = int(bool(self.lineup.drawn))
+        self.stack.setCurrentIndex(self.stack.indexOf(self.live) if self.live.in_front else front)
         self.staging.changed.emit()
 
     def _offer_keeping(self) -> None:
@@ -357,6 +375,8 @@ class TimelinePage(Page):
 
     def _why_not(self) -> str:
         """Why nothing can be recorded now; empty: something can."""
+        if self.controller.live.asked is not None:
+            return BESIDE_A_LAUNCH
         return BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied
 
     def _block(self) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
@@ -16,6 +17,7 @@ from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.timelines import problem_words
 from flashscope.app.words.units import seqlen_text
 from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.timeline import ClockedKernel, TimelineRequest
 from flashscope.profiles.plan.machine import Machine
@@ -37,7 +39,9 @@ ON_GPU: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
 ELSEWHERE: tuple[ClockedKernel, ...] = ("flash2",)  # on a GPU that is no Hopper
 IN_16_BITS = Problem(seqlen_q=1024, seqlen_k=1024, dtype="float16")
 BAR_PX = 120
-RECORD, GIVE_UP = "timeline.record", "timeline.cancel"
+RECORD, GIVE_UP, LIVE = "timeline.record", "timeline.cancel", "timeline.live"
+LIVE_WORDS = "Launch in slow motion on the CPU, and watch its tiles"
+SECONDS, FIRST_S = (5, 10, 15, 30, 60), 15
 
 
 class RecordBar(QWidget):
@@ -46,10 +50,12 @@ class RecordBar(QWidget):
     Signals:
         asked: Record these (list of TimelineRequest).
         given_up: Record no more.
+        launched: Launch this in slow motion (LiveRequest).
     """
 
     asked = Signal(list)
     given_up = Signal()
+    launched = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,9 +75,14 @@ class RecordBar(QWidget):
         self.bar.setAccessibleName("Rounds of the timeline that are done")
         keep(self.bar, self.bar.setFixedWidth, BAR_PX)
         self.cancel = does(text_button("Cancel", "Stop recording", self.given_up.emit), GIVE_UP)
+        self.live = does(text_button("Live", LIVE_WORDS, self.launch), LIVE)
+        self.seconds = _choice("Seconds of a launch in slow motion", [(f"{s} s", s) for s in SECONDS])
+        self.seconds.setCurrentIndex(self.seconds.findData(FIRST_S))
         problem = (self.seqlens, self.dims, self.heads, self.masks)
         self.choices = (self.devices, self.kernels, self.gpu_kernels, *problem)
-        line = Lines((*self.choices, self.record, self.progress, self.bar, self.cancel), (), 8)
+        line = Lines(
+            (*self.choices, self.record, self.live, self.seconds, self.progress, self.bar, self.cancel), (), 8
+        )
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(line)
@@ -109,6 +120,7 @@ class RecordBar(QWidget):
         """Recording, and giving it up."""
         return [
             Action(RECORD, "Record a timeline", self.ask, "Timeline", "R"),
+            Action(LIVE, LIVE_WORDS, self.launch, "Timeline", "L"),
             Action(GIVE_UP, "Stop recording the timeline", self.given_up.emit, "Timeline", "C"),
         ]
 
@@ -117,16 +129,30 @@ class RecordBar(QWidget):
         if self.record.isEnabled() and not self.record.isHidden():
             self.asked.emit(self.requests)
 
+    def launch(self) -> None:
+        """Ask for a launch in slow motion of what is chosen, of two kernels the second."""
+        if self.live.isEnabled() and not self.live.isHidden():
+            problem, kernel = (
+                replace(self.requests[-1].problem, dtype="float32"),
+                self.kernels.currentData()[-1],
+            )
+            self.launched.emit(
+                LiveRequest(problem=problem, kernel=kernel, seconds=self.seconds.currentData())
+            )
+
     def block(self, reason: str) -> None:
         """Let nothing be recorded, for this reason; without one let it again."""
         self.record.setEnabled(not reason)
+        self.live.setEnabled(not reason)
+        set_tip(self.live, reason or LIVE_WORDS)
         set_tip(self.record, reason or "Run the kernels with clocks between their stages")
 
     def show_asked(self, request: TimelineRequest | None) -> None:
         """Show how far a timeline is in place of what can be chosen; None: the other way round."""
         self._asked = request is not None
         self._show_choices()
-        self.record.setVisible(request is None)
+        for part in (self.record, self.live, self.seconds):
+            part.setVisible(request is None)
         for other in (self.progress, self.bar, self.cancel):
             other.setVisible(request is not None)
         if request is not None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.staging import PageStaging
 from flashscope.app.pages.timeline.card import LanesCard
+from flashscope.app.pages.timeline.live_board import LiveBoard
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.pages.timeline.stops import scene_of_timelines, timelines_of
 from flashscope.app.stage.scene import Scene
@@ -22,10 +23,12 @@ class TimelineBoard(Protocol):
     Attributes:
         lineup: Which of them are on show.
         cards: The cards, whether or not they have a timeline.
+        live: A launch in slow motion, where there is one.
     """
 
     lineup: ShownTimelines
     cards: list[LanesCard]
+    live: LiveBoard
 
     @property
     def shown(self) -> list[LanesCard]:
@@ -61,8 +64,8 @@ class TimelineStaging(PageStaging[TimelineBoard]):
 
     @property
     def sentence(self) -> str:
-        """What they say."""
-        return self._page.told
+        """What they say, or which launch is on show in front of them."""
+        return self._page.live.said or self._page.told
 
     @property
     def provenance(self) -> Provenance:
@@ -100,6 +103,7 @@ class TimelineStaging(PageStaging[TimelineBoard]):
     def show_stop(self, stop: Stop) -> None:
         """Show the timelines of its kernels."""
         super().show_stop(stop)
+        self._page.live.put_aside(bool(stop.session))
         for card in self._page.cards:
             card.be_brief(True)
         lineup = self._page.lineup
@@ -110,5 +114,6 @@ class TimelineStaging(PageStaging[TimelineBoard]):
     def leave(self) -> None:
         """Say again all there is to say."""
         super().leave()
+        self._page.live.put_aside(False)
         for card in self._page.cards:
             card.be_brief(False)

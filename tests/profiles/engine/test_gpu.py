@@ -337,5 +337,5 @@ class SilentLink(Link):
     def send(self, message: Message) -> None:
         pass
 
-    def check(self) -> None:
+    def check(self, timeout_s: float = 0) -> None:
         pass

@@ -46,7 +46,7 @@ class Told(Link):
     def send(self, message: Message) -> None:
         self.said.append(message)
 
-    def check(self) -> None:
+    def check(self, timeout_s: float = 0) -> None:  # noqa: ARG002 - as every link's
         self._left -= 1
         if self._left < 0:
             raise CancelledError

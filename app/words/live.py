@@ -1,0 +1,31 @@
+"""A launch in slow motion in words."""
+
+from flashscope.app.words.timelines import problem_words
+from flashscope.kernels.workload.live import LiveRequest
+from flashscope.profiles.wire.events import LiveEnded
+
+SLOW = "In slow motion, never timed"
+WAITS = "the kernel waits between its tiles"
+NS = 1e9
+
+
+def title_of(request: LiveRequest) -> str:
+    """What is launched."""
+    where = "CPU" if request.backend == "cpu" else "GPU"
+    return f"{SLOW}: {request.kernel} on the {where}, {problem_words(request.problem)}"
+
+
+def progress_text(request: LiveRequest, done: int, tiles: int, elapsed_ns: int) -> str:
+    """How far it is."""
+    return f"{done} of {tiles} tiles · {elapsed_ns / NS:.1f} of {request.seconds:g} s · {WAITS}"
+
+
+def ended_text(tiles: int, ended: LiveEnded) -> str:
+    """What came of it."""
+    same = "the kernel's own to the bit" if ended.same else "NOT the kernel's own"
+    return f"All {tiles} tiles done in {ended.took_ns / NS:.1f} s, waits included · O and LSE are {same}"
+
+
+def stopped_text(done: int, tiles: int, reason: str) -> str:
+    """Why it ended before its end."""
+    return f"{done} of {tiles} tiles were done. {reason}" if tiles else reason

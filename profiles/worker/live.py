@@ -1,0 +1,113 @@
+"""A launch in slow motion: the kernel waits between its tiles, and says 30 times a second which are done."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.cpu.device import describe
+from flashscope.kernels.cpu.live import TellingLaunch
+from flashscope.kernels.launching.launch import make_inputs, prepare
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.live import LiveRequest, Tile, check_pace, check_tiles, kept_tiles
+from flashscope.kernels.workload.trace import Array
+from flashscope.profiles.wire.events import LiveEnded, LiveStarted, LiveTiles
+from flashscope.profiles.worker.child import Link
+
+FRAMES_S = 30  # messages a second, at most
+NS = 1e9
+ON_A_GPU = "A launch in slow motion runs on the CPU: no GPU kernel tells of its tiles yet."
+
+
+def run_live(request: LiveRequest, link: Link, clock: Callable[[], int] = time.monotonic_ns) -> LiveEnded:
+    """Launch a kernel in slow motion, and compare what it computed with the kernel's own O.
+
+    It says LiveStarted, and then LiveTiles as tiles are done. The wait between two tiles listens to the
+    engine.
+
+    Raises:
+        InputError: It would be too short, too long, or of too many tiles.
+        UnsupportedError: There is no such build of the kernel.
+        CancelledError: It is no longer wanted.
+    """
+    check_pace(request)
+    if request.backend != "cpu":
+        raise UnsupportedError(ON_A_GPU)
+    spec, problem = find_kernel(request.kernel), request.problem
+    refused = spec.unsupported(problem, describe())
+    if refused:
+        raise UnsupportedError(refused)
+    inputs = make_inputs(problem, "cpu")
+    frames = Frames(request.seconds, link, clock)
+    telling = TellingLaunch(spec, problem, inputs, frames.take)
+    tiles = (
+        problem.batch * problem.heads * sum(1 for _ in kept_tiles(problem, telling.block_q, telling.block_k))
+    )
+    check_tiles(tiles)
+    plain = prepare(spec, problem, inputs, "cpu")
+    plain.run()
+    link.send(LiveStarted(request=request, block_q=telling.block_q, block_k=telling.block_k, tiles=tiles))
+    frames.begin(tiles)
+    telling.launch.run()
+    frames.flush()
+    same = all(
+        np.array_equal(one.view(np.uint32), other.view(np.uint32))
+        for one, other in ((telling.launch.output, plain.output), (telling.launch.lse, plain.lse))
+    )
+    return LiveEnded(took_ns=frames.elapsed_ns(), same=same)
+
+
+class Frames:
+    """Keeps the pace, and gathers what is done for the next message.
+
+    Args:
+        seconds: How long all tiles are to take.
+        link: The engine.
+        clock: Nanoseconds that never go back.
+    """
+
+    def __init__(self, seconds: float, link: Link, clock: Callable[[], int]) -> None:
+        self._seconds, self._link, self._clock = seconds, link, clock
+        self._tiles = 1
+        self._begun = self._sent = 0
+        self._done = 0
+        self._fresh: list[tuple[Tile, int]] = []
+
+    def begin(self, tiles: int) -> None:
+        """The launch begins now, of so many tiles."""
+        self._tiles = max(1, tiles)
+        self._begun = self._sent = self._clock()
+
+    def elapsed_ns(self) -> int:
+        """Since the launch began."""
+        return self._clock() - self._begun
+
+    def take(self, tile: Tile) -> None:
+        """A tile is done: say so with the next frame, and wait until the next one may begin.
+
+        Raises:
+            CancelledError: The launch is no longer wanted.
+        """
+        self._fresh.append((tile, self.elapsed_ns()))
+        self._done += 1
+        due = self._begun + round(self._seconds * NS * self._done / self._tiles)
+        while True:
+            now = self._clock()
+            frame = self._sent + round(NS / FRAMES_S)
+            if self._fresh and now >= frame:
+                self.flush()
+                continue
+            wake = min(due, frame) if self._fresh else due
+            self._link.check(max(0.0, (wake - now) / NS))
+            if now >= due:
+                return
+
+    def flush(self) -> None:
+        """Say what is done and was not said yet."""
+        if not self._fresh:
+            return
+        tiles, times = zip(*self._fresh, strict=True)
+        self._fresh, self._sent = [], self._clock()
+        done = Array.of(np.array(tiles, np.int32)), Array.of(np.array(times, np.int64))
+        self._link.send(LiveTiles(tile=done[0], finished_ns=done[1], t_ns=time.monotonic_ns()))

@@ -1,0 +1,152 @@
+"""Live on the Timeline page: tiles light as they are done, and Esc ends the launch."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.control.chores import wait_for_all
+from flashscope.app.control.controller import Controller
+from flashscope.app.look.theme import DARK, LIGHT
+from flashscope.app.pages.timeline import TimelinePage
+from flashscope.app.pages.timeline.page import BESIDE_A_LAUNCH
+from flashscope.app.plots.timeline.live_grid import DONE, SKIPPED, WAITS
+from flashscope.app.stage.story import Stop
+from flashscope.kernels.workload.live import LiveRequest
+from flashscope.kernels.workload.trace import Array
+from flashscope.profiles.engine.contract import Sink
+from flashscope.profiles.wire.events import LiveEnded, LiveStarted, LiveTiles, RequestFailed
+from tests.app.bench import NoRecorder
+from tests.app.fakes import SilentEngine
+
+
+class LiveEngine(SilentEngine):
+    """Takes launches; a test says what becomes of them."""
+
+    def __init__(self, sink: Sink) -> None:
+        super().__init__(sink)
+        self.asked: list[LiveRequest] = []
+        self.given_up = 0
+
+    def live(self, request: LiveRequest) -> None:
+        self.asked.append(request)
+
+    def give_up_live(self) -> None:
+        self.given_up += 1
+
+
+class Desk:
+    """The page, and the engine behind it."""
+
+    def __init__(self, controller: Controller, engine: LiveEngine, qtbot: QtBot) -> None:
+        self.controller, self.engine, self.live = controller, engine, controller.live
+        self.page = TimelinePage(controller, DARK)
+        self.board, self.grid = self.page.live, self.page.live.grid
+        qtbot.addWidget(self.page)
+        self.page.resize(1000, 640)
+        self.page.show()
+        qtbot.waitExposed(self.page)
+
+    def launch(self) -> LiveStarted:
+        """Launch two heads of 512 under a causal mask, in tiles of 128 by 256, and have it begin."""
+        bar = self.page.bar
+        bar.seqlens.setCurrentIndex(bar.seqlens.findData(512))
+        bar.heads.setCurrentIndex(bar.heads.findData(4))
+        bar.masks.setCurrentIndex(bar.masks.findData(True))
+        bar.seconds.setCurrentIndex(bar.seconds.findData(5))
+        bar.live.click()
+        started = LiveStarted(request=self.engine.asked[-1], block_q=128, block_k=256, tiles=24)
+        self.live.take(started)
+        return started
+
+    def light(self, *tiles: tuple[int, int, int]) -> None:
+        """Say that these are done."""
+        told = Array.of(np.array(tiles, np.int32)), Array.of(np.arange(len(tiles), dtype=np.int64))
+        self.live.take(LiveTiles(tile=told[0], finished_ns=told[1], t_ns=0))
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, tmp_path: Path, qapp: QApplication) -> Iterator[Desk]:
+    made: list[LiveEngine] = []
+
+    def make(sink: Sink) -> LiveEngine:
+        made.append(LiveEngine(sink))
+        return made[0]
+
+    controller = Controller(make, tmp_path, NoRecorder)
+    front = Desk(controller, made[0], qtbot)
+    yield front
+    wait_for_all(front.page)
+    controller.close()
+
+
+def test_a_launch_lights_the_tiles_that_are_done_and_those_that_a_mask_skips_look_skipped(desk: Desk) -> None:
+    request = desk.launch().request
+    assert (request.kernel, request.seconds, request.problem.causal) == ("flash2", 5, True)
+    assert desk.board.isVisible()
+    assert desk.grid.state.shape == (4, 4, 2)
+    assert desk.grid.state[0].tolist() == [[WAITS, SKIPPED]] * 2 + [[WAITS, WAITS]] * 2
+    desk.light((0, 0, 0), (0, 1, 0))
+    desk.light((0, 2, 0))
+    assert desk.grid.state[0, :, 0].tolist() == [DONE, DONE, DONE, WAITS]
+    assert desk.grid.last == [(0, 2, 0)], "the last frame is framed"
+    assert desk.board.bar.value() == 3
+    assert "In slow motion, never timed" in desk.board._title.text()
+    waits, done = desk.grid.tile_rect(0, 3, 0), desk.grid.tile_rect(0, 0, 0)
+    picture = desk.grid.grab().toImage()
+    assert picture.pixelColor(done.center().toPoint()).name() == DARK.accent.lower()
+    assert picture.pixelColor(waits.center().toPoint()).name() == DARK.raised.lower()
+    desk.page.apply_theme(LIGHT)
+    lit = desk.grid.grab().toImage().pixelColor(done.center().toPoint())
+    assert lit.name() == LIGHT.accent.lower()
+
+
+def test_what_came_of_it_is_told_and_the_board_stays_until_it_is_closed(desk: Desk) -> None:
+    desk.launch()
+    desk.live.take(LiveEnded(took_ns=5_000_000_000, same=True))
+    assert desk.board.told.text() == (
+        "All 24 tiles done in 5.0 s, waits included · O and LSE are the kernel's own to the bit"
+    )
+    assert not desk.board._timer.isActive()
+    assert desk.page.back()
+    assert not desk.board.isVisible()
+    assert not desk.page.back()
+
+
+def test_while_it_runs_nothing_else_is_recorded_and_esc_ends_it(desk: Desk) -> None:
+    desk.launch()
+    desk.light((0, 0, 0))
+    assert not desk.page.bar.record.isEnabled()
+    assert BESIDE_A_LAUNCH in desk.page.bar.live.toolTip()
+    desk.page.bar.launch()
+    assert len(desk.engine.asked) == 1
+    assert desk.page.back()
+    assert desk.engine.given_up == 1
+    desk.live.take(RequestFailed(request="live", reason="It was cancelled."))
+    assert desk.board.told.text() == "1 of 24 tiles were done. It was cancelled."
+    assert desk.board.isVisible()
+    assert desk.page.bar.record.isEnabled()
+    desk.page.bar.launch()
+    assert len(desk.engine.asked) == 2
+    desk.live.take(RequestFailed(request="live", reason="The worker process was killed by signal 9."))
+    assert desk.board.told.text() == "The worker process was killed by signal 9."
+
+
+def test_a_stage_shows_the_launch_in_front_and_a_storys_stop_puts_it_aside(desk: Desk) -> None:
+    desk.launch()
+    staging = desk.page.staging
+    staging.show_stop(staging.as_shown)
+    assert desk.board.isVisible()
+    assert not desk.board.end.isVisible()
+    assert (
+        staging.sentence == "In slow motion, never timed: flash2 on the CPU, N = 512, d = 64, 4 heads, causal"
+    )
+    staging.show_stop(Stop("timeline", session="h100-inside", kernels=("flash2",)))
+    assert not desk.board.isVisible()
+    assert desk.engine.given_up == 0
+    staging.leave()
+    assert desk.board.isVisible()
+    assert desk.board.end.isVisible()

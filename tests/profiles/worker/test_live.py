@@ -1,0 +1,102 @@
+"""A launch in slow motion, on a clock that a test moves: its order, its pace, its bits, and its end."""
+
+import pytest
+
+from flashscope.kernels.workload.errors import InputError, UnsupportedError
+from flashscope.kernels.workload.live import (
+    MOST_TILES,
+    LiveKernel,
+    LiveRequest,
+    check_tiles,
+    kept_tiles,
+)
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.wire.events import LiveStarted, LiveTiles
+from flashscope.profiles.wire.messages import Message
+from flashscope.profiles.worker.child import CancelledError, Link
+from flashscope.profiles.worker.live import FRAMES_S, Frames, run_live
+
+S = 1_000_000_000
+PROBLEM = Problem(seqlen_q=600, seqlen_k=1100, batch=1, heads=2, head_dim=16, dtype="float32", causal=True)
+
+
+class SlowLink(Link):
+    """Takes what is said; a wait moves the clock, and the engine gives up after so many waits."""
+
+    def __init__(self, patience: int = 1_000_000) -> None:
+        self.said: list[Message] = []
+        self.now, self._left = 0, patience
+
+    def clock(self) -> int:
+        return self.now
+
+    def send(self, message: Message) -> None:
+        self.said.append(message)
+
+    def check(self, timeout_s: float = 0) -> None:
+        self.now += round(timeout_s * S)
+        self._left -= 1
+        if self._left < 0:
+            raise CancelledError
+
+    @property
+    def frames(self) -> list[LiveTiles]:
+        return [one for one in self.said if isinstance(one, LiveTiles)]
+
+
+def request_of(kernel: LiveKernel = "flash2", seconds: float = 5.0) -> LiveRequest:
+    return LiveRequest(problem=PROBLEM, kernel=kernel, seconds=seconds)
+
+
+@pytest.mark.parametrize("kernel", ["flash1", "flash2"])
+def test_tiles_come_in_the_order_of_the_kernels_loops_at_the_pace_that_was_chosen(kernel: LiveKernel) -> None:
+    link = SlowLink()
+    ended = run_live(request_of(kernel), link, link.clock)
+    begun = link.said[0]
+    assert isinstance(begun, LiveStarted)
+    kept = [*kept_tiles(PROBLEM, begun.block_q, begun.block_k)]
+    outer = 1 if kernel == "flash1" else 0
+    in_order = sorted(kept, key=lambda tile: (tile[outer], tile[1 - outer]))
+    told = [tile for frame in link.frames for tile in frame.tile.numpy().tolist()]
+    assert told == [[head, i, j] for head in range(2) for i, j in in_order]
+    assert ended.same
+    done = [ns for frame in link.frames for ns in frame.finished_ns.numpy().tolist()]
+    assert done == pytest.approx([5 * S * n / begun.tiles for n in range(begun.tiles)], abs=10)
+    assert ended.took_ns == pytest.approx(5 * S, abs=10)
+    skipped = {(i, j) for i in range(5) for j in range(3)} - set(kept)
+    assert skipped, "a causal mask skips tiles"
+
+
+def test_many_tiles_come_in_thirty_frames_a_second() -> None:
+    link, tiles = SlowLink(), 400
+    frames = Frames(5.0, link, link.clock)
+    frames.begin(tiles)
+    for j in range(tiles):
+        frames.take((0, 0, j))
+    frames.flush()
+    assert 4.5 * FRAMES_S <= len(link.frames) <= 5 * FRAMES_S + 1
+    assert [one.tile.numpy()[-1, 2] for one in link.frames][-1] == tiles - 1
+    assert sum(frame.tile.shape[0] for frame in link.frames) == tiles
+
+
+def test_one_that_is_given_up_ends_between_two_tiles() -> None:
+    link = SlowLink(patience=4)
+    with pytest.raises(CancelledError):
+        run_live(request_of(), link, link.clock)
+    assert len(link.frames) < 5
+
+
+@pytest.mark.parametrize("seconds", [4.9, 60.1, float("nan")])
+def test_a_pace_that_nobody_can_follow_is_refused(seconds: float) -> None:
+    link = SlowLink()
+    with pytest.raises(InputError, match="5 to 60 s"):
+        run_live(request_of(seconds=seconds), link, link.clock)
+    assert not link.said
+
+
+def test_what_has_no_such_build_is_refused_with_the_reason() -> None:
+    link = SlowLink()
+    with pytest.raises(UnsupportedError, match="on the CPU"):
+        run_live(LiveRequest(problem=PROBLEM, backend="cuda"), link, link.clock)
+    with pytest.raises(InputError, match=f"at most {MOST_TILES}"):
+        check_tiles(MOST_TILES + 1)
