@@ -1,6 +1,6 @@
 """The small field for scores of one's own."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -85,7 +85,10 @@ class ScoreField(QWidget):
         """Show it under a widget, all that is typed in it selected."""
         self._check()
         self.adjustSize()
-        self.move(beside.mapToGlobal(beside.rect().bottomLeft()))
+        under, window = beside.mapToGlobal(beside.rect().bottomLeft()), beside.window()
+        room = QRect(window.mapToGlobal(window.rect().topLeft()), window.size())
+        most = room.bottomRight() - self.rect().bottomRight()
+        self.move(max(room.left(), min(under.x(), most.x())), max(room.top(), min(under.y(), most.y())))
         self.show()
         self.edit.selectAll()
         self.edit.setFocus()

@@ -39,6 +39,7 @@ PAN, ZOOM = 0.2, 0.5  # of what is on show, a key press
 LANES = 3.0
 ALIKE_PX = 600  # cards that want more than this share the room alike
 KEEP_WORDS, PERFETTO_WORDS = "Keep in the session on show", "Save for ui.perfetto.dev"
+AFTER_IT = "once the sweep that runs has ended"
 BESIDE_A_SWEEP = "A sweep runs, and a timeline beside it would disturb it: record one when it has ended."
 
 
@@ -360,5 +361,6 @@ class TimelinePage(Page):
         return BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied
 
     def _block(self) -> None:
-        self.bar.block(self._why_not())
+        reason = self._why_not()
+        self.bar.block(reason, AFTER_IT if reason == BESIDE_A_SWEEP else reason)
         self._show_asked()

@@ -65,13 +65,15 @@ class RecordBar(QWidget):
         for box, wanted in zip((self.seqlens, self.dims, self.heads), FIRST, strict=True):
             box.setCurrentIndex(box.findData(wanted))
         self.record = does(text_button("Record", "Record a timeline", self.ask, "primary"), RECORD)
+        self.why_not = PlainLabel()
+        self.why_not.setProperty("role", "dim")
         self.progress, self.bar = PlainLabel(), QProgressBar(textVisible=False)
         self.bar.setAccessibleName("Rounds of the timeline that are done")
         keep(self.bar, self.bar.setFixedWidth, BAR_PX)
         self.cancel = does(text_button("Cancel", "Stop recording", self.given_up.emit), GIVE_UP)
         problem = (self.seqlens, self.dims, self.heads, self.masks)
         self.choices = (self.devices, self.kernels, self.gpu_kernels, *problem)
-        line = Lines((*self.choices, self.record, self.progress, self.bar, self.cancel), (), 8)
+        line = Lines((*self.choices, self.record, self.why_not, self.progress, self.bar, self.cancel), (), 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(line)
@@ -117,8 +119,10 @@ class RecordBar(QWidget):
         if self.record.isEnabled() and not self.record.isHidden():
             self.asked.emit(self.requests)
 
-    def block(self, reason: str) -> None:
-        """Let nothing be recorded, for this reason; without one let it again."""
+    def block(self, reason: str, short: str = "") -> None:
+        """Let nothing be recorded, for this reason, in short beside the button; without one let it again."""
+        self.why_not.setText(short)
+        self.why_not.setVisible(bool(short) and not self._asked)
         self.record.setEnabled(not reason)
         set_tip(self.record, reason or "Run the kernels with clocks between their stages")
 
@@ -127,6 +131,7 @@ class RecordBar(QWidget):
         self._asked = request is not None
         self._show_choices()
         self.record.setVisible(request is None)
+        self.why_not.setVisible(request is None and bool(self.why_not.text()))
         for other in (self.progress, self.bar, self.cancel):
             other.setVisible(request is not None)
         if request is not None:
