@@ -24,9 +24,9 @@ NO_BYTES = (
     "formulas tell those of a forward pass alone, and counters were not read."
 )
 ONLY_COPY = (
-    "No measured ceilings here: the slope is the copy rate beside the points. A new sweep measures all."
+    "What the device reaches was not measured with these points: the slope is the copy rate beside them."
 )
-NO_ROOF = "Neither measured ceilings nor a copy rate here: the points stand alone. A new sweep has all."
+NO_ROOF = "What the device reaches was not measured with these points: no ceiling stands over them."
 SLOPES = {SHARED_READS: "shared", L2_READS: "L2", CORE_CACHE: "core's cache", LAST_CACHE: "last cache"}
 TIERS = ("By DRAM bytes", "By L2 bytes", "By bytes of shared memory")
 CPU_TIERS = ("By DRAM bytes", "By bytes of the caches", "")
@@ -70,16 +70,21 @@ def _sources(moved: Sequence[BytesMoved | None]) -> str:
     return " or ".join(dict.fromkeys(known))
 
 
-def missing_roofs(found: Roofline, *, measured: bool) -> str:
-    """Why ceilings are missing; empty when they were measured.
+def missing_roofs(found: Roofline, *, measured: bool, recorded: str = "") -> str:
+    """Why ceilings are missing, and where there are some; empty when they were measured.
 
     Args:
         found: What is drawn.
         measured: Whether the session has ceilings.
+        recorded: A recording of a GPU that has; empty: none is at hand.
     """
     if measured or not found.spots:
         return ""
-    return ONLY_COPY if found.roofs else NO_ROOF
+    of_gpu = any(spot.row.backend == "cuda" for spot in found.spots)
+    where = (
+        f"The recording {recorded} has ceilings" if recorded and of_gpu else "A sweep made now has ceilings"
+    )
+    return f"{ONLY_COPY if found.roofs else NO_ROOF} {where}."
 
 
 def spot_title(spot: Spot) -> str:
