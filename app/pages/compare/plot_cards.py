@@ -100,9 +100,7 @@ class RatioCard(Card):
         maps = view == "map"
         shown = self.map if maps else self.lines
         if self._map is not None:
-            self._map.ask_for_room(
-                maps
-            )  # while it is in front: nobody asks again how much a hidden one needs
+            self._map.ask_for_room(maps)  # while it is in front: hidden, it would not be heard
         self._stack.setCurrentWidget(shown)
         self.bar.setVisible(maps)
         self._offer_all()
