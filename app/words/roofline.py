@@ -23,10 +23,8 @@ NO_BYTES = (
     "No point is drawn, as nothing tells its bytes:\n"
     "formulas tell those of a forward pass alone, and counters were not read."
 )
-ONLY_COPY = (
-    "What the device reaches was not measured with these points: the slope is the copy rate beside them."
-)
-NO_ROOF = "What the device reaches was not measured with these points: no ceiling stands over them."
+NO_ROOF = "No ceilings were measured with these points"
+ONLY_COPY = f"{NO_ROOF}: the slope is their copy rate"
 SLOPES = {SHARED_READS: "shared", L2_READS: "L2", CORE_CACHE: "core's cache", LAST_CACHE: "last cache"}
 TIERS = ("By DRAM bytes", "By L2 bytes", "By bytes of shared memory")
 CPU_TIERS = ("By DRAM bytes", "By bytes of the caches", "")
@@ -81,10 +79,8 @@ def missing_roofs(found: Roofline, *, measured: bool, recorded: str = "") -> str
     if measured or not found.spots:
         return ""
     of_gpu = any(spot.row.backend == "cuda" for spot in found.spots)
-    where = (
-        f"The recording {recorded} has ceilings" if recorded and of_gpu else "A sweep made now has ceilings"
-    )
-    return f"{ONLY_COPY if found.roofs else NO_ROOF} {where}."
+    where = f"the recording {recorded}" if recorded and of_gpu else "a sweep made now"
+    return f"{ONLY_COPY if found.roofs else NO_ROOF}; {where} has them."
 
 
 def spot_title(spot: Spot) -> str:

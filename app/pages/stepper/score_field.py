@@ -84,12 +84,12 @@ class ScoreField(QWidget):
     def open_at(self, beside: QWidget) -> None:
         """Show it under a widget, all that is typed in it selected."""
         self._check()
+        self.show()  # first: only then its parts have the sizes of the style sheet
         self.adjustSize()
         under, window = beside.mapToGlobal(beside.rect().bottomLeft()), beside.window()
         room = QRect(window.mapToGlobal(window.rect().topLeft()), window.size())
         most = room.bottomRight() - self.rect().bottomRight()
         self.move(max(room.left(), min(under.x(), most.x())), max(room.top(), min(under.y(), most.y())))
-        self.show()
         self.edit.selectAll()
         self.edit.setFocus()
 

@@ -156,14 +156,14 @@ def test_the_pointer_reads_the_point_that_it_is_near(desk: Desk, save: Save) -> 
 
 def test_a_recording_without_ceilings_says_what_is_missing(desk: Desk, save: Save) -> None:
     desk.open(save(sweep(), "bare"))
-    assert desk.page.card.missing.text() == f"{NO_ROOF} A sweep made now has ceilings."
+    assert desk.page.card.missing.text() == f"{NO_ROOF}; a sweep made now has them."
     assert list(desk.plot._roofs) == []
 
 
 def test_a_gpus_recording_without_ceilings_names_the_one_that_has_them(desk: Desk) -> None:
     desk.open(BUNDLED / "h200-standard-flash2.flashscope")
     name = "H200 traffic, energy and roof"
-    assert desk.page.card.missing.text() == f"{NO_ROOF} The recording {name} has ceilings."
+    assert desk.page.card.missing.text() == f"{NO_ROOF}; the recording {name} has them."
     with loading(BUNDLED / "h200-traffic.flashscope") as (session, _readings):
         assert session.ceilings
 
@@ -172,7 +172,7 @@ def test_the_copy_rate_beside_the_points_stands_in_for_ceilings_that_were_not_me
     desk: Desk, save: Save
 ) -> None:
     desk.open(save(list(_with_copies()), "copies"))
-    assert desk.page.card.missing.text().startswith(f"{ONLY_COPY} ")
+    assert desk.page.card.missing.text().startswith(f"{ONLY_COPY}; ")
     assert [item.roof and item.roof.key for item in desk.plot._roofs] == [COPY]
     assert [roof.rate for roof in desk.page.found.roofs] == [30.0]
 

@@ -121,10 +121,11 @@ def test_the_field_is_opened_by_its_name_from_every_view(window: MainWindow, qtb
 
 
 def test_the_field_stays_inside_of_the_window(bench: Bench) -> None:
-    field, window = opened(bench), bench.page.window()
+    bench.show()
+    window = bench.page.window()
     beside = QWidget(window)
     beside.setGeometry(window.width() - 20, window.height() - 20, 20, 20)
-    field.hide()
+    field = ScoreField(window)
     field.open_at(beside)
     assert QRect(window.mapToGlobal(window.rect().topLeft()), window.size()).contains(field.geometry())
     field.hide()
