@@ -24,7 +24,7 @@ class Action:
         possible: Whether it can be done now; None: always. Its keys mean nothing while it cannot.
         staged: Whether it works on a stage, too.
         claims: Whether its keys mean nothing else while it can be done.
-        keys_on: The page on which its keys mean it; empty: all.
+        keys_on: The pages on which its keys mean it; none: all.
     """
 
     key: str
@@ -37,7 +37,7 @@ class Action:
     possible: Callable[[], bool] | None = None
     staged: bool = False
     claims: bool = False
-    keys_on: str = ""
+    keys_on: tuple[str, ...] = ()
 
     @property
     def keys(self) -> list[str]:
@@ -130,7 +130,7 @@ class ActionRegistry(QObject):
         able = (a for key, a in self._actions.items() if a.claims and self._qactions[key].isEnabled())
         claimed = {keys for action in able for keys in action.keys}
         for key, action in self._actions.items():
-            elsewhere = action.keys_on not in {"", self._page}
+            elsewhere = bool(action.keys_on) and self._page not in action.keys_on
             left = [keys for keys in action.keys if not elsewhere and (action.claims or keys not in claimed)]
             if left != self._keys[key]:
                 self._keys[key] = left

@@ -61,6 +61,11 @@ def counted_recording() -> Path | None:
     return next((path for path in bundled_sessions() if path.stem == COUNTED), None)
 
 
+def counted_title() -> str:
+    """What that recording is called; empty: this copy has none."""
+    return NAMES[COUNTED] if counted_recording() is not None else ""
+
+
 def recording_like(problem: Problem | None) -> Path | None:
     """The bundled recording of what is most like a problem; None: this copy has none."""
     alike = "" if problem is None else _alike(problem)

@@ -150,6 +150,16 @@ class Settings:
         self._store.setValue("stepperMode", key)
 
     @property
+    def stories(self) -> Path | None:
+        """The folder that the user's stories were kept in last, while it is there; None: nobody has said."""
+        stored = str(self._store.value("stories", ""))
+        return Path(stored) if stored and Path(stored).is_dir() else None
+
+    @stories.setter
+    def stories(self, folder: Path) -> None:
+        self._store.setValue("stories", str(folder.absolute()))
+
+    @property
     def geometry(self) -> QByteArray | None:
         """Where the window was when it was closed."""
         stored = self._store.value("geometry")

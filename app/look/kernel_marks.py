@@ -8,7 +8,6 @@ from flashscope.kernels.catalogue.marks import Glyph, Hue, MarkSpec, Stroke
 from flashscope.kernels.catalogue.registry import KERNELS
 
 LEGIBLE = 4.5  # contrast of text (WCAG 2.1, 1.4.3)
-BRIGHTEST = {"dark": 10.0, "light": 9.0, "contrast": 12.0}  # contrast of a curve that no other is to outshine
 Dash = tuple[float, ...]
 
 
@@ -33,10 +32,6 @@ class KernelMark:
     def on(self, theme: Theme) -> str:
         """The colour on a theme's panel."""
         return self.on_light if theme.name == "light" else self.colour
-
-    def bright(self, theme: Theme) -> str:
-        """The same hue, so that the curve outshines all others."""
-        return mixed(self.on(theme), theme.text, THEMES[theme.name].panel, BRIGHTEST[theme.name])
 
     def ink(self, theme: Theme) -> str:
         """The same hue, so that text in it can be read."""

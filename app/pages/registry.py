@@ -22,7 +22,8 @@ class ViewEntry:
         title: One or two words.
         page: The page whose form it is; empty: the page of its own key.
         keys: Portable key sequences that bring it to the front, wherever one is.
-        own_keys: Those that do so while its page is in front.
+        own_keys: Those that do so while its page is in front, or one of those beside.
+        beside: Pages of the same place whose own keys leave these alone.
         follows: Whether the page is told of every sweep that has ended, and is made for that.
     """
 
@@ -31,6 +32,7 @@ class ViewEntry:
     page: str = ""
     keys: str = ""
     own_keys: str = ""
+    beside: tuple[str, ...] = ()
     follows: bool = False
 
     @property
@@ -50,6 +52,7 @@ class PlaceEntry(RailEntry):
     views: tuple[ViewEntry, ...] = ()
 
 
+_OF_A_SESSION = ("traffic", "roofline")
 PLACES = (
     PlaceEntry("home", "Home", "mdi6.home-outline", (ViewEntry(START, "Home", keys="Ctrl+0"),)),
     PlaceEntry(
@@ -60,9 +63,9 @@ PLACES = (
             ViewEntry("profile", "Curves"),
             ViewEntry("traffic", "Traffic", keys="Ctrl+6"),
             ViewEntry("roofline", "Roofline & Why", keys="Ctrl+7"),
-            ViewEntry("telemetry", "Telemetry", "profile", own_keys="T"),
-            ViewEntry("results", "Results", "profile", own_keys="R"),
-            ViewEntry("notes", "Notes", "profile", own_keys="N"),
+            ViewEntry("telemetry", "Telemetry", "profile", own_keys="T", beside=_OF_A_SESSION),
+            ViewEntry("results", "Results", "profile", own_keys="R", beside=_OF_A_SESSION),
+            ViewEntry("notes", "Notes", "profile", own_keys="N", beside=_OF_A_SESSION),
         ),
     ),
     PlaceEntry(

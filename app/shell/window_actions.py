@@ -146,7 +146,7 @@ class ViewActions:
 
     def _view_action(self, view: ViewEntry) -> Action:
         show, keys = partial(self._show_view, view.key), view.keys or view.own_keys
-        on = view.page_key if view.own_keys else ""
+        on = (view.page_key, *view.beside) if view.own_keys else ()
         return Action(f"page.{view.key}", f"Show {view.title}", show, "View", keys, keys_on=on)
 
     def _toggle_log(self) -> None:

@@ -27,13 +27,18 @@ class Split(QSplitter):
         line.setAutoFillBackground(True)
         line.setBackgroundRole(QPalette.ColorRole.Mid)
 
+    def share_out(self) -> None:
+        """Give both their shares again, once they need no more than before."""
+        if self._shares is not None:
+            self.setSizes(self._shares)
+
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share out the new height: Qt would go by what there was when the window was smallest."""
         super().resizeEvent(event)
-        if self._shares is not None:
-            self.setSizes(self._shares)
+        self.share_out()
 
     def _keep(self) -> None:
         """From now on the user's line."""
-        self._shares = None
+        above, below = self.sizes()
+        self._shares = above, below

@@ -23,10 +23,8 @@ NO_BYTES = (
     "No point is drawn, as nothing tells its bytes:\n"
     "formulas tell those of a forward pass alone, and counters were not read."
 )
-ONLY_COPY = (
-    "No measured ceilings here: the slope is the copy rate beside the points. A new sweep measures all."
-)
-NO_ROOF = "Neither measured ceilings nor a copy rate here: the points stand alone. A new sweep has all."
+NO_ROOF = "No ceilings were measured with these points"
+ONLY_COPY = f"{NO_ROOF}: the slope is their copy rate"
 SLOPES = {SHARED_READS: "shared", L2_READS: "L2", CORE_CACHE: "core's cache", LAST_CACHE: "last cache"}
 TIERS = ("By DRAM bytes", "By L2 bytes", "By bytes of shared memory")
 CPU_TIERS = ("By DRAM bytes", "By bytes of the caches", "")
@@ -70,16 +68,19 @@ def _sources(moved: Sequence[BytesMoved | None]) -> str:
     return " or ".join(dict.fromkeys(known))
 
 
-def missing_roofs(found: Roofline, *, measured: bool) -> str:
-    """Why ceilings are missing; empty when they were measured.
+def missing_roofs(found: Roofline, *, measured: bool, recorded: str = "") -> str:
+    """Why ceilings are missing, and where there are some; empty when they were measured.
 
     Args:
         found: What is drawn.
         measured: Whether the session has ceilings.
+        recorded: A recording of a GPU that has; empty: none is at hand.
     """
     if measured or not found.spots:
         return ""
-    return ONLY_COPY if found.roofs else NO_ROOF
+    of_gpu = any(spot.row.backend == "cuda" for spot in found.spots)
+    where = f"the recording {recorded}" if recorded and of_gpu else "a sweep made now"
+    return f"{ONLY_COPY if found.roofs else NO_ROOF}; {where} has them."
 
 
 def spot_title(spot: Spot) -> str:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.guard import guarded
@@ -18,6 +18,7 @@ from flashscope.app.pages.compare.legend import KernelLegend
 from flashscope.app.pages.compare.plot_cards import CurvesCard, RatioCard
 from flashscope.app.pages.compare.tables import Tables
 from flashscope.app.widgets.paint_turns import PaintTurns
+from flashscope.app.widgets.split import Split
 from flashscope.profiles.results.model.curves import Curve
 
 BESIDE_PX = 820  # from which two cards stand beside each other
@@ -70,25 +71,21 @@ class CompareBoard(QWidget):
         )
 
     def _lay_out(self) -> None:
-        splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(1)
+        boxes = []
         for layout, margins in zip(self._rows, ((0, 0, 0, 5), (0, 5, 0, 0)), strict=True):
             layout.setContentsMargins(*margins)
             box = QWidget()
             box.setLayout(layout)
-            splitter.addWidget(box)
-            self.below = box
-        splitter.setSizes(list(HEIGHTS))
-        splitter.setStretchFactor(0, 5)
-        splitter.setStretchFactor(1, 4)
-        splitter.handle(1).setAccessibleName("Height of the tables")
+            boxes.append(box)
+        above, self.below = boxes
+        self._split = Split(above, self.below, HEIGHTS)
+        self._split.handle(1).setAccessibleName("Height of the tables")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACING)
         column.addWidget(self.head)
         column.addWidget(self.legend)
-        column.addWidget(splitter, 1)
+        column.addWidget(self._split, 1)
 
     def _connect(self) -> None:
         for part in (self.ratios, self.curves, self.tables):
@@ -237,6 +234,7 @@ class CompareBoard(QWidget):
             self.ratios.lines.show_current(self.current)
             yield from self.ratios.draw(self.findings, self._curve, self.current, self._hidden)
             self.ratios.show_place(self.place)
+            self._split.share_out()  # a map asks for more height than lines
 
     def _draw_curves(self) -> Iterator[None]:
         if self.findings is not None and self._curve is not None:

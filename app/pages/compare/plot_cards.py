@@ -98,10 +98,11 @@ class RatioCard(Card):
         """Bring lines or heat map to the front."""
         self.view = view
         maps = view == "map"
-        self._stack.setCurrentWidget(self.map if maps else self.lines)
-        self.bar.setVisible(maps)
+        shown = self.map if maps else self.lines
         if self._map is not None:
-            self._map.ask_for_room(maps)
+            self._map.ask_for_room(maps)  # while it is in front: hidden, it would not be heard
+        self._stack.setCurrentWidget(shown)
+        self.bar.setVisible(maps)
         self._offer_all()
         self.switch.setText("Over N" if maps else "Heat map")
         self.switch.setAccessibleName("Show lines over N" if maps else "Show the heat map")

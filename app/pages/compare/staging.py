@@ -77,10 +77,11 @@ class CompareStaging(Staging):
 
     @property
     def provenance(self) -> Provenance:
-        """The baseline's recording, and how many others stand beside it."""
+        """The baseline's recording, and how many others stand beside it; of one alone its own."""
         findings = self._findings
         if findings is None:
-            return super().provenance
+            alone = next((one.session for one in self._page.lineup.chosen if one.session is not None), None)
+            return super().provenance if alone is None else of_session(alone, "saved")
         others = len(findings.members) - 1
         beside = f"and {others} other{'s' if others > 1 else ''}"
         return replace(of_session(findings.comparison.base, "saved"), of=beside)

@@ -56,9 +56,11 @@ class ListTable(RowTable):
             self.clearSelection()
         else:
             chosen = self.list.index(row, self.list.columnCount() - 1)  # Qt scrolls to no hidden column
+            across = self.horizontalScrollBar().value()
             flags = QItemSelectionModel.SelectionFlag
             self.selectionModel().setCurrentIndex(chosen, flags.ClearAndSelect | flags.Rows)
             self.scrollTo(chosen, QAbstractItemView.ScrollHint.PositionAtCenter)
+            self.horizontalScrollBar().setValue(across)  # its columns stay where they are
         self._following = False
 
     def step(self, by: int) -> None:

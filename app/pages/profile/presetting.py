@@ -71,7 +71,9 @@ class Presetting(QObject):
     def _ask(self, title: str, known: str) -> str | None:
         """The name that the user gives; None: none, which is said unless the question was cancelled."""
         window: QWidget = self._form.window()
-        answer, accepted = LineDialog.ask(window, title, "Name of the preset", text=cut_short(known))
+        answer, accepted = LineDialog.ask(
+            window, title, "Name of the preset", text=cut_short(known), most=LONGEST_NAME
+        )
         name = cut_short(" ".join(answer.split()), LONGEST_NAME)
         if accepted and not name:
             self.failed.emit(NO_NAME, "")

@@ -5,6 +5,7 @@ from itertools import chain
 
 from PySide6.QtCore import QSize, Signal
 
+from flashscope.app.control.bundled import counted_title
 from flashscope.app.figures.series import kernels_of
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
@@ -88,7 +89,8 @@ class RooflineCard(Card):
         self.legend.hide_kernels(hidden)
         self.plot.show_roofline(found, self.legend.hidden)
         self.plot.show_hint("" if found.placed else EMPTY if session is None else nothing_text(found))
-        self.missing.setText(missing_roofs(found, measured=bool(session and session.ceilings)))
+        measured = bool(session and session.ceilings)
+        self.missing.setText(missing_roofs(found, measured=measured, recorded=counted_title()))
         self.missing.setVisible(bool(self.missing.text()))
         self.tiers.setText(tier_text(found.spots))
         self._read(None)

@@ -13,6 +13,7 @@ from flashscope.app.widgets.line_dialog import LineDialog
 from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.app.words.plain import cut_short
 from flashscope.profiles.store import SessionInfo
+from flashscope.profiles.store.schema import MAX_NAME
 
 
 def ask_name(parent: QWidget, row: SessionRow | None, edits: Edits) -> None:
@@ -20,7 +21,7 @@ def ask_name(parent: QWidget, row: SessionRow | None, edits: Edits) -> None:
     if row is None or row.info.error:
         return
     known = cut_short(session_name(row.info), len(session_name(row.info)))
-    answer, accepted = LineDialog.ask(parent, "Rename", "Name of the session", text=known)
+    answer, accepted = LineDialog.ask(parent, "Rename", "Name of the session", text=known, most=MAX_NAME)
     if accepted and answer != known:
         steps = [WordsChanged(info.path, "name", info.name, answer, info.id) for info in row.runs]
         edits.do(f"Renamed {row.called}", steps)

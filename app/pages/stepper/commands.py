@@ -43,7 +43,7 @@ def preset_actions(show: Callable[[str], None], type_scores: Callable[[], None])
         "Stepper",
         "S",
         everywhere=True,
-        keys_on="stepper",
+        keys_on=("stepper",),
     )
     return [*presets, own]
 

@@ -1,6 +1,6 @@
 """The small field for scores of one's own."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -84,9 +84,12 @@ class ScoreField(QWidget):
     def open_at(self, beside: QWidget) -> None:
         """Show it under a widget, all that is typed in it selected."""
         self._check()
+        self.show()  # first: only then its parts have the sizes of the style sheet
         self.adjustSize()
-        self.move(beside.mapToGlobal(beside.rect().bottomLeft()))
-        self.show()
+        under, window = beside.mapToGlobal(beside.rect().bottomLeft()), beside.window()
+        room = QRect(window.mapToGlobal(window.rect().topLeft()), window.size())
+        most = room.bottomRight() - self.rect().bottomRight()
+        self.move(max(room.left(), min(under.x(), most.x())), max(room.top(), min(under.y(), most.y())))
         self.edit.selectAll()
         self.edit.setFocus()
 

@@ -42,6 +42,10 @@ ALIKE_PX = 600  # cards that want more than this share the room alike
 KEEP_WORDS, PERFETTO_WORDS = "Keep in the session on show", "Save for ui.perfetto.dev"
 BESIDE_A_SWEEP = "A sweep runs, and a timeline or a launch would disturb it: have one when it has ended."
 BESIDE_A_LAUNCH = "A launch in slow motion runs: cancel it (Esc), or wait for its end."
+IN_SHORT = {
+    BESIDE_A_SWEEP: "once the sweep that runs has ended",
+    BESIDE_A_LAUNCH: "once the launch in slow motion has ended",
+}
 
 
 class TimelinePage(Page):
@@ -380,5 +384,6 @@ class TimelinePage(Page):
         return BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied
 
     def _block(self) -> None:
-        self.bar.block(self._why_not())
+        reason = self._why_not()
+        self.bar.block(reason, IN_SHORT.get(reason, reason))
         self._show_asked()

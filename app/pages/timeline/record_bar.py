@@ -71,6 +71,8 @@ class RecordBar(QWidget):
         for box, wanted in zip((self.seqlens, self.dims, self.heads), FIRST, strict=True):
             box.setCurrentIndex(box.findData(wanted))
         self.record = does(text_button("Record", "Record a timeline", self.ask, "primary"), RECORD)
+        self.why_not = PlainLabel()
+        self.why_not.setProperty("role", "dim")
         self.progress, self.bar = PlainLabel(), QProgressBar(textVisible=False)
         self.bar.setAccessibleName("Rounds of the timeline that are done")
         keep(self.bar, self.bar.setFixedWidth, BAR_PX)
@@ -80,9 +82,8 @@ class RecordBar(QWidget):
         self.seconds.setCurrentIndex(self.seconds.findData(FIRST_S))
         problem = (self.seqlens, self.dims, self.heads, self.masks)
         self.choices = (self.devices, self.kernels, self.gpu_kernels, *problem)
-        line = Lines(
-            (*self.choices, self.record, self.live, self.seconds, self.progress, self.bar, self.cancel), (), 8
-        )
+        shown = (*self.choices, self.record, self.live, self.seconds, self.why_not)
+        line = Lines((*shown, self.progress, self.bar, self.cancel), (), 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(line)
@@ -140,8 +141,10 @@ class RecordBar(QWidget):
                 LiveRequest(problem=problem, kernel=kernel, seconds=self.seconds.currentData())
             )
 
-    def block(self, reason: str) -> None:
-        """Let nothing be recorded, for this reason; without one let it again."""
+    def block(self, reason: str, short: str = "") -> None:
+        """Let nothing be recorded, for this reason, in short beside the button; without one let it again."""
+        self.why_not.setText(short)
+        self.why_not.setVisible(bool(short) and not self._asked)
         self.record.setEnabled(not reason)
         self.live.setEnabled(not reason)
         set_tip(self.live, reason or LIVE_WORDS)
@@ -153,6 +156,7 @@ class RecordBar(QWidget):
         self._show_choices()
         for part in (self.record, self.live, self.seconds):
             part.setVisible(request is None)
+        self.why_not.setVisible(request is None and bool(self.why_not.text()))
         for other in (self.progress, self.bar, self.cancel):
             other.setVisible(request is not None)
         if request is not None:

@@ -174,8 +174,7 @@ class KernelCurves:
         }
 
     def _colour(self) -> str:
-        bright = self._stress == "hero"
-        return self._mark.bright(self._theme) if bright else self._mark.on(self._theme)
+        return self._mark.on(self._theme)
 
     def _opacity(self) -> float:
         return FAINT if self._stress == "back" else 1.0

@@ -66,7 +66,18 @@ class StoryActions:
     def _follow(self) -> None:
         """Add stops, once the editor is closed, to the file that was open in it last."""
         if self._editor is not None:
-            self._target = self._editor.desk.path or self._target
+            self._aim_at(self._editor.desk.path or self._target)
+
+    def _aim_at(self, target: Path | None) -> None:
+        """Add stops to this file from now on, and begin where it is when another one is asked for."""
+        if target is not None and target != self._target:
+            self._target = target
+            self._window.settings.stories = target.parent
+
+    @property
+    def _folder(self) -> Path:
+        """Where stories of one's own are: where the last one was, else beside the sessions they name."""
+        return self._window.settings.stories or self._window.controller.sessions_dir
 
     def edit(self, path: Path) -> None:
         """Open a story where it is edited; why it cannot be is told there, or here where no story is open."""
@@ -87,8 +98,7 @@ class StoryActions:
             self.editor.open()
 
     def _open(self) -> None:
-        folder = self._target.parent if self._target is not None else Path()
-        path = ask_for_story(self._window, folder)
+        path = ask_for_story(self._window, self._folder)
         if path is not None:
             self.edit(path)
 
@@ -105,10 +115,10 @@ class StoryActions:
             self._errors.show_error(f"No stop was added: {error}")
 
     def _add_to_file(self) -> None:
-        target = self._target or ask_for_target(self._window, ADD, Path(PROPOSED), adding=True)
+        target = self._target or ask_for_target(self._window, ADD, self._folder / PROPOSED, adding=True)
         if target is None:
             return
         number = add_stop(target, stop_on_show(self._window, target))
-        self._target = target
+        self._aim_at(target)
         self._errors.show_notice(f"Stop {number} of {target.name}.")
         self._errors.offer("Edit the story", partial(self.edit, target))

@@ -188,8 +188,9 @@ def place_beside(taken: QRect, size: QSize, room: QRect) -> QPoint:
     In the middle, at the bottom of the room, where it fits at none of them.
     """
     gap, low = px(GAP_PX), room.bottom() - size.height()
+    aside = max(0, (taken.height() - size.height()) // 2)  # beside a plot: the title of the next one is free
     x = min(max(taken.left(), room.left()), room.right() - size.width())
-    y = min(max(taken.top(), room.top()), low)
+    y = min(max(taken.top() + aside, room.top()), low)
     places = (
         QPoint(taken.right() + gap, y),
         QPoint(x, taken.bottom() + gap),

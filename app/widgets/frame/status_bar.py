@@ -147,7 +147,8 @@ class StatusBar(QFrame):
         self.bar.setValue(session.ended_points)
         self.count.setText(count_text(session))
         self.job.setText(job_text(session) if running else outcome_text(session))
-        self.elapsed.setText(f"elapsed {elapsed_text(self._elapsed(session))}")
+        elapsed = self._elapsed(session)
+        self.elapsed.setText(f"elapsed {elapsed_text(elapsed)}" if elapsed >= 1 else "")
         measured = running and not self._controller.replaying
         left = seconds_left(session, self._controller.sweep_now_ns) if measured else None
         self.left.setText("" if left is None else f"{left_text(left)} left")

@@ -56,13 +56,6 @@ def test_texts_can_be_read_on_what_they_stand_on(theme: Theme) -> None:
 
 
 @THEME
-def test_the_kernel_of_the_sentence_outshines_every_other(theme: Theme) -> None:
-    plain = max(contrast(mark.on(theme), theme.panel) for mark in KERNEL_MARKS.values())
-    for name in (*KERNEL_MARKS, "unknown"):
-        assert contrast(kernel_mark(name).bright(theme), theme.panel) > plain, name
-
-
-@THEME
 @pytest.mark.parametrize("eyes", EYES)
 def test_families_are_told_apart_by_colour_whatever_cones_are_missing(theme: Theme, eyes: str) -> None:
     seen = {mark.on(theme): lab(mark.on(theme), EYES[eyes]) for mark in KERNEL_MARKS.values()}

@@ -75,6 +75,15 @@ def test_no_two_actions_of_one_page_share_a_key(window: MainWindow) -> None:
                 taken[text] = action.key
 
 
+def test_the_keys_of_a_sessions_views_work_in_all_of_them_and_nowhere_else(window: MainWindow) -> None:
+    for page, works in (("profile", True), ("traffic", True), ("roofline", True), ("compare", False)):
+        window.show_page(page)
+        for view, keys in (("telemetry", "T"), ("results", "R"), ("notes", "N")):
+            qaction = window.registry.find(f"page.{view}")
+            assert qaction is not None
+            assert (QKeySequence(keys) in qaction.shortcuts()) is works, (page, keys)
+
+
 def test_a_command_that_cannot_be_used_now_is_dim_in_the_palette(window: MainWindow) -> None:
     window.show_page("claims")
     palette = CommandPalette(window.registry, window)

@@ -89,6 +89,9 @@ def test_a_comparison_tells_of_its_baseline_and_of_how_many_others(window: MainW
     assert isinstance(page, ComparePage)
     assert badge(window) == SESSION
     shown, other, *_ = alike_recordings()
+    page.choose([other])
+    qtbot.waitUntil(lambda: badge(window) != SESSION)
+    assert badge(window).startswith("SAVED · GPU NVIDIA "), "of the one that is chosen"
     page.choose([other, shown])
     qtbot.waitUntil(lambda: page.board.findings is not None)
     assert badge(window).endswith(" · and 1 other")

@@ -80,6 +80,13 @@ def test_a_message_moves_and_resizes_nothing_of_a_page(window: MainWindow, rig: 
     window.appearance.finish()
 
 
+def test_of_a_sweep_that_took_no_time_none_is_told(window: MainWindow, rig: Rig, save: Save) -> None:
+    rig.controller.run(PLAN)
+    rig.say(sweep()[:1])
+    window.status.refresh()
+    assert "0:00" not in window.status.elapsed.text()
+
+
 @pytest.mark.matrix
 def test_beside_a_message_stands_how_far_a_sweep_is(window: MainWindow, rig: Rig) -> None:
     rig.controller.run(PLAN)

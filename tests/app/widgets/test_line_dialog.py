@@ -42,6 +42,23 @@ def test_escape_keeps_nothing(dialog: LineDialog, qtbot: QtBot) -> None:
         QTest.keyClick(dialog.editor, Qt.Key.Key_Escape)
 
 
+def test_a_line_that_is_too_long_stays_as_it_is_and_is_taken_once_it_is_shorter(qtbot: QtBot) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = LineDialog(parent, "Rename", "Name of the session", "", most=200)
+    dialog.show()
+    dialog.editor.setText("n" * 201)
+    QTest.keyClick(dialog.editor, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+    assert dialog.editor.text() == "n" * 201
+    assert dialog.wrong.isVisible()
+    assert dialog.wrong.text() == "201 characters: 200 are allowed."
+    QTest.keyClick(dialog.editor, Qt.Key.Key_Backspace)
+    assert not dialog.wrong.isVisible()
+    with qtbot.waitSignal(dialog.accepted):
+        QTest.keyClick(dialog.editor, Qt.Key.Key_Return)
+
+
 def test_no_button_has_an_icon_and_tab_leads_to_each(dialog: LineDialog) -> None:
     buttons = dialog.buttons.buttons()
     assert all(button.icon().isNull() for button in buttons)

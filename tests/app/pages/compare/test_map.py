@@ -30,10 +30,12 @@ def test_many_problems_are_a_heat_map_and_a_key_turns_it_into_lines(desk: Desk) 
     assert [label for _, _, label in board.findings.grids[0].groups] == ["d 32, no mask", "d 64, no mask"]  # type: ignore[union-attr]
     assert board.legend.isVisible(), "beside the map nothing says which curve is whose"
     assert board.legend.shown == ("standard", "flash2")
+    least = board.ratios.minimumSizeHint().height()
     press(desk, "compare.view")
     desk.drawn()
     assert board.ratios.lines.isVisible()
     assert board.legend.isVisible()
+    assert board.ratios.minimumSizeHint().height() < least, "lines need less height than the map"
 
 
 def test_heat_map_and_samples_are_made_only_once_they_are_shown(desk: Desk) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.compare.list_model import ListColumn, ListModel
+from flashscope.app.pages.compare.table import ListTable
 from flashscope.app.pages.compare.tables import PAIR_WIDTHS, PROBLEM
 from flashscope.app.shell.shots import grab_whole
 from tests.app.pages.compare.conftest import GPU_PLAN, Desk, recorded
@@ -74,3 +75,16 @@ def test_columns_have_their_widths_again_after_a_stage(desk: Desk, qtbot: QtBot)
     after = [header.sectionSize(k) for k in range(len(PAIR_WIDTHS))]
     assert after[-1] == before[-1] == 130, "what the user has made it"
     assert after == pytest.approx(before, abs=2)  # shares of the room, to a pixel or two
+
+
+def test_a_row_that_is_shown_scrolls_no_column_out_of_sight(qtbot: QtBot) -> None:
+    column: ListColumn[int] = ListColumn("x", float, str)
+    table = ListTable("Rows", [column, column], (300, 300))
+    qtbot.addWidget(table)
+    table.resize(200, 100)
+    table.list.set_rows([*range(40)])
+    table.show()
+    assert table.horizontalScrollBar().maximum() > 0
+    table.show_number(30)
+    assert table.verticalScrollBar().value() > 0
+    assert table.horizontalScrollBar().value() == 0

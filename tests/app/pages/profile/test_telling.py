@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import BUNDLED, bundled_sessions
-from flashscope.app.look.contrast import contrast
+from flashscope.app.look.kernel_marks import kernel_mark
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.profile.headline_bar import HeadlineBar
@@ -50,9 +50,9 @@ def sentence(bench: Bench) -> str:
 
 
 def shining(plot: SweepPlot) -> str:
-    """The kernel whose curve stands out furthest from the card."""
-    drawn = {kernel: one.curve.opts["pen"].color().name() for kernel, one in plot._curves.items()}
-    return max(drawn, key=lambda kernel: contrast(drawn[kernel], DARK.panel))
+    """The kernel whose curve is the broadest."""
+    drawn = {kernel: one.curve.opts["pen"].widthF() for kernel, one in plot._curves.items()}
+    return max(drawn, key=drawn.__getitem__)
 
 
 def test_it_follows_the_crosshair(looked_at: Bench) -> None:
@@ -170,6 +170,8 @@ def test_the_kernel_that_it_names_outshines_the_others(looked_at: Bench) -> None
     looked_at.drawn()
     for card in looked_at.page.plots.cells:
         assert shining(card.plot) == "flash2"
+        drawn = card.plot._curves["flash2"].curve.opts["pen"].color().name()
+        assert drawn == kernel_mark("flash2").on(DARK).lower(), "the colour that the legend has"
     looked_at.page.plots.panel.button("flash2").click()
     looked_at.drawn()
     assert shining(looked_at.page.plots.cells[1].plot) == "flash1"

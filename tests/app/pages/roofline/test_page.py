@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.control.bundled import BUNDLED, bundled_sessions
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.roofline.why_panel import HINT
@@ -21,6 +21,7 @@ from flashscope.app.words.memories import EMPTY as NO_MEMORIES
 from flashscope.app.words.plain import unbroken
 from flashscope.app.words.roofline import EMPTY, NO_BYTES, NO_ROOF, ONLY_COPY
 from flashscope.profiles.results.theory.why import MOST_LOADS
+from flashscope.profiles.store import loading
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key
 from flashscope.profiles.wire.events import CeilingsMeasured, Event, PlanStarted, PointChecked
 from flashscope.profiles.wire.measurement import Figure
@@ -157,15 +158,23 @@ def test_the_pointer_reads_the_point_that_it_is_near(desk: Desk, save: Save) -> 
 
 def test_a_recording_without_ceilings_says_what_is_missing(desk: Desk, save: Save) -> None:
     desk.open(save(sweep(), "bare"))
-    assert desk.page.card.missing.text() == NO_ROOF
+    assert desk.page.card.missing.text() == f"{NO_ROOF}; a sweep made now has them."
     assert list(desk.plot._roofs) == []
+
+
+def test_a_gpus_recording_without_ceilings_names_the_one_that_has_them(desk: Desk) -> None:
+    desk.open(BUNDLED / "h200-standard-flash2.flashscope")
+    name = "H200 traffic, energy and roof"
+    assert desk.page.card.missing.text() == f"{NO_ROOF}; the recording {name} has them."
+    with loading(BUNDLED / "h200-traffic.flashscope") as (session, _readings):
+        assert session.ceilings
 
 
 def test_the_copy_rate_beside_the_points_stands_in_for_ceilings_that_were_not_measured(
     desk: Desk, save: Save
 ) -> None:
     desk.open(save(list(_with_copies()), "copies"))
-    assert desk.page.card.missing.text() == ONLY_COPY
+    assert desk.page.card.missing.text().startswith(f"{ONLY_COPY}; ")
     assert [item.roof and item.roof.key for item in desk.plot._roofs] == [COPY]
     assert [roof.rate for roof in desk.page.found.roofs] == [30.0]
 

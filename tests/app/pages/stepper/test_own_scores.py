@@ -1,8 +1,9 @@
 """Scores of one's own are typed in a small field, traced by Return and remembered."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.settings import Settings
@@ -117,3 +118,14 @@ def test_the_field_is_opened_by_its_name_from_every_view(window: MainWindow, qtb
     assert window.view == "stepper"
     qtbot.waitUntil(page.bar.field.isVisible)
     page.bar.field.hide()
+
+
+def test_the_field_stays_inside_of_the_window(bench: Bench) -> None:
+    bench.show()
+    window = bench.page.window()
+    beside = QWidget(window)
+    beside.setGeometry(window.width() - 20, window.height() - 20, 20, 20)
+    field = ScoreField(window)
+    field.open_at(beside)
+    assert QRect(window.mapToGlobal(window.rect().topLeft()), window.size()).contains(field.geometry())
+    field.hide()

@@ -305,6 +305,8 @@ def test_nothing_is_recorded_beside_a_sweep_and_the_button_says_why(shown: Shown
     shown.controller.run(fakes.PLAN)
     assert not shown.page.bar.record.isEnabled()
     assert "A sweep runs" in shown.page.bar.record.toolTip()
+    assert shown.page.bar.why_not.text() == "once the sweep that runs has ended"
+    assert not shown.page.bar.why_not.isHidden()
     shown.page.bar.ask()
     assert shown.engine.asked == []
 

@@ -3,9 +3,12 @@
 from pathlib import Path
 from typing import get_args
 
+import pytest
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.control.settings import Settings
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.shell.editor.window import StoryEditor
 from flashscope.app.shell.main_window import MainWindow
@@ -27,6 +30,25 @@ def test_the_file_is_asked_for_once_and_all_stops_go_there(
     assert [stop.page for stop in read_story(tmp_path / "mine.toml").stops] == ["profile", "traffic"]
     shown.errors._act_button.click()
     assert shown.writing.editor.desk.path == tmp_path / "mine.toml"
+
+
+def test_the_file_is_asked_for_where_sessions_are_and_then_where_the_last_story_is(
+    shown: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Path] = []
+
+    def answer(
+        _parent: object, _title: str, proposed: str, *_rest: object, **_options: object
+    ) -> tuple[str, str]:
+        begun.append(Path(proposed))
+        return str(tmp_path / "mine.toml"), ""
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", answer)
+    for _window in range(2):  # the second is another start
+        shown.writing._target = None
+        shown.trigger("stage.add")
+    assert begun == [shown.controller.sessions_dir / "story.toml", tmp_path / "story.toml"]
+    assert Settings().stories == tmp_path
 
 
 def test_a_stop_is_added_to_the_story_that_is_open(editor: StoryEditor, shown: MainWindow) -> None:
