@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
@@ -94,14 +95,15 @@ class Bench:
         A layout asks for that of what it is in, which comes a pass later: nobody knows how many it takes.
         """
         changes = _Changes()
-        QApplication.instance().installEventFilter(changes)
+        app = cast("QApplication", QApplication.instance())
+        app.installEventFilter(changes)
         self.qtbot.waitUntil(lambda: self.page._turns.idle)
         for _ in range(MOST_PASSES):
             changes.quiet += 1
             QApplication.processEvents()
             if changes.quiet >= QUIET_PASSES and self.page._turns.idle:
                 break
-        QApplication.instance().removeEventFilter(changes)
+        app.removeEventFilter(changes)
         assert changes.quiet >= QUIET_PASSES, "the page does not come to rest"
 
     def sweep(self, events: Sequence[Event]) -> None:

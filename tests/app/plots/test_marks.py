@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QIcon, QImage
 
 from flashscope.app.figures.shapes import OWN, THEIRS
 from flashscope.app.look.contrast import contrast
@@ -94,7 +94,7 @@ def test_every_mark_stands_out_from_a_selected_row(theme: Theme) -> None:
 
 @pytest.mark.usefixtures("qapp")
 def test_a_kernels_icon_is_drawn_once_for_each_theme_and_zoom(monkeypatch: pytest.MonkeyPatch) -> None:
-    icons = {}
+    icons: dict[tuple[float, str], QIcon] = {}
     for factor in (1.0, 1.5, 1.0):
         monkeypatch.setattr(ZOOM, "factor", factor)
         for theme in (THEMES["light"], THEMES["dark"]):
