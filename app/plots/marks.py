@@ -1,5 +1,7 @@
 """A kernel's mark outside a plot: in legends, lists and tables."""
 
+from functools import cache
+
 import pyqtgraph as pg
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QPointF, Qt
@@ -10,6 +12,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.plots.symbols import symbol
 
+ICON_PX = 14
 LINE_ONLY = frozenset({"x", "+"})  # symbols without an area
 FAINT = 0.3  # opacity of the mark of a kernel that is hidden
 
@@ -28,7 +31,7 @@ def paint_mark(
 
 
 def mark_pixmap(
-    kernel: str, theme: Theme, opacity: float = 1.0, size: int = 14, *, colour: str = ""
+    kernel: str, theme: Theme, opacity: float = 1.0, size: int = ICON_PX, *, colour: str = ""
 ) -> QPixmap:
     """The symbol of a kernel as a pixmap; drawn at three times its size, for dense screens."""
     size = px(size)
@@ -43,7 +46,12 @@ def mark_pixmap(
 
 
 def mark_icon(kernel: str, theme: Theme) -> QIcon:
-    """The symbol of a kernel as an icon."""
+    """The symbol of a kernel as an icon for a table cell, which asks for it whenever it is painted."""
+    return _icon(kernel, theme, px(ICON_PX))
+
+
+@cache
+def _icon(kernel: str, theme: Theme, _size: int) -> QIcon:
     icon = QIcon(mark_pixmap(kernel, theme))
     selected = mark_pixmap(kernel, theme, colour=theme.on_accent)  # its own might be the row's
     icon.addPixmap(selected, QIcon.Mode.Selected)

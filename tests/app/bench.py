@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import pytest
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.appearance import appearance_of
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.plots.export.button import ExportButton
@@ -21,7 +23,8 @@ from flashscope.profiles.wire.events import Event
 from tests.app.fakes import SilentEngine
 from tests.app.rig import PatientBot
 
-PASSES = 6  # more than layouts take that each ask for another one
+QUIET_PASSES, MOST_PASSES = 3, 1000  # of the event loop, in which nothing was laid out or painted, and of all
+CHANGES = {QEvent.Type.LayoutRequest, QEvent.Type.UpdateRequest, QEvent.Type.Resize, QEvent.Type.Paint}
 
 
 class NoRecorder:
@@ -51,6 +54,18 @@ def make_controller(folder: Path) -> tuple[Controller, SilentEngine]:
     return controller, made[0]
 
 
+class _Changes(QObject):
+    """Counts passes of the event loop until something is laid out or painted."""
+
+    quiet = 0
+
+    @guarded(bool)
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if event.type() in CHANGES:
+            self.quiet = 0
+        return False
+
+
 @dataclass
 class Bench:
     """The page, what it talks to, and a way to let the engine speak."""
@@ -75,10 +90,21 @@ class Bench:
         self.page._turns.finish()
 
     def settle(self) -> None:
-        """Let every part have its turn in the event loop, and all be laid out and painted that is to be."""
+        """Let every part have its turn in the event loop, and all be laid out and painted that is to be.
+
+        A layout asks for that of what it is in, which comes a pass later: nobody knows how many it takes.
+        """
+        changes = _Changes()
+        app = cast("QApplication", QApplication.instance())
+        app.installEventFilter(changes)
         self.qtbot.waitUntil(lambda: self.page._turns.idle)
-        for _ in range(PASSES):
+        for _ in range(MOST_PASSES):
+            changes.quiet += 1
             QApplication.processEvents()
+            if changes.quiet >= QUIET_PASSES and self.page._turns.idle:
+                break
+        app.removeEventFilter(changes)
+        assert changes.quiet >= QUIET_PASSES, "the page does not come to rest"
 
     def sweep(self, events: Sequence[Event]) -> None:
         """The same, as a sweep that the page started."""

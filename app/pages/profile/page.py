@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QCloseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
@@ -115,7 +116,7 @@ class ProfilePage(FormPage):
         self._row.setSpacing(0)
         self._row.addWidget(self.form)
         self._row.addWidget(right, 1)
-        self._right, self._bottom = right, bottom
+        self._right, self._split, self._bottom = right, split, bottom
         keep(self, self._place_form)
         self.large = (self.form, self.plots, bottom)
 
@@ -155,10 +156,14 @@ class ProfilePage(FormPage):
             self._bottom: not curves or (self.controller.moving and not alone),
             self.form: self.form_open and not alone,
         }
-        if self.isVisible() and any(part.isHidden() is shown for part, shown in wanted.items()):
+        resized = self.isVisible() and any(part.isHidden() is shown for part, shown in wanted.items())
+        if resized:
             self._turns.start_covered()  # all of another size at once would take too long
         for part, shown in wanted.items():
             part.setVisible(shown)
+        if resized:
+            self._row.activate()  # before a part is uncovered: it would be painted twice, beside the others
+            QCoreApplication.sendPostedEvents(self._split, QEvent.Type.LayoutRequest.value)
 
     def _connect(self) -> None:
         self.controller.running_changed.connect(self._running_changed)

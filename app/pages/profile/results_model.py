@@ -30,6 +30,13 @@ from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.wire.measurement import Figure
 
 RAW = Qt.ItemDataRole.UserRole
+ROLES = {  # that a cell has anything for; to paint it, Qt asks for twice as many
+    Qt.ItemDataRole.DisplayRole,
+    RAW,
+    Qt.ItemDataRole.TextAlignmentRole,
+    Qt.ItemDataRole.ToolTipRole,
+    Qt.ItemDataRole.DecorationRole,
+}
 ABSENT = "–"
 MEASURED_ROWS = 200  # that decide how wide a column is
 END_HINTS = {
@@ -212,6 +219,9 @@ class ResultsModel(RowsModel):
     @guarded()
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Text, raw value, alignment, glyph and tooltip of a cell."""
+        return self._cell(index, role) if role in ROLES else None
+
+    def _cell(self, index: Index, role: int) -> object:
         row, column = self._rows[index.row()], self.columns[index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QPoint, QRect, QRectF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QPaintEngine, QPainter, QPixmap, QTransform
 
 from flashscope.app.control.guard import guarded
@@ -65,7 +65,7 @@ class SpanBars(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes n
         seen.setLeft(seen.left() // HATCH_PX * HATCH_PX)  # part of it meets what is there already
         painter.resetTransform()
         for ends, fillings in self._levels.items():
-            top, bottom = sorted(round(on_screen.map(0.0, y)[1]) for y in ends)
+            top, bottom = sorted(round(on_screen.map(QPointF(0.0, y)).y()) for y in ends)
             place = QRect(seen.left(), top, seen.width(), bottom - top)
             if not place.isEmpty():
                 strip = _strip(fillings, on_screen, place, pixels)

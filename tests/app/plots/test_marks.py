@@ -5,12 +5,13 @@ from itertools import combinations
 import pytest
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QIcon, QImage
 
 from flashscope.app.figures.shapes import OWN, THEIRS
 from flashscope.app.look.contrast import contrast
 from flashscope.app.look.kernel_marks import KERNEL_MARKS, LEGIBLE, OTHER_MARK, kernel_mark
 from flashscope.app.look.theme import THEMES, Theme
+from flashscope.app.look.zoom import ZOOM
 from flashscope.app.plots.filling import filling
 from flashscope.app.plots.marks import mark_icon, mark_pixmap
 from flashscope.kernels.catalogue.registry import KERNELS, base_of
@@ -82,6 +83,17 @@ def test_members_of_a_family_have_dashes_of_their_own() -> None:
 def test_every_mark_stands_out_from_a_selected_row(theme: Theme) -> None:
     for name in (*KERNEL_MARKS, "unknown"):
         assert contrast(ink_in_a_selected_row(mark_icon(name, theme)), theme.accent) >= SEEN, name
+
+
+@pytest.mark.usefixtures("qapp")
+def test_a_kernels_icon_is_drawn_once_for_each_theme_and_zoom(monkeypatch: pytest.MonkeyPatch) -> None:
+    icons: dict[tuple[float, str], QIcon] = {}
+    for factor in (1.0, 1.5, 1.0):
+        monkeypatch.setattr(ZOOM, "factor", factor)
+        for theme in (THEMES["light"], THEMES["dark"]):
+            icon = mark_icon("flash1", theme)
+            assert icons.setdefault((factor, theme.name), icon).cacheKey() == icon.cacheKey()
+    assert len({icon.cacheKey() for icon in icons.values()}) == len(icons) == 4
 
 
 @pytest.mark.usefixtures("qapp")

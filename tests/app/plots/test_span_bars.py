@@ -96,7 +96,8 @@ def picture(bars: SpanBars, exposed: QRectF = ALL) -> NDArray[np.uint32]:
 
 def levels(bars: SpanBars) -> NDArray[np.uint32]:
     """How bright they are across the middle."""
-    return (picture(bars) & 255)[HIGH // 2]
+    across: NDArray[np.uint32] = picture(bars)[HIGH // 2] & np.uint32(255)
+    return across
 
 
 @given(st.lists(st.floats(0.0, UNITS), min_size=2, max_size=40, unique=True))

@@ -179,3 +179,19 @@ def test_rows_of_the_panel_that_were_made_before_it_is_begun_anew_are_not_made_a
     assert panel._rows["flash3"] is made["flash3"]
     assert panel.kernels == ("flash3", "flash2")
     assert made["flash1"].button.isHidden()
+
+
+def test_plots_have_their_new_size_before_one_is_painted_where_the_telemetry_goes(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = script(make_plan(("standard", "flash2"), (512, 1024)))
+    bench.page.run()
+    bench.tell(events[:4])
+    bench.settle()
+    cells = bench.page.plots.cells
+    low = cells[0].height()
+    assert bench.page.bottom.isVisible()
+    monkeypatch.setattr(type(bench.controller), "moving", property(lambda _: False))
+    bench.page.place_parts()
+    assert not any(cell.updatesEnabled() for cell in cells)
+    assert cells[0].height() > low
