@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from flashscope.app.figures.cut_times import RoundTimes
 from flashscope.app.words.cuts import cell_tip
 from flashscope.app.words.units import bytes_short, digits, share_text, traffic_text
-from flashscope.kernels.cuda.design.card import GpuCard
 from flashscope.kernels.cuda.design.cut import KNOBS, Knob
 from flashscope.kernels.cuda.design.estimate import Estimate, estimate
+from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
 

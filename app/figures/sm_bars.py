@@ -3,10 +3,11 @@
 from typing import NamedTuple
 
 from flashscope.app.words.units import bytes_text
-from flashscope.kernels.cuda.design.card import REGISTERS, GpuCard
 from flashscope.kernels.cuda.design.estimate import Estimate
+from flashscope.kernels.cuda.design.limits import REGISTERS, limits_of
 from flashscope.kernels.cuda.design.occupancy import WARP, Demand, SmLimit, registers_of_block
 from flashscope.kernels.cuda.program import ceil_div
+from flashscope.kernels.cuda.reading.cards import GpuCard
 
 RESERVED = "reserved"
 
@@ -64,7 +65,7 @@ class SmBar(NamedTuple):
 
 def sm_bars(found: Estimate, card: GpuCard) -> tuple[SmBar, ...]:
     """The bars of a cut on a card."""
-    limits = card.limits
+    limits = limits_of(card)
     parts = tuple(BarPart(part.name, part.nbytes, part.stages) for part in found.parts)
     reserved = (BarPart(RESERVED, limits.reserved_bytes),) if limits.reserved_bytes else ()
     registers = registers_of_block(Demand(found.threads, found.registers, 0))

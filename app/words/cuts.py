@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from flashscope.app.words.units import bytes_text, digits, share_text, traffic_text
-from flashscope.kernels.cuda.design.card import GpuCard
 from flashscope.kernels.cuda.design.estimate import Estimate, Held
+from flashscope.kernels.cuda.design.limits import limits_of
 from flashscope.kernels.cuda.design.occupancy import Occupancy, SmLimit
+from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
 
@@ -92,7 +93,7 @@ def rows(
     compiled_beside: CompiledCut | None = None,
 ) -> tuple[CutRow, ...]:
     """A cut beside the shipped one, a line each."""
-    limits, both = card.limits, (found, beside)
+    limits, both = limits_of(card), (found, beside)
     written = (compiled, compiled_beside)
     of_block = f"Of {bytes_text(limits.block_bytes)} that one block may have on {card.name}"
     return (

@@ -55,7 +55,7 @@ def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     rows = (problem.batch, problem.heads, problem.seqlen_q)
     state: tuple[Buffer, ...] = (Buffer("m", rows, "float32"), Buffer("l", rows, "float32"))
     if backend == "cpu":
-        return (*state, *_cpu_tile(problem), *_cpu_gathered(problem))
+        return (*state, *_cpu_tile(problem, CPU_BLOCK_Q, CPU_BLOCK_K), *_cpu_gathered(problem))
     if problem.itemsize < 4:  # noqa: PLR2004 - bytes of a float32
         state = (*state, Buffer(RUNNING_O, problem.q_shape, "float32"))
     blocks = problem.block_mask
@@ -190,7 +190,7 @@ def _cpu_gathered(problem: Problem) -> tuple[Buffer, ...]:
     return Buffer(GATHERED_K, shape, "float32"), Buffer(GATHERED_V, shape, "float32")
 
 
-def _cpu_tile(problem: Problem, block_q: int = CPU_BLOCK_Q, block_k: int = CPU_BLOCK_K) -> tuple[Buffer, ...]:
+def _cpu_tile(problem: Problem, block_q: int, block_k: int) -> tuple[Buffer, ...]:
     """Buffers of one tile, reused for all: what shared memory and registers hold on a GPU."""
     rows, columns = min(block_q, problem.seqlen_q), min(block_k, problem.seqlen_k)
     return (

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.plain import button_text, set_tip
-from flashscope.kernels.cuda.design.card import PUBLISHED, SOURCE, GpuCard, card_of
+from flashscope.kernels.cuda.design.limits import SOURCE
+from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard, card_of
 from flashscope.kernels.workload.device import Device
 
 Named = tuple[str, Device | None]
@@ -16,7 +17,7 @@ class Cards(DropDown):
     def __init__(self) -> None:
         super().__init__()
         self._cards: list[GpuCard] = []
-        self.setAccessibleName("GpuCard")
+        self.setAccessibleName("GPU card")
         set_tip(self, f"The GPU whose limits count; published ones: {SOURCE}")
         self.offer(())
 
@@ -32,7 +33,7 @@ class Cards(DropDown):
         """
         kept = self.card if self._cards and self.currentIndex() > 0 else None
         told = [(where, card) for where, device in found if device and (card := card_of(device))]
-        told += [("published", card) for card in PUBLISHED]
+        told += [("published", card) for card in CARDS]
         by_card = {card: where for where, card in reversed(told)}
         self._cards = list(dict.fromkeys(card for _, card in told))
         blocked = self.blockSignals(True)

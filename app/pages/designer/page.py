@@ -27,9 +27,9 @@ from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.cuts import compiled_words, cut_sentence, cut_words, problem_line, reasons, rows
 from flashscope.app.words.provenance import Provenance, of_machine
-from flashscope.kernels.cuda.design.card import GpuCard, card_of
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.design.refusals import refusals
+from flashscope.kernels.cuda.reading.cards import GpuCard, card_of
 from flashscope.kernels.workload.cut import CompiledCut, Cut, CutKernel
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.results.model.session import Session

@@ -5,8 +5,8 @@ from typing import NamedTuple
 from flashscope.kernels.catalogue.flash3_share import Share, TileShape
 from flashscope.kernels.catalogue.shared_traffic import flash2_shared_as, flash3_shared_as
 from flashscope.kernels.catalogue.traffic import Tiles, flash2_io
-from flashscope.kernels.cuda.design.card import REGISTERS_OF_THREAD, GpuCard
 from flashscope.kernels.cuda.design.cut import variant3_of
+from flashscope.kernels.cuda.design.limits import REGISTERS_OF_THREAD, limits_of
 from flashscope.kernels.cuda.design.occupancy import Demand, Occupancy, occupancy, register_budget
 from flashscope.kernels.cuda.design.refusals import (
     refusals,
@@ -16,6 +16,7 @@ from flashscope.kernels.cuda.design.refusals import (
 )
 from flashscope.kernels.cuda.flash2 import NARROW_HEAD
 from flashscope.kernels.cuda.program import ceil_div, round_up
+from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.cuda.tensor import tile_bytes
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
@@ -123,7 +124,7 @@ def estimate(cut: Cut, problem: Problem, card: GpuCard, registers: int | None = 
     threads, shared = threads_of(cut), shared_of(cut, problem, card)
     budget = register_budget(threads, cut.residents)
     taken = budget if registers is None else registers
-    filled = occupancy(Demand(threads, taken, shared), card.limits)
+    filled = occupancy(Demand(threads, taken, shared), limits_of(card))
     tiles = problem.batch * problem.heads * ceil_div(problem.seqlen_q, cut.block_q)
     return Estimate(
         cut=cut,

@@ -7,12 +7,7 @@ compute capability 7.5 on.
 from enum import Enum
 from typing import NamedTuple
 
-from flashscope.kernels.cuda.design.card import (
-    REGISTERS,
-    REGISTERS_OF_THREAD,
-    THREADS_OF_BLOCK,
-    SmLimits,
-)
+from flashscope.kernels.cuda.design.limits import REGISTERS, REGISTERS_OF_THREAD, THREADS_OF_BLOCK, SmLimits
 from flashscope.kernels.cuda.program import ceil_div, round_up
 
 WARP = 32

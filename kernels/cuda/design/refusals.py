@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.cuda.design.card import THREADS_OF_BLOCK, GpuCard
 from flashscope.kernels.cuda.design.cut import variant2_of, variant3_of
+from flashscope.kernels.cuda.design.limits import THREADS_OF_BLOCK, limits_of
 from flashscope.kernels.cuda.design.occupancy import register_budget
 from flashscope.kernels.cuda.flash2 import shared_bytes
 from flashscope.kernels.cuda.flash3 import GROUP_THREADS, MULTIPROCESSOR_BYTES, RESERVED_BYTES
 from flashscope.kernels.cuda.program import KIB, round_up
+from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
 
@@ -107,7 +108,7 @@ def _of_registers(cut: Cut) -> Iterator[str]:
 
 
 def _of_card(cut: Cut, problem: Problem, card: GpuCard) -> Iterator[str]:
-    threads, taken, limits = threads_of(cut), shared_of(cut, problem, card), card.limits
+    threads, taken, limits = threads_of(cut), shared_of(cut, problem, card), limits_of(card)
     if threads > THREADS_OF_BLOCK:
         yield f"A block has {threads} threads, and may have {THREADS_OF_BLOCK}."
     if taken > limits.block_bytes:

@@ -45,6 +45,8 @@ class GpuCard(msgspec.Struct, frozen=True):
             name=f"NVIDIA {self.name}",
             memory_bytes=self.memory_gib << 30,
             compute_capability=self.compute_capability,
+            shared_memory_per_block=self.target.shared_memory,
+            multiprocessors=self.multiprocessors,
         )
 
 
@@ -58,3 +60,13 @@ CARDS = (
     GpuCard("RTX 5090", (12, 0), 170, 32),
 )
 """One or two of each architecture, by NVIDIA's data sheets; the first is that of most recordings."""
+
+
+def card_of(device: Device) -> GpuCard | None:
+    """A GPU as it describes itself; None where programs are made for none like it."""
+    from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS  # noqa: PLC0415 - as above
+
+    capability, count = device.compute_capability, device.multiprocessors
+    if capability not in SHARED_MEMORY_LIMITS or not count:
+        return None
+    return GpuCard(device.name.removeprefix("NVIDIA "), capability, count, device.memory_bytes >> 30)

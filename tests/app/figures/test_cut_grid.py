@@ -7,14 +7,14 @@ from msgspec.structs import replace
 
 from flashscope.app.figures.cut_grid import QUANTITIES, Known, cell_of, cut_grid, row_knobs
 from flashscope.app.figures.sm_bars import bar_words, bars_sentence, sm_bars
-from flashscope.kernels.cuda.design.card import PUBLISHED
 from flashscope.kernels.cuda.design.cut import KNOBS, shipped
 from flashscope.kernels.cuda.design.estimate import estimate
 from flashscope.kernels.cuda.design.occupancy import SmLimit
+from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
 
-H200 = PUBLISHED[0]
+H200 = CARDS[0]
 PROBLEM = Problem(heads=16, seqlen_q=4096, seqlen_k=4096, head_dim=128, dtype="bfloat16")
 OWN = shipped("flash3", PROBLEM, H200.target)
 BY = {quantity.key: quantity for quantity in QUANTITIES}

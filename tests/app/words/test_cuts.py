@@ -11,12 +11,12 @@ from flashscope.app.words.cuts import (
     reasons,
     rows,
 )
-from flashscope.kernels.cuda.design.card import PUBLISHED
 from flashscope.kernels.cuda.design.estimate import estimate
+from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
 
-H200 = PUBLISHED[0]
+H200 = CARDS[0]
 PROBLEM = Problem(heads=16, seqlen_q=4096, seqlen_k=4096, head_dim=128, dtype="bfloat16", causal=True)
 FLASH2 = Cut(kernel="flash2", groups=4, subtiles=2, residents=2)
 FLASH3 = Cut(kernel="flash3", groups=2, block_k=128, q_stages=2)

@@ -120,6 +120,7 @@ def fake_cupy(compiler: Compiler) -> dict[str, Any]:
         createProgram=lambda *_: 1,
         compileProgram=lambda *_: None,
         getCUBIN=lambda _: compiler(),
+        getProgramLog=lambda _: "",
         destroyProgram=lambda _: None,
         NVRTCError=RuntimeError,
     )

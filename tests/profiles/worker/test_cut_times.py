@@ -4,9 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.cuda.design.card import card_of
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.cuda.reading.cards import card_of
 from flashscope.kernels.launching.launch import Launch, make_inputs
 from flashscope.kernels.workload.cut import CUT_KERNELS, Cut, CutKernel
 from flashscope.kernels.workload.problem import Backend, Problem

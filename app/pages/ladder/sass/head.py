@@ -15,8 +15,7 @@ from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
 from flashscope.app.widgets.segments import Segments
 from flashscope.app.words.sass import build_text, takes_text
-from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS
-from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard
+from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard, card_of
 from flashscope.kernels.cuda.sass.kinds import KINDS
 from flashscope.profiles.plan.machine import Machine
 
@@ -78,14 +77,9 @@ class SassHead(QWidget):
     def show_machine(self, machine: Machine | None) -> None:
         """Offer the GPU of this machine first, and choose it."""
         gpu = machine.device("cuda") if machine is not None else None
-        if gpu is None or gpu.compute_capability not in SHARED_MEMORY_LIMITS:
+        here = None if gpu is None else card_of(gpu)
+        if here is None:
             return
-        here = GpuCard(
-            gpu.name.removeprefix("NVIDIA "),
-            gpu.compute_capability,
-            gpu.multiprocessors or CARDS[0].multiprocessors,
-            gpu.memory_bytes >> 30,
-        )
         before = self.card
         self._offer((here, *(card for card in CARDS if card.name != here.name)))
         if here != before:

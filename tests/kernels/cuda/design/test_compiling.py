@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flashscope.kernels.cuda import compile as cuda_compile
-from flashscope.kernels.cuda.design.card import PUBLISHED
 from flashscope.kernels.cuda.design.compiling import compile_cut, refusal_words
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.design.refusals import refusals
+from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.cut import CUT_KERNELS, Cut, CutKernel
 from flashscope.kernels.workload.errors import DeviceUnavailableError
 from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cuda.design.drawn import cuts, problems
 from tests.matrix import chosen
 
-H200 = PUBLISHED[0]
+H200 = CARDS[0]
 PROBLEM = Problem(batch=2, heads=16, seqlen_q=4096, seqlen_k=4096, head_dim=64, dtype="bfloat16")
 WIDE = replace(PROBLEM, head_dim=128)
 FLASH3 = Cut(kernel="flash3", groups=2, block_k=128, q_stages=2)

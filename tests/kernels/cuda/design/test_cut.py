@@ -11,15 +11,15 @@ from flashscope.kernels.catalogue.flash3_share import share
 from flashscope.kernels.catalogue.traffic import Tiles, flash2_io
 from flashscope.kernels.cuda import flash2, flash3
 from flashscope.kernels.cuda.compile import INCLUDES
-from flashscope.kernels.cuda.design.card import PUBLISHED
 from flashscope.kernels.cuda.design.cut import program_of, shipped
 from flashscope.kernels.cuda.design.estimate import estimate
 from flashscope.kernels.cuda.design.occupancy import SmLimit
 from flashscope.kernels.cuda.design.refusals import WGMMA_WIDTHS, refusals
+from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.cut import CUT_KERNELS, Cut, CutKernel
 from tests.kernels.cuda.design.drawn import cuts, problem, problems
 
-H200 = PUBLISHED[0]
+H200 = CARDS[0]
 
 
 @pytest.mark.parametrize("kernel", CUT_KERNELS)
@@ -86,7 +86,7 @@ def test_what_refuses_a_cut_is_told_with_its_numbers(cut: Cut, reason: str) -> N
 
 
 def test_flash3_is_refused_on_a_card_that_is_no_hopper() -> None:
-    a100 = next(card for card in PUBLISHED if card.name == "A100")
+    a100 = next(card for card in CARDS if card.name == "A100")
     (reason,) = refusals(FLASH3, problem(), a100)
     assert "9.0" in reason
 

@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 from msgspec.structs import replace
 
-from flashscope.kernels.cuda.design.card import PUBLISHED
 from flashscope.kernels.cuda.design.cut import program_of
 from flashscope.kernels.cuda.design.refusals import refusals
+from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cuda.emulator.running import forward, needs_compiler
@@ -35,6 +35,6 @@ def test_a_cut_that_nothing_refuses_agrees_with_the_oracle(name: str, causal: bo
     problem = Problem(
         heads=heads, seqlen_q=seqlen, seqlen_k=seqlen, head_dim=64, dtype="bfloat16", causal=causal
     )
-    assert refusals(cut, problem, PUBLISHED[0]) == ()
+    assert refusals(cut, problem, CARDS[0]) == ()
     verdict = forward(cut.kernel, problem, partial(program_of, cut))
     assert verdict.passed, verdict

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flashscope.kernels.cuda.design.card import PUBLISHED, SM_LIMITS, GpuCard, card_of
+from flashscope.kernels.cuda.design.limits import SM_LIMITS
 from flashscope.kernels.cuda.design.occupancy import Demand, SmLimit, occupancy, register_budget
 from flashscope.kernels.cuda.program import HOPPER, KIB, SHARED_MEMORY_LIMITS
+from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard, card_of
 from flashscope.kernels.workload.device import Device
 from tests.kernels.cuda.emulator.build import compiler
 
@@ -77,12 +78,16 @@ def test_a_thread_gets_no_more_registers_than_so_many_blocks_leave() -> None:
 
 def test_every_architecture_that_programs_are_made_for_has_limits() -> None:
     assert SM_LIMITS.keys() == SHARED_MEMORY_LIMITS.keys()
-    assert {card.compute_capability for card in PUBLISHED} <= SM_LIMITS.keys()
+    assert {card.compute_capability for card in CARDS} <= SM_LIMITS.keys()
 
 
 def test_a_gpu_is_known_by_what_it_says_of_itself() -> None:
     h200 = Device(
-        backend="cuda", name="NVIDIA H200", memory_bytes=1, compute_capability=HOPPER, multiprocessors=132
+        backend="cuda",
+        name="NVIDIA H200",
+        memory_bytes=139 << 30,
+        compute_capability=HOPPER,
+        multiprocessors=132,
     )
-    assert card_of(h200) == GpuCard("NVIDIA H200", HOPPER, 132)
+    assert card_of(h200) == GpuCard("H200", HOPPER, 132, 139)
     assert card_of(Device(backend="cpu", name="a CPU", memory_bytes=1, multiprocessors=2)) is None
