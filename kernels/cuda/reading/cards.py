@@ -45,7 +45,6 @@ class GpuCard(msgspec.Struct, frozen=True):
             name=f"NVIDIA {self.name}",
             memory_bytes=self.memory_gib << 30,
             compute_capability=self.compute_capability,
-            shared_memory_per_block=self.target.shared_memory,
             multiprocessors=self.multiprocessors,
         )
 

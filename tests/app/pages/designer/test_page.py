@@ -210,8 +210,8 @@ def test_the_gpu_of_this_machine_comes_first_until_another_card_is_chosen(page: 
     machine = Machine(system="linux", python="3.11", devices=(GPU,))
     page.controller.machine = machine
     page.controller.machine_found.emit(machine)
-    assert page.card.name == "NVIDIA A10"
-    assert page.choices.cards.currentText() == "NVIDIA A10 · this machine"
+    assert page.card.name == "A10"
+    assert page.choices.cards.currentText() == "A10 · this machine"
     page.choices.next_kernel()
     assert page.sentence.text().startswith("× ")  # flash3 is Hopper's
     page.choices.cards.setCurrentIndex(1)
@@ -299,10 +299,10 @@ def test_cuts_of_this_machines_gpu_are_timed_beside_the_shipped_one(
     told = f"Fastest on fresh rounds: {own.block_q} × {own.block_k}, 2.10 ms (2.10 to 2.10), the shipped one."
     assert page.bar.progress.text() == told
     assert page.found.tip.endswith("2.10 ms (2.10 to 2.10) in fresh rounds")
-    assert page.staging.provenance.badge == "MODEL · GPU NVIDIA A10"
+    assert page.staging.provenance.badge == "MODEL · GPU A10"
     page.landscape.colours.setCurrentIndex(page.landscape.colours.count() - 1)
     assert page.staging.provenance.badge == "LIVE GPU · cuts of flash2"
-    assert page.landscape.told.text().endswith(" on NVIDIA A10 · measured")
+    assert page.landscape.told.text().endswith(" on A10 · measured")
     export = page.landscape.make_export()
     assert export is not None
     assert export.provenance["source"].startswith("Measured: ")
