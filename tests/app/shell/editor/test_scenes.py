@@ -37,7 +37,8 @@ def test_each_sentence_of_a_bundled_story_reads_as_on_the_stage(
         window.stage.go(at)
         presenting.settle(window, rig, qtbot)
         told = unbroken(fill(stop.sentence, read(scenes, story, stop, qtbot)))
-        assert told == window.stage.frame.sentence.text(), stop.title
+        without = "" if stop.sentence else unbroken(window.staging.sentence)
+        assert (told or without) == window.stage.frame.sentence.text(), stop.title
 
 
 def test_a_stop_without_a_session_speaks_of_what_is_on_show(
@@ -62,7 +63,7 @@ def test_a_session_that_cannot_be_read_is_told(
 
 def test_all_that_is_offered_can_be_filled(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     scenes, story = Scenes(rig.controller, window), read_story(find_story("why-tiling-wins"))
-    for stop in story.stops:
+    for stop in (one for one in story.stops if one.sentence):
         scene = read(scenes, story, stop, qtbot)
         blanks = [one for found in offers(scene).values() for one in found]
         assert {"{n}", "{fate of flash2}"} <= {one.blank for one in blanks}
