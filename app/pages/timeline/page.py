@@ -72,6 +72,7 @@ class TimelinePage(Page):
         others = (self.export_button, self.live.end)
         aside = (self.bar, self.visit.line, self.headline, self.detail, *tools, *others)
         self.staging = TimelineStaging(self, controller, aside)
+        self.staging.take_cards([self.live])
         self.show_session(controller.session)
         self.apply_theme(theme)
 
@@ -278,7 +279,7 @@ class TimelinePage(Page):
         self.choose(0, None)
         self._show_part()
         self._offer_keeping()
-        self.staging.take_cards(self.shown)
+        self.staging.take_cards([*self.shown, self.live])
         self.staging.changed.emit()
 
     def _show_front(self) -> None:
