@@ -41,7 +41,7 @@ class LiveBoard(Card):
 
     def __init__(self, launch: LiveLaunch, theme: Theme) -> None:
         super().__init__("Live", UNIT)
-        self.open = self.aside = False
+        self.open = self.aside = self._brief = False
         self._launch, self._begun = launch, QElapsedTimer()
         self._request: LiveRequest | None = None
         self._done = self._tiles = 0
@@ -72,6 +72,11 @@ class LiveBoard(Card):
         """Let something else be shown, or no longer; the launch goes on."""
         self.aside = aside
         self.shown_changed.emit()
+
+    def be_brief(self, brief: bool) -> None:
+        """Leave to the sentence of a stage what is launched, or say it here."""
+        self._brief = brief
+        self._name()
 
     @property
     def said(self) -> str:
@@ -104,11 +109,16 @@ class LiveBoard(Card):
         self.end.setText("Cancel" if request is not None else "Close")
         if request is not None:
             self._request, self._done, self._tiles = request, 0, 0
-            self.set_title(title_of(request))
+            self._name()
             self.told.setText("Waiting for the worker …")
             self.bar.setRange(0, 0)
             self.open = True
         self.shown_changed.emit()
+
+    def _name(self) -> None:
+        """Say in the title what is launched."""
+        told = "Live" if self._request is None else title_of(self._request)
+        self.set_title("" if self._brief else told)
 
     def _begin(self, started: LiveStarted) -> None:
         self._tiles = started.tiles

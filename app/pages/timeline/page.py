@@ -76,6 +76,7 @@ class TimelinePage(Page):
         choices = (self.lineup.first, self.lineup.second, self.lineup.by)
         aside = (self.bar, self.visit.line, self.headline, self.detail, *choices, *tools)
         self.staging = TimelineStaging(self, controller, aside)
+        self.staging.take_cards([self.live])
         self.show_session(controller.session)
         self.apply_theme(theme)
 
@@ -282,7 +283,7 @@ class TimelinePage(Page):
         self.choose(0, None)
         self._show_part()
         self._offer_keeping()
-        self.staging.take_cards(self.shown)
+        self.staging.take_cards([*self.shown, self.live])
         self.staging.changed.emit()
 
     def _show_front(self) -> None:

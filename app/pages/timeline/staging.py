@@ -103,6 +103,7 @@ class TimelineStaging(PageStaging[TimelineBoard]):
     def show_stop(self, stop: Stop) -> None:
         """Show the timelines of its kernels."""
         super().show_stop(stop)
+        self._page.live.be_brief(True)
         self._page.live.put_aside(bool(stop.session))
         for card in self._page.cards:
             card.be_brief(True)
@@ -114,6 +115,7 @@ class TimelineStaging(PageStaging[TimelineBoard]):
     def leave(self) -> None:
         """Say again all there is to say."""
         super().leave()
+        self._page.live.be_brief(False)
         self._page.live.put_aside(False)
         for card in self._page.cards:
             card.be_brief(False)

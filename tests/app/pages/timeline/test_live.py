@@ -141,6 +141,7 @@ def test_a_stage_shows_the_launch_in_front_and_a_storys_stop_puts_it_aside(desk:
     staging.show_stop(staging.as_shown)
     assert desk.board.isVisible()
     assert not desk.board.end.isVisible()
+    assert not desk.board._title.isVisible(), "the sentence says it"
     assert (
         staging.sentence == "In slow motion, never timed: flash2 on the CPU, N = 512, d = 64, 4 heads, causal"
     )
