@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -52,6 +52,9 @@ class CompareHead(Card):
             frame.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
             self._row.addWidget(frame, stretch)
         self.body.addLayout(self._row)
+        self._told: QWidget | None = None  # the sentence of the current session
+        self._soon = QTimer(self, interval=0, singleShot=True)  # once the words have their places
+        self._soon.timeout.connect(self._reveal)
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
@@ -76,19 +79,23 @@ class CompareHead(Card):
         heights = [words.heightForWidth(max(1, frame.width())) for words, frame in pairs]
         for frame in self._frames:
             frame.setFixedHeight(min(max(px(LOWEST), *heights), px(self._highest)))
+        self._soon.start()
+
+    def _reveal(self) -> None:
+        """Scroll to what is said of the current session."""
+        if self._told is not None:
+            self._frames[0].ensureWidgetVisible(self._told, 0, 0)
 
     def show_words(self, text: str) -> None:
         """Say what is being done, in place of a verdict, in the room of those that stood there."""
-        _empty(self.sentences)
-        _empty(self.circumstances)
+        self._empty()
         label = PlainLabel(text)
         label.setProperty("role", "readout")
         self.sentences.addWidget(label, 0, 0)
 
     def show_findings(self, findings: Findings, current: int) -> None:
         """Show every sentence, that of the current session stronger, and what differs around it."""
-        _empty(self.sentences)
-        _empty(self.circumstances)
+        self._empty()
         names, several = findings.names(), len(findings.comparison.contrasts) > 1
         self._highest, large = (HEIGHT_OF_SEVERAL, "title") if several else (HEIGHT, "readout")
         for row, contrast in enumerate(findings.comparison.contrasts):
@@ -99,6 +106,8 @@ class CompareHead(Card):
             sentence.setProperty("role", large if number == current else "dim")
             sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self.sentences.addWidget(sentence, row, 1)
+            if number == current:
+                self._told = sentence
         self.sentences.setColumnStretch(1, 1)
         self.sentences.setRowStretch(MOST_OTHERS, 1)
         if findings.comparison.caution:
@@ -106,6 +115,11 @@ class CompareHead(Card):
         runs = any(len(findings.members[number].runs) > 1 for number in (0, current))
         around = f"{names[0]} and {names[current]}" if runs else "them"
         self._show_differences(findings.comparison.contrasts[current - 1].differences, around)
+
+    def _empty(self) -> None:
+        self._told = None
+        _empty(self.sentences)
+        _empty(self.circumstances)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours; the sentences are drawn anew by `show_findings`."""

@@ -12,6 +12,7 @@ from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.compare.list_model import ListColumn, ListModel
 from flashscope.app.widgets.row_table import RowTable, heading_px
 
+NARROWEST = 0.85  # of its width that a column of words may have
 LAST_PX = 120  # of a last column that has no width of its own, at least
 
 
@@ -23,7 +24,8 @@ class ListTable(RowTable):
         columns: Those of the model.
         widths: Of the columns, in pixels at 100 %, or more where a heading needs it; the last one takes what
             is left.
-        spread: Where there is more room than that, all columns take their share of it.
+        spread: Where there is more room than that, all columns take their share of it; where there is a
+            little less, those of words give way.
 
     Signals:
         picked: A row was selected: its number before sorting and filtering (int).
@@ -108,8 +110,17 @@ class ListTable(RowTable):
         least = [max(width, heading_px(title)) for title, width in zip(titles, widths, strict=False)]
         last = px(LAST_PX) if len(least) < len(self.list.columns) else 0
         taken = last + sum(width for column, width in enumerate(least) if not self.isColumnHidden(column))
-        wider = max(1.0, self.viewport().width() / max(1, taken)) if self._spread else 1.0
+        room = self.viewport().width() if self._spread else taken
+        wider, narrower = max(1.0, room / max(1, taken)), self._narrower(least, taken - room)
         for column, width in enumerate(least):
-            self.size_column(column, int(width * wider))
+            words = not self.list.columns[column].right
+            self.size_column(column, int(width * (narrower if words else 1.0) * wider))
         if last:
             self.size_column(len(least), last)
+
+    def _narrower(self, widths: Sequence[int], lacking: int) -> float:
+        """How much narrower columns of words are, where so many pixels lack for all; figures stay."""
+        shown = (k for k in range(len(widths)) if not self.isColumnHidden(k))
+        words = sum(widths[column] for column in shown if not self.list.columns[column].right)
+        share = 1.0 - lacking / words if words and lacking > 0 else 1.0
+        return share if share >= NARROWEST else 1.0

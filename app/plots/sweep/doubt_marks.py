@@ -1,10 +1,10 @@
 """The marks of points that are not trusted, each at a corner of its point where no other mark stands."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from flashscope.app.control.guard import guarded
@@ -44,10 +44,18 @@ class DoubtMarks(OverView):
     """Paints the marks.
 
     A point all of whose corners are taken has no mark of its own: others stand where it would be.
+
+    Args:
+        plot: Has the view.
+        theme: The colours in use.
+        names: What names of curves take of the view when marks are placed.
     """
 
-    def __init__(self, plot: pg.PlotWidget, theme: Theme) -> None:
+    def __init__(
+        self, plot: pg.PlotWidget, theme: Theme, names: Callable[[], Sequence[QRectF]] = tuple
+    ) -> None:
         super().__init__(plot, theme, depth=29)
+        self._names = names
         self._doubted: Sequence[DoubtedPoints] = ()
         self._marked: Sequence[Marked] | None = ()
 
@@ -71,15 +79,21 @@ class DoubtMarks(OverView):
         self.update()
 
     def _placed(self) -> Iterator[Marked]:
+        size, names = QSizeF(px(WIDE_PX), px(HIGH_PX)), self._names()
         taken = Taken(px(WIDE_PX), px(HIGH_PX))
         for one, places in zip(self._doubted, self.pixels(one.places for one in self._doubted), strict=True):
             for point in (QPointF(*place) for place in places.tolist()):
                 if not self.holds(point):
                     continue
                 corners = (point + QPointF(x * px(ASIDE_PX[0]), y * px(ASIDE_PX[1])) for x, y in CORNERS)
-                free = next((at for at in corners if self.holds(at) and taken.take(at)), None)
+                free = next((at for at in corners if self._is_free(at, size, names) and taken.take(at)), None)
                 if free is not None:
                     yield Marked(free, one.back)
+
+    def _is_free(self, at: QPointF, size: QSizeF, names: Sequence[QRectF]) -> bool:
+        """Whether a mark's middle is in the view, and no name on the mark."""
+        box = QRectF(at - QPointF(size.width() / 2, size.height() / 2), size)
+        return self.holds(at) and not any(box.intersects(name) for name in names)
 
     @guarded()
     def paint(self, painter: QPainter, *_: Any) -> None:

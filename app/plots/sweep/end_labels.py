@@ -72,6 +72,10 @@ class EndLabels(OverView):
         wide = longest + others + px(BESIDE_PX) + px(4)
         return wide if longest and wide * LEAST_SHARE <= self._view.width() else 0.0
 
+    def boxes(self) -> list[QRectF]:
+        """What the names take of the view, in pixels."""
+        return [name.box for name in self.written]
+
     def show_endings(self, endings: Sequence[Ending], hero: str, *, alone: bool) -> None:
         """Write the names of these, the first ones first; all others may stand back behind the hero's."""
         self._endings, self._hero, self._alone = tuple(endings), hero, alone

@@ -87,7 +87,7 @@ class SweepPlot(Plot):
         self._cross.setData(SCREEN_ONLY, True)
         self.rail = FailureRail(self, self._theme)
         self.labels = EndLabels(self, self._theme, self._cross)
-        self.doubts = DoubtMarks(self, self._theme)
+        self.doubts = DoubtMarks(self, self._theme, self.labels.boxes)
         for item in (self._band, self._cross, self._flight):
             self.addItem(item, ignoreBounds=True)
             item.hide()

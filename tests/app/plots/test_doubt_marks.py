@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
 from flashscope.app.look.theme import DARK
 from flashscope.app.look.zoom import ZOOM
 from flashscope.app.plots.sweep.doubt_marks import ASIDE_PX, CORNERS, HIGH_PX, WIDE_PX, DoubtedPoints, Taken
+from flashscope.app.plots.sweep.end_labels import Written
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.profiles.results.quantities.registry import RUNTIME
 from tests.matrix import in_rounds
@@ -90,3 +91,13 @@ def test_marks_of_curves_that_stand_back_are_faint(qapp: QApplication) -> None:
         return max(int(colour.red() - colour.blue()) for colour in colours)
 
     assert 0 < redness(back=True) < redness(back=False) / 2
+
+
+def test_no_mark_stands_on_the_name_of_a_curve(qapp: QApplication) -> None:
+    assert qapp
+    plot = shown([(100.0, 100.0)])
+    (mark,) = plot.doubts.marked
+    plot.labels.written = (Written("flash2", QRectF(mark.at - QPointF(1, 1), QSizeF(40, 12))),)
+    plot.doubts.place()
+    (moved,) = plot.doubts.marked
+    assert moved.at != mark.at

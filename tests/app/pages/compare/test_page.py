@@ -56,6 +56,18 @@ def test_the_sentence_the_tabs_and_the_tables_count_the_same_points(desk: Desk) 
     assert [tab.text() for tab in tables.tabs] == [f"Pairs ({pairs})", f"Without a partner ({alone})"]
 
 
+@pytest.mark.matrix
+def test_of_several_sessions_what_is_said_of_the_chosen_one_is_in_sight(desk: Desk) -> None:
+    desk.choose(recorded("base"), *(recorded(name, times=1.2) for name in ("a", "b", "c", "d", "e")))
+    desk.board.show_current(5)
+    desk.drawn()
+    scrolls = desk.board.head._frames[0]
+    desk.qtbot.waitUntil(lambda: scrolls.verticalScrollBar().value() > 0)
+    desk.board.show_current(1)
+    desk.drawn()
+    desk.qtbot.waitUntil(lambda: scrolls.verticalScrollBar().value() == 0)
+
+
 def test_of_several_sessions_the_tab_says_that_its_pairs_are_of_all(desk: Desk) -> None:
     desk.choose(recorded("base"), recorded("one"), recorded("two"))
     pairs = desk.board.tables.pairs.list.rows_shown

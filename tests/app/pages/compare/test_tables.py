@@ -77,6 +77,21 @@ def test_columns_have_their_widths_again_after_a_stage(desk: Desk, qtbot: QtBot)
     assert after == pytest.approx(before, abs=2)  # shares of the room, to a pixel or two
 
 
+def test_where_a_little_room_lacks_columns_of_words_give_way_so_that_none_is_out_of_sight(
+    qtbot: QtBot,
+) -> None:
+    words: ListColumn[int] = ListColumn("words", float, str)
+    figures: ListColumn[int] = ListColumn("figures", float, str, right=True)
+    table = ListTable("Rows", [words, figures, words], (150, 150, 150), spread=True)
+    qtbot.addWidget(table)
+    table.list.set_rows([*range(40)])
+    table.resize(450, 100)
+    table.show()
+    assert table.viewport().width() < 450, "the vertical scroll bar has some of it"
+    assert table.horizontalScrollBar().maximum() == 0
+    assert table.columnWidth(1) == 150
+
+
 def test_a_row_that_is_shown_scrolls_no_column_out_of_sight(qtbot: QtBot) -> None:
     column: ListColumn[int] = ListColumn("x", float, str)
     table = ListTable("Rows", [column, column], (300, 300))
