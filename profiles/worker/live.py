@@ -39,7 +39,7 @@ def run_live(request: LiveRequest, link: Link, clock: Callable[[], int] = time.m
     if refused:
         raise UnsupportedError(refused)
     inputs = make_inputs(problem, "cpu")
-    frames = Frames(request.seconds, link, clock)
+    frames = TileFrames(request.seconds, link, clock)
     telling = TellingLaunch(spec, problem, inputs, frames.take)
     tiles = (
         problem.batch * problem.heads * sum(1 for _ in kept_tiles(problem, telling.block_q, telling.block_k))
@@ -58,7 +58,7 @@ def run_live(request: LiveRequest, link: Link, clock: Callable[[], int] = time.m
     return LiveEnded(took_ns=frames.elapsed_ns(), same=same)
 
 
-class Frames:
+class TileFrames:
     """Keeps the pace, and gathers what is done for the next message.
 
     Args:

@@ -14,7 +14,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.events import LiveStarted, LiveTiles
 from flashscope.profiles.wire.messages import Message
 from flashscope.profiles.worker.child import CancelledError, Link
-from flashscope.profiles.worker.live import FRAMES_S, Frames, run_live
+from flashscope.profiles.worker.live import FRAMES_S, TileFrames, run_live
 
 S = 1_000_000_000
 PROBLEM = Problem(seqlen_q=600, seqlen_k=1100, batch=1, heads=2, head_dim=16, dtype="float32", causal=True)
@@ -69,7 +69,7 @@ def test_tiles_come_in_the_order_of_the_kernels_loops_at_the_pace_that_was_chose
 
 def test_many_tiles_come_in_thirty_frames_a_second() -> None:
     link, tiles = SlowLink(), 400
-    frames = Frames(5.0, link, link.clock)
+    frames = TileFrames(5.0, link, link.clock)
     frames.begin(tiles)
     for j in range(tiles):
         frames.take((0, 0, j))

@@ -181,7 +181,9 @@ def test_esc_leaves_the_stage_and_everything_is_as_before(staged: MainWindow, qt
         part.isVisible()
         for part in (staged.top_bar, staged.rail, staged.status, staged.tabs, page.plots.panel)
     )
-    qtbot.waitUntil(lambda: shown_plots(staged) == ["footprint", "runtime", "speed-up", "throughput"])
+    qtbot.waitUntil(
+        lambda: shown_plots(staged) == ["footprint", "runtime"]
+    )  # a small window has room for these
     assert staged.stage.frame.foot.isHidden()
     assert pytest.approx(1.0) == ZOOM.factor
     assert not staged.log.isVisible()
