@@ -115,7 +115,8 @@ def test_a_name_is_offered_for_change_as_it_is_shown_and_left_so_stays_what_it_w
     assert isinstance(page, SessionsPage)
     offered: list[str] = []
 
-    def ask(*_where: object, text: str) -> tuple[str, bool]:
+    def ask(*_where: object, text: str, most: int) -> tuple[str, bool]:
+        assert most >= len(text)
         offered.append(text)
         return text, True
 
