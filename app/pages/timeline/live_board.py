@@ -79,9 +79,14 @@ class LiveBoard(Card):
         self._name()
 
     @property
+    def request(self) -> LiveRequest | None:
+        """What the launch is of that is in front; None: none is."""
+        return self._request if self.in_front else None
+
+    @property
     def said(self) -> str:
         """What it shows, for a stage; empty: there is nothing."""
-        return title_of(self._request) if self._request is not None and self.in_front else ""
+        return title_of(self.request) if self.request is not None else ""
 
     def put_away(self) -> None:
         """End the launch; or, where it has ended, put its board away."""

@@ -69,8 +69,11 @@ class TimelineStaging(PageStaging[TimelineBoard]):
 
     @property
     def provenance(self) -> Provenance:
-        """The session's that has the timeline, or else what recorded it here."""
-        lineup = self._page.lineup
+        """This machine's launch, or the session's that has the timeline, or else what recorded it here."""
+        launched, lineup = self._page.live.request, self._page.lineup
+        if launched is not None:
+            here = of_machine(self.controller.machine, launched.backend)
+            return replace(here, of=f"{launched.kernel} in slow motion")
         if not lineup.drawn:
             return super().provenance
         timeline = lineup.drawn[0].rows.timeline
@@ -83,8 +86,8 @@ class TimelineStaging(PageStaging[TimelineBoard]):
 
     @property
     def source(self) -> str:
-        """What recorded it."""
-        drawn = self._page.lineup.drawn
+        """What recorded it; of a launch the badge says all."""
+        drawn = () if self._page.live.in_front else self._page.lineup.drawn
         return f"{drawn[0].rows.timeline.device} · {drawn[0].rows.timeline.source}" if drawn else ""
 
     @property

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import DARK, LIGHT
@@ -133,6 +134,21 @@ def test_while_it_runs_nothing_else_is_recorded_and_esc_ends_it(desk: Desk) -> N
     assert len(desk.engine.asked) == 2
     desk.live.take(RequestFailed(request="live", reason="The worker process was killed by signal 9."))
     assert desk.board.told.text() == "The worker process was killed by signal 9."
+
+
+def test_the_badge_is_of_this_machine_while_a_launch_is_in_front_of_a_session_of_another(
+    desk: Desk, qtbot: QtBot
+) -> None:
+    with qtbot.waitSignal(desk.controller.session_changed):
+        desk.controller.open_session(BUNDLED / "h100-caches.flashscope")
+    saved = desk.page.staging.provenance
+    desk.launch()
+    told = desk.page.staging.provenance
+    assert (saved.kind, saved.backend) == ("saved", "cuda")
+    assert told.badge == "CPU · flash2 in slow motion"
+    desk.live.take(RequestFailed(request="live", reason="It was given up."))
+    desk.board.back()
+    assert desk.page.staging.provenance == saved
 
 
 def test_a_stage_shows_the_launch_in_front_and_a_storys_stop_puts_it_aside(desk: Desk) -> None:
