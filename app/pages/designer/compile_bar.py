@@ -48,14 +48,12 @@ class CompileBar(QWidget):
         self.shipped = button("Shipped cut", "Go back to the shipped cut", SHIPPED, self.shipped_asked.emit)
         self.progress = ElidedLabel()
         self.progress.setProperty("role", "dim")
-        set_tip(self.one, TIP.format(what="this cut, and the shipped one,"))
-        set_tip(self.every, TIP.format(what="each cut below that nothing refuses"))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        set_tip(self.time, TIME_TIP)
         parts = (self.one, self.every, self.time, self.stop, self.shipped, self.progress)
         column.addWidget(Lines(parts, (self.progress,), 8))
         self.show_state("", one=False, every=False)
+        self.block("", "")
 
     @property
     def actions_offered(self) -> list[Action]:
@@ -83,3 +81,16 @@ class CompileBar(QWidget):
         self.time.setEnabled(not busy)
         self.stop.setVisible(bool(busy))
         self.progress.setText(busy or told)
+
+    def block(self, compiling: str, timing: str) -> None:
+        """Let nothing be compiled or timed, for these reasons; an empty one blocks nothing."""
+        tips = (
+            (self.one, TIP.format(what="this cut, and the shipped one,"), compiling),
+            (self.every, TIP.format(what="each cut below that nothing refuses"), compiling),
+            (self.time, TIME_TIP, timing),
+        )
+        for button, tip, why in tips:
+            button.setEnabled(button.isEnabled() and not why)
+            set_tip(button, why or tip)
+        if not self.progress.text():
+            self.progress.setText(compiling)

@@ -14,13 +14,14 @@ from flashscope.app.figures.sm_bars import sm_bars
 from flashscope.app.figures.tile_grid import SHIPPED
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
+from flashscope.app.pages.designer.beside import why_not_compiled, why_not_timed
 from flashscope.app.pages.designer.choices import DesignChoices
 from flashscope.app.pages.designer.compare_table import CutTable
 from flashscope.app.pages.designer.compile_bar import CompileBar
 from flashscope.app.pages.designer.knobs import Knobs
 from flashscope.app.pages.designer.landscape_card import LandscapeCard
 from flashscope.app.pages.designer.staging import DesignerStaging
-from flashscope.app.pages.designer.tiles_view import BESIDE_A_SWEEP, TilesView
+from flashscope.app.pages.designer.tiles_view import TilesView
 from flashscope.app.plots.designer.sm_picture import SmPicture
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.lines import Lines
@@ -112,7 +113,10 @@ class DesignerPage(Page):
         self.bar.stopped.connect(cuts.cancel)
         cuts.timed.connect(self._take_timed)
         cuts.progressed.connect(self._take_progress)
-        controller.running_changed.connect(lambda _running: self._show_state())
+        controller.running_changed.connect(lambda _running: self._give_way())
+        controller.occupied_changed.connect(lambda _reason: self._give_way())
+        controller.live.changed.connect(self._show_state)
+        controller.timelines.changed.connect(self._give_way)
         self.bar.shipped_asked.connect(self.show_shipped)
         cuts.compiled.connect(self._take_compiled)
         cuts.changed.connect(self._show_state)
@@ -210,8 +214,7 @@ class DesignerPage(Page):
     @property
     def _why_not_timed(self) -> str:
         """Why no cut can be timed now; empty: one can."""
-        busy = BEING_DONE if self.controller.cuts.asked else ""
-        return busy or (BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied)
+        return BEING_DONE if self.controller.cuts.asked else why_not_timed(self.controller)
 
     def compile_one(self) -> None:
         """Compile the cut on show, and the shipped one beside it."""
@@ -234,12 +237,19 @@ class DesignerPage(Page):
         return [cell.cut for cell in cells if not cell.refused and cell.compiled is None]
 
     def _ask(self, cuts: list[Cut]) -> None:
-        if cuts and self.controller.cuts.asked is None and not self.choices.on_cpu:
+        why = BEING_DONE if self.controller.cuts.asked else why_not_compiled(self.controller)
+        if cuts and not why and not self.choices.on_cpu:
             self._done = 0
             capability = self.card.compute_capability
             self.controller.cuts.ask(
                 CutsAsked(problem=self.problem, compute_capability=capability, cuts=tuple(cuts))
             )
+
+    def _give_way(self) -> None:
+        """Compile no more beside what it would disturb; what is compiled is kept."""
+        if isinstance(self.controller.cuts.asked, CutsAsked) and why_not_compiled(self.controller):
+            self.controller.cuts.cancel()
+        self._show_state()
 
     def _take_compiled(self, asked: CutsAsked, compiled: CompiledCut) -> None:
         of = asked.problem, asked.compute_capability
@@ -328,6 +338,7 @@ class DesignerPage(Page):
         self.bar.show_state(
             self._far, one=bool(wanted), every=bool(self._left), time=self._is_here, told=told
         )
+        self.bar.block(why_not_compiled(self.controller), why_not_timed(self.controller))
 
     @property
     def _times_here(self) -> Mapping[Cut, RoundTimes]:

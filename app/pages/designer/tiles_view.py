@@ -20,6 +20,7 @@ from flashscope.app.figures.tile_grid import (
 )
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
+from flashscope.app.pages.designer.beside import why_not_timed
 from flashscope.app.pages.designer.compile_bar import STOP, TIME
 from flashscope.app.plots.designer.landscape import SHIPPED as STAR
 from flashscope.app.plots.designer.landscape import DrawnCuts, Landscape
@@ -41,7 +42,6 @@ from flashscope.profiles.wire.cuts import ROUNDS, CutRequest, CutsEnded, CutsToT
 
 BEING_TIMED = "The Designer times tiles, and a sweep beside them would disturb both; stop that first."
 BEING_COMPILED = "Cuts are being compiled; stop that first."
-BESIDE_A_SWEEP = "A sweep runs, and timing beside it would disturb it: time the tiles when it has ended."
 NOT_YET = "Time them: each is checked, run in turns with all others, and the five fastest are run anew."
 TIP = "Time every tile on this machine; sweeps wait meanwhile"
 LEGEND = f"× is another one   {STAR} shipped   {ANEW} measured anew, on fresh rounds"
@@ -88,6 +88,8 @@ class TilesView(QWidget):
         work.done.connect(self._take_end)
         controller.running_changed.connect(lambda _running: self._show_state())
         controller.occupied_changed.connect(lambda _reason: self._show_state())
+        for other in (controller.live, controller.timelines):
+            other.changed.connect(self._show_state)
         self._draw()
 
     def _lay_out(self) -> None:
@@ -220,11 +222,9 @@ class TilesView(QWidget):
 
     def _why_not(self) -> str:
         """Why nothing can be timed now; empty: something can."""
-        if self._controller.measuring:
-            return BESIDE_A_SWEEP
         if self._occupies:
             return ""
-        return BEING_COMPILED if self._controller.cuts.asked else self._controller.occupied
+        return BEING_COMPILED if self._controller.cuts.asked else why_not_timed(self._controller)
 
     def _told_source(self) -> str:
         """What timed them, where and how; empty: nothing did."""
