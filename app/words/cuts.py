@@ -61,7 +61,9 @@ def cut_sentence(found: Estimate, card: GpuCard, compiled: CompiledCut | None) -
     blocks = found.occupancy.blocks
     shares = f"{blocks} blocks of {found.threads} threads share an SM of {card.name}"
     alone = f"One block of {found.threads} threads has an SM of {card.name} to itself"
-    fill = f"{shares if blocks > 1 else alone}; {_bound(found.occupancy)} in no more."
+    fill = (
+        f"{shares if blocks > 1 else alone}; {_bound(found.occupancy)} in no more{_if_all(found, compiled)}."
+    )
     return f"{fill} {waves_sentence(found)}{_doubts(found, compiled)}"
 
 
@@ -69,7 +71,8 @@ def waves_sentence(found: Estimate) -> str:
     """How often the card is filled."""
     last = f", the last {share_text(found.last_wave)} full" if found.waves > 1 else ""
     wave = "wave" if found.waves <= 1 else "waves"
-    return f"{_count(found.tiles, 'tile')} make {digits(found.waves)} {wave}{last}."
+    make = "makes" if found.tiles == 1 else "make"
+    return f"{_count(found.tiles, 'tile')} {make} {digits(found.waves)} {wave}{last}."
 
 
 def reasons(found: Estimate) -> str:
@@ -174,6 +177,12 @@ def _doubts(found: Estimate, compiled: CompiledCut | None) -> str:
             " it will spill."
         )
     return ""
+
+
+def _if_all(found: Estimate, compiled: CompiledCut | None) -> str:
+    """That more blocks may fit, where registers alone bind and nobody knows yet how many a thread takes."""
+    unknown = compiled is None and found.occupancy.binding == (SmLimit.REGISTERS,)
+    return f" if a thread takes all {found.registers} that it may" if unknown else ""
 
 
 def _bound(filled: Occupancy) -> str:

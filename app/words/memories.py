@@ -43,11 +43,12 @@ def memories_sentence(levels: Sequence[MemoryLevel]) -> str:
     """What the picture says, of all that were measured beside the last of them."""
     *faster, last = _known(levels) or levels
     if not faster or not last.rate.value:
-        return "Of these memories no two rates were measured here; a new sweep measures all."
+        return "Of these memories no two rates were measured with this session; a new sweep measures all."
     times = [ratio_text((level.rate.value or 0) / (last.rate.value or 1)) for level in faster]
     holds = ""
     if faster[0].nbytes and last.nbytes:
-        holds = f"; {last.name} holds {last.nbytes / faster[0].nbytes:,.0f}× as much"
+        than = _the(faster[0]) if faster[0].key in WITHIN_CACHES else faster[0].name
+        holds = f"; {last.name} holds {last.nbytes / faster[0].nbytes:,.0f}× as much as {than}"
     if faster[0].key in WITHIN_CACHES:
         told = _listed([f"in {_the(level)} {ratio}" for level, ratio in zip(faster, times, strict=True)])
         told = told.replace(times[0], f"are {times[0]}", 1)

@@ -16,7 +16,10 @@ from flashscope.profiles.results.model.rows import memory_name
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.theory.memories import MemoryLevel, memory_levels
 
-TITLE, UNIT = "Memories", "length: bytes a second, measured here · height: bytes held, logarithmic"
+TITLE, UNIT = (
+    "Memories",
+    "length: bytes a second, measured with the session · height: bytes held, logarithmic",
+)
 PICTURE = (900, 420)  # pixels at 100 % of an exported picture, at least
 COLUMNS = ("memory", "bytes", "rate_gbs", "rate_low_gbs", "rate_high_gbs", "source")
 

@@ -1,6 +1,6 @@
 """Cuts side by side: a colour for a quantity, hatched where one does not run, framed where chosen."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
@@ -157,14 +157,11 @@ class Landscape(Painted):
 
     @staticmethod
     def _write(painter: QPainter, box: QRectF, ink: QColor, words: str, marks: str) -> None:
-        """The value in the middle, marks in the corner; of the value only what has room."""
-        metrics = painter.fontMetrics()
+        """The value, and the marks beside it."""
+        metrics, inset = painter.fontMetrics(), px(3)
         painter.setPen(ink)
-        if metrics.horizontalAdvance(words) <= box.width():
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words)
-        corner = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
-        if marks and box.height() >= 2 * metrics.height():
-            painter.drawText(box.adjusted(0, 0, -px(3), 0), corner, marks)
+        for text, place in places(metrics, box, words, marks, inset):
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
 
     def _draw_axes(self, painter: QPainter) -> None:
         drawn = self.drawn
@@ -187,3 +184,29 @@ class Landscape(Painted):
         painter.drawText(under, Qt.AlignmentFlag.AlignCenter, "keys of a tile, Bc")
         beside = QRectF(0, self.height() - metrics.height(), self._left - px(8), metrics.height())
         painter.drawText(beside, Qt.AlignmentFlag.AlignRight, self._name_of_rows)
+
+
+def places(
+    metrics: QFontMetrics, box: QRectF, words: str, marks: str, inset: int
+) -> Iterator[tuple[str, QRectF]]:
+    """Where the value and the marks of a cell stand, never one over the other; what has no room is left out.
+
+    Args:
+        metrics: Of the font.
+        box: The cell.
+        words: The value: in the middle, or where the marks need that under them or on their left.
+        marks: In the corner of a high cell, else at the height of the value.
+        inset: Pixels between the marks and what is beside them.
+    """
+    line, long = metrics.height(), metrics.horizontalAdvance(words)
+    wide = metrics.horizontalAdvance(marks) + inset if marks else 0
+    high = box.height() >= 2 * line
+    if long + 2 * wide <= box.width():
+        yield words, box
+    elif high and long <= box.width():
+        yield words, box.adjusted(0, box.height() - line, 0, 0)
+    elif long + wide <= box.width():
+        yield words, box.adjusted(0, 0, -wide, 0)
+    if marks:
+        corner = box.adjusted(box.width() - wide, 0, -inset, 0)
+        yield marks, corner.adjusted(0, 0, 0, line - box.height()) if high else corner

@@ -10,6 +10,7 @@ from flashscope.app.words.cuts import (
     problem_line,
     reasons,
     rows,
+    waves_sentence,
 )
 from flashscope.kernels.cuda.design.estimate import estimate
 from flashscope.kernels.cuda.reading.cards import CARDS
@@ -36,6 +37,24 @@ def test_a_sentence_says_how_a_card_is_filled_and_what_binds() -> None:
     assert cut_sentence(estimate(FLASH3, PROBLEM, H200), H200, None).startswith(
         "One block of 384 threads has an SM of H200 to itself; "
     )
+
+
+def test_that_registers_let_in_no_more_is_a_guess_until_it_is_compiled() -> None:
+    narrow = replace(FLASH2, groups=1, block_k=16)
+    least = estimate(narrow, PROBLEM, H200)
+    assert least.occupancy.blocks == 8
+    assert "registers let in no more if a thread takes all 255 that it may." in cut_sentence(
+        least, H200, None
+    )
+    found = estimate(narrow, PROBLEM, H200, registers=168)
+    known = cut_sentence(found, H200, CompiledCut(cut=narrow, registers=168))
+    assert found.occupancy.blocks > 8
+    assert "if a thread" not in known
+
+
+def test_one_tile_makes_its_waves() -> None:
+    alone = replace(PROBLEM, heads=1, seqlen_q=128, seqlen_k=128)
+    assert waves_sentence(estimate(FLASH2, alone, H200)).startswith("1 tile makes 0.00")
 
 
 def test_a_refused_cut_gives_its_first_reason_and_the_number_of_others() -> None:

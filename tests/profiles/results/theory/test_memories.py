@@ -45,7 +45,8 @@ def test_a_gpu_has_registers_shared_memory_l2_and_its_memory_with_size_and_rate(
     assert [level.nbytes for level in levels] == [132 << 18, 132 * (227 << 10), 50 << 20, 80 << 30]
     assert [level.rate.value for level in levels] == [None, 33_000, 7600, 3000]
     assert memories_sentence(levels) == (
-        "Shared memory is read 11.0× and L2 2.53× as fast as HBM is copied; HBM holds 2,800× as much."
+        "Shared memory is read 11.0× and L2 2.53× as fast as HBM is copied; "
+        "HBM holds 2,800× as much as shared memory."
     )
     assert [level_rate(level) for level in levels] == [
         *(ONLY_BY_ARITHMETIC, "33.0 TB/s", "7.60 TB/s", "3.00 TB/s")
@@ -60,7 +61,7 @@ def test_a_cpu_has_its_caches_and_its_memory() -> None:
     assert [level.nbytes for level in levels] == [1 << 20, 32 << 20, 16 << 30]
     assert memories_sentence(levels) == (
         "Copies in a core's cache are 4.00× and in the last cache 2.00× as fast as in memory; "
-        "memory holds 16,384× as much."
+        "memory holds 16,384× as much as a core's cache."
     )
 
 
@@ -90,4 +91,6 @@ def test_where_less_than_two_rates_were_measured_the_sentence_says_so() -> None:
     for ceilings in (None, rates(**{COPY: 3000})):
         levels = memory_levels(GPU, ceilings)
         assert [level_rate(level) for level in levels[1:3]] == [NOT_MEASURED] * 2
-        assert memories_sentence(levels).startswith("Of these memories no two rates were measured here")
+        assert memories_sentence(levels).startswith(
+            "Of these memories no two rates were measured with this session"
+        )
