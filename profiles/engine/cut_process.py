@@ -13,7 +13,7 @@ from flashscope.profiles.wire.process import python_command
 
 MAIN = "flashscope.profiles.worker.cutting:main"
 KEPT_LINES = 20  # of what it prints besides
-CUT_OFF = "The process that was asked ended before it was done; ask again."
+CUT_OFF = "The process that compiles or times cuts ended before it was done; ask again."
 
 
 class CutProcess:

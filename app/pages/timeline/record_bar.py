@@ -11,6 +11,7 @@ from flashscope.app.look.zoom import keep
 from flashscope.app.stepper.point_timeline import ROUNDS
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
@@ -71,7 +72,7 @@ class RecordBar(QWidget):
         for box, wanted in zip((self.seqlens, self.dims, self.heads), FIRST, strict=True):
             box.setCurrentIndex(box.findData(wanted))
         self.record = does(text_button("Record", "Record a timeline", self.ask, "primary"), RECORD)
-        self.why_not = PlainLabel()
+        self.why_not = ElidedLabel()
         self.why_not.setProperty("role", "dim")
         self.progress, self.bar = PlainLabel(), QProgressBar(textVisible=False)
         self.bar.setAccessibleName("Rounds of the timeline that are done")
@@ -83,7 +84,7 @@ class RecordBar(QWidget):
         problem = (self.seqlens, self.dims, self.heads, self.masks)
         self.choices = (self.devices, self.kernels, self.gpu_kernels, *problem)
         shown = (*self.choices, self.record, self.live, self.seconds, self.why_not)
-        line = Lines((*shown, self.progress, self.bar, self.cancel), (), 8)
+        line = Lines((*shown, self.progress, self.bar, self.cancel), (self.why_not,), 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(line)

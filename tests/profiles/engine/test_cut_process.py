@@ -51,4 +51,5 @@ def test_a_process_that_dies_is_told_with_what_it_printed(monkeypatch: pytest.Mo
     end = heard.get(timeout=PATIENCE_S)
     compiler.end()
     assert end.reason == CUT_OFF
+    assert "compiles or times cuts" in end.reason
     assert "flashscope.nowhere" in end.detail

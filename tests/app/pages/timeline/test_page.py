@@ -301,6 +301,14 @@ def test_a_bar_of_no_one_tile_leads_to_the_source_alone(shown: Shown) -> None:
     assert marked == [("flash2", NUMPY, NUMPY_LINES["flash2"]["store"])]
 
 
+def test_a_long_reason_why_nothing_is_recorded_makes_the_page_no_wider(shown: Shown) -> None:
+    bar = shown.page.bar
+    before = bar.minimumSizeHint().width()
+    shown.controller.occupy("The Designer times tiles, and a sweep beside them would disturb both. " * 3)
+    assert bar.why_not.isVisible()
+    assert bar.minimumSizeHint().width() == before
+
+
 def test_nothing_is_recorded_beside_a_sweep_and_the_button_says_why(shown: Shown) -> None:
     shown.controller.run(fakes.PLAN)
     assert not shown.page.bar.record.isEnabled()
