@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from flashscope.app.words.units import bytes_text
 from flashscope.kernels.cuda.design.estimate import Estimate
 from flashscope.kernels.cuda.design.limits import REGISTERS, limits_of
 from flashscope.kernels.cuda.design.occupancy import WARP, Demand, SmLimit, registers_of_block
+from flashscope.kernels.cuda.design.refusals import kib_text
 from flashscope.kernels.cuda.program import ceil_div
 from flashscope.kernels.cuda.reading.cards import GpuCard
 
@@ -93,7 +93,7 @@ def _bar(found: Estimate, limit: SmLimit, capacity: int, block: tuple[BarPart, .
     filled = found.occupancy
     blocks, of_block = filled.blocks, sum(part.size for part in block)
     taken = max(1, blocks) * of_block
-    write = bytes_text if limit is SmLimit.SHARED else "{:,}".format
+    write = kib_text if limit is SmLimit.SHARED else "{:,}".format
     told = f"{write(taken)} of {write(capacity)}"
     fits = filled.by_limit[limit] > 0
     return SmBar(limit, capacity, block, blocks, fits, told, blocks > 0 and limit in filled.binding)

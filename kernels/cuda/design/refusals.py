@@ -113,15 +113,15 @@ def _of_card(cut: Cut, problem: Problem, card: GpuCard) -> Iterator[str]:
         yield f"A block has {threads} threads, and may have {THREADS_OF_BLOCK}."
     if taken > limits.block_bytes:
         yield (
-            f"A block takes {_kib(taken)} of shared memory, and may have {_kib(limits.block_bytes)}"
+            f"A block takes {kib_text(taken)} of shared memory, and may have {kib_text(limits.block_bytes)}"
             f" on {card.name}."
         )
     elif cut.kernel == "flash3" and cut.residents > 1:
         most = MULTIPROCESSOR_BYTES // cut.residents - RESERVED_BYTES
         if taken > most:
             yield (
-                f"A block takes {_kib(taken)} of shared memory; {cut.residents} of them share an SM"
-                f" with {_kib(most)} each."
+                f"A block takes {kib_text(taken)} of shared memory; {cut.residents} of them share an SM"
+                f" with {kib_text(most)} each."
             )
     if threads * cut.residents > limits.warps * 32:
         yield (
@@ -130,7 +130,8 @@ def _of_card(cut: Cut, problem: Problem, card: GpuCard) -> Iterator[str]:
         )
 
 
-def _kib(nbytes: int) -> str:
+def kib_text(nbytes: int) -> str:
+    """Shared memory in words, so exactly that a unit of it more is another number."""
     return f"{nbytes / KIB:,.1f} KiB".replace(".0 ", " ")
 
 

@@ -72,6 +72,15 @@ def test_an_sm_is_filled_with_blocks_up_to_what_binds() -> None:
     assert "registers: 65,536 of 65,536 · binds" in bars_sentence((shared, registers, warps))
 
 
+def test_a_block_that_takes_a_little_more_than_half_an_sm_is_told_so_exactly_that_it_shows() -> None:
+    small = replace(PROBLEM, head_dim=64)
+    own = shipped("flash3", small, H200.target)
+    shared, *_ = sm_bars(estimate(own, small, H200), H200)
+    assert (shared.blocks, shared.binds) == (1, True)
+    assert 2 * shared.of_block - shared.capacity == 240
+    assert shared.told == "114.1 KiB of 228 KiB"
+
+
 def test_a_block_that_does_not_fit_is_longer_than_what_there_is_and_says_so() -> None:
     shared, registers, _ = sm_bars(estimate(replace(OWN, stages=6), PROBLEM, H200), H200)
     assert (shared.limit, shared.fits, shared.drawn) == (SmLimit.SHARED, False, 1)
