@@ -9,17 +9,14 @@ from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.plots.roofline.memories_plot import MemoriesPlot
 from flashscope.app.widgets.card import Card
-from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.memories import memories_sentence
 from flashscope.app.words.provenance_header import session_header
 from flashscope.profiles.results.model.rows import memory_name
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.theory.memories import MemoryLevel, memory_levels
 
-TITLE, UNIT = (
-    "Memories",
-    "length: bytes a second, measured with the session · height: bytes held, logarithmic",
-)
+TITLE, UNIT = "Memories", "length: measured bytes a second · height: bytes held, logarithmic"
 PICTURE = (900, 420)  # pixels at 100 % of an exported picture, at least
 COLUMNS = ("memory", "bytes", "rate_gbs", "rate_low_gbs", "rate_high_gbs", "source")
 
@@ -32,7 +29,7 @@ class MemoriesCard(Card):
         self._theme = theme
         self._session: Session | None = None
         self._levels: list[MemoryLevel] = []
-        self.plot, self.sentence = MemoriesPlot(theme), ElidedLabel()
+        self.plot, self.sentence = MemoriesPlot(theme), PlainLabel(wordWrap=True)
         self.sentence.setProperty("role", "title")
         self.export_button = ExportButton(TITLE, self.make_export, theme)
         self.plot_menu = PlotMenu(self, self.export_button.exporter)

@@ -231,8 +231,11 @@ def test_the_memories_of_the_device_stand_behind_a_button_and_are_exported(desk:
     press(next(one for one in desk.page.card.findChildren(QPushButton) if one.text() == "Memories"))
     assert memories.isVisible()
     assert memories.sentence.text() == (
-        "Shared memory is read 11.0× and L2 2.53× as fast as HBM is copied; HBM holds 2,771× as much."
+        "Shared memory is read 11.0× and L2 2.53× as fast as HBM is copied; "
+        "HBM holds 2,771× as much as shared memory."
     )
+    of_width = memories.sentence.heightForWidth
+    assert of_width(200) > of_width(2000) > 0, "a narrow card has all of it"
     made = memories.make_export()
     assert made is not None
     assert [row[0] for row in made.rows] == ["registers", "shared memory", "L2", "HBM"]
