@@ -84,7 +84,7 @@ class RecordBar(QWidget):
         problem = (self.seqlens, self.dims, self.heads, self.masks)
         self.choices = (self.devices, self.kernels, self.gpu_kernels, *problem)
         shown = (*self.choices, self.record, self.live, self.seconds, self.why_not)
-        line = Lines((*shown, self.progress, self.bar, self.cancel), (self.why_not,), 8)
+        line = Lines((*shown, self.progress, self.bar, self.cancel), (), 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(line)

@@ -303,10 +303,13 @@ def test_a_bar_of_no_one_tile_leads_to_the_source_alone(shown: Shown) -> None:
 
 def test_a_long_reason_why_nothing_is_recorded_makes_the_page_no_wider(shown: Shown) -> None:
     bar = shown.page.bar
-    before = bar.minimumSizeHint().width()
+    before, button = bar.minimumSizeHint().width(), bar.record.size()
     shown.controller.occupy("The Designer times tiles, and a sweep beside them would disturb both. " * 3)
     assert bar.why_not.isVisible()
     assert bar.minimumSizeHint().width() == before
+    shown.controller.occupy("")
+    bar.grab()  # laid out
+    assert bar.record.size() == button == bar.record.sizeHint()
 
 
 def test_nothing_is_recorded_beside_a_sweep_and_the_button_says_why(shown: Shown) -> None:
