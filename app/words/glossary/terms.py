@@ -180,7 +180,7 @@ GPU = (
     ),
     Meaning(
         "spilled",
-        "Bytes of a thread that its registers do not hold: they are written to memory and read again.",
+        "Bytes of a thread that its registers do not hold: memory keeps them, which costs time.",
         ("spills",),
     ),
     Meaning("L2", "The cache that all multiprocessors share, between them and DRAM."),
@@ -194,9 +194,6 @@ GPU = (
         "SASS",
         "The machine code of an NVIDIA GPU, as its disassembler writes it; each architecture has its own.",
         ("machine code",),
-    ),
-    Meaning(
-        "spills", "Registers that a kernel has no room for and keeps in memory instead, which costs time."
     ),
     Meaning("busy", "The share of the driver's window in which any kernel ran; not how well it ran."),
     Meaning(

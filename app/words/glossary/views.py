@@ -33,10 +33,22 @@ PLACES = (
     ),
     Meaning("over time", "How one quantity of a kernel at one N developed over the sessions on record."),
     Meaning("planner", "How long a context of a model fits in a GPU's memory, with tiling and without."),
-    Meaning("live", "Measured now, on this machine."),
+    Meaning("live", "Measured now, on this machine; on the Timeline: launched in slow motion, never timed."),
     Meaning(
         "saved", "Read from the file of a session; the badge says on what device, and when it was measured."
     ),
+)
+ON_THE_CHIP = (
+    Meaning("shipped", "The cut that the kernel itself takes for this problem.", ("shipped cut",)),
+    Meaning(
+        "reserved", "Shared memory that the driver takes of an SM for each block, beside the block's own."
+    ),
+    Meaning(
+        "fragment", "The 16 query rows that a warp gives the tensor cores in one instruction.", ("fragments",)
+    ),
+    Meaning("producer", "The warpgroup of flash3 that only copies tiles, for the consumers that compute."),
+    Meaning("TMA", "The unit of a GPU since Hopper that copies whole tiles while its threads do other work."),
+    Meaning("MUFU", "The instruction for exponentials, logarithms and reciprocals, and the unit it runs on."),
 )
 STEPPER = (
     Meaning("follow", "Watch the row at the same place of whichever query block is computed."),
@@ -113,4 +125,4 @@ CUDA = (
         "Perfetto", "A viewer of traces in the browser, ui.perfetto.dev, that timelines are written for."
     ),
 )
-VIEWS = (*PLACES, *STEPPER, *COMPARISON, *NUMBERS, *CUDA)
+VIEWS = (*PLACES, *ON_THE_CHIP, *STEPPER, *COMPARISON, *NUMBERS, *CUDA)

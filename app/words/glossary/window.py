@@ -24,7 +24,7 @@ WINDOW = (
     ),
     Meaning(
         "memories",
-        "Shared memory, L2 and the device's memory: what each holds, and how fast it was read here.",
+        "Of a device, from the registers to its RAM: what each holds, and how fast, as the session measured.",
     ),
     Meaning("core's cache", "The caches of one core of a processor, L1 and L2.", ("core cache",)),
     Meaning("last cache", "The largest cache of a processor, which its cores share.", ("last-level cache",)),

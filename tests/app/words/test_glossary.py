@@ -28,7 +28,7 @@ problem; Own scores; Attention sink; logits; one-hot; barrier; accumulators; Mea
 Curves; Traffic; Why?; Roofline & Why; Source; Compare; Over time; Planner; LIVE; SAVED; pairs; without a
 partner; here; heat map; Join; Resume; ratio to the baseline; float32; float64; float16; bfloat16; token;
 forward; backward; spread; FLOP; GB/s; TB/s; CUDA; CuPy; launch; thread block; warpgroup; GPM; Perfetto;
-Designer; cut; occupancy; waves; spilled
+Designer; cut; occupancy; waves; spilled; shipped; shipped cut; reserved; fragments; producer; TMA; MUFU
 """
 
 
