@@ -128,7 +128,8 @@ class LadderPage(Page):
         self.sass.toggled.connect(self._show_sass)
         self.sass_board.head.show_machine(self.controller.machine)
         self.controller.machine_found.connect(self.sass_board.head.show_machine)
-        self.sass_board.head.changed.connect(self.staging.changed)
+        for changed in (self.sass_board.head.changed, self.sass_board.settled):
+            changed.connect(self.staging.changed)
         self.controller.running_changed.connect(lambda _running: self._block())
         self.controller.occupied_changed.connect(lambda _reason: self._block())
         self._block()

@@ -104,9 +104,9 @@ class LadderStaging(PageStaging[Ladder]):
 
     @property
     def provenance(self) -> Provenance:
-        """The recording's, of the kernel on show."""
+        """The recording's, of the kernel on show; of machine code, that it was compiled."""
         page = self._page
-        if page.sass.isChecked():
+        if page.sass.isChecked() and page.sass_board.shown is not None:
             card = page.sass_board.head.card
             return Provenance("compiled", "cuda", f"for {card.name}, not run", of=page.kernel)
         known = page.recorded if page.label != NUMPY else None
