@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QMenu, QTableView, QWidget
 
-from flashscope.app.control.chores import wait_for_all
+from flashscope.app.control.chores import Chores, wait_for_all
 from flashscope.app.control.steps import Restored
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.compare.plot_cards import View
@@ -118,8 +118,8 @@ def _read_machine_code(window: MainWindow) -> None:
     board = ladder.sass_board
     with patch.object(job, "ListingRun", Builds()):
         ladder.sass.setChecked(True)
-        for chores in (board.chores, board.job) * 2:  # reading the source, compiling, and then reading that
-            chores.wait()
+        for chores in (board.chores, board.job):
+            Chores.wait(chores)  # to the end: a job's own way gives up
             _settle()
     grab_whole(window)
     QTest.mouseClick(board.source.gutter, Qt.MouseButton.LeftButton)
