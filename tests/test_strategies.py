@@ -59,6 +59,7 @@ def test_a_type_that_nothing_is_known_of_is_refused() -> None:
         Drawn().of(complex)
 
 
+@pytest.mark.matrix
 @settings(max_examples=20, deadline=None)
 @given(Drawn(POSSIBLE).of(Plan))
 def test_plans_are_possible(plan: Plan) -> None:

@@ -92,6 +92,7 @@ def for_each(sources: list[Path], folder: Path, seeds: range, use: Callable[[Pat
     assert opened >= len(seeds) * OPENED - 3 * (len(seeds) * OPENED * (1 - OPENED)) ** 0.5
 
 
+@pytest.mark.matrix
 @on_demand("turn", range(201), {0})
 def test_every_reader_deals_with_a_mutated_session(tmp_path: Path, sources: list[Path], turn: int) -> None:
     seeds = range((turn - 1) * FILES, turn * FILES) if turn else range(FEW)

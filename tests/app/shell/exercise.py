@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import UnionType
 from typing import Any
+from unittest.mock import patch
 
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QPoint, QPointF, Qt, QUrl
@@ -21,10 +22,12 @@ from PySide6.QtGui import (
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QMenu, QTableView, QWidget
 
-from flashscope.app.control.chores import wait_for_all
+from flashscope.app.control.chores import Chores, wait_for_all
 from flashscope.app.control.steps import Restored
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.compare.plot_cards import View
+from flashscope.app.pages.ladder import LadderPage
+from flashscope.app.pages.ladder.sass import job
 from flashscope.app.pages.profile.crosshair_panel import LegendButton
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.sessions.page import SessionsPage
@@ -51,6 +54,7 @@ from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.app.widgets.scrubber import Scrubber
 from flashscope.profiles.store.library import TRASH
 from tests.app.fakes import PLAN
+from tests.app.pages.ladder.sass.builds import Builds
 
 
 def exercise(window: MainWindow, file: Path) -> None:
@@ -69,6 +73,7 @@ def exercise(window: MainWindow, file: Path) -> None:
             for widget in window.page.findChildren(QWidget):
                 _touch(widget)
         _turn_modes(window)
+    _read_machine_code(window)
     _zoom(window)
     _press_twice(window)
     sessions = window.pages["sessions"]
@@ -103,6 +108,28 @@ def _turn_modes(window: MainWindow) -> None:
         grab_whole(window)
         for panel in stepper.findChildren(DistancePanel):
             QTest.mouseClick(panel, Qt.MouseButton.LeftButton)
+
+
+def _read_machine_code(window: MainWindow) -> None:
+    """Show a build beside its source, choose a line of it and an instruction, and ask for the menu."""
+    ladder = window.pages["ladder"]
+    assert isinstance(ladder, LadderPage)
+    window.show_page("ladder")
+    board = ladder.sass_board
+    with patch.object(job, "ListingRun", Builds()):
+        ladder.sass.setChecked(True)
+        for chores in (board.chores, board.job):
+            Chores.wait(chores)  # to the end: a job's own way gives up
+            _settle()
+    grab_whole(window)
+    QTest.mouseClick(board.source.gutter, Qt.MouseButton.LeftButton)
+    QTest.keyClick(board.code, Qt.Key.Key_Down)
+    place = QPoint(5, 5)
+    asked = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, board.code.mapToGlobal(place))
+    QApplication.sendEvent(board.code.viewport(), asked)
+    for menu in board.findChildren(QMenu):
+        menu.close()
+    ladder.sass.setChecked(False)
 
 
 def _zoom(window: MainWindow) -> None:

@@ -133,6 +133,7 @@ def test_a_word_typed_in_the_palette_finds_the_command_of_this_word_on_every_pag
     assert window.tour.at is not None
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("page", ["claims", "profile", "ladder"])
 def test_commands_that_cannot_be_run_now_stand_last_and_the_first_that_can_is_chosen(
     window: MainWindow, page: str

@@ -40,6 +40,7 @@ def files(tmp_path: Path) -> Callable[[list[Event]], Path]:
     return write
 
 
+@pytest.mark.matrix
 @on_demand("turn", range(1, ROUNDS + 1), {1})
 @A_ROUND
 @given(events=sweeps(), trace=spoilt_traces())

@@ -36,6 +36,7 @@ def opened(window: MainWindow, qtbot: QtBot, term: str = "") -> GlossarySheet:
     return sheet
 
 
+@pytest.mark.matrix
 def test_the_help_menu_opens_the_glossary(window: MainWindow) -> None:
     action = window.registry.find("glossary")
     assert action is not None

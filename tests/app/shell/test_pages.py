@@ -52,6 +52,7 @@ class Windows(QObject):
         return False
 
 
+@pytest.mark.matrix
 def test_nothing_of_a_page_is_a_window_of_its_own_while_it_is_made(
     window: MainWindow, qapp: QApplication
 ) -> None:

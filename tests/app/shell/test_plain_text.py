@@ -141,6 +141,7 @@ def calls() -> Iterator[tuple[str, str]]:
                 yield path.relative_to(SOURCE).as_posix(), called
 
 
+@pytest.mark.matrix
 def test_the_buttons_of_every_dialog_come_from_one_place() -> None:
     assert [file for file, called in calls() if called == "QDialogButtonBox"] == []
 

@@ -20,6 +20,7 @@ def buttons(shared_window: MainWindow) -> list[QAbstractButton]:
     return shared_window.findChildren(QAbstractButton)
 
 
+@pytest.mark.matrix
 def test_every_button_of_an_action_says_what_it_does_and_names_its_keys(
     shared_window: MainWindow, buttons: list[QAbstractButton]
 ) -> None:

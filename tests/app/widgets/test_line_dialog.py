@@ -69,6 +69,7 @@ def test_no_button_has_an_icon_and_tab_leads_to_each(dialog: LineDialog) -> None
     assert reached == set(buttons)
 
 
+@pytest.mark.matrix
 def test_no_other_dialog_of_qt_asks_for_a_text() -> None:
     used = {
         node.id

@@ -55,6 +55,7 @@ def thawed() -> Iterator[None]:
     gc.unfreeze()
 
 
+@pytest.mark.matrix
 def test_what_a_worker_keeps_is_not_looked_through_again_after_every_point(thawed: None) -> None:
     kept = [[n] for n in range(10_000)]
     Worker(Deaf(), ())._clean_up(CPU)

@@ -8,10 +8,12 @@ from PySide6.QtWidgets import QTextEdit, QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.instruction_lines import InstructionLines, Kinds
+from flashscope.app.look.fonts import mono_font
 from flashscope.app.look.kind_colours import kind_colours
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.pages.ladder.column import MARKED, CodeColumn, grounds
+from flashscope.app.pages.ladder.sass.sass_list import CODE_PX
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.line_diff import DiffRow
 from flashscope.app.words.tokens import Token
@@ -173,6 +175,7 @@ class CountedColumn(CodeColumn):
 
     def _make_room(self) -> None:
         digits = self._digits_px(LINE_DIGITS + COUNT_DIGITS)
+        self.gutter.setFont(mono_font(CODE_PX))
         self.setViewportMargins(digits + px(BAR_PX + 4 * PAD_PX), 0, 0, 0)
         self._place_gutter()
 

@@ -15,6 +15,7 @@ def headings(text: str) -> list[list[str]]:
     return [line.split()[len(PROBLEM) :] for line in text.splitlines() if line.startswith("d ")]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("columns", [80, 132])
 def test_a_narrow_terminal_gets_several_tables_of_all_kernels(
     columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -201,6 +201,7 @@ def test_the_report_the_document_and_the_copied_command_have_the_runs(
     assert copied[0].count(".flashscope") == 10
 
 
+@pytest.mark.matrix
 def test_more_than_six_sides_are_told_of_by_side(desk: Desk) -> None:
     files = [file for k in range(7) for file in save_runs(f"side {k}", 2)]
     desk.choose(*files)

@@ -349,13 +349,13 @@ def test_on_a_stage_the_source_is_large_and_begins_where_the_stop_says(
     window: MainWindow, page: LadderPage, rig: Rig, qtbot: QtBot
 ) -> None:
     window.stage.enter(STORY)
-    qtbot.waitUntil(lambda: not (window.stage.venue.turning or window.stage.venue.filling))
-    window.stage.venue.stand_as(QSize(1280, 720))
     number = next(n for n, stop in enumerate(STORY.stops) if stop.kernels[-1] == "flash3-b" and stop.lines)
     window.stage.go(number)
     page.chores.wait()
     window.appearance.finish()
     qtbot.waitUntil(lambda: "flash3-b" in page.board.headings[1].text())
+    qtbot.waitUntil(lambda: not (window.stage.venue.turning or window.stage.venue.filling))
+    window.stage.venue.stand_as(QSize(1280, 720))
     for column in page.board.columns:
         assert QFontMetricsF(column.font()).height() >= READABLE_PX
         assert column.font().pixelSize() >= READABLE_PX

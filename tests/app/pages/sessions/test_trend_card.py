@@ -55,6 +55,7 @@ def test_the_badge_tells_of_the_sessions_that_are_drawn_and_their_numbers_say_so
     assert window.top_bar.badge.text() == "CPU"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("percent", [100, 200])
 def test_the_days_stand_clear_of_the_moments_above_them(
     over_time: SessionsPage, window: MainWindow, percent: int

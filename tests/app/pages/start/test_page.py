@@ -22,6 +22,7 @@ from tests.app.fakes import CPU_MACHINE, sweep
 from tests.app.rig import Rig, Save, start_page
 
 
+@pytest.mark.matrix
 def test_each_recording_that_comes_with_the_program_can_be_opened(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:

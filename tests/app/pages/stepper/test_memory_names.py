@@ -73,6 +73,7 @@ def test_of_a_trace_on_a_cpu_nothing_names_the_memories_of_a_gpu(
     assert [text for text in said(page, painted) if GPU_NAMES.search(text)] == []
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("mode", ["blocks", "lanes"])
 @pytest.mark.parametrize("backend", ["cpu", "cuda"])
 def test_the_memories_of_the_device_are_named(

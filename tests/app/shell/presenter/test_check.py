@@ -54,6 +54,8 @@ def test_what_is_checked_is_what_the_stage_says(window: MainWindow, rig: Rig, qt
         if number:
             press(window, Key.Key_Space)
         settle(window, rig, qtbot)
+        if not stop.sentence:
+            continue  # the view says its own
         scene = scene_at(stop, load(BUNDLED / f"{stop.session}.flashscope"))
         assert window.stage.frame.sentence.text() == unbroken(fill(stop.sentence, scene))
 

@@ -288,6 +288,7 @@ def test_a_stop_shows_the_problems_that_it_names_whatever_the_view_before_it_sho
     assert window.page.label == "d 64, causal"
 
 
+@pytest.mark.matrix
 def test_what_leads_to_a_stage_stands_before_what_only_a_stage_has(shared_window: MainWindow) -> None:
     keys = [action.key for action in shared_window.registry.groups()["Present"]]
     able = [key for key in keys if (found := shared_window.registry.find(key)) and found.isEnabled()]

@@ -102,6 +102,7 @@ def test_of_200_comparisons_of_a_build_with_itself_at_most_two_have_a_false_verd
     assert sum(any(pair.better is not None for pair in pairs(*sides)) for sides in drawn(pool, count)) <= 2
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.matrix)])
 @pytest.mark.parametrize("pool", POOLS)
 def test_the_least_change_that_is_told_to_be_found_is_found_in_95_of_100(pool: str, count: int) -> None:

@@ -16,7 +16,8 @@ from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import find_story, read_story
 from flashscope.app.widgets.menus import commands_of
 from tests.app.fakes import PLAN, sweep
-from tests.app.pages.ladder.sass.test_board import LABEL, Builds, builds
+from tests.app.pages.ladder.sass.builds import Builds
+from tests.app.pages.ladder.sass.test_board import LABEL, builds
 from tests.app.rig import Rig
 
 __all__ = ["builds"]
