@@ -1,9 +1,5 @@
 """The Designer page, by sliders, mouse and keys; what the compiler says is put into its mouth."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
-import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QHelpEvent
@@ -11,25 +7,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.controller import Controller
 from flashscope.app.figures.tile_grid import SHIPPED
 from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.pages.designer import DesignerPage
-from flashscope.app.pages.designer.beside import BESIDE_A_SWEEP
 from flashscope.app.pages.designer.knobs import KnobSlider
 from flashscope.app.pages.designer.tiles_view import BEING_TIMED
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.live import LiveRequest
-from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.wire.cuts import (
-    CutAnswer,
     CutCompiled,
-    CutRequest,
     CutsAsked,
     CutsEnded,
     CutsRound,
@@ -37,50 +26,9 @@ from flashscope.profiles.wire.cuts import (
     CutTimed,
     CutTimes,
 )
-from flashscope.profiles.wire.events import RequestFailed
-from tests.app.bench import NoRecorder
-from tests.app.fakes import SilentEngine
+from tests.app.pages.designer.conftest import Compilers
 
 GPU = Device(backend="cuda", name="NVIDIA A10", memory_bytes=1, compute_capability=(8, 6), multiprocessors=72)
-
-
-class Compilers:
-    """Stands in for the processes that compile.
-
-    Attributes:
-        asked: What was asked, in order.
-    """
-
-    def __init__(self) -> None:
-        self.asked: list[CutRequest] = []
-        self.say: Callable[[CutAnswer], None] = lambda _answer: None
-        self.ended = 0
-
-    def __call__(self, asked: CutRequest, told: Callable[[CutAnswer], None]) -> "Compilers":
-        self.asked.append(asked)
-        self.say = told
-        return self
-
-    def end(self) -> None:
-        self.ended += 1
-
-
-@pytest.fixture
-def compilers() -> Compilers:
-    return Compilers()
-
-
-@pytest.fixture
-def page(qtbot: QtBot, tmp_path: Path, compilers: Compilers) -> Iterator[DesignerPage]:
-    controller = Controller(SilentEngine, tmp_path, NoRecorder)
-    controller.cuts.make = compilers
-    made = DesignerPage(controller, DARK)
-    qtbot.addWidget(made)
-    made.resize(1200, 620)
-    made.show()
-    qtbot.waitExposed(made)
-    yield made
-    controller.close()
 
 
 def slider(page: DesignerPage, name: str) -> KnobSlider:
@@ -339,42 +287,6 @@ def test_tiles_wait_for_what_is_measured_or_compiled(page: DesignerPage, compile
     page.controller.occupy("")
     page.tiles.start()
     assert len(compilers.asked) == 2
-
-
-def test_nothing_is_timed_beside_a_launch_in_slow_motion(page: DesignerPage, compilers: Compilers) -> None:
-    page.choices.show_kernel("numpy")
-    page.controller.live.ask(
-        LiveRequest(problem=Problem(seqlen_q=64, seqlen_k=64), kernel="flash2", seconds=5)
-    )
-    assert not page.tiles.time.isEnabled()
-    page.time_cuts()
-    assert compilers.asked == []
-    page.controller.live.take(RequestFailed(request="live", reason="It was given up."))
-    assert page.tiles.time.isEnabled()
-    page.time_cuts()
-    assert len(compilers.asked) == 1
-
-
-def test_compiling_gives_way_to_what_is_measured(
-    page: DesignerPage, compilers: Compilers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page.compile_all()
-    monkeypatch.setattr(Controller, "measuring", True)
-    page.controller.running_changed.emit(True)
-    assert compilers.ended == 1
-    assert page.bar.progress.text() == page.bar.one.toolTip() == BESIDE_A_SWEEP
-    page.compile_one()
-    page.compile_all()
-    assert len(compilers.asked) == 1
-    monkeypatch.setattr(Controller, "measuring", False)
-    page.controller.running_changed.emit(False)
-    page.bar.one.click()
-    assert len(compilers.asked) == 2
-    page.controller.timelines.ask(
-        [TimelineRequest(problem=Problem(seqlen_q=64, seqlen_k=64), kernel="flash2")]
-    )
-    assert compilers.ended == 2
-    assert not page.bar.every.isEnabled()
 
 
 def test_a_tile_of_more_than_there_is_says_what_it_would_be(page: DesignerPage) -> None:
