@@ -49,6 +49,7 @@ READING = "Reading the recording…"
 STRIDE = 3  # rows that a key goes on
 SASS_COMMANDS = ("ladder.copy", "ladder.save", "ladder.order")
 BESIDE_A_SWEEP = "A sweep runs, and compiling beside it would disturb it: this is compiled when it has ended."
+BESIDE_A_TIMELINE = BESIDE_A_SWEEP.replace("A sweep runs", "A timeline is recorded")
 NO_BUILD = "No machine code is on show: switch on SASS in Source, and wait until the kernel is compiled."
 COPIED = "The source with its machine code is on the clipboard."
 COPY_WORDS, SAVE_WORDS = "Copy the source with its machine code", "Save the source with its machine code"
@@ -132,6 +133,7 @@ class LadderPage(Page):
             changed.connect(self.staging.changed)
         self.controller.running_changed.connect(lambda _running: self._block())
         self.controller.occupied_changed.connect(lambda _reason: self._block())
+        self.controller.timelines.changed.connect(self._block)
         self._block()
         self.controller.timelines.stage_asked.connect(
             lambda kernel, label, marked: self.show_step(kernel, label, marked=marked)
@@ -295,7 +297,9 @@ class LadderPage(Page):
 
     def _block(self) -> None:
         """Have nothing compiled beside what is measured."""
-        self.sass_board.block(BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied)
+        controller = self.controller
+        others = BESIDE_A_TIMELINE if controller.timelines.asked is not None else controller.occupied
+        self.sass_board.block(BESIDE_A_SWEEP if controller.measuring else others)
 
     def _not_recorded(self, reason: str) -> None:
         self.gain.setText(reason)

@@ -11,10 +11,13 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.ladder import LadderPage
-from flashscope.app.pages.ladder.page import BESIDE_A_SWEEP, NO_BUILD
+from flashscope.app.pages.ladder.page import BESIDE_A_SWEEP, BESIDE_A_TIMELINE, NO_BUILD
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import find_story, read_story
 from flashscope.app.widgets.menus import commands_of
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.timeline import TimelineRequest
+from flashscope.profiles.wire.events import RequestFailed
 from tests.app.fakes import PLAN, sweep
 from tests.app.pages.ladder.sass.builds import Builds
 from tests.app.pages.ladder.sass.test_board import LABEL, builds
@@ -91,6 +94,16 @@ def test_a_sweep_holds_it_back_until_it_has_ended(page: LadderPage, rig: Rig, qt
     page.sass.setChecked(True)
     qtbot.waitUntil(lambda: page.sass_board.notice.words.text() == BESIDE_A_SWEEP)
     rig.say(sweep()[2:])
+    qtbot.waitUntil(lambda: page.sass_board.shown is not None)
+
+
+def test_a_timeline_that_is_recorded_holds_it_back_too(page: LadderPage, qtbot: QtBot) -> None:
+    timelines = page.controller.timelines
+    request = TimelineRequest(problem=Problem(seqlen_q=64, seqlen_k=64), kernel="flash2")
+    timelines.ask([request])
+    page.sass.setChecked(True)
+    qtbot.waitUntil(lambda: page.sass_board.notice.words.text() == BESIDE_A_TIMELINE)
+    timelines.take(RequestFailed(request="timeline", reason="It was given up."))
     qtbot.waitUntil(lambda: page.sass_board.shown is not None)
 
 
