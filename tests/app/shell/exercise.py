@@ -33,6 +33,7 @@ from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.plots.compare.strip_plot import StripPlot
+from flashscope.app.plots.designer.landscape import Landscape
 from flashscope.app.plots.stepper.distance_panel import DistancePanel
 from flashscope.app.plots.stepper.panel import Panel
 from flashscope.app.plots.sweep.legend import KernelButton
@@ -266,7 +267,7 @@ def _leave_empty(field: QAbstractSpinBox) -> None:
 
 TOUCHES: tuple[tuple[type[QWidget] | UnionType, Callable[[Any], object]], ...] = (
     (LegendButton, _pass_over),
-    (Panel | Scrubber, _touch_painted),
+    (Panel | Scrubber | Landscape, _touch_painted),
     (TimePlot, _touch_time_plot),
     (SweepPlot, _touch_sweep_plot),
     (SweepCard, lambda card: QTest.keyClick(card, Qt.Key.Key_A)),
