@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from flashscope.app.look.theme import THEMES, Theme
 from flashscope.app.look.zoom import ZOOM
-from flashscope.app.plots.sweep.end_labels import _passes
+from flashscope.app.plots.sweep.end_labels import EndLabels, _passes
 from flashscope.app.plots.sweep.kernel_curves import Ending
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
@@ -82,3 +82,22 @@ def test_curves_that_lie_on_each_other_are_named_in_one_line_that_counts_those_i
     assert all(plot.labels.boundingRect().contains(one.box) for one in written)
     (shared,) = [one for one in written if one.beside]
     assert [*plot.labels._parts(shared)][-1][0] == f" +{len(shared.beside) - shared.told}"
+
+
+def test_names_are_placed_once_when_they_are_painted_however_much_moved_until_then(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert qapp
+    card = begun(THEMES["dark"])
+    placed = []
+    place = EndLabels._placed
+    monkeypatch.setattr(EndLabels, "_placed", lambda labels: placed.append(labels) or place(labels))
+    before = [one.box for one in card.plot.labels.written]
+    card.resize(800, 500)
+    card.draw()
+    card.plot.autorange()
+    assert placed == []
+    names(card)
+    assert placed == [card.plot.labels]
+    assert [one.box for one in card.plot.labels.written] != before
+    card.close()
