@@ -8,6 +8,7 @@ from PySide6.QtCore import (
     QSortFilterProxyModel,
     Qt,
 )
+from PySide6.QtGui import QIcon
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.statuses import STATUS_MARKS
@@ -176,16 +177,33 @@ class ResultsModel(RowsModel):
     ) -> None:
         """Show these rows beside the baseline's, by problem; the same number of rows keeps the selection.
 
+        Of those only the ones from the first to the last that says anything else are drawn anew.
+
         `curves`: the curve of each problem among these rows.
         """
-        self._curves = curves
         if len(rows) == len(self._rows):
-            self._rows, self._compared = rows, compared
-            self.draw_anew()
+            changed = self._changed(rows, compared, curves)
+            self._rows, self._compared, self._curves = rows, compared, curves
+            if changed:
+                last = self.index(changed[-1], len(self.columns) - 1)
+                self.dataChanged.emit(self.index(changed[0], 0), last)
             return
         self.beginResetModel()
-        self._rows, self._compared = rows, compared
+        self._rows, self._compared, self._curves = rows, compared, curves
         self.endResetModel()
+
+    def _changed(
+        self,
+        rows: Sequence[PointRow],
+        compared: Mapping[Problem, PointRow],
+        curves: Mapping[Problem, Curve],
+    ) -> list[int]:
+        """Which of as many rows as there are say anything else than before."""
+        others = {problem for problem, curve in curves.items() if curve != self._curves.get(problem)}
+        known = {*compared, *self._compared}
+        others |= {one for one in known if compared.get(one) is not self._compared.get(one)}
+        pairs = enumerate(zip(self._rows, rows, strict=True))
+        return [k for k, (old, new) in pairs if old is not new or (others and new.problem in others)]
 
     def longest(self, column: int) -> str:
         """The longest text in a column, of many rows that of a sample of them."""
@@ -206,6 +224,11 @@ class ResultsModel(RowsModel):
         self._theme = theme
         self.draw_anew()
 
+    def painted(self, row: int, column: int) -> tuple[str, QIcon | None]:
+        """Text and glyph of a cell of a source row; to ask for them role by role takes a view far longer."""
+        point, about = self._rows[row], self.columns[column]
+        return self._shown(point, about), self._glyph(point, about.title)
+
     @guarded()
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -225,7 +248,7 @@ class ResultsModel(RowsModel):
         row, column = self._rows[index.row()], self.columns[index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return cut_short(_text(column, self._raw(row, column)))
+                return self._shown(row, column)
             case Qt.ItemDataRole.UserRole:
                 return carried(self._raw(row, column))
             case Qt.ItemDataRole.TextAlignmentRole:
@@ -235,6 +258,9 @@ class ResultsModel(RowsModel):
             case Qt.ItemDataRole.DecorationRole:
                 return self._glyph(row, column.title)
         return None
+
+    def _shown(self, row: PointRow, column: ResultColumn) -> str:
+        return cut_short(_text(column, self._raw(row, column)))
 
     def _label(self, row: PointRow) -> str:
         return self._curves[row.problem].label
@@ -259,7 +285,7 @@ class ResultsModel(RowsModel):
         figure = column.quantity.figure(row, self._compared.get(row.problem))
         return figure.missing if figure is not None else ""
 
-    def _glyph(self, row: PointRow, title: str) -> object:
+    def _glyph(self, row: PointRow, title: str) -> QIcon | None:
         if title == KERNEL:
             return mark_icon(row.kernel, self._theme)
         if title == TRUST and row.trust is not None:
