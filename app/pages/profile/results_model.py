@@ -1,6 +1,6 @@
 """The rows of a session as a table model: texts to read, raw values to sort by."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import (
@@ -40,6 +40,7 @@ ROLES = {  # that a cell has anything for; to paint it, Qt asks for twice as man
 }
 ABSENT = "–"
 MEASURED_ROWS = 200  # that decide how wide a column is
+ROWS_A_STEP = 50  # of those
 END_HINTS = {
     "q1": "Lower quartile",
     "q3": "Upper quartile",
@@ -205,11 +206,15 @@ class ResultsModel(RowsModel):
         pairs = enumerate(zip(self._rows, rows, strict=True))
         return [k for k, (old, new) in pairs if old is not new or (others and new.problem in others)]
 
-    def longest(self, column: int) -> str:
-        """The longest text in a column, of many rows that of a sample of them."""
-        every = max(1, len(self._rows) // MEASURED_ROWS)
-        shown = self.columns[column]
-        return max((_text(shown, self._raw(row, shown)) for row in self._rows[::every]), key=len, default="")
+    def longest_in_steps(self, column: int) -> Generator[None, None, str]:
+        """The longest text in a column, of many rows that of a sample of them; a figure may take its time."""
+        every, shown = max(1, len(self._rows) // MEASURED_ROWS), self.columns[column]
+        longest = ""
+        for number, row in enumerate(self._rows[::every]):
+            longest = max(longest, _text(shown, self._raw(row, shown)), key=len)
+            if number % ROWS_A_STEP == ROWS_A_STEP - 1:
+                yield
+        return longest
 
     def places(self, points: set[int]) -> list[int]:
         """The source rows of the points of these indices."""

@@ -84,7 +84,7 @@ class ResultsTable(RowTable):
         self._fit_problems(curves.values())
         for index, unsaid in enumerate(hidden):
             if not unsaid:
-                self._fit(index, self.results.longest(index))
+                self._fit(index, (yield from self.results.longest_in_steps(index)))
                 yield
 
     def copied(self) -> str:

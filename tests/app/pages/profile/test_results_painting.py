@@ -1,6 +1,7 @@
 """The table of results paints what has changed, and asks for no more than it paints."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import Qt
@@ -8,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QStyledItemDelegate
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look.theme import DARK, LIGHT
-from flashscope.app.pages.profile.results_model import ResultsModel
+from flashscope.app.pages.profile.results_model import ROWS_A_STEP, ResultsModel
 from flashscope.app.pages.profile.results_table import ResultsTable
 from flashscope.profiles.results.model.curves import baselines
 from flashscope.profiles.results.model.rows import LiveRows
@@ -144,3 +145,21 @@ def test_cells_look_as_what_the_model_says_of_them_role_by_role(
     table.setItemDelegate(plain)
     shown.settle()
     assert table.grab().toImage() == own
+
+
+def test_no_step_of_showing_many_rows_reads_all_of_a_column(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[object] = []
+    raw = ResultsModel._raw
+    monkeypatch.setattr(
+        ResultsModel, "_raw", lambda model, row, column: read.append(row) or raw(model, row, column)
+    )
+    session = session_of(script(make_plan(KERNELS, tuple(128 * (k + 1) for k in range(100)))))
+    rows = LiveRows(session).current()
+    table = ResultsTable(DARK)
+    qtbot.addWidget(table)
+    steps = table.show_rows_in_steps(rows, baselines(rows, KERNELS[0]))
+    counts = [0, *(len(read) for _ in steps)]
+    assert counts[-1] > len(rows)
+    assert max(b - a for a, b in pairwise(counts)) <= ROWS_A_STEP < len(rows)
