@@ -34,7 +34,7 @@ class CellPainter(QStyledItemDelegate):
             super().initStyleOption(option, index)
             return
         column = index.column()
-        option.index = index
+        option.index = index  # type: ignore[assignment]  # no view paints a persistent one
         option.displayAlignment = self._sides[column]
         option.text, icon = self._model.painted(place, column)
         option.features |= Feature.HasDisplay

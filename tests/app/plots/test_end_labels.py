@@ -1,5 +1,7 @@
 """Names at the ends of curves can be read whatever is drawn there."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from PySide6.QtGui import QImage
@@ -7,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from flashscope.app.look.theme import THEMES, Theme
 from flashscope.app.look.zoom import ZOOM
-from flashscope.app.plots.sweep.end_labels import EndLabels, _passes
+from flashscope.app.plots.sweep.end_labels import EndLabels, Written, _passes
 from flashscope.app.plots.sweep.kernel_curves import Ending
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
@@ -89,9 +91,14 @@ def test_names_are_placed_once_when_they_are_painted_however_much_moved_until_th
 ) -> None:
     assert qapp
     card = begun(THEMES["dark"])
-    placed = []
+    placed: list[EndLabels] = []
     place = EndLabels._placed
-    monkeypatch.setattr(EndLabels, "_placed", lambda labels: placed.append(labels) or place(labels))
+
+    def placing(labels: EndLabels) -> Sequence[Written]:
+        placed.append(labels)
+        return place(labels)
+
+    monkeypatch.setattr(EndLabels, "_placed", placing)
     before = [one.box for one in card.plot.labels.written]
     card.resize(800, 500)
     card.draw()

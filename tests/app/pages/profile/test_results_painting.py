@@ -4,15 +4,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QApplication, QStyledItemDelegate
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.look.theme import DARK, LIGHT
-from flashscope.app.pages.profile.results_model import ROWS_A_STEP, ResultsModel
+from flashscope.app.look.theme import DARK, LIGHT, Theme
+from flashscope.app.pages.profile.results_model import ROWS_A_STEP, ResultColumn, ResultsModel
 from flashscope.app.pages.profile.results_table import ResultsTable
+from flashscope.app.widgets.row_table import Raw
 from flashscope.profiles.results.model.curves import baselines
-from flashscope.profiles.results.model.rows import LiveRows
+from flashscope.profiles.results.model.rows import LiveRows, PointRow
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import PointMeasured, PointStarted
 from tests.profiles.sessions import make_plan, script, session_of
@@ -30,14 +31,17 @@ class Shown:
         self.painted: list[Cell] = []
         self.asked: list[int] = []
         painted, data = ResultsModel.painted, ResultsModel.data
-        monkeypatch.setattr(
-            ResultsModel, "painted", lambda model, *cell: self.painted.append(cell) or painted(model, *cell)
-        )
-        monkeypatch.setattr(
-            ResultsModel,
-            "data",
-            lambda model, index, role=0: self.asked.append(role) or data(model, index, role),
-        )
+
+        def paint(model: ResultsModel, *cell: int) -> object:
+            self.painted.append((cell[0], cell[1]))
+            return painted(model, *cell)
+
+        def ask(model: ResultsModel, index: QModelIndex, role: int = 0) -> object:
+            self.asked.append(role)
+            return data(model, index, role)
+
+        monkeypatch.setattr(ResultsModel, "painted", paint)
+        monkeypatch.setattr(ResultsModel, "data", ask)
         self.come = ENDS[ended - 1] + 1
         self.session: Session = session_of(EVENTS[: self.come])
         self._rows = LiveRows(self.session)
@@ -133,7 +137,7 @@ def test_to_be_painted_a_cell_is_asked_for_once_and_never_role_by_role(shown: Sh
 @pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
 @pytest.mark.parametrize("column", [-1, 0, 2])
 def test_cells_look_as_what_the_model_says_of_them_role_by_role(
-    shown: Shown, theme: object, column: int
+    shown: Shown, theme: Theme, column: int
 ) -> None:
     table = shown.table
     table.apply_theme(theme)
@@ -150,11 +154,14 @@ def test_cells_look_as_what_the_model_says_of_them_role_by_role(
 def test_no_step_of_showing_many_rows_reads_all_of_a_column(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[object] = []
+    read: list[PointRow] = []
     raw = ResultsModel._raw
-    monkeypatch.setattr(
-        ResultsModel, "_raw", lambda model, row, column: read.append(row) or raw(model, row, column)
-    )
+
+    def reading(model: ResultsModel, row: PointRow, column: ResultColumn) -> Raw:
+        read.append(row)
+        return raw(model, row, column)
+
+    monkeypatch.setattr(ResultsModel, "_raw", reading)
     session = session_of(script(make_plan(KERNELS, tuple(128 * (k + 1) for k in range(100)))))
     rows = LiveRows(session).current()
     table = ResultsTable(DARK)
