@@ -31,7 +31,7 @@ from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.wire.measurement import Figure
 
 RAW = Qt.ItemDataRole.UserRole
-ROLES = {  # that a cell has anything for; to paint it, Qt asks for twice as many
+ROLES = {  # that a cell has anything for; Qt asks for twice as many
     Qt.ItemDataRole.DisplayRole,
     RAW,
     Qt.ItemDataRole.TextAlignmentRole,
