@@ -50,6 +50,7 @@ class PaintTurns(QObject):
         self._parts, self._leading = parts, leading
         self._waiting: list[QWidget] = []
         self._covered: set[QWidget] = set()
+        self._first: Callable[[], None] | None = None  # that comes before any part
         self._part: QWidget | None = None  # that is being drawn
         self._steps: Iterator[None] = iter(())  # of that part
         self._timer = QTimer(self, interval=PAUSE_MS, singleShot=True)
@@ -73,19 +74,24 @@ class PaintTurns(QObject):
             self._covered.add(part)
         self.start()
 
+    def start_after(self, first: Callable[[], None]) -> None:
+        """Do something in a turn of its own, before any part is drawn, as to give all of them other sizes."""
+        self._first = first
+        self._timer.start()
+
     @property
     def idle(self) -> bool:
         """Whether every part has been drawn."""
-        return not self._waiting
+        return not self._waiting and self._first is None
 
     @property
     def seen(self) -> bool:
         """Whether every part has been drawn that is in sight."""
-        return not any(self._comes_early(part) for part in self._waiting)
+        return self._first is None and not any(self._comes_early(part) for part in self._waiting)
 
     def finish(self) -> None:
         """Draw every part now, as before a screenshot."""
-        while self._waiting:
+        while not self.idle:
             self._next()
 
     def _tick(self) -> None:
@@ -97,15 +103,19 @@ class PaintTurns(QObject):
 
     def _next(self) -> None:
         """One turn; the next begins a pause after it, when what was drawn has been painted."""
+        first, self._first = self._first, None
         begun = perf_counter()
         try:
-            while self._waiting and not self._draw_on(begun):
-                pass
-        finally:
-            if self._waiting:
-                self._timer.start()
+            if first is not None:
+                first()
             else:
+                while self._waiting and not self._draw_on(begun):
+                    pass
+        finally:
+            if self.idle:
                 self._timer.stop()
+            else:
+                self._timer.start()
 
     def _draw_on(self, begun: float) -> bool:
         """Draw on with a part; whether the turn is over: it is once there is something to be painted."""

@@ -82,8 +82,12 @@ class Scrubber(WheelInFocus, QSlider):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         y, margin, tall = self.height() / 2 + px(6), px(MARGIN), px(4)
         groove = QRectF(margin, y - tall / 2, self.width() - 2 * margin, tall)
-        for x, colour, top, bottom in sorted({(round(self._x(t.value)), *t[1:]) for t in self.ticks()}):
-            painter.setPen(QPen(QColor(colour), px(2)))
+        left, wide, most, used = groove.left(), groove.width(), max(1, self.maximum()), ""
+        places = {(round(left + wide * tick.value / most), *tick[1:]) for tick in self.ticks()}
+        for x, colour, top, bottom in sorted(places):
+            if colour != used:  # pens take longer than lines, and there may be hundreds
+                painter.setPen(QPen(QColor(colour), px(2)))
+                used = colour
             painter.drawLine(QPointF(x, y - px(top)), QPointF(x, y - px(bottom)))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self.theme.line))

@@ -165,6 +165,13 @@ class ProfilePage(FormPage):
             self._row.activate()  # before a part is uncovered: it would be painted twice, beside the others
             QCoreApplication.sendPostedEvents(self._split, QEvent.Type.LayoutRequest.value)
 
+    def _place_soon(self) -> None:
+        """The same in a turn of its own where the page is in sight: every plot gets another size."""
+        if self.isVisible():
+            self._turns.start_after(self.place_parts)
+        else:
+            self.place_parts()
+
     def _connect(self) -> None:
         self.controller.running_changed.connect(self._running_changed)
         for staging in self._stagings.values():
@@ -230,7 +237,7 @@ class ProfilePage(FormPage):
         self._rows = None if session is None else LiveRows(session)
         if session is not None and not (self.controller.unasked and self.controller.sweep_on_show):
             self.open_form(False)
-        self.place_parts()
+        self._place_soon()
         self.form.use_button.setEnabled(session is not None)
         self._turns.start()
         self.bottom.show_session(session)
@@ -287,7 +294,7 @@ class ProfilePage(FormPage):
         self._shown = self.form.preview() if self._rows is None else self._rows.current()
         self.plots.show_rows(session, self._shown)
         self._show_hints_and_flight()
-        self._refresh_table()
+        draw_unless_waiting(self.bottom.table, self._draw_table)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour everything painted by hand."""
@@ -334,7 +341,7 @@ class ProfilePage(FormPage):
         """What is begun has the room: the form has said what it is. What begins by itself takes none."""
         if running and not self.controller.unasked:
             self.open_form(False)
-        self.place_parts()
+        self._place_soon()
 
     def fit(self) -> None:
         """Show all of the data in all plots."""
@@ -379,9 +386,6 @@ class ProfilePage(FormPage):
     def _show_flight(self) -> None:
         session = self.controller.session
         self.plots.show_flight(session.in_flight if session else ())
-
-    def _refresh_table(self) -> None:
-        draw_unless_waiting(self.bottom.table, self._draw_table)
 
     def _draw_table(self) -> Iterator[None]:
         shown = () if self._rows is None else self._shown

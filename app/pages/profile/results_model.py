@@ -1,6 +1,6 @@
 """The rows of a session as a table model: texts to read, raw values to sort by."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import (
@@ -8,6 +8,7 @@ from PySide6.QtCore import (
     QSortFilterProxyModel,
     Qt,
 )
+from PySide6.QtGui import QIcon
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.statuses import STATUS_MARKS
@@ -30,7 +31,7 @@ from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.wire.measurement import Figure
 
 RAW = Qt.ItemDataRole.UserRole
-ROLES = {  # that a cell has anything for; to paint it, Qt asks for twice as many
+ROLES = {  # that a cell has anything for; Qt asks for twice as many
     Qt.ItemDataRole.DisplayRole,
     RAW,
     Qt.ItemDataRole.TextAlignmentRole,
@@ -39,6 +40,7 @@ ROLES = {  # that a cell has anything for; to paint it, Qt asks for twice as man
 }
 ABSENT = "–"
 MEASURED_ROWS = 200  # that decide how wide a column is
+ROWS_A_STEP = 50  # of those
 END_HINTS = {
     "q1": "Lower quartile",
     "q3": "Upper quartile",
@@ -176,22 +178,43 @@ class ResultsModel(RowsModel):
     ) -> None:
         """Show these rows beside the baseline's, by problem; the same number of rows keeps the selection.
 
+        Of those only the ones from the first to the last that says anything else are drawn anew.
+
         `curves`: the curve of each problem among these rows.
         """
-        self._curves = curves
         if len(rows) == len(self._rows):
-            self._rows, self._compared = rows, compared
-            self.draw_anew()
+            changed = self._changed(rows, compared, curves)
+            self._rows, self._compared, self._curves = rows, compared, curves
+            if changed:
+                last = self.index(changed[-1], len(self.columns) - 1)
+                self.dataChanged.emit(self.index(changed[0], 0), last)
             return
         self.beginResetModel()
-        self._rows, self._compared = rows, compared
+        self._rows, self._compared, self._curves = rows, compared, curves
         self.endResetModel()
 
-    def longest(self, column: int) -> str:
-        """The longest text in a column, of many rows that of a sample of them."""
-        every = max(1, len(self._rows) // MEASURED_ROWS)
-        shown = self.columns[column]
-        return max((_text(shown, self._raw(row, shown)) for row in self._rows[::every]), key=len, default="")
+    def _changed(
+        self,
+        rows: Sequence[PointRow],
+        compared: Mapping[Problem, PointRow],
+        curves: Mapping[Problem, Curve],
+    ) -> list[int]:
+        """Which of as many rows as there are say anything else than before."""
+        others = {problem for problem, curve in curves.items() if curve != self._curves.get(problem)}
+        known = {*compared, *self._compared}
+        others |= {one for one in known if compared.get(one) is not self._compared.get(one)}
+        pairs = enumerate(zip(self._rows, rows, strict=True))
+        return [k for k, (old, new) in pairs if old is not new or (others and new.problem in others)]
+
+    def longest_in_steps(self, column: int) -> Generator[None, None, str]:
+        """The longest text in a column, of many rows that of a sample of them; a figure may take its time."""
+        every, shown = max(1, len(self._rows) // MEASURED_ROWS), self.columns[column]
+        longest = ""
+        for number, row in enumerate(self._rows[::every]):
+            longest = max(longest, _text(shown, self._raw(row, shown)), key=len)
+            if number % ROWS_A_STEP == ROWS_A_STEP - 1:
+                yield
+        return longest
 
     def places(self, points: set[int]) -> list[int]:
         """The source rows of the points of these indices."""
@@ -205,6 +228,11 @@ class ResultsModel(RowsModel):
         """Recolour the glyphs."""
         self._theme = theme
         self.draw_anew()
+
+    def painted(self, row: int, column: int) -> tuple[str, QIcon | None]:
+        """Text and glyph of a cell of a source row; to ask for them role by role takes a view far longer."""
+        point, about = self._rows[row], self.columns[column]
+        return self._shown(point, about), self._glyph(point, about.title)
 
     @guarded()
     def headerData(
@@ -225,7 +253,7 @@ class ResultsModel(RowsModel):
         row, column = self._rows[index.row()], self.columns[index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return cut_short(_text(column, self._raw(row, column)))
+                return self._shown(row, column)
             case Qt.ItemDataRole.UserRole:
                 return carried(self._raw(row, column))
             case Qt.ItemDataRole.TextAlignmentRole:
@@ -235,6 +263,9 @@ class ResultsModel(RowsModel):
             case Qt.ItemDataRole.DecorationRole:
                 return self._glyph(row, column.title)
         return None
+
+    def _shown(self, row: PointRow, column: ResultColumn) -> str:
+        return cut_short(_text(column, self._raw(row, column)))
 
     def _label(self, row: PointRow) -> str:
         return self._curves[row.problem].label
@@ -259,7 +290,7 @@ class ResultsModel(RowsModel):
         figure = column.quantity.figure(row, self._compared.get(row.problem))
         return figure.missing if figure is not None else ""
 
-    def _glyph(self, row: PointRow, title: str) -> object:
+    def _glyph(self, row: PointRow, title: str) -> QIcon | None:
         if title == KERNEL:
             return mark_icon(row.kernel, self._theme)
         if title == TRUST and row.trust is not None:

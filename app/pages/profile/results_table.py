@@ -19,6 +19,7 @@ from flashscope.app.pages.profile.results_model import (
     ResultsModel,
     ResultsProxy,
 )
+from flashscope.app.pages.profile.results_painting import CellPainter
 from flashscope.app.plots.plot_menu import OF_THE_POINT
 from flashscope.app.widgets.menus import commands_of, pop_up
 from flashscope.app.widgets.row_table import RowTable, heading_px
@@ -55,6 +56,8 @@ class ResultsTable(RowTable):
         super().__init__("Results, one row a point", self.proxy)
         self.results.setParent(self)
         self.proxy.setParent(self)
+        self._cells = CellPainter(self.results)
+        self.setItemDelegate(self._cells)
         self._theme, self.marked = theme, frozenset[int]()
         self._problems: set[str] = set()  # in words
         self._longest: dict[int, str] = {}  # text that was in a column, by its place
@@ -81,7 +84,7 @@ class ResultsTable(RowTable):
         self._fit_problems(curves.values())
         for index, unsaid in enumerate(hidden):
             if not unsaid:
-                self._fit(index, self.results.longest(index))
+                self._fit(index, (yield from self.results.longest_in_steps(index)))
                 yield
 
     def copied(self) -> str:
@@ -98,8 +101,9 @@ class ResultsTable(RowTable):
 
         What is selected stays so, and in view where it is one of them.
         """
-        self.marked = frozenset(points)
-        self.viewport().update()
+        if points != self.marked:
+            self.marked = frozenset(points)
+            self.viewport().update()
         places = sorted(self._places(points))
         if places and not any(map(self.selectionModel().isRowSelected, places)):
             self.scrollTo(self.proxy.index(places[0], 0))
@@ -107,10 +111,13 @@ class ResultsTable(RowTable):
     @guarded()
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows, and a bar at the left edge of those that are marked."""
+        places = {row: self._place(self.proxy.index(row, 0)) for row in self._rows_in_view()}
+        self._cells.places = places
         super().paintEvent(event)
+        self._cells.places = {}
         with QPainter(self.viewport()) as painter:
-            for row in self._rows_in_view():
-                if self._point(self.proxy.index(row, 0)) in self.marked:
+            for row, place in places.items():
+                if self.results.row_at(place).point.index in self.marked:
                     top, height = self.rowViewportPosition(row), self.rowHeight(row)
                     painter.fillRect(0, top, px(BAR_PX), height, QColor(self._theme.accent))
 
@@ -153,7 +160,10 @@ class ResultsTable(RowTable):
         return [self.proxy.mapFromSource(self.results.index(k, 0)).row() for k in self.results.places(points)]
 
     def _point(self, index: QModelIndex) -> int:
-        return self.results.row_at(self.proxy.mapToSource(index).row()).point.index
+        return self.results.row_at(self._place(index)).point.index
+
+    def _place(self, index: QModelIndex) -> int:
+        return self.proxy.mapToSource(index).row()
 
     def _tell(self) -> None:
         rows = self.selectionModel().selectedRows()

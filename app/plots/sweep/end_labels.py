@@ -52,18 +52,21 @@ class Written(NamedTuple):
 
 
 class EndLabels(OverView):
-    """Paints the names.
-
-    Attributes:
-        written: What is on show.
-    """
+    """Paints the names."""
 
     def __init__(self, plot: pg.PlotWidget, theme: Theme, cross: pg.InfiniteLine) -> None:
         super().__init__(plot, theme, depth=30)
         self._cross = cross
         self._endings: tuple[Ending, ...] = ()
         self._hero, self._alone = "", False
-        self.written: tuple[Written, ...] = ()
+        self._written: tuple[Written, ...] | None = ()
+
+    @property
+    def written(self) -> tuple[Written, ...]:
+        """What is painted."""
+        if self._written is None:
+            self._written = tuple(self._placed())
+        return self._written
 
     def room_px(self, kernels: Collection[str]) -> float:
         """What the longest name takes of the view; 0 where the view has no room for names."""
@@ -82,11 +85,10 @@ class EndLabels(OverView):
         self.place()
 
     def place(self) -> None:
-        """Put the names where their curves end now."""
-        before, self.written = self.written, tuple(self._placed())
+        """Have the names put where their curves end when they are painted next: much moves until then."""
         self.prepareGeometryChange()
-        if before or self.written:
-            self.update()
+        self._written = None if self._endings else ()
+        self.update()
 
     def _placed(self) -> Sequence[Written]:
         if not self.room_px([one.kernel for one in self._endings]):

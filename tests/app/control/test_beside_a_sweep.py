@@ -66,7 +66,7 @@ def test_the_status_bar_tells_of_the_sweep_and_the_badge_of_what_is_on_show(
 
 
 def test_a_button_leads_back_to_the_sweep_which_has_all_that_came_meanwhile(
-    window: MainWindow, rig: Rig, beside: Path
+    window: MainWindow, rig: Rig, qtbot: QtBot, beside: Path
 ) -> None:
     rig.say(sweep()[HALF : HALF + 2])
     page = window.pages["profile"]
@@ -76,7 +76,7 @@ def test_a_button_leads_back_to_the_sweep_which_has_all_that_came_meanwhile(
     window.top_bar.sweep.click()
     assert rig.controller.session is running(rig)
     assert not window.top_bar.sweep.isVisible()
-    assert page.bottom.isVisible()
+    qtbot.waitUntil(page.bottom.isVisible)  # in a turn of its own
 
 
 def test_the_end_of_the_sweep_is_told_with_a_way_to_it(window: MainWindow, rig: Rig, beside: Path) -> None:

@@ -97,7 +97,7 @@ def test_no_mark_stands_on_the_name_of_a_curve(qapp: QApplication) -> None:
     assert qapp
     plot = shown([(100.0, 100.0)])
     (mark,) = plot.doubts.marked
-    plot.labels.written = (Written("flash2", QRectF(mark.at - QPointF(1, 1), QSizeF(40, 12))),)
+    plot.labels._written = (Written("flash2", QRectF(mark.at - QPointF(1, 1), QSizeF(40, 12))),)
     plot.doubts.place()
     (moved,) = plot.doubts.marked
     assert moved.at != mark.at

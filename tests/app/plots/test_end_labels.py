@@ -1,5 +1,7 @@
 """Names at the ends of curves can be read whatever is drawn there."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from PySide6.QtGui import QImage
@@ -7,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from flashscope.app.look.theme import THEMES, Theme
 from flashscope.app.look.zoom import ZOOM
-from flashscope.app.plots.sweep.end_labels import _passes
+from flashscope.app.plots.sweep.end_labels import EndLabels, Written, _passes
 from flashscope.app.plots.sweep.kernel_curves import Ending
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
@@ -82,3 +84,27 @@ def test_curves_that_lie_on_each_other_are_named_in_one_line_that_counts_those_i
     assert all(plot.labels.boundingRect().contains(one.box) for one in written)
     (shared,) = [one for one in written if one.beside]
     assert [*plot.labels._parts(shared)][-1][0] == f" +{len(shared.beside) - shared.told}"
+
+
+def test_names_are_placed_once_when_they_are_painted_however_much_moved_until_then(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert qapp
+    card = begun(THEMES["dark"])
+    placed: list[EndLabels] = []
+    place = EndLabels._placed
+
+    def placing(labels: EndLabels) -> Sequence[Written]:
+        placed.append(labels)
+        return place(labels)
+
+    monkeypatch.setattr(EndLabels, "_placed", placing)
+    before = [one.box for one in card.plot.labels.written]
+    card.resize(800, 500)
+    card.draw()
+    card.plot.autorange()
+    assert placed == []
+    names(card)
+    assert placed == [card.plot.labels]
+    assert [one.box for one in card.plot.labels.written] != before
+    card.close()

@@ -84,7 +84,7 @@ def test_a_letter_leads_to_a_view_of_the_page_in_front_and_nowhere_elsewhere(
 
 
 def test_curves_have_the_page_and_the_telemetry_stands_under_them_while_something_runs(
-    window: MainWindow, rig: Rig, save: Save
+    window: MainWindow, rig: Rig, save: Save, qtbot: QtBot
 ) -> None:
     rig.open(save(sweep(), "swept"))
     page = profile(window)
@@ -94,7 +94,7 @@ def test_curves_have_the_page_and_the_telemetry_stands_under_them_while_somethin
     rig.controller.run(PLAN)
     rig.say([plan_started()])
     assert page.plots.isVisible()
-    assert page.bottom.isVisible()
+    qtbot.waitUntil(page.bottom.isVisible)  # in a turn of its own
     window.show_page("telemetry")
     assert not page.plots.isVisible()
     assert page.bottom.part == "telemetry"

@@ -171,3 +171,31 @@ def test_a_part_that_cannot_be_drawn_is_tried_once_and_holds_no_other_up(
     assert said == ["tried", *whole("second")]
     assert all(part.updatesEnabled() for part in parts)
     assert [str(error) for _, error, _ in raised] == ["cannot be drawn"]
+
+
+def test_what_comes_first_has_a_turn_of_its_own_before_any_part_is_drawn_on(
+    qtbot: QtBot, parts: list[Part], said: list[str]
+) -> None:
+    turns = turns_over(parts)
+    turns.start(parts[:1])
+    qtbot.waitUntil(lambda: bool(said))
+    begun = [*said]
+    turns.start_after(lambda: said.append("first of all"))
+    assert said == begun
+    assert not turns.idle
+    assert not turns.seen
+    rounds: list[int] = []
+    beat = QTimer(interval=0)
+    beat.timeout.connect(lambda: rounds.append(len(said)))
+    beat.start()
+    qtbot.waitUntil(lambda: turns.idle)
+    assert said == [*begun, "first of all", *whole("first")[len(begun) :]]
+    assert max(b - a for a, b in pairwise([len(begun), *rounds, len(said)])) <= 1
+
+
+def test_what_comes_first_is_done_even_where_no_part_waits(parts: list[Part], said: list[str]) -> None:
+    turns = turns_over(parts)
+    turns.start_after(lambda: said.append("first of all"))
+    turns.finish()
+    assert said == ["first of all"]
+    assert turns.idle

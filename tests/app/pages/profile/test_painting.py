@@ -195,3 +195,23 @@ def test_plots_have_their_new_size_before_one_is_painted_where_the_telemetry_goe
     bench.page.place_parts()
     assert not any(cell.updatesEnabled() for cell in cells)
     assert cells[0].height() > low
+
+
+def test_the_turn_that_ends_a_sweep_gives_no_plot_another_size_that_comes_in_the_next(bench: Bench) -> None:
+    events = script(make_plan(("standard", "flash2"), (512, 1024)))
+    bench.page.run()
+    bench.tell(events[:-1])
+    bench.settle()
+    cells, turns = bench.page.plots.cells, bench.page._turns
+    standing = (True, cells[0].height(), True)
+    seen = []
+    bench.controller.events_arrived.connect(
+        lambda _: seen.append(
+            (bench.page.bottom.isVisible(), cells[0].height(), cells[0].updatesEnabled(), turns.idle)
+        )
+    )
+    bench.tell(events[-1:])
+    assert not bench.controller.running
+    assert seen == [(*standing, False)]
+    assert not bench.page.bottom.isVisible()
+    assert cells[0].height() > standing[1]
