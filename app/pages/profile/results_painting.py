@@ -7,7 +7,7 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.pages.profile.results_model import ResultsModel
 from flashscope.app.widgets.row_table import Index, alignment
 
-Feature = QStyleOptionViewItem.ViewItemFeature
+ItemFeature = QStyleOptionViewItem.ViewItemFeature
 
 
 class CellPainter(QStyledItemDelegate):
@@ -37,8 +37,8 @@ class CellPainter(QStyledItemDelegate):
         option.index = index  # type: ignore[assignment]  # no view paints a persistent one
         option.displayAlignment = self._sides[column]
         option.text, icon = self._model.painted(place, column)
-        option.features |= Feature.HasDisplay
+        option.features |= ItemFeature.HasDisplay
         if icon is not None:
             option.icon = icon
             option.decorationSize = icon.actualSize(option.decorationSize)
-            option.features |= Feature.HasDecoration
+            option.features |= ItemFeature.HasDecoration

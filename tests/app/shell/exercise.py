@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from types import UnionType
 from typing import Any
-from unittest.mock import patch
 
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QPoint, QPointF, Qt, QUrl
@@ -22,19 +21,16 @@ from PySide6.QtGui import (
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QMenu, QTableView, QWidget
 
-from flashscope.app.control.chores import Chores, wait_for_all
+from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.steps import Restored
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.compare.plot_cards import View
-from flashscope.app.pages.ladder import LadderPage
-from flashscope.app.pages.ladder.sass import job
 from flashscope.app.pages.profile.crosshair_panel import LegendButton
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.plots.compare.strip_plot import StripPlot
 from flashscope.app.plots.designer.landscape import Landscape
-from flashscope.app.plots.stepper.distance_panel import DistancePanel
 from flashscope.app.plots.stepper.panel import Panel
 from flashscope.app.plots.sweep.legend import KernelButton
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
@@ -46,7 +42,6 @@ from flashscope.app.shell.presenter.check_dialog import CheckDialog
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.story import Stop
 from flashscope.app.stage.writing import add_stop
-from flashscope.app.stepper.modes import MODES
 from flashscope.app.widgets.buttons import SteadyButton
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.frame.palette import CommandPalette
@@ -55,7 +50,7 @@ from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.app.widgets.scrubber import Scrubber
 from flashscope.profiles.store.library import TRASH
 from tests.app.fakes import PLAN
-from tests.app.pages.ladder.sass.builds import Builds
+from tests.app.shell.exercise_inside import launch, read_machine_code, settle, turn_modes
 
 
 def exercise(window: MainWindow, file: Path) -> None:
@@ -69,12 +64,13 @@ def exercise(window: MainWindow, file: Path) -> None:
         for key in VIEWS:
             window.show_page(key)
             wait_for_all(window.page)
-            _settle()
+            settle()
             grab_whole(window)
             for widget in window.page.findChildren(QWidget):
                 _touch(widget)
-        _turn_modes(window)
-    _read_machine_code(window)
+        turn_modes(window)
+    read_machine_code(window)
+    launch(window)
     _zoom(window)
     _press_twice(window)
     sessions = window.pages["sessions"]
@@ -82,7 +78,7 @@ def exercise(window: MainWindow, file: Path) -> None:
     window.show_page("sessions")
     sessions.refresh()
     sessions._listing.wait()
-    _settle()
+    settle()
     _edit(window, sessions)
     _begin_note(window)
     _queue(window)
@@ -95,42 +91,7 @@ def exercise(window: MainWindow, file: Path) -> None:
     _tour(window)
     window.controller._shown._opener._chores.wait()
     window.close_unasked()
-    _settle()
-
-
-def _turn_modes(window: MainWindow) -> None:
-    """Look at each mode of the Stepper, and come back to the first."""
-    stepper = window.pages["stepper"]
-    assert isinstance(stepper, StepperPage)
-    window.show_page("stepper")
-    for mode in (*MODES[1:], MODES[0]):
-        stepper.show_mode(mode.key)
-        _settle()
-        grab_whole(window)
-        for panel in stepper.findChildren(DistancePanel):
-            QTest.mouseClick(panel, Qt.MouseButton.LeftButton)
-
-
-def _read_machine_code(window: MainWindow) -> None:
-    """Show a build beside its source, choose a line of it and an instruction, and ask for the menu."""
-    ladder = window.pages["ladder"]
-    assert isinstance(ladder, LadderPage)
-    window.show_page("ladder")
-    board = ladder.sass_board
-    with patch.object(job, "ListingRun", Builds()):
-        ladder.sass.setChecked(True)
-        for chores in (board.chores, board.job):
-            Chores.wait(chores)  # to the end: a job's own way gives up
-            _settle()
-    grab_whole(window)
-    QTest.mouseClick(board.source.gutter, Qt.MouseButton.LeftButton)
-    QTest.keyClick(board.code, Qt.Key.Key_Down)
-    place = QPoint(5, 5)
-    asked = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, board.code.mapToGlobal(place))
-    QApplication.sendEvent(board.code.viewport(), asked)
-    for menu in board.findChildren(QMenu):
-        menu.close()
-    ladder.sass.setChecked(False)
+    settle()
 
 
 def _zoom(window: MainWindow) -> None:
@@ -141,7 +102,7 @@ def _zoom(window: MainWindow) -> None:
             window.appearance._step()
         for key in ("claims", "profile"):
             window.show_page(key)
-            _settle()
+            settle()
         window.appearance.finish()
 
 
@@ -184,16 +145,11 @@ def _compare(window: MainWindow, file: Path, view: View) -> None:
     page.choose([file, copy])
     for chores in (page.lineup._reader, page.lineup._comparer):
         chores.wait()
-        _settle()
+        settle()
     page.board.ratios.show_view(view)
     page.board._turns.finish()
     page.board.choose(0)
     _drag(window, file)
-
-
-def _settle() -> None:
-    QApplication.processEvents()
-    QApplication.sendPostedEvents()
 
 
 def _turn_wheel(widget: QWidget) -> None:
@@ -301,7 +257,7 @@ def _edit(window: MainWindow, sessions: SessionsPage) -> None:
     edits.do("Nothing", [Restored(sessions.controller.sessions_dir / TRASH / "nowhere"), Nothing()])
     for act in (edits.undo, edits.redo):
         edits.wait()
-        _settle()
+        settle()
         act()
     edits.wait()
 
@@ -355,7 +311,7 @@ def _tour(window: MainWindow) -> None:
     """Take the tour, and leave it in its first step."""
     window.appearance.finish()  # what the stage has enlarged is being made smaller
     window.tour.begin()
-    _settle()
+    settle()
     grab_whole(window)
     window.tour.leave()
 
@@ -373,7 +329,7 @@ def _present(window: MainWindow) -> None:
     window.stage.blacken()
     grab_whole(window)
     window.stage.leave()
-    _settle()
+    settle()
 
 
 def _walk(window: MainWindow) -> None:
@@ -386,7 +342,7 @@ def _walk(window: MainWindow) -> None:
     handle = window.windowHandle()
     QTest.mouseClick(handle, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(640, 400))
     window.stage.leave()
-    _settle()
+    settle()
 
 
 def _write(window: MainWindow, file: Path) -> None:
@@ -397,7 +353,7 @@ def _write(window: MainWindow, file: Path) -> None:
     editor = window.writing.editor
     editor.open()
     _drag(editor, story)
-    _settle()
+    settle()
     grab_whole(editor)
     stops = editor.stops.entries
     assert stops.supportedDropActions() == Qt.DropAction.MoveAction
@@ -406,7 +362,7 @@ def _write(window: MainWindow, file: Path) -> None:
     editor.thumbnails.stop()
     editor.desk.begin()
     editor.close()
-    _settle()
+    settle()
 
 
 def _drag(window: QWidget, file: Path) -> None:
