@@ -56,6 +56,7 @@ class CutTable(QWidget):
     def _label(text: str, role: str, column: int) -> PlainLabel:
         label = PlainLabel(text)
         label.setProperty("role", role)
+        set_tip(label, with_line(text, ""))
         if column:
             label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return label
