@@ -1,13 +1,12 @@
 """What a cut is designed for: kernel, card and problem, in a line of boxes."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from flashscope.app.pages.designer.cards import Cards
-from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.drop_down import choice_of
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.words.units import seqlen_text
 from flashscope.kernels.workload.cut import CUT_KERNELS, CutKernel
@@ -37,16 +36,16 @@ class DesignChoices(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.kernels = _box("Kernel", KERNELS)
+        self.kernels = choice_of("Kernel", KERNELS)
         self.cards = Cards()
-        self.seqlens = _box("Sequence length", [(f"N = {seqlen_text(n)}", n) for n in SEQLENS])
-        self.heads = _box("Heads of all sequences", [(f"{h} head{'s' * (h != 1)}", h) for h in HEADS])
-        self.masks = _box("Mask", MASKS)
-        self.cpu_seqlens = _box(
+        self.seqlens = choice_of("Sequence length", [(f"N = {seqlen_text(n)}", n) for n in SEQLENS])
+        self.heads = choice_of("Heads of all sequences", [(f"{h} head{'s' * (h != 1)}", h) for h in HEADS])
+        self.masks = choice_of("Mask", MASKS)
+        self.cpu_seqlens = choice_of(
             "Sequence length in NumPy", [(f"N = {seqlen_text(n)}", n) for n in CPU_SEQLENS]
         )
-        self.cpu_heads = _box("Heads in NumPy", [(f"{h} head{'s' * (h != 1)}", h) for h in CPU_HEADS])
-        self.cpu_dims = _box("Head dim in NumPy", [(f"d = {d}", d) for d in CPU_DIMS])
+        self.cpu_heads = choice_of("Heads in NumPy", [(f"{h} head{'s' * (h != 1)}", h) for h in CPU_HEADS])
+        self.cpu_dims = choice_of("Head dim in NumPy", [(f"d = {d}", d) for d in CPU_DIMS])
         self.cpu_seqlens.setCurrentIndex(self.cpu_seqlens.findData(CPU_FIRST))
         self.seqlens.setCurrentIndex(self.seqlens.findData(FIRST["seqlen"]))
         self.heads.setCurrentIndex(self.heads.findData(FIRST["heads"]))
@@ -113,11 +112,3 @@ class DesignChoices(QWidget):
         for backend, boxes in self._of_backend.items():
             for box in boxes:
                 box.setVisible((backend == "cpu") is self.on_cpu)
-
-
-def _box(name: str, entries: Sequence[tuple[str, Any]]) -> DropDown:
-    box = DropDown()
-    box.setAccessibleName(name)
-    for text, data in entries:
-        box.addItem(text, data)
-    return box

@@ -10,7 +10,7 @@ from flashscope.app.control.actions import Action
 from flashscope.app.look.zoom import keep
 from flashscope.app.stepper.point_timeline import ROUNDS
 from flashscope.app.widgets.buttons import text_button
-from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.drop_down import choice_of
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
@@ -61,14 +61,14 @@ class RecordBar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._asked = self._has_gpu = self._has_flash3 = False
-        self.devices = _choice("Device to record on", list(DEVICES))
+        self.devices = choice_of("Device to record on", list(DEVICES))
         self.devices.currentIndexChanged.connect(lambda _place: self._show_choices())
-        self.kernels = _choice("Kernels to record", [(text, names) for text, names in KERNELS])
-        self.gpu_kernels = _choice("Kernels to record on the GPU", list(ON_GPU))
-        self.seqlens = _choice("Sequence length to record", [(f"N = {seqlen_text(n)}", n) for n in ROUNDS])
-        self.dims = _choice("Head dim to record", [(f"d = {d}", d) for d in HEAD_DIMS])
-        self.heads = _choice("Heads to record", [(f"{h} head{'s' * (h != 1)}", h) for h in HEADS])
-        self.masks = _choice("Mask to record with", list(MASKS))
+        self.kernels = choice_of("Kernels to record", [(text, names) for text, names in KERNELS])
+        self.gpu_kernels = choice_of("Kernels to record on the GPU", list(ON_GPU))
+        self.seqlens = choice_of("Sequence length to record", [(f"N = {seqlen_text(n)}", n) for n in ROUNDS])
+        self.dims = choice_of("Head dim to record", [(f"d = {d}", d) for d in HEAD_DIMS])
+        self.heads = choice_of("Heads to record", [(f"{h} head{'s' * (h != 1)}", h) for h in HEADS])
+        self.masks = choice_of("Mask to record with", list(MASKS))
         for box, wanted in zip((self.seqlens, self.dims, self.heads), FIRST, strict=True):
             box.setCurrentIndex(box.findData(wanted))
         self.record = does(text_button("Record", "Record a timeline", self.ask, "primary"), RECORD)
@@ -79,7 +79,7 @@ class RecordBar(QWidget):
         keep(self.bar, self.bar.setFixedWidth, BAR_PX)
         self.cancel = does(text_button("Cancel", "Stop recording", self.given_up.emit), GIVE_UP)
         self.live = does(text_button("Live", LIVE_WORDS, self.launch), LIVE)
-        self.seconds = _choice("Seconds of a launch in slow motion", [(f"{s} s", s) for s in SECONDS])
+        self.seconds = choice_of("Seconds of a launch in slow motion", [(f"{s} s", s) for s in SECONDS])
         self.seconds.setCurrentIndex(self.seconds.findData(FIRST_S))
         problem = (self.seqlens, self.dims, self.heads, self.masks)
         self.choices = (self.devices, self.kernels, self.gpu_kernels, *problem)
@@ -191,11 +191,3 @@ class RecordBar(QWidget):
             self.progress.setText(f"Recording {request.kernel}, {words}: round {done + 1} of {total}")
             self.bar.setRange(0, total)
             self.bar.setValue(done)
-
-
-def _choice(name: str, entries: Sequence[tuple[str, object]]) -> DropDown:
-    box = DropDown()
-    box.setAccessibleName(name)
-    for text, data in entries:
-        box.addItem(text, data)
-    return box

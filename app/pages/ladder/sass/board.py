@@ -14,8 +14,9 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.figures.annotated_source import annotated_source
 from flashscope.app.figures.instruction_lines import InstructionLines
 from flashscope.app.look.fonts import mono_font
-from flashscope.app.look.theme import TEXT_PX, Theme
+from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM, px
+from flashscope.app.pages.ladder.board import CODE_PX
 from flashscope.app.pages.ladder.sass.counted_column import CountedColumn
 from flashscope.app.pages.ladder.sass.head import SassHead
 from flashscope.app.pages.ladder.sass.job import BuildAsked, SassJob, ShownBuild
@@ -31,7 +32,7 @@ from flashscope.app.words.tokens import Token, tokens_of
 from flashscope.kernels.cuda.reading.step import StepSource, source_of
 from flashscope.kernels.workload.errors import KernelError
 
-CODE_PX, LEAST_COLUMNS, MOST_KEPT = TEXT_PX - 1, 24, 16
+LEAST_COLUMNS, MOST_KEPT = 24, 16
 CODE_TITLE = "Machine code (SASS)"
 CHOOSE = "Choose a line of the source, or an instruction: each marks the other."
 NARROW_PX = 720  # in less the source stands over the machine code

@@ -12,8 +12,8 @@ from flashscope.app.look.fonts import mono_font
 from flashscope.app.look.kind_colours import kind_colours
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM, px
+from flashscope.app.pages.ladder.board import CODE_PX
 from flashscope.app.pages.ladder.column import MARKED, CodeColumn, grounds
-from flashscope.app.pages.ladder.sass.sass_list import CODE_PX
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.line_diff import DiffRow
 from flashscope.app.words.tokens import Token

@@ -9,15 +9,15 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.instruction_lines import InstructionLines
 from flashscope.app.look.fonts import mono_font
-from flashscope.app.look.theme import TEXT_PX, Theme
+from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM
+from flashscope.app.pages.ladder.board import CODE_PX
 from flashscope.app.pages.ladder.sass.painting import SassPainter
 from flashscope.app.pages.ladder.sass.rows import Index, SassModel, SassRow
 from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.menus import commands_of, pop_up
 from flashscope.app.words.sass import listed_text
 
-CODE_PX = TEXT_PX - 1
 NAME = "Machine code"
 
 
