@@ -14,6 +14,7 @@
 // Reading m and l before the product (6 % to 9 % slower at d = 64, 16k), alpha after the exponentials or by a comparison,
 // m in units of the scores: 14 ways over 18 problems, none faster in the mean.
 #include "flash1_state.cuh"
+#include "live.cuh"
 #include "product.cuh"
 #include "softmax.cuh"
 
@@ -26,7 +27,9 @@ using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
 // The running O is float whatever the inputs are: rounding it to 16 bits after every tile would add up.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash1(const element* q, const element* k, const element* v, float* o, float* m, float* l, int group, int seqlen_q,
-           int seqlen_k, int window_left, int window_right, float scale, const int* kept) {
+           int seqlen_k, int window_left, int window_right, float scale, const int* kept
+           LIVE_GIVEN) {
+    LIVE_BEGIN()
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned shared_q = shared_address(shared);  // two stages
     const unsigned shared_k = shared_q + 2 * TileQ::BYTES;
@@ -130,6 +133,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 }
             }
             __syncwarp();
+            LIVE_TILE((head * tiles_q + tile) * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + k0 / BLOCK_K)
             tile = following;
             stage = TileQ::BYTES - stage;
         }

@@ -48,6 +48,7 @@ using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
 #if CLOCKS
 #include "clocks.cuh"
 #endif
+#include "live.cuh"
 
 // A row keeps its old reference point until the maximum has risen by this many powers of two: P and l then stay below
 // 2^8 times their usual range, the result is the same, and almost no tile has to rescale O.
@@ -76,7 +77,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 #if CLOCKS
            , const __grid_constant__ ClockRecording clock_recording
 #endif
+           LIVE_GIVEN
     ) {
+    LIVE_BEGIN()
     extern __shared__ __align__(1024) unsigned char shared[];
 #if CLOCKS
     constexpr int CLOCKS_AT = TileQ::BYTES + 4 * TileK::BYTES;
@@ -230,6 +233,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         recorder.state(m, l, alpha);
         recorder.output(acc);
 #endif
+        LIVE_TILE((head * tiles_q + tile_q) * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + k0 / BLOCK_K)
         stage = TileK::BYTES - stage;
         k0 = next;
     }

@@ -113,9 +113,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         state.step<MASK>(s, c, mask);
         wgmma_wait<0>();
         pin(o); pin(p);
-#if TRACE
-        state.output(o, true);
-#endif
+        RECORD(state.output(o, true))
         if (leader) arrive(at.v_empty(rv.stage));
         rk.next();
         rv.next();
@@ -142,9 +140,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         wgmma_commit();
         wgmma_wait<0>();
         pin(o); pin(p);
-#if TRACE
-        state.output(o, false);
-#endif
+        RECORD(state.output(o, false))
         if (leader) arrive(at.v_empty(rv.stage));
         rv.next();
     }
@@ -163,10 +159,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
            ,
            const __grid_constant__ TensorMap map_o
 #endif
-#if TRACE
-           ,
-           const __grid_constant__ Recording recording
-#endif
+           RECORDING_GIVEN
            CLOCKS_GIVEN
     ) {
     if (SPLIT) let_next_launch_begin();
@@ -288,9 +281,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             if (TOTALS_UNDER_PV) advance();
             wgmma_wait<0>();
             pin(o); pin(p);
-#if TRACE
-            state.output(o, false);
-#endif
+            RECORD(state.output(o, false))
             if (leader) arrive(at.v_empty(rv.stage));
             rv.next();
         };
@@ -328,10 +319,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             }
             clear();
             state = Softmax();
-#if TRACE
-            state.begin(recording, work.q0 / BLOCK_Q * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + j, row_in_tile,
-                        min(BLOCK_Q, seqlen_q - work.q0));
-#endif
+            RECORD(const int row_of_tiles = work.head / splits * tiles_q + work.q0 / BLOCK_Q;
+                   state.begin(recording, row_of_tiles * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + j, row_in_tile,
+                               min(BLOCK_Q, seqlen_q - work.q0)))
             if constexpr (OVERLAP) {
                 if (j >= work.begin && own.half(j)) {
                     if constexpr (HALVES) {

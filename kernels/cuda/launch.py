@@ -192,6 +192,26 @@ def _load_kernel(launch: KernelLaunch, module: Any) -> Any:
     return kernel
 
 
+def arrays_of(program: Program, spec: KernelSpec, problem: Problem, inputs: Inputs) -> dict[str, Any]:
+    """The arrays of a program by name: inputs, O (`o`), LSE (`lse`), and the spec's workspace, zero or a table.
+
+    Raises:
+        MemoryError: They do not fit.
+    """
+    import cupy  # noqa: PLC0415 - as above
+
+    arrays: dict[str, Any] = {
+        **inputs.arrays,
+        "o": cupy.empty(problem.q_shape, storage_dtype(problem.dtype)),
+        "lse": cupy.empty(problem.q_shape[:3], cupy.float32),
+    }
+    for buffer in spec.workspace(problem, "cuda"):
+        arrays[buffer.name] = cupy.zeros(buffer.shape, storage_dtype(buffer.dtype))
+    for name, table in program.tables.items():
+        arrays[name].set(table)
+    return arrays
+
+
 def bind_launches(
     program: Program, kernels: tuple[Any, ...], buffers: dict[str, Any]
 ) -> tuple[BoundLaunch, ...]:

@@ -9,9 +9,8 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cuda.clocked.builds import ClockedBuild, ClockedRounds, clocked_build, timeline_of
 from flashscope.kernels.cuda.device import describe
-from flashscope.kernels.cuda.launch import bind_launches, current_target, load_kernels
+from flashscope.kernels.cuda.launch import arrays_of, bind_launches, current_target, load_kernels
 from flashscope.kernels.launching.launch import make_inputs, prepare
-from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
@@ -70,15 +69,7 @@ def bind_clocked(build: ClockedBuild, spec: KernelSpec, problem: Problem, inputs
         CompileError: The compiler refused the kernel.
         MemoryError: The buffers do not fit.
     """
-    buffers: dict[str, Any] = {
-        **inputs.arrays,
-        "o": cupy.empty(problem.q_shape, storage_dtype(problem.dtype)),
-        "lse": cupy.empty(problem.q_shape[:3], cupy.float32),
-    }
-    for buffer in spec.workspace(problem, "cuda"):
-        buffers[buffer.name] = cupy.zeros(buffer.shape, storage_dtype(buffer.dtype))
-    for name, table in build.program.tables.items():
-        buffers[name].set(table)
+    buffers = arrays_of(build.program, spec, problem, inputs)
     for name, (shape, dtype) in build.recorded.items():
         buffers[name] = cupy.zeros(shape, dtype)
     launches = bind_launches(build.program, load_kernels(build.program), buffers)

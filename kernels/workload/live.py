@@ -10,9 +10,10 @@ from flashscope.kernels.workload.mask import Mask
 from flashscope.kernels.workload.problem import Backend, Problem
 
 LEAST_S, MOST_S = 5.0, 60.0
-MOST_TILES = 4_096  # that are computed, all heads together
+MOST_TILES: dict[Backend, int] = {"cpu": 4_096, "cuda": 32_768}
+"""That are computed, all heads together."""
 
-LiveKernel = Literal["flash1", "flash2"]
+LiveKernel = Literal["flash1", "flash2", "flash3"]
 Tile = tuple[int, int, int]  # head, i and j
 
 
@@ -44,15 +45,16 @@ def check_pace(request: LiveRequest) -> None:
         )
 
 
-def check_tiles(tiles: int) -> None:
+def check_tiles(tiles: int, backend: Backend) -> None:
     """Refuse more tiles than are told of one by one.
 
     Raises:
         InputError: The text has the numbers.
     """
-    if tiles > MOST_TILES:
+    most = MOST_TILES[backend]
+    if tiles > most:
         raise InputError(
-            f"This launch has {tiles} tiles where at most {MOST_TILES} are shown; shorten the sequences or "
+            f"This launch has {tiles} tiles where at most {most} are shown; shorten the sequences or "
             "choose fewer heads."
         )
 

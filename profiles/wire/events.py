@@ -285,12 +285,14 @@ class LiveStarted(EventBase, frozen=True, kw_only=True, tag="live-started"):
         block_q: Rows of a tile, Br.
         block_k: Columns of a tile, Bc.
         tiles: How many are computed, of all heads.
+        multiprocessors: SMs of the GPU; 0: it runs on a CPU.
     """
 
     request: LiveRequest
     block_q: int
     block_k: int
     tiles: int
+    multiprocessors: int = 0
 
 
 class LiveTiles(EventBase, frozen=True, kw_only=True, tag="live-tiles"):
@@ -300,11 +302,13 @@ class LiveTiles(EventBase, frozen=True, kw_only=True, tag="live-tiles"):
         tile: int32 (T, 3): head, i and j of each, in the order in which they were done.
         finished_ns: int64 (T,): when each was done, in ns since the launch began.
         t_ns: When this was said, by time.monotonic_ns of this machine.
+        sm: int32 (T,): the SM that ended each; None on a CPU.
     """
 
     tile: Array
     finished_ns: Array
     t_ns: int
+    sm: Array | None = None
 
 
 class LiveEnded(EventBase, frozen=True, kw_only=True, tag="live-ended"):

@@ -2,12 +2,16 @@
 
 import time
 from collections.abc import Callable
+from importlib import import_module
+from typing import Protocol
 
 import numpy as np
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cpu.device import describe
 from flashscope.kernels.cpu.live import TellingLaunch
+from flashscope.kernels.cuda.device import describe as describe_gpu
+from flashscope.kernels.cuda.live.builds import LiveBuild, ToldTiles
 from flashscope.kernels.launching.launch import make_inputs, prepare
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.live import LiveRequest, Tile, check_pace, check_tiles, kept_tiles
@@ -17,14 +21,13 @@ from flashscope.profiles.worker.child import Link
 
 FRAMES_S = 30  # messages a second, at most
 NS = 1e9
-ON_A_GPU = "A launch in slow motion runs on the CPU: no GPU kernel tells of its tiles yet."
 
 
 def run_live(request: LiveRequest, link: Link, clock: Callable[[], int] = time.monotonic_ns) -> LiveEnded:
     """Launch a kernel in slow motion, and compare what it computed with the kernel's own O.
 
-    It says LiveStarted, and then LiveTiles as tiles are done. The wait between two tiles listens to the
-    engine.
+    It says LiveStarted, and then LiveTiles as tiles are done. The wait between two tiles, or on a GPU
+    between two looks at what it has told, listens to the engine.
 
     Raises:
         InputError: It would be too short, too long, or of too many tiles.
@@ -32,8 +35,10 @@ def run_live(request: LiveRequest, link: Link, clock: Callable[[], int] = time.m
         CancelledError: It is no longer wanted.
     """
     check_pace(request)
-    if request.backend != "cpu":
-        raise UnsupportedError(ON_A_GPU)
+    if request.backend == "cuda":
+        describe_gpu()
+        launch = import_module("flashscope.kernels.cuda.live.launch").SlowLaunch(request)
+        return watch(request, launch, link, clock)
     spec, problem = find_kernel(request.kernel), request.problem
     refused = spec.unsupported(problem, describe())
     if refused:
@@ -44,7 +49,7 @@ def run_live(request: LiveRequest, link: Link, clock: Callable[[], int] = time.m
     tiles = (
         problem.batch * problem.heads * sum(1 for _ in kept_tiles(problem, telling.block_q, telling.block_k))
     )
-    check_tiles(tiles)
+    check_tiles(tiles, "cpu")
     plain = prepare(spec, problem, inputs, "cpu")
     plain.run()
     link.send(LiveStarted(request=request, block_q=telling.block_q, block_k=telling.block_k, tiles=tiles))
@@ -56,6 +61,73 @@ def run_live(request: LiveRequest, link: Link, clock: Callable[[], int] = time.m
         for one, other in ((telling.launch.output, plain.output), (telling.launch.lse, plain.lse))
     )
     return LiveEnded(took_ns=frames.elapsed_ns(), same=same)
+
+
+class Watched(Protocol):
+    """A launch in slow motion that runs by itself; `kernels.cuda.live.launch.SlowLaunch` is one.
+
+    Attributes:
+        build: What runs.
+        multiprocessors: SMs of the GPU.
+    """
+
+    build: LiveBuild
+    multiprocessors: int
+
+    def __enter__(self) -> object:
+        """Everything is ready."""
+
+    def __exit__(self, *error: object) -> None:
+        """It ends without waits, and leaves nothing behind."""
+
+    def start(self) -> None:
+        """Begin, and return."""
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+
+    def fresh(self) -> ToldTiles:
+        """The tiles that are done and were not told of yet."""
+
+    def same(self) -> bool:
+        """Whether it has computed what the timed kernel computes, to the bit."""
+
+
+def watch(request: LiveRequest, launch: Watched, link: Link, clock: Callable[[], int]) -> LiveEnded:
+    """Start a launch, and say with every frame which tiles are done, until it ends.
+
+    Raises:
+        CancelledError: It is no longer wanted; it has ended nevertheless.
+    """
+    build, frame = launch.build, round(NS / FRAMES_S)
+    with launch:
+        link.send(
+            LiveStarted(
+                request=request,
+                block_q=build.tile.q,
+                block_k=build.tile.k,
+                tiles=build.tiles,
+                multiprocessors=launch.multiprocessors,
+            )
+        )
+        begun = due = clock()
+        launch.start()
+        running = True
+        while running:
+            due = max(due + frame, clock())
+            link.check(max(0.0, (due - clock()) / NS))
+            running = launch.running  # asked first: what it has told before its end is then complete
+            send_tiles(link, launch.fresh())
+        took = clock() - begun
+        return LiveEnded(took_ns=took, same=launch.same())
+
+
+def send_tiles(link: Link, told: ToldTiles) -> None:
+    """Say which tiles are done, if any are."""
+    if len(told.tile):
+        done, times, sm = (Array.of(one) for one in told)
+        link.send(LiveTiles(tile=done, finished_ns=times, t_ns=time.monotonic_ns(), sm=sm))
 
 
 class TileFrames:

@@ -4,6 +4,7 @@
 #pragma once
 #include "flash3_clocks.cuh"
 #include "flash3_layout.cuh"
+#include "flash3_recording.cuh"
 #include "quad.cuh"
 #include "scalar.cuh"
 
@@ -35,8 +36,7 @@ constexpr bool SCALED = HEAD_DIM > 64;
 #endif
 constexpr float HEADROOM = 8.0f;
 
-#if TRACE
-#include "trace_warpgroups.cuh"
+#if TRACE || LIVE
 struct Softmax : Recorder {
 #else
 struct Softmax {
