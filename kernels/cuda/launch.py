@@ -193,7 +193,7 @@ def _load_kernel(launch: KernelLaunch, module: Any) -> Any:
 
 
 def arrays_of(program: Program, spec: KernelSpec, problem: Problem, inputs: Inputs) -> dict[str, Any]:
-    """The arrays of a program by name: inputs, O (`o`), LSE (`lse`), and the spec's workspace, zero or a table.
+    """The arrays of a program by name: inputs, O (`o`), LSE (`lse`), and the workspace, zero or its tables.
 
     Raises:
         MemoryError: They do not fit.

@@ -74,7 +74,7 @@ class Watched(Protocol):
     build: LiveBuild
     multiprocessors: int
 
-    def __enter__(self) -> object:
+    def __enter__(self) -> None:
         """Everything is ready."""
 
     def __exit__(self, *error: object) -> None:

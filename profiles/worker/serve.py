@@ -171,6 +171,10 @@ class Worker:
             answer: LiveEnded | RequestFailed = run_live(request, self._link)
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the answer
             refusal = explain(error, "launch")
+            if (
+                refusal.status == "failed" and request.backend == "cuda"
+            ):  # a fault may have poisoned the context
+                self._link.send(Retiring())
             answer = RequestFailed(request="live", reason=refusal.reason, detail=refusal.detail)
         gc.collect()
         self._link.send(answer)

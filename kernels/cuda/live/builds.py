@@ -27,18 +27,22 @@ RECORDED = TOLD, STOP, DUE, BEGUN = "live_told", "live_stop", "live_due", "live_
 SM_BITS = 16  # of a word of `TOLD`, below the ns
 WARP = 32
 IN_16_BITS = "In slow motion a GPU runs the kernels on its tensor cores: choose float16 or bfloat16."
-NOT_PLAIN = "A launch in slow motion is of a forward pass without a block mask whose sequences fill their arrays."
+NOT_PLAIN = (
+    "A launch in slow motion is of a forward pass without a block mask whose sequences fill their arrays."
+)
 NOT_PACKED = (
-    "Here flash3 takes the query heads that share K and V as one; a launch in slow motion is of heads that it "
-    "takes apart."
+    "Here flash3 takes the query heads that share K and V as one; a launch in slow motion is of heads that "
+    "it takes apart."
 )
 
 
 WATCHDOG = (
-    "This GPU drives a display, and its driver ends every kernel that runs longer than about 2 s: a launch in "
-    "slow motion takes 5 s or more. Choose the CPU, or a GPU without a display."
+    "This GPU drives a display, and its driver ends every kernel that runs longer than about 2 s: a launch "
+    "in slow motion takes 5 s or more. Choose the CPU, or a GPU without a display."
 )
-NO_HOST_MEMORY = "This GPU cannot write into memory of the host, so that it cannot tell of its tiles while it runs."
+NO_HOST_MEMORY = (
+    "This GPU cannot write into memory of the host, so that it cannot tell of its tiles while it runs."
+)
 
 
 def check_gpu(*, times_out: bool, maps_memory: bool) -> None:
@@ -97,9 +101,7 @@ class LiveBuild(NamedTuple):
         first, *others = self.program.launches
         recording = Struct((*RECORDED, np.uint64(tile_ns)))
         first = replace(first, arguments=(*first.arguments, recording))
-        return replace(
-            self.program, defines={**self.program.defines, "LIVE": 1}, launches=(first, *others)
-        )
+        return replace(self.program, defines={**self.program.defines, "LIVE": 1}, launches=(first, *others))
 
 
 class ToldTiles(NamedTuple):
@@ -188,9 +190,7 @@ def flash3_build(problem: Problem, target: Target, chosen: Share) -> LiveBuild:
     variant = flash3.tiling_of(problem, "flash3", chosen)[0]
     cut = GroupCut(variant.tile, chosen.splits)
     numbered = [*tiles(problem, cut)]
-    told = (
-        (one.head, one.i, j) for one in numbered for of_group in one.of_groups for j in of_group
-    )
+    told = ((one.head, one.i, j) for one in numbered for of_group in one.of_groups for j in of_group)
     return LiveBuild(
         variant.tile,
         flash3.program(problem, target, chosen=chosen),
@@ -213,7 +213,11 @@ def _as_drawn(problem: Problem, cut: GroupCut, numbered: list[GroupTile]) -> Ite
 
 def _telling(problem: Problem, tile: TileSize, told: Iterable[Tile]) -> npt.NDArray[np.int32]:
     """How often each tile is told of."""
-    shape = problem.batch * problem.heads, ceil_div(problem.seqlen_q, tile.q), ceil_div(problem.seqlen_k, tile.k)
+    shape = (
+        problem.batch * problem.heads,
+        ceil_div(problem.seqlen_q, tile.q),
+        ceil_div(problem.seqlen_k, tile.k),
+    )
     count = np.zeros(shape, np.int32)
     places: Any = np.array([*told], np.intp).reshape(-1, 3)
     np.add.at(count, tuple(places.T), 1)

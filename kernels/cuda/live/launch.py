@@ -1,4 +1,4 @@
-"""A kernel on a GPU in slow motion, watched through host memory that it writes while it runs. Imports CuPy."""
+"""A kernel on a GPU in slow motion, watched through host memory that it writes. Imports CuPy."""
 
 import ctypes
 from contextlib import suppress
@@ -131,8 +131,8 @@ class SlowLaunch:
         )
         return max(1, count)
 
-    def __enter__(self) -> "SlowLaunch":
-        return self
+    def __enter__(self) -> None:
+        """All that it needs is there."""
 
     def start(self) -> None:
         """Enqueue it, and return."""
@@ -140,6 +140,10 @@ class SlowLaunch:
             for launch in self._launches:
                 launch()
         self._ended.record(self._stream)
+
+    def hurry(self) -> None:
+        """Wait no more: it ends as soon as its work is done."""
+        self._mapped[STOP].host[0] = 1
 
     @property
     def running(self) -> bool:
@@ -158,8 +162,8 @@ class SlowLaunch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let it run to its end without waits, and give back what it has."""
-        self._mapped[STOP].host[0] = 1
+        """Let it end, and give back what it has."""
+        self.hurry()
         try:
             self._stream.synchronize()
         finally:

@@ -96,7 +96,7 @@ def test_a_pace_that_nobody_can_follow_is_refused(seconds: float) -> None:
 
 def test_what_has_no_such_build_is_refused_with_the_reason() -> None:
     link = SlowLink()
-    with pytest.raises(UnsupportedError, match="on the CPU"):
-        run_live(LiveRequest(problem=PROBLEM, backend="cuda"), link, link.clock)
-    with pytest.raises(InputError, match=f"at most {MOST_TILES}"):
-        check_tiles(MOST_TILES + 1)
+    with pytest.raises(UnsupportedError, match="flash3"):
+        run_live(request_of("flash3"), link, link.clock)
+    with pytest.raises(InputError, match="at most 4096"):
+        check_tiles(MOST_TILES["cpu"] + 1, "cpu")

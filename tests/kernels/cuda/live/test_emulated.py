@@ -3,9 +3,9 @@
 The emulator has no clock: one that counts whenever it is read stands in. Memory of the host is plain memory.
 """
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import pytest
 
 from flashscope.kernels.catalogue.flash3_share import Share, TileShape
 from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.workspace import PARTIAL_O, PARTIAL_SUMS
 from flashscope.kernels.cuda.live.builds import (
     BEGUN,
     DUE,
@@ -24,18 +25,20 @@ from flashscope.kernels.cuda.live.builds import (
     live_build,
 )
 from flashscope.kernels.cuda.program import Program
-from flashscope.kernels.catalogue.workspace import PARTIAL_O, PARTIAL_SUMS
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.live import LiveKernel, kept_tiles
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cuda.clocked.clock import COUNTING
+from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.launch import Memory, guarded_memory, run
 from tests.kernels.cuda.emulator.running import drawn, needs_compiler, target, workspace
 from tests.matrix import chosen
 
 HOPPER = 900
 TILE_NS = 40_000
+AWAKE = (("__nanosleep(half < LONGEST_NAP_NS ? unsigned(half) : LONGEST_NAP_NS);", ""),)
+"""One that waits for ever does so alone: the emulator takes threads that nap for ever for a deadlock."""
 FOR_EVER = 1 << 50
 FULL = {"seqlen_q": 150, "seqlen_k": 300}
 CAUSAL = {"seqlen_q": 400, "seqlen_k": 400, "causal": True}
@@ -60,9 +63,7 @@ CASES: list[tuple[LiveKernel, str, int, dict[str, Any], Share | None]] = [
     ("flash3", "full, in parts", 64, FULL, PARTS),
     ("flash3", "wide", 256, CAUSAL, DRAWN._replace(shape=TileShape(2, 80))),
 ]
-each_case = chosen(
-    "kernel,name,head_dim,shape,share", CASES, [CASES[n] for n in (1, 4, 8, 10, 13)]
-)
+each_case = chosen("kernel,name,head_dim,shape,share", CASES, [CASES[n] for n in (1, 4, 8, 10, 13)])
 
 
 def asked(head_dim: int, shape: dict[str, Any]) -> Problem:
@@ -89,15 +90,20 @@ class Watched:
         for name, shape in zip((PARTIAL_O, PARTIAL_SUMS), parts, strict=True):
             self.buffers.setdefault(name, memory.empty(name, (2, *shape), np.float32))
         told = (build.telling.size, build.reporters)
-        words = ((TOLD, told, np.uint64), (STOP, 1, np.int32), (DUE, build.warps, np.uint64), (BEGUN, 1, np.uint64))
+        words = (
+            (TOLD, told, np.uint64),
+            (STOP, 1, np.int32),
+            (DUE, build.warps, np.uint64),
+            (BEGUN, 1, np.uint64),
+        )
         for name, size, dtype in words:
             self.buffers[name] = memory.copy(name, np.zeros(size, dtype))
         self.told = ToldSoFar(build, self.buffers[TOLD])
 
-    def run(self, program: Program, *, seed: int = 1) -> None:
+    def run(self, program: Program, edits: Edits = ()) -> None:
         """Run it to its end."""
-        edits = COUNTING if "LIVE" in program.defines else ()
-        run(program, self.buffers, seed=seed, arch=HOPPER, edits=edits)
+        counting = COUNTING if "LIVE" in program.defines else ()
+        run(program, self.buffers, seed=1, arch=HOPPER, edits=(*counting, *edits))
 
     def answer(self, program: Program) -> tuple[bytes, bytes]:
         """O and LSE of a run."""
@@ -157,15 +163,14 @@ def test_tiles_of_a_row_of_blocks_come_in_the_kernels_order_and_a_tiles_time_apa
 def test_it_is_read_while_it_runs_and_ends_when_it_is_told_to(case: Any) -> None:
     kernel, _, head_dim, shape, share = case
     with watching(kernel, head_dim, shape, share) as (_, watched), ThreadPoolExecutor(1) as pool:
-        running = pool.submit(watched.run, watched.build.slowed(FOR_EVER))
-        first = watched.told.fresh()
-        while not len(first.tile):
-            assert not running.done()
-            first = watched.told.fresh()
-        assert len(first.tile) < watched.build.tiles
+        running = pool.submit(watched.run, watched.build.slowed(FOR_EVER), AWAKE)
+        while not watched.buffers[TOLD].any():
+            if running.done():
+                break
+        assert not running.done()
+        assert len(watched.told.fresh().tile) < watched.build.tiles
         watched.buffers[STOP][0] = 1
         running.result()
-        rest = watched.told.fresh()
-        assert len(first.tile) + len(rest.tile) == watched.build.tiles
         slow = watched.buffers["o"].tobytes()
         assert slow == watched.answer(watched.build.program)[0]
+        assert np.count_nonzero(watched.buffers[TOLD]) == watched.build.telling.sum()
