@@ -1,11 +1,14 @@
 """A launch in slow motion in words."""
 
 from flashscope.app.words.timelines import problem_words
+from flashscope.app.words.units import ms_text
 from flashscope.kernels.workload.live import LiveRequest
-from flashscope.profiles.wire.events import LiveEnded
+from flashscope.profiles.wire.events import LiveEnded, LiveStarted
 
 SLOW = "In slow motion, never timed"
 WAITS = "the kernel waits between its tiles"
+BOARDS = "query blocks down, key blocks to the right · hatched: the mask skips it"
+SM_ROWS = "a row for each SM, a bar for each tile and its wait; darker: two blocks share the SM"
 NS = 1e9
 
 
@@ -15,9 +18,11 @@ def title_of(request: LiveRequest) -> str:
     return f"{SLOW}: {request.kernel} on the {where}, {problem_words(request.problem)}"
 
 
-def progress_text(request: LiveRequest, done: int, tiles: int, elapsed_ns: int) -> str:
+def progress_text(started: LiveStarted, done: int, elapsed_ns: int) -> str:
     """How far it is."""
-    return f"{done} of {tiles} tiles · {elapsed_ns / NS:.1f} of {request.seconds:g} s · {WAITS}"
+    waits = f"{WAITS}, {ms_text(started.tile_ns / 1e6)} after each" if started.tile_ns else WAITS
+    seconds = f"{elapsed_ns / NS:.1f} of {started.request.seconds:g} s"
+    return f"{done} of {started.tiles} tiles · {seconds} · {waits}"
 
 
 def ended_text(tiles: int, ended: LiveEnded) -> str:

@@ -286,6 +286,7 @@ class LiveStarted(EventBase, frozen=True, kw_only=True, tag="live-started"):
         block_k: Columns of a tile, Bc.
         tiles: How many are computed, of all heads.
         multiprocessors: SMs of the GPU; 0: it runs on a CPU.
+        tile_ns: How long a block waits after a tile; 0: the tiles of all blocks share the time, on a CPU.
     """
 
     request: LiveRequest
@@ -293,6 +294,7 @@ class LiveStarted(EventBase, frozen=True, kw_only=True, tag="live-started"):
     block_k: int
     tiles: int
     multiprocessors: int = 0
+    tile_ns: int = 0
 
 
 class LiveTiles(EventBase, frozen=True, kw_only=True, tag="live-tiles"):

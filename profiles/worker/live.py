@@ -69,10 +69,12 @@ class Watched(Protocol):
     Attributes:
         build: What runs.
         multiprocessors: SMs of the GPU.
+        tile_ns: How long a block waits after a tile.
     """
 
     build: LiveBuild
     multiprocessors: int
+    tile_ns: int
 
     def __enter__(self) -> None:
         """Everything is ready."""
@@ -109,6 +111,7 @@ def watch(request: LiveRequest, launch: Watched, link: Link, clock: Callable[[],
                 block_k=build.tile.k,
                 tiles=build.tiles,
                 multiprocessors=launch.multiprocessors,
+                tile_ns=launch.tile_ns,
             )
         )
         begun = due = clock()

@@ -6,15 +6,15 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar
 from flashscope.app.control.live_launch import LiveLaunch
 from flashscope.app.look.theme import Theme
 from flashscope.app.plots.timeline.live_grid import LiveGrid
+from flashscope.app.plots.timeline.live_rows import LiveRows
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
-from flashscope.app.words.live import ended_text, progress_text, stopped_text, title_of
+from flashscope.app.words.live import BOARDS, SM_ROWS, ended_text, progress_text, stopped_text, title_of
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.profiles.wire.events import LiveEnded, LiveStarted, LiveTiles
 
-UNIT = "query blocks down, key blocks to the right · hatched: the mask skips it"
 END, END_WORDS = "timeline.live.end", "End the launch in slow motion, or put its board away (Esc)"
 TICK_MS = 100  # between two looks at the clock
 NS_IN_MS = 1_000_000
@@ -25,6 +25,7 @@ class LiveBoard(Card):
 
     Attributes:
         grid: The tiles.
+        rows: The SMs of a GPU.
         told: How far it is, or what came of it.
         open: Whether there is a launch to show.
         aside: Whether something else is shown nevertheless, as a story's stop on a stage.
@@ -40,12 +41,14 @@ class LiveBoard(Card):
     shown_changed = Signal()
 
     def __init__(self, launch: LiveLaunch, theme: Theme) -> None:
-        super().__init__("Live", UNIT)
+        super().__init__("Live", BOARDS)
         self.open = self.aside = self._brief = False
         self._launch, self._begun = launch, QElapsedTimer()
         self._request: LiveRequest | None = None
-        self._done = self._tiles = 0
-        self.grid, self.told, self.bar = LiveGrid(theme), ElidedLabel(), QProgressBar(textVisible=False)
+        self._started: LiveStarted | None = None
+        self._done = 0
+        self.grid, self.rows = LiveGrid(theme), LiveRows(theme)
+        self.told, self.bar = ElidedLabel(), QProgressBar(textVisible=False)
         self.told.setAccessibleName("How far the launch is")
         self.bar.setAccessibleName("Tiles that are done")
         self.end = does(text_button("Cancel", END_WORDS, self.put_away), END)
@@ -54,7 +57,11 @@ class LiveBoard(Card):
         line.addWidget(self.end)
         self.body.addLayout(line)
         self.body.addWidget(self.bar)
-        self.body.addWidget(self.grid, 1)
+        pictures = QHBoxLayout()
+        pictures.setSpacing(16)
+        pictures.addWidget(self.grid, 3)
+        pictures.addWidget(self.rows, 2)
+        self.body.addLayout(pictures, 1)
         self._timer = QTimer(self, interval=TICK_MS)
         self._timer.timeout.connect(self._tell)
         launch.changed.connect(self._follow)
@@ -107,13 +114,14 @@ class LiveBoard(Card):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         self.grid.apply_theme(theme)
+        self.rows.apply_theme(theme)
 
     def _follow(self) -> None:
         """Another launch is asked for, or none any more."""
         request = self._launch.asked
         self.end.setText("Cancel" if request is not None else "Close")
         if request is not None:
-            self._request, self._done, self._tiles = request, 0, 0
+            self._request, self._started, self._done = request, None, 0
             self._name()
             self.told.setText("Waiting for the worker …")
             self.bar.setRange(0, 0)
@@ -126,10 +134,12 @@ class LiveBoard(Card):
         self.set_title("" if self._brief else told)
 
     def _begin(self, started: LiveStarted) -> None:
-        self._tiles = started.tiles
+        self._started = started
+        self.set_unit(f"{BOARDS} · {SM_ROWS}" if started.multiprocessors else BOARDS)
         self.bar.setRange(0, started.tiles)
         self.bar.setValue(0)
         self.grid.begin(started)
+        self.rows.begin(started)
         self._begun.start()
         self._timer.start()
         self._tell()
@@ -139,17 +149,25 @@ class LiveBoard(Card):
         self._done += len(lit)
         self.bar.setValue(self._done)
         self.grid.light(lit)
+        self.rows.light(tiles)
 
     def _tell(self) -> None:
-        if self._request is not None:
+        if self._started is not None:
             elapsed_ns = self._begun.elapsed() * NS_IN_MS
-            self.told.setText(progress_text(self._request, self._done, self._tiles, elapsed_ns))
+            self.told.setText(progress_text(self._started, self._done, elapsed_ns))
+            self.rows.tick(elapsed_ns)
 
     def _end(self, ended: LiveEnded) -> None:
+        self.rows.tick(ended.took_ns)
         self._rest(ended_text(self._tiles, ended))
 
     def _stop(self, reason: str) -> None:
         self._rest(stopped_text(self._done, self._tiles, reason))
+
+    @property
+    def _tiles(self) -> int:
+        """Of the launch, as far as it has told."""
+        return 0 if self._started is None else self._started.tiles
 
     def _rest(self, text: str) -> None:
         self._timer.stop()

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
@@ -18,7 +17,7 @@ from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.timelines import problem_words
 from flashscope.app.words.units import seqlen_text
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.workload.live import LiveRequest
+from flashscope.kernels.workload.live import LiveKernel, LiveRequest
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.timeline import ClockedKernel, TimelineRequest
 from flashscope.profiles.plan.machine import Machine
@@ -41,7 +40,9 @@ ELSEWHERE: tuple[ClockedKernel, ...] = ("flash2",)  # on a GPU that is no Hopper
 IN_16_BITS = Problem(seqlen_q=1024, seqlen_k=1024, dtype="float16")
 BAR_PX = 120
 RECORD, GIVE_UP, LIVE = "timeline.record", "timeline.cancel", "timeline.live"
-LIVE_WORDS = "Launch in slow motion on the CPU, and watch its tiles"
+LIVE_WORDS = "Launch in slow motion, and watch its tiles"
+IN_NUMPY: Sequence[LiveKernel] = ("flash2", "flash1")
+IN_CUDA: Sequence[LiveKernel] = ("flash3", *IN_NUMPY)
 SECONDS, FIRST_S = (5, 10, 15, 30, 60), 15
 
 
@@ -79,11 +80,13 @@ class RecordBar(QWidget):
         keep(self.bar, self.bar.setFixedWidth, BAR_PX)
         self.cancel = does(text_button("Cancel", "Stop recording", self.given_up.emit), GIVE_UP)
         self.live = does(text_button("Live", LIVE_WORDS, self.launch), LIVE)
+        self.live_kernels = choice_of("Kernel to launch in slow motion", [(name, name) for name in IN_NUMPY])
         self.seconds = choice_of("Seconds of a launch in slow motion", [(f"{s} s", s) for s in SECONDS])
         self.seconds.setCurrentIndex(self.seconds.findData(FIRST_S))
         problem = (self.seqlens, self.dims, self.heads, self.masks)
         self.choices = (self.devices, self.kernels, self.gpu_kernels, *problem)
-        shown = (*self.choices, self.record, self.live, self.seconds, self.why_not)
+        slow = (self.live, self.live_kernels, self.seconds)
+        shown = (*self.choices, self.record, *slow, self.why_not)
         line = Lines((*shown, self.progress, self.bar, self.cancel), (), 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -132,14 +135,15 @@ class RecordBar(QWidget):
             self.asked.emit(self.requests)
 
     def launch(self) -> None:
-        """Ask for a launch in slow motion of what is chosen, of two kernels the second."""
+        """Ask for a launch in slow motion of what is chosen, on the device that is."""
         if self.live.isEnabled() and not self.live.isHidden():
-            problem, kernel = (
-                replace(self.requests[-1].problem, dtype="float32"),
-                self.kernels.currentData()[-1],
-            )
             self.launched.emit(
-                LiveRequest(problem=problem, kernel=kernel, seconds=self.seconds.currentData())
+                LiveRequest(
+                    problem=self.requests[-1].problem,
+                    backend=self.devices.currentData(),
+                    kernel=self.live_kernels.currentData(),
+                    seconds=self.seconds.currentData(),
+                )
             )
 
     def block(self, reason: str, short: str = "") -> None:
@@ -155,7 +159,7 @@ class RecordBar(QWidget):
         """Show how far a timeline is in place of what can be chosen; None: the other way round."""
         self._asked = request is not None
         self._show_choices()
-        for part in (self.record, self.live, self.seconds):
+        for part in (self.record, self.live, self.live_kernels, self.seconds):
             part.setVisible(request is None)
         self.why_not.setVisible(request is None and bool(self.why_not.text()))
         for other in (self.progress, self.bar, self.cancel):
@@ -181,8 +185,17 @@ class RecordBar(QWidget):
             part.setVisible(not self._asked)
         self.devices.setVisible(not self._asked and self._has_gpu)
         on_cpu = self.devices.currentData() == "cpu"
+        self._offer_live(IN_NUMPY if on_cpu or not self._has_flash3 else IN_CUDA)
         self.kernels.setVisible(not self._asked and on_cpu)
         self.gpu_kernels.setVisible(not self._asked and not on_cpu and self._has_flash3)
+
+    def _offer_live(self, kernels: Sequence[LiveKernel]) -> None:
+        """Offer these to be launched in slow motion; the first of others than before is chosen."""
+        box = self.live_kernels
+        if [box.itemData(place) for place in range(box.count())] != [*kernels]:
+            box.clear()
+            for name in kernels:
+                box.addItem(name, name)
 
     def show_progress(self, request: TimelineRequest | None, done: int, total: int) -> None:
         """Say which round runs."""

@@ -70,6 +70,7 @@ class SlowLaunch:
     Attributes:
         build: What runs.
         multiprocessors: The SMs of the GPU.
+        tile_ns: How long a block waits after a tile.
         program: The program as it is slowed down.
 
     Raises:
@@ -91,7 +92,8 @@ class SlowLaunch:
         self.multiprocessors = device.multiprocessors or 1
         kernels = load_kernels(self.build.slowed(0))
         chain = self.build.chain(self.multiprocessors * self.residents(kernels[0]))
-        self.program = self.build.slowed(round(request.seconds * NS / chain))
+        self.tile_ns = round(request.seconds * NS / chain)
+        self.program = self.build.slowed(self.tile_ns)
         with cupy.cuda.using_allocator(None):
             inputs = make_inputs(problem, "cuda")
             self._plain = prepare(spec, problem, inputs, "cuda")
