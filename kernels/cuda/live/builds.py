@@ -196,12 +196,12 @@ def flash3_build(problem: Problem, target: Target, chosen: Share) -> LiveBuild:
         flash3.program(problem, target, chosen=chosen),
         _telling(problem, variant.tile, told),
         variant.groups,
-        tuple(max(map(len, one.of_groups)) for one in _as_drawn(problem, cut, numbered)),
+        tuple(max(map(len, one.of_groups)) for one in as_drawn(problem, cut, numbered)),
         bool(variant.schedule),
     )
 
 
-def _as_drawn(problem: Problem, cut: GroupCut, numbered: list[GroupTile]) -> Iterator[GroupTile]:
+def as_drawn(problem: Problem, cut: GroupCut, numbered: list[GroupTile]) -> Iterator[GroupTile]:
     """The tiles in the order in which blocks take them: `Work::place` of flash3_tiles.cuh."""
     heads, rows = problem.batch * problem.heads * cut.splits, ceil_div(problem.seqlen_q, cut.tile.q)
     section = min(heads, flash3.section(problem) * cut.splits)

@@ -6,6 +6,7 @@ The emulator has no clock: one that counts whenever it is read stands in. Memory
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from flashscope.kernels.catalogue.flash3_share import Share, TileShape
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.workspace import PARTIAL_O, PARTIAL_SUMS
+from flashscope.kernels.cuda.clocked.groups import GroupCut, tiles
 from flashscope.kernels.cuda.live.builds import (
     BEGUN,
     DUE,
@@ -21,6 +23,7 @@ from flashscope.kernels.cuda.live.builds import (
     TOLD,
     LiveBuild,
     ToldSoFar,
+    as_drawn,
     flash3_build,
     live_build,
 )
@@ -176,3 +179,22 @@ def test_it_is_read_while_it_runs_and_ends_when_it_is_told_to(case: Any) -> None
         slow = watched.buffers["o"].tobytes()
         assert slow == watched.answer(watched.build.program)[0]
         assert np.count_nonzero(watched.buffers[TOLD]) == watched.build.telling.sum()
+
+
+@needs_compiler
+@pytest.mark.parametrize(("heads", "causal"), [(3, True), (3, False)])
+def test_a_block_that_stays_draws_the_tiles_in_the_order_that_its_pace_is_made_for(
+    heads: int, causal: bool
+) -> None:
+    shape = {"seqlen_q": 500, "seqlen_k": 500, "heads": heads, "causal": causal}
+    with watching("flash3", 64, shape, DRAWN) as (problem, watched):
+        slowed = watched.build.slowed(TILE_NS)
+        first, *others = slowed.launches
+        watched.run(replace(slowed, launches=(replace(first, grid=1), *others)))
+        told = watched.told.fresh()
+    drawn_tiles = list(dict.fromkeys((head, i) for head, i, _ in told.tile.tolist()))
+    steps = [sum(tile[:2] == [*one] for tile in told.tile.tolist()) for one in drawn_tiles]
+    assert tuple(steps) == watched.build.steps
+    cut = GroupCut(watched.build.tile)
+    numbered = [*tiles(problem, cut)]
+    assert drawn_tiles == [(one.head, one.i) for one in as_drawn(problem, cut, numbered)]
