@@ -20,7 +20,9 @@ def title_of(request: LiveRequest) -> str:
 
 def progress_text(started: LiveStarted, done: int, elapsed_ns: int) -> str:
     """How far it is."""
-    waits = f"{WAITS}, {ms_text(started.tile_ns / 1e6)} after each" if started.tile_ns else WAITS
+    share = started.tile_ns / NS
+    each = f"{share:.3g} s" if share >= 1 else ms_text(share * 1e3)
+    waits = f"{WAITS}, {each} after each" if share else WAITS
     seconds = f"{elapsed_ns / NS:.1f} of {started.request.seconds:g} s"
     return f"{done} of {started.tiles} tiles · {seconds} · {waits}"
 

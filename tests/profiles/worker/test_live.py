@@ -1,7 +1,11 @@
 """A launch in slow motion, on a clock that a test moves: its order, its pace, its bits, and its end."""
 
+import numpy as np
 import pytest
+from msgspec.structs import replace
 
+from flashscope.kernels.cuda.live.builds import ToldTiles, live_build
+from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS, Target
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.live import (
     MOST_TILES,
@@ -14,7 +18,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.events import LiveStarted, LiveTiles
 from flashscope.profiles.wire.messages import Message
 from flashscope.profiles.worker.child import CancelledError, Link
-from flashscope.profiles.worker.live import FRAMES_S, TileFrames, run_live
+from flashscope.profiles.worker.live import FRAMES_S, TileFrames, run_live, watch
 
 S = 1_000_000_000
 PROBLEM = Problem(seqlen_q=600, seqlen_k=1100, batch=1, heads=2, head_dim=16, dtype="float32", causal=True)
@@ -100,3 +104,67 @@ def test_what_has_no_such_build_is_refused_with_the_reason() -> None:
         run_live(request_of("flash3"), link, link.clock)
     with pytest.raises(InputError, match="at most 4096"):
         check_tiles(MOST_TILES["cpu"] + 1, "cpu")
+
+
+class Gpu:
+    """A launch that runs by itself: every 100 ms of its clock the next of 40 tiles is done, on SM 7."""
+
+    multiprocessors, tile_ns, tiles = 132, 100_000_000, 40
+
+    def __init__(self, link: SlowLink) -> None:
+        problem = replace(PROBLEM, dtype="float16", head_dim=64)
+        self.build = live_build("flash2", problem, Target((9, 0), SHARED_MEMORY_LIMITS[9, 0], 132))
+        self.request = LiveRequest(problem=problem, backend="cuda")
+        self.begun = self.told = 0
+        self.closed = False
+        self._link = link
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None:
+        self.closed = True
+
+    def start(self) -> None:
+        self.begun = self._link.now
+
+    @property
+    def done(self) -> int:
+        """How many tiles are."""
+        return min(self.tiles, (self._link.now - self.begun) // self.tile_ns)
+
+    @property
+    def running(self) -> bool:
+        return self.done < self.tiles
+
+    def fresh(self) -> ToldTiles:
+        tile = np.array([(0, 0, n) for n in range(self.told, self.done)], np.int32).reshape(-1, 3)
+        times = np.arange(self.told, self.done, dtype=np.int64) * self.tile_ns
+        self.told = self.done
+        return ToldTiles(tile, times, np.full(len(tile), 7, np.int32))
+
+    def same(self) -> bool:
+        return not self.closed
+
+
+def test_a_gpu_is_looked_at_thirty_times_a_second_and_told_of_while_it_runs() -> None:
+    link = SlowLink()
+    gpu = Gpu(link)
+    ended = watch(gpu.request, gpu, link, link.clock)
+    begun, *frames = link.said
+    assert isinstance(begun, LiveStarted)
+    assert (begun.multiprocessors, begun.tile_ns, begun.tiles) == (132, gpu.tile_ns, gpu.build.tiles)
+    assert [tuple(one.tile.numpy()[:, 2]) for one in link.frames] == [(n,) for n in range(gpu.tiles)]
+    assert len(frames) == gpu.tiles
+    assert {one.sm.numpy().item() for one in link.frames if one.sm is not None} == {7}
+    assert ended.same
+    assert ended.took_ns == pytest.approx(gpu.tiles * gpu.tile_ns, abs=S / FRAMES_S)
+    assert gpu.closed
+
+
+def test_a_gpu_that_is_given_up_is_left_within_a_frame() -> None:
+    link = SlowLink(patience=10)
+    gpu = Gpu(link)
+    with pytest.raises(CancelledError):
+        watch(gpu.request, gpu, link, link.clock)
+    assert gpu.closed
+    assert link.now - gpu.begun == pytest.approx(11 * S / FRAMES_S, rel=0.01)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -21,7 +22,7 @@ from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.wire.events import LiveEnded, LiveStarted, LiveTiles, RequestFailed
 from tests.app.bench import NoRecorder
-from tests.app.fakes import SilentEngine
+from tests.app.fakes import GPU, GPU_MACHINE, SilentEngine
 
 
 class LiveEngine(SilentEngine):
@@ -167,3 +168,86 @@ def test_a_stage_shows_the_launch_in_front_and_a_storys_stop_puts_it_aside(desk:
     staging.leave()
     assert desk.board.isVisible()
     assert desk.board.end.isVisible()
+
+
+def launch_on_gpu(desk: Desk, seconds: int = 10) -> LiveStarted:
+    """Launch what is chosen on a Hopper of 4 SMs, in tiles of 128 by 256."""
+    bar = desk.page.bar
+    bar.show_machine(GPU_MACHINE)
+    bar.seqlens.setCurrentIndex(bar.seqlens.findData(512))
+    bar.seconds.setCurrentIndex(bar.seconds.findData(seconds))
+    bar.live.click()
+    request = desk.engine.asked[-1]
+    shape = {"block_q": 128, "block_k": 256, "tiles": 32, "multiprocessors": 4, "tile_ns": 2_500_000_000}
+    started = LiveStarted(request=request, **shape)
+    desk.live.take(started)
+    return started
+
+
+def test_a_launch_is_of_the_kernel_that_is_chosen_on_the_device_that_is(desk: Desk) -> None:
+    bar = desk.page.bar
+
+    def offered() -> list[str]:
+        return [bar.live_kernels.itemText(place) for place in range(bar.live_kernels.count())]
+
+    assert offered() == ["flash2", "flash1"]
+    request = launch_on_gpu(desk).request
+    assert (request.backend, request.kernel, request.problem.dtype) == ("cuda", "flash3", "float16")
+    assert offered() == ["flash3", "flash2", "flash1"]
+    assert desk.page.staging.provenance.badge == "LIVE GPU · flash3 in slow motion"
+    desk.live.take(LiveEnded(took_ns=10_000_000_000, same=True))
+    bar.live_kernels.setCurrentIndex(2)
+    bar.live.click()
+    assert desk.engine.asked[-1].kernel == "flash1"
+    desk.live.take(RequestFailed(request="live", reason="It was cancelled."))
+    bar.devices.setCurrentIndex(bar.devices.findData("cpu"))
+    bar.live.click()
+    request = desk.engine.asked[-1]
+    assert (request.backend, request.kernel, request.problem.dtype) == ("cpu", "flash2", "float32")
+    ampere = msgspec.structs.replace(GPU, compute_capability=(8, 0))
+    bar.show_machine(msgspec.structs.replace(GPU_MACHINE, devices=(ampere,)))
+    assert offered() == ["flash2", "flash1"]
+
+
+def test_each_sm_has_a_row_in_which_its_tiles_stand_when_they_were_done_up_to_now(desk: Desk) -> None:
+    launch_on_gpu(desk)
+    rows = desk.board.rows
+    assert rows.isVisible()
+    assert "a row for each SM" in desk.board._unit.text()
+    tile = np.array([(0, 0, 0), (1, 0, 0), (0, 0, 1)], np.int32)
+    done, sm = np.array([0, 0, 2_500_000_000], np.int64), np.array([0, 2, 2], np.int32)
+    told = Array.of(tile), Array.of(done)
+    desk.live.take(LiveTiles(tile=told[0], finished_ns=told[1], t_ns=0, sm=Array.of(sm)))
+    rows.tick(2_600_000_000)
+    picture, field = rows.grab().toImage(), rows.field
+
+    def lit(row: int, seconds: float) -> bool:
+        x = field.left() + field.width() * seconds / 10
+        y = field.top() + field.height() * (row + 0.5) / 4
+        return picture.pixelColor(round(x), round(y)).name() != DARK.raised.lower()
+
+    assert [lit(row, 1.0) for row in range(4)] == [True, False, True, False]
+    assert not lit(2, 4.0), "what comes is not shown"
+    assert rows.grab().toImage() == picture
+    rows.tick(6_000_000_000)
+    picture = rows.grab().toImage()
+    assert [lit(row, 4.0) for row in range(4)] == [False, False, True, False]
+    rows.tick(20_000_000_000)
+    assert rows.bar_rect(2, 0).width() < field.width() / 5, "the axis has grown"
+
+
+def test_a_launch_on_a_gpu_says_that_it_is_slow_and_how_long_each_tile_waits(desk: Desk) -> None:
+    launch_on_gpu(desk)
+    assert "In slow motion, never timed: flash3 on the GPU" in desk.board._title.text()
+    desk.board._tell()
+    assert desk.board.told.text().endswith("the kernel waits between its tiles, 2.5 s after each")
+
+
+def test_a_launch_on_a_cpu_has_no_rows_of_sms(desk: Desk) -> None:
+    launch_on_gpu(desk)
+    desk.live.take(LiveEnded(took_ns=10_000_000_000, same=True))
+    desk.page.bar.devices.setCurrentIndex(desk.page.bar.devices.findData("cpu"))
+    desk.launch()
+    assert not desk.board.rows.isVisible()
+    desk.light((0, 0, 0))
+    assert desk.grid.state[0, 0, 0] == DONE
