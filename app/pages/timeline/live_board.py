@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar
 from flashscope.app.control.live_launch import LiveLaunch
 from flashscope.app.look.theme import Theme
 from flashscope.app.plots.timeline.live_grid import LiveGrid
-from flashscope.app.plots.timeline.live_rows import LiveRows
+from flashscope.app.plots.timeline.sm_rows import SmRows
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
@@ -47,7 +47,7 @@ class LiveBoard(Card):
         self._request: LiveRequest | None = None
         self._started: LiveStarted | None = None
         self._done = 0
-        self.grid, self.rows = LiveGrid(theme), LiveRows(theme)
+        self.grid, self.rows = LiveGrid(theme), SmRows(theme)
         self.told, self.bar = ElidedLabel(), QProgressBar(textVisible=False)
         self.told.setAccessibleName("How far the launch is")
         self.bar.setAccessibleName("Tiles that are done")

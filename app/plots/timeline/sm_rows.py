@@ -20,7 +20,7 @@ GAP_PX, GAPPED_PX = 1, 5  # between bars that are as wide as that
 NS = 1e9
 
 
-class LiveRows(QWidget):
+class SmRows(QWidget):
     """Shows which SM did a tile when: each bar begins where a tile ended and lasts as long as its wait.
 
     Attributes:
