@@ -8,7 +8,10 @@ from flashscope.profiles.wire.events import LiveEnded, LiveStarted
 SLOW = "In slow motion, never timed"
 WAITS = "the kernel waits between its tiles"
 BOARDS = "query blocks down, key blocks to the right · hatched: the mask skips it"
-SM_ROWS = "a row for each SM, a bar for each tile and its wait; darker: two blocks share the SM"
+SM_ROWS = (
+    "A row for each SM, a bar for each tile: it begins where the tile was done and lasts as long as the wait "
+    "after it. In full colour two blocks run on the SM side by side."
+)
 NS = 1e9
 
 
@@ -25,6 +28,11 @@ def progress_text(started: LiveStarted, done: int, elapsed_ns: int) -> str:
     waits = f"{WAITS}, {each} after each" if share else WAITS
     seconds = f"{elapsed_ns / NS:.1f} of {started.request.seconds:g} s"
     return f"{done} of {started.tiles} tiles · {seconds} · {waits}"
+
+
+def at_work_text(busy: int, multiprocessors: int) -> str:
+    """How many SMs have had anything to do."""
+    return f"{busy} of {multiprocessors} SMs have done a tile"
 
 
 def ended_text(tiles: int, ended: LiveEnded) -> str:

@@ -11,7 +11,7 @@ from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
-from flashscope.app.words.live import BOARDS, SM_ROWS, ended_text, progress_text, stopped_text, title_of
+from flashscope.app.words.live import BOARDS, ended_text, progress_text, stopped_text, title_of
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.profiles.wire.events import LiveEnded, LiveStarted, LiveTiles
 
@@ -135,7 +135,6 @@ class LiveBoard(Card):
 
     def _begin(self, started: LiveStarted) -> None:
         self._started = started
-        self.set_unit(f"{BOARDS} · {SM_ROWS}" if started.multiprocessors else BOARDS)
         self.bar.setRange(0, started.tiles)
         self.bar.setValue(0)
         self.grid.begin(started)

@@ -10,12 +10,15 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX, Theme
 from flashscope.app.look.zoom import keep, px
+from flashscope.app.widgets.plain import set_tip
+from flashscope.app.words.live import SM_ROWS, at_work_text
 from flashscope.profiles.wire.events import LiveStarted, LiveTiles
 
 PIXELS = 200, 160
 LINE = 1.6  # of the height of letters: the words over and under the rows
 SIDE = 4.2  # of the same: the names of rows
-ALPHA = 150  # of a bar: where two blocks share an SM it is darker
+ALPHA = 150  # of a bar: where two blocks share an SM it is nearly in full colour
+SPACED_PX = 3  # rows that are as high have a line between them
 GAP_PX, GAPPED_PX = 1, 5  # between bars that are as wide as that
 NS = 1e9
 
@@ -37,6 +40,7 @@ class SmRows(QWidget):
         self._picture: QPixmap | None = None
         keep(self, self.setMinimumSize, *PIXELS)
         self.setAccessibleName("SMs of the launch, and when each did its tiles")
+        set_tip(self, SM_ROWS)
         self.hide()
 
     def begin(self, started: LiveStarted) -> None:
@@ -109,7 +113,8 @@ class SmRows(QWidget):
         wide = max(1.0, self._tile_ns * a_ns)
         gap = px(GAP_PX) if wide >= px(GAPPED_PX) else 0
         left = field.left() + finished_ns * a_ns
-        return QRectF(left, field.top() + sm * high, min(wide - gap, field.right() - left), high)
+        line = 1 if high >= SPACED_PX else 0
+        return QRectF(left, field.top() + sm * high, min(wide - gap, field.right() - left), high - line)
 
     def _painted(self) -> QPixmap:
         ratio = self.devicePixelRatioF()
@@ -137,7 +142,12 @@ class SmRows(QWidget):
         painter.drawText(names, right | Qt.AlignmentFlag.AlignTop, "SM 0")
         painter.drawText(names, right | Qt.AlignmentFlag.AlignBottom, f"SM {self.rows - 1}")
         above = QRectF(field.left(), 0, field.width(), letters)
-        painter.drawText(above, left, "when each SM did its tiles")
+        told = at_work_text(len(np.unique(self.bars[:, 0])), self.rows)
+        painter.drawText(
+            above,
+            left,
+            painter.fontMetrics().elidedText(told, Qt.TextElideMode.ElideRight, int(field.width())),
+        )
         below = QRectF(field.left(), field.bottom(), field.width(), letters)
         bottom = Qt.AlignmentFlag.AlignBottom
         painter.drawText(below, left | bottom, "0 s")

@@ -213,7 +213,7 @@ def test_each_sm_has_a_row_in_which_its_tiles_stand_when_they_were_done_up_to_no
     launch_on_gpu(desk)
     rows = desk.board.rows
     assert rows.isVisible()
-    assert "a row for each SM" in desk.board._unit.text()
+    assert "A row for each SM" in rows.toolTip()
     tile = np.array([(0, 0, 0), (1, 0, 0), (0, 0, 1)], np.int32)
     done, sm = np.array([0, 0, 2_500_000_000], np.int64), np.array([0, 2, 2], np.int32)
     told = Array.of(tile), Array.of(done)
