@@ -11,7 +11,7 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cpu.device import describe
 from flashscope.kernels.cpu.live import TellingLaunch
 from flashscope.kernels.cuda.device import describe as describe_gpu
-from flashscope.kernels.cuda.live.builds import LiveBuild, ToldTiles
+from flashscope.kernels.cuda.live.told import ToldTiles
 from flashscope.kernels.launching.launch import make_inputs, prepare
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.live import LiveRequest, Tile, check_pace, check_tiles, kept_tiles
@@ -67,12 +67,14 @@ class Watched(Protocol):
     """A launch in slow motion that runs by itself; `kernels.cuda.live.launch.SlowLaunch` is one.
 
     Attributes:
-        build: What runs.
+        tile: Br and Bc.
+        tiles: How many tiles are computed, of all heads.
         multiprocessors: SMs of the GPU.
         tile_ns: How long a block waits after a tile.
     """
 
-    build: LiveBuild
+    tile: tuple[int, int]
+    tiles: int
     multiprocessors: int
     tile_ns: int
 
@@ -102,14 +104,14 @@ def watch(request: LiveRequest, launch: Watched, link: Link, clock: Callable[[],
     Raises:
         CancelledError: It is no longer wanted; it has ended nevertheless.
     """
-    build, frame = launch.build, round(NS / FRAMES_S)
+    frame, (block_q, block_k) = round(NS / FRAMES_S), launch.tile
     with launch:
         link.send(
             LiveStarted(
                 request=request,
-                block_q=build.tile.q,
-                block_k=build.tile.k,
-                tiles=build.tiles,
+                block_q=block_q,
+                block_k=block_k,
+                tiles=launch.tiles,
                 multiprocessors=launch.multiprocessors,
                 tile_ns=launch.tile_ns,
             )

@@ -58,7 +58,9 @@ class SmRows(QWidget):
             return
         fresh = np.stack((tiles.sm.numpy(), tiles.finished_ns.numpy()), axis=1).astype(np.int64)
         self.bars = np.concatenate((self.bars, fresh))
-        self.rows = max(self.rows, int(fresh[:, 0].max(initial=0)) + 1)
+        last = int(fresh[:, 0].max(initial=0))
+        if last >= self.rows:  # a GPU may number more SMs than it has
+            self.rows, self._picture = last + 1, None
         self.tick(int(fresh[:, 1].max(initial=0)))
         if self._picture is not None:
             with QPainter(self._picture) as painter:

@@ -24,7 +24,6 @@ from flashscope.kernels.workload.problem import Problem
 
 RECORDED = TOLD, STOP, DUE, BEGUN = "live_told", "live_stop", "live_due", "live_begun"
 """Buffers of a launch, in the order of Recording in live.cuh."""
-SM_BITS = 16  # of a word of `TOLD`, below the ns
 WARP = 32
 IN_16_BITS = "In slow motion a GPU runs the kernels on its tensor cores: choose float16 or bfloat16."
 NOT_PLAIN = (
@@ -102,46 +101,6 @@ class LiveBuild(NamedTuple):
         recording = Struct((*RECORDED, np.uint64(tile_ns)))
         first = replace(first, arguments=(*first.arguments, recording))
         return replace(self.program, defines={**self.program.defines, "LIVE": 1}, launches=(first, *others))
-
-
-class ToldTiles(NamedTuple):
-    """Tiles that are done, in the order in which they were. T tiles.
-
-    Attributes:
-        tile: int32 (T, 3): head, i and j.
-        finished_ns: int64 (T,): when, since the launch began.
-        sm: int32 (T,): the SM that ended each.
-    """
-
-    tile: npt.NDArray[np.int32]
-    finished_ns: npt.NDArray[np.int64]
-    sm: npt.NDArray[np.int32]
-
-
-class ToldSoFar:
-    """Reads what a launch has told so far.
-
-    Args:
-        build: What runs.
-        told: uint64 (slots, reporters): the memory that it tells in.
-    """
-
-    def __init__(self, build: LiveBuild, told: npt.NDArray[np.uint64]) -> None:
-        self._told, self._shape = told, build.telling.shape
-        self._left = build.telling.reshape(-1).copy()  # who has still to tell; -1: it was told of
-        self._left[self._left == 0] = -1
-
-    def fresh(self) -> ToldTiles:
-        """The tiles of which all have told, and had not when this was asked last."""
-        words = self._told.copy()
-        done = np.flatnonzero((np.count_nonzero(words, axis=1) == self._left) & (self._left > 0))
-        self._left[done] = -1
-        last = words[done].max(axis=1, initial=0)
-        order = np.argsort(last, kind="stable")
-        done, last = done[order], last[order]
-        tile = np.stack(np.unravel_index(done, self._shape), axis=1).astype(np.int32)
-        sm = (last & np.uint64((1 << SM_BITS) - 1)).astype(np.int32) - 1
-        return ToldTiles(tile, (last >> np.uint64(SM_BITS)).astype(np.int64), sm)
 
 
 def live_build(kernel: LiveKernel, problem: Problem, target: Target) -> LiveBuild:

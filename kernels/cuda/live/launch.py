@@ -20,11 +20,10 @@ from flashscope.kernels.cuda.live.builds import (
     STOP,
     TOLD,
     LiveBuild,
-    ToldSoFar,
-    ToldTiles,
     check_gpu,
     live_build,
 )
+from flashscope.kernels.cuda.live.told import ToldSoFar, ToldTiles
 from flashscope.kernels.launching.launch import make_inputs, prepare
 from flashscope.kernels.workload.errors import KernelError, UnsupportedError
 from flashscope.kernels.workload.live import LiveRequest, check_tiles
@@ -69,6 +68,8 @@ class SlowLaunch:
 
     Attributes:
         build: What runs.
+        tile: Its tile, Br and Bc.
+        tiles: How many are computed, of all heads.
         multiprocessors: The SMs of the GPU.
         tile_ns: How long a block waits after a tile.
         program: The program as it is slowed down.
@@ -88,7 +89,8 @@ class SlowLaunch:
             raise UnsupportedError(refused)
         check_gpu(times_out=_attribute(KERNEL_TIMEOUT), maps_memory=_attribute(MAPS_HOST_MEMORY))
         self.build: LiveBuild = live_build(request.kernel, problem, current_target())
-        check_tiles(self.build.tiles, "cuda")
+        self.tile, self.tiles = self.build.tile, self.build.tiles
+        check_tiles(self.tiles, "cuda")
         self.multiprocessors = device.multiprocessors or 1
         kernels = load_kernels(self.build.slowed(0))
         chain = self.build.chain(self.multiprocessors * self.residents(kernels[0]))
@@ -115,7 +117,7 @@ class SlowLaunch:
         slots = self.build.telling.size, self.build.reporters
         for name, shape, dtype in ((TOLD, slots, np.uint64), (STOP, (1,), np.int32)):
             self._mapped[name] = MappedArray(shape, dtype)
-        self._told = ToldSoFar(self.build, self._mapped[TOLD].host)
+        self._told = ToldSoFar(self.build.telling, self._mapped[TOLD].host)
         self._launches = bind_launches(self.program, kernels, {**self._arrays, **self._mapped})
         cupy.cuda.Device().synchronize()
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from flashscope.kernels.cuda.live.builds import ToldTiles, live_build
-from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS, Target
+from flashscope.kernels.cuda.live.told import ToldTiles
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.live import (
     MOST_TILES,
@@ -109,12 +108,11 @@ def test_what_has_no_such_build_is_refused_with_the_reason() -> None:
 class Gpu:
     """A launch that runs by itself: every 100 ms of its clock the next of 40 tiles is done, on SM 7."""
 
-    multiprocessors, tile_ns, tiles = 132, 100_000_000, 40
+    tile, tiles = (128, 64), 40
+    multiprocessors, tile_ns = 132, 100_000_000
 
     def __init__(self, link: SlowLink) -> None:
-        problem = replace(PROBLEM, dtype="float16", head_dim=64)
-        self.build = live_build("flash2", problem, Target((9, 0), SHARED_MEMORY_LIMITS[9, 0], 132))
-        self.request = LiveRequest(problem=problem, backend="cuda")
+        self.request = LiveRequest(problem=replace(PROBLEM, dtype="float16"), backend="cuda")
         self.begun = self.told = 0
         self.closed = False
         self._link = link
@@ -152,7 +150,8 @@ def test_a_gpu_is_looked_at_thirty_times_a_second_and_told_of_while_it_runs() ->
     ended = watch(gpu.request, gpu, link, link.clock)
     begun, *frames = link.said
     assert isinstance(begun, LiveStarted)
-    assert (begun.multiprocessors, begun.tile_ns, begun.tiles) == (132, gpu.tile_ns, gpu.build.tiles)
+    assert (begun.multiprocessors, begun.tile_ns, begun.tiles) == (132, gpu.tile_ns, gpu.tiles)
+    assert (begun.block_q, begun.block_k) == gpu.tile
     assert [tuple(one.tile.numpy()[:, 2]) for one in link.frames] == [(n,) for n in range(gpu.tiles)]
     assert len(frames) == gpu.tiles
     assert {one.sm.numpy().item() for one in link.frames if one.sm is not None} == {7}

@@ -14,14 +14,13 @@ from flashscope.kernels.cuda import flash1, flash2, flash3
 from flashscope.kernels.cuda.compile import read_source
 from flashscope.kernels.cuda.live.builds import (
     NO_HOST_MEMORY,
-    SM_BITS,
     WATCHDOG,
     LiveBuild,
-    ToldSoFar,
     check_gpu,
     flash3_build,
     live_build,
 )
+from flashscope.kernels.cuda.live.told import SM_BITS, ToldSoFar
 from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.live import LiveKernel
@@ -102,9 +101,8 @@ def test_a_chain_is_as_long_as_what_one_place_runs_when_each_takes_what_comes_ne
 
 def test_a_tile_is_done_when_the_last_has_told_of_it_and_is_told_of_once_in_the_order_of_time() -> None:
     telling = np.array([[[2, 0, 1], [1, 2, 0]]], np.int32)
-    build = live_build("flash2", asked(), ON_HOPPER)._replace(telling=telling, reporters=2)
     words = np.zeros((6, 2), np.uint64)
-    so_far = ToldSoFar(build, words)
+    so_far = ToldSoFar(telling, words)
 
     def tell(slot: int, reporter: int, ns: int, sm: int) -> None:
         words[slot, reporter] = ns << SM_BITS | sm + 1

@@ -22,11 +22,11 @@ from flashscope.kernels.cuda.live.builds import (
     STOP,
     TOLD,
     LiveBuild,
-    ToldSoFar,
     as_drawn,
     flash3_build,
     live_build,
 )
+from flashscope.kernels.cuda.live.told import ToldSoFar
 from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.live import LiveKernel, kept_tiles
@@ -101,7 +101,7 @@ class Watched:
         )
         for name, size, dtype in words:
             self.buffers[name] = memory.copy(name, np.zeros(size, dtype))
-        self.told = ToldSoFar(build, self.buffers[TOLD])
+        self.told = ToldSoFar(build.telling, self.buffers[TOLD])
 
     def run(self, program: Program, edits: Edits = ()) -> None:
         """Run it to its end."""
