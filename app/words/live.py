@@ -30,9 +30,10 @@ def progress_text(started: LiveStarted, done: int, elapsed_ns: int) -> str:
     return f"{done} of {started.tiles} tiles · {seconds} · {waits}"
 
 
-def at_work_text(busy: int, multiprocessors: int) -> str:
-    """How many SMs have had anything to do."""
-    return f"{busy} of {multiprocessors} SMs have done a tile"
+def at_work_text(busy: int, multiprocessors: int, *, shared: bool) -> str:
+    """How many SMs have had anything to do, and how one looks that two blocks share."""
+    told = f"{busy} of {multiprocessors} SMs have done a tile"
+    return f"{told} · in full colour: two blocks at once" if shared else told
 
 
 def ended_text(tiles: int, ended: LiveEnded) -> str:

@@ -29,6 +29,7 @@ class SmRows(QWidget):
     Attributes:
         rows: How many SMs there are; 0: the launch tells of none.
         bars: int64 (B, 2): the SM of each tile, and when it was done, in ns since the launch began.
+        shared: Whether blocks ran on an SM side by side.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -36,6 +37,7 @@ class SmRows(QWidget):
         self._theme = theme
         self.rows = 0
         self.bars: npt.NDArray[np.int64] = np.zeros((0, 2), np.int64)
+        self.shared = False
         self._span_ns = self._tile_ns = self._now_ns = 0
         self._picture: QPixmap | None = None
         keep(self, self.setMinimumSize, *PIXELS)
@@ -47,7 +49,7 @@ class SmRows(QWidget):
         """Show a launch of which nothing is done."""
         self.rows, self._tile_ns = started.multiprocessors, started.tile_ns
         self._span_ns, self._now_ns = round(started.request.seconds * NS), 0
-        self.bars = self.bars[:0]
+        self.bars, self.shared = self.bars[:0], False
         self._picture = None
         self.setVisible(self.rows > 0)
         self.update()
@@ -58,6 +60,7 @@ class SmRows(QWidget):
             return
         fresh = np.stack((tiles.sm.numpy(), tiles.finished_ns.numpy()), axis=1).astype(np.int64)
         self.bars = np.concatenate((self.bars, fresh))
+        self.shared = self.shared or self._overlap()
         last = int(fresh[:, 0].max(initial=0))
         if last >= self.rows:  # a GPU may number more SMs than it has
             self.rows, self._picture = last + 1, None
@@ -65,6 +68,11 @@ class SmRows(QWidget):
         if self._picture is not None:
             with QPainter(self._picture) as painter:
                 self._paint_bars(painter, fresh)
+
+    def _overlap(self) -> bool:
+        """Whether an SM ended a tile while another one of its own still waited."""
+        sm, ns = self.bars[np.lexsort((self.bars[:, 1], self.bars[:, 0]))].T
+        return bool(((np.diff(sm) == 0) & (np.diff(ns) < self._tile_ns // 2)).any())
 
     def tick(self, now_ns: int) -> None:
         """Show what has happened until now; the axis grows where the launch takes longer than it should."""
@@ -144,7 +152,7 @@ class SmRows(QWidget):
         painter.drawText(names, right | Qt.AlignmentFlag.AlignTop, "SM 0")
         painter.drawText(names, right | Qt.AlignmentFlag.AlignBottom, f"SM {self.rows - 1}")
         above = QRectF(field.left(), 0, field.width(), letters)
-        told = at_work_text(len(np.unique(self.bars[:, 0])), self.rows)
+        told = at_work_text(len(np.unique(self.bars[:, 0])), self.rows, shared=self.shared)
         painter.drawText(
             above,
             left,
