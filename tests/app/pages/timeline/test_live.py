@@ -232,10 +232,10 @@ def test_each_sm_has_a_row_in_which_its_tiles_stand_when_they_were_done_up_to_no
     rows.tick(6_000_000_000)
     picture = rows.grab().toImage()
     assert [lit(row, 4.0) for row in range(4)] == [False, False, True, False]
-    assert not rows.shared
+    alone = rows.shared
     twice = Array.of(tile[:1]), Array.of(done[2:] + 1000), Array.of(sm[2:])
     desk.live.take(LiveTiles(tile=twice[0], finished_ns=twice[1], t_ns=0, sm=twice[2]))
-    assert rows.shared, "two of its blocks have done a tile at once"
+    assert (alone, rows.shared) == (False, True), "two of its blocks have done a tile at once"
     rows.tick(20_000_000_000)
     assert rows.bar_rect(2, 0).width() < field.width() / 5, "the axis has grown"
 
