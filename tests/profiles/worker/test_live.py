@@ -1,5 +1,6 @@
 """A launch in slow motion, on a clock that a test moves: its order, its pace, its bits, and its end."""
 
+import msgspec
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from flashscope.kernels.workload.live import (
     kept_tiles,
 )
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.wire.events import LiveStarted, LiveTiles
+from flashscope.profiles.wire.events import LiveStarted, LiveTiles, decode, encode
 from flashscope.profiles.wire.messages import Message
 from flashscope.profiles.worker.child import CancelledError, Link
 from flashscope.profiles.worker.live import FRAMES_S, TileFrames, run_live, watch
@@ -167,3 +168,18 @@ def test_a_gpu_that_is_given_up_is_left_within_a_frame() -> None:
         watch(gpu.request, gpu, link, link.clock)
     assert gpu.closed
     assert link.now - gpu.begun == pytest.approx(11 * S / FRAMES_S, rel=0.01)
+
+
+def test_what_is_told_of_a_gpu_comes_over_the_wire_and_what_older_workers_told_does_too() -> None:
+    link = SlowLink()
+    gpu = Gpu(link)
+    watch(gpu.request, gpu, link, link.clock)
+    for said in (link.said[0], link.frames[0]):
+        assert isinstance(said, LiveStarted | LiveTiles)
+        assert decode(encode(said)) == said
+        older = msgspec.msgpack.decode(encode(said))
+        for name in ("sm", "multiprocessors", "tile_ns"):
+            older.pop(name, None)
+        told = decode(msgspec.msgpack.encode(older))
+        assert getattr(told, "sm", None) is None
+        assert getattr(told, "multiprocessors", 0) == 0
