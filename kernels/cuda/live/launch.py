@@ -172,7 +172,7 @@ class SlowLaunch:
             self._stream.synchronize()
         finally:
             self._free()
-            del self._launches, self._arrays, self._plain
+            del self._told, self._launches, self._arrays, self._plain
 
 
 def _attribute(which: int) -> bool:

@@ -14,9 +14,10 @@ from flashscope.kernels.workload.live import (
     check_tiles,
     kept_tiles,
 )
-from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.wire.events import LiveStarted, LiveTiles, decode, encode
-from flashscope.profiles.wire.messages import Message
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.profiles.wire.events import LiveStarted, LiveTiles, RequestFailed, decode, encode
+from flashscope.profiles.wire.messages import Message, Retiring
+from flashscope.profiles.worker import serve
 from flashscope.profiles.worker.child import CancelledError, Link
 from flashscope.profiles.worker.live import FRAMES_S, TileFrames, run_live, watch
 
@@ -183,3 +184,19 @@ def test_what_is_told_of_a_gpu_comes_over_the_wire_and_what_older_workers_told_d
         told = decode(msgspec.msgpack.encode(older))
         assert getattr(told, "sm", None) is None
         assert getattr(told, "multiprocessors", 0) == 0
+
+
+@pytest.mark.parametrize(("backend", "retires"), [("cuda", True), ("cpu", False)])
+def test_a_worker_whose_gpu_a_launch_may_have_spoilt_serves_no_longer(
+    backend: Backend, retires: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fault(*_: object) -> None:
+        raise RuntimeError("an illegal memory access was encountered")
+
+    monkeypatch.setattr(serve, "run_live", fault)
+    link = SlowLink()
+    serve.Worker(link, ()).run_live(LiveRequest(problem=PROBLEM, backend=backend))
+    *before, answer = link.said
+    assert isinstance(answer, RequestFailed)
+    assert "illegal memory access" in answer.reason
+    assert any(isinstance(one, Retiring) for one in before) is retires
