@@ -1,15 +1,23 @@
 """The commands that measure, or say what can be measured here."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
-from flashscope.app.commands.arguments import new_file, option_of, reading
-from flashscope.app.commands.declared.options import SESSION, command, json_option, run
-from flashscope.app.commands.together import CHOSEN, asked_for, refuse_beside_resume, words_of
+from flashscope.app.commands.arguments import STDOUT, new_file, option_of, reading
+from flashscope.app.commands.declared.options import SESSION, command, force_option, json_option, run
+from flashscope.app.commands.together import (
+    CHOSEN,
+    asked_for,
+    given,
+    refuse_beside_resume,
+    refuse_taken,
+    words_of,
+)
+from flashscope.kernels.workload.timeline import MOST_ROUNDS, ClockedKernel, TimelineRequest
 from flashscope.profiles.plan.presets import PRESETS
-from flashscope.profiles.plan.seqlens import parse_seqlens
+from flashscope.profiles.plan.seqlens import parse_seqlen, parse_seqlens
 
 
 @command(
@@ -140,4 +148,62 @@ def selfcheck(**options: Any) -> int:
     return run("selfcheck", **options)
 
 
-COMMANDS = (window, sweep, kernels, claims, doctor, selfcheck)
+PROBLEM = (
+    *("backend", "head_dim", "heads", "kv_heads", "queries", "batch"),
+    *("page_size", "dtype", "passes", "causal", "window", "seed"),
+)
+"""The choices of a sweep that say what a timeline is of, beside its one sequence length."""
+
+
+@command(
+    "timeline flash1 flash2 --backend cpu --seqlen 1k",
+    "timeline flash3 --seqlen 4k --head-dim 128 --causal --into run.flashscope",
+    params=[option_of(CHOSEN[name]) for name in PROBLEM],
+)
+@click.argument("kernels", nargs=-1, required=True, type=click.Choice(get_args(ClockedKernel)))
+@click.option(
+    "--seqlen",
+    callback=reading(parse_seqlen),
+    default="1k",
+    show_default=True,
+    metavar="N",
+    help="N, as sweep takes one; 4k is 4096",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, MOST_ROUNDS),
+    default=TimelineRequest.__struct_defaults__[-1],
+    show_default=True,
+    metavar="K",
+    help="How often the build with clocks and the timed one run, in turns; the quickest run is kept",
+)
+@click.option(
+    "--into", type=SESSION, metavar="FILE", help="A session that keeps what is recorded; left out: none"
+)
+@click.option(
+    "--perfetto",
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="A trace for ui.perfetto.dev to write; -: on stdout; left out: none",
+)
+@force_option
+@json_option
+@click.pass_context
+def timeline(
+    context: click.Context,
+    /,
+    kernels: tuple[ClockedKernel, ...],
+    into: Path | None,
+    perfetto: Path | None,
+    **options: Any,
+) -> int:
+    """Record when each stage of each tile of KERNELS ran, by clocks compiled into their source."""
+    chosen = {name: value for name, value in given(context).items() if name in PROBLEM}
+    if perfetto == STDOUT and options["as_json"]:
+        raise click.UsageError("--json and --perfetto - both write on stdout; name a file", context)
+    refuse_taken(context, perfetto, force=options["force"])
+    said = {name: options[name] for name in ("seqlen", "rounds", "force", "as_json")}
+    return run("timeline", kernels, chosen, into=into, perfetto=perfetto, **said)
+
+
+COMMANDS = (window, sweep, timeline, kernels, claims, doctor, selfcheck)

@@ -1,0 +1,126 @@
+"""`timeline`: when each stage of each tile of a kernel ran, recorded here without a window.
+
+Exit codes: 0; 1 where a timeline could not be recorded; 2 for what there is no build with clocks of; 128 plus
+the signal's number after Ctrl-C or SIGTERM, which keep nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
+from flashscope.app.commands.local import Events, find_machine, local_driver
+from flashscope.app.commands.messages import complain, pasteable, put, say, say_json, tell
+from flashscope.app.commands.printed.printing import print_table
+from flashscope.app.commands.sweep import choose_backend
+from flashscope.app.words.timelines import overhead_text, problem_words, sentence
+from flashscope.app.words.units import share_text
+from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.kernels.workload.timeline import STAGES, ClockedKernel, StageTimeline, TimelineRequest
+from flashscope.profiles.plan.request import Request
+from flashscope.profiles.results.formats.perfetto_timeline import timelines_to_perfetto
+from flashscope.profiles.results.model.timeline_facts import TimelineFacts
+from flashscope.profiles.running.driver import Driver
+from flashscope.profiles.store import load, write_atomically
+from flashscope.profiles.store.keeping import keep
+from flashscope.profiles.wire.events import RequestFailed, TimelineProgress, TimelineReady
+
+
+def run(
+    kernels: Sequence[ClockedKernel],
+    choices: Mapping[str, Any],
+    *,
+    seqlen: int,
+    rounds: int,
+    into: Path | None,
+    perfetto: Path | None,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Record these kernels one after the other, say what they spend their time on, and keep them."""
+    meant = load(into).id if into else ""
+    with local_driver() as (driver, events):
+        machine = find_machine(driver, events)
+        if isinstance(machine, int):
+            return SIGNALLED + machine
+        backend = choose_backend(choices.get("backend", AUTO), machine)
+        if machine.device(backend) is None:
+            complain("timeline", f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
+            return FAILED
+        problem = Request.of(**{**choices, "backend": backend}).problem(seqlen)
+        timelines: list[StageTimeline] = []
+        for kernel in kernels:
+            asked = TimelineRequest(problem=problem, backend=backend, kernel=kernel, rounds=rounds)
+            found = record(driver, events, asked)
+            if isinstance(found, int):
+                return found
+            timelines.append(found)
+    say_them(timelines, as_json=as_json)
+    if into:
+        for one in timelines:
+            keep(into, one, meant)
+        tell(f"Kept in {pasteable(into)}")
+    if perfetto:
+        _write(perfetto, timelines, force=force)
+    return 0
+
+
+def record(driver: Driver, events: Events, request: TimelineRequest) -> StageTimeline | int:
+    """Have the worker record one; the exit code where there is none, and why is said."""
+    driver.engine.timeline(request)
+    while True:
+        event = events.get()
+        if isinstance(event, int):
+            driver.engine.give_up_timeline()
+            return SIGNALLED + event
+        if isinstance(event, TimelineReady):
+            return event.timeline
+        if isinstance(event, RequestFailed) and event.request == "timeline":
+            complain("timeline", f"{request.kernel}: {event.reason}")
+            return FAILED
+        if isinstance(event, TimelineProgress):
+            tell(f"{request.kernel}: round {event.done + 1} of {event.total}")
+
+
+def say_them(timelines: Sequence[StageTimeline], *, as_json: bool) -> None:
+    """What they spend their time on, each beside what its clocks cost."""
+    facts = [TimelineFacts.of(one) for one in timelines]
+    pairs = [*zip(timelines, facts, strict=True)]
+    if as_json:
+        say_json({"headline": sentence(timelines, facts), "timelines": [document(*pair) for pair in pairs]})
+        return
+    first = timelines[0]
+    say(f"{problem_words(first.request.problem)}, {first.request.problem.dtype}, on {first.device}")
+    say(sentence(timelines, facts))
+    print_table(("kernel", *STAGES, "waits"), [_shares(*pair) for pair in pairs])
+    for one, fact in pairs:
+        say(f"{one.request.kernel}: {overhead_text(fact, one.request.rounds)}")
+
+
+def document(timeline: StageTimeline, facts: TimelineFacts) -> dict[str, Any]:
+    """A timeline's numbers as a JSON document; its bars are what --perfetto writes."""
+    return {
+        "kernel": timeline.request.kernel,
+        "problem": timeline.request.problem,
+        "device": timeline.device,
+        "source": timeline.source,
+        "build": timeline.build,
+        "bars": timeline.begin.shape[0],
+        "span_ns": timeline.span_ns,
+        **asdict(facts),
+    }
+
+
+def _shares(timeline: StageTimeline, facts: TimelineFacts) -> tuple[str, ...]:
+    shares = (share_text(facts.shares[stage]) for stage in STAGES)
+    return (timeline.request.kernel, *shares, share_text(facts.waits))
+
+
+def _write(out: Path, timelines: Sequence[StageTimeline], *, force: bool) -> None:
+    content = timelines_to_perfetto(timelines)
+    if str(out) == "-":
+        put(content)
+        return
+    write_atomically(out, content, replace=force)
+    tell(f"Written to {pasteable(out)}, for ui.perfetto.dev")
