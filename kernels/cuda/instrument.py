@@ -60,7 +60,8 @@ def timed_cut(kernel: TimedKernel, problem: Problem, target: Target) -> TimedCut
     return TimedCut(flash2.cut(problem, target).tile, HEADROOM, flash2.program(problem, target))
 
 
-WARP, CLOCK_BYTES = 32, 16  # of a step, for each warp
+WARP, WARPGROUP = 32, 128  # threads
+CLOCK_BYTES = 16  # of a step, for each warp
 CLOCKED = ("clock_steps", "clock_ends")
 """Buffers of the clocks, in the order of ClockRecording in clocks.cuh."""
 
@@ -85,6 +86,7 @@ def clocked(program: Program, most_steps: int) -> Program:
 GROUP_CLOCKED = ("clock_rows", "clock_ends")
 """Buffers of the clocks of flash3, in the order of ClockRecording in flash3_clocks.cuh."""
 GROUP_CLOCK_BYTES, BARRIER_PADDING = 48, 8  # of shared memory: for each warpgroup, and before the first
+STEP_CLOCK_BYTES, BARRIERS_BEHIND = 80, 32  # the same of the backward pass
 
 
 def clocked_groups(program: Program, most_rows: int) -> Program:
@@ -102,6 +104,22 @@ def clocked_groups(program: Program, most_rows: int) -> Program:
         shared_bytes=first.shared_bytes + BARRIER_PADDING + GROUP_CLOCK_BYTES * groups,
     )
     return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(first, *others))
+
+
+def clocked_backward(program: Program, most_rows: int) -> Program:
+    """A backward pass with clocks between the stages of its warpgroups compiled in.
+
+    Args:
+        program: flash3's. Of its launches the main one gets clocks, which computes the gradients.
+        most_rows: The rows of clocks that a tile of keys has at most: the room for each warpgroup.
+    """
+    before, main, after = program.launches
+    main = replace(
+        main,
+        arguments=(*main.arguments, Struct((*GROUP_CLOCKED, np.int32(most_rows)))),
+        shared_bytes=main.shared_bytes + BARRIERS_BEHIND + STEP_CLOCK_BYTES * main.threads // WARPGROUP,
+    )
+    return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(before, main, after))
 
 
 def timed(program: Program) -> Program:

@@ -8,8 +8,11 @@ from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.trace import Array
 
-STAGES = ("load", "QKᵀ", "softmax", "PV", "store")
-LOAD, QK, SOFTMAX, PV, STORE = range(len(STAGES))
+STAGES = ("load", "QKᵀ", "softmax", "PV", "store", "dOVᵀ", "dS", "dQ", "dV", "dK", "add dQ")
+LOAD, QK, SOFTMAX, PV, STORE, DOV, DS, DQ, DV, DK, ADD_DQ = range(len(STAGES))
+PRODUCTS = QK, PV, DOV, DQ, DV, DK
+BACKWARD_STAGES = LOAD, QK, SOFTMAX, DOV, DS, DQ, ADD_DQ, DV, DK, STORE
+FORWARD_STAGES = LOAD, QK, SOFTMAX, PV, STORE
 NO_PLACE = -1  # of a bar that belongs to no head, no query block or no key block
 MOST_BARS = 1_500_000  # 33 bytes each
 MOST_LANES = 4_096

@@ -8,7 +8,7 @@ the copies run by themselves, and what is late of them is a wait of those who ne
 waits.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,7 +115,7 @@ def _toward_zero(count: int, parts: int) -> int:
 
 def group_bars(problem: Problem, cut: GroupCut, found: ClockedGroups, multiprocessors: int) -> WarpBars:
     """The bars of all warpgroups; a row for each SM, in it a lane for each warpgroup of each block there."""
-    axis = _Axis(found.ends, cut.lanes)
+    axis = GroupAxis(found.ends, cut.lanes)
     bars: list[Any] = []
     blocks: list[tuple[int, ...]] = []
     for number, tile in enumerate(tiles(problem, cut)):
@@ -130,6 +130,20 @@ def group_bars(problem: Problem, cut: GroupCut, found: ClockedGroups, multiproce
             if lane != PRODUCER and tile.of_groups[lane - 1]:
                 begun = axis.times(block, lane, rows[lane, 0, :1])[0]
                 blocks.append((place, tile.head, tile.i, begun, times[-1, 1]))
+    return assembled(axis, bars, blocks, multiprocessors)
+
+
+def assembled(
+    axis: "GroupAxis", bars: Sequence[Any], blocks: Sequence[tuple[int, ...]], multiprocessors: int
+) -> WarpBars:
+    """Bars in the order of their lanes and times.
+
+    Args:
+        axis: Where the lanes are.
+        bars: int64 (n, 7), any number of them: lane, stage, head, i, j, begin and end of each bar.
+        blocks: Lane, head, number, begin and end of each block.
+        multiprocessors: Of the GPU.
+    """
     every, of_block = np.concatenate(bars), np.array(blocks, np.int64).reshape(-1, 5)
     every = every[np.lexsort((every[:, 6], every[:, 5], every[:, 0]))]
     return WarpBars(
@@ -148,7 +162,7 @@ def group_bars(problem: Problem, cut: GroupCut, found: ClockedGroups, multiproce
     )
 
 
-class _Axis:
+class GroupAxis:
     """Where each block's warpgroups ran, and their clocks in ns since the first of all began."""
 
     def __init__(self, ends: Any, lanes: int) -> None:
