@@ -19,7 +19,7 @@ COUNTING: Edits = (
 
 
 def counting_groups() -> Edits:
-    """The same for warpgroups, whose marks are one statement without a branch and which ask for their thread."""
+    """The same for warpgroups, whose marks are one statement without a branch."""
     header = (INCLUDES / "warpgroup_clocks.cuh").read_text(encoding="utf-8")
     found = re.search(r'asm volatile\(\s*"\{ \.reg \.pred p;.*?: "memory"\);', header, re.DOTALL)
     assert found is not None

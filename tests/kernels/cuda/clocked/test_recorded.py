@@ -1,4 +1,4 @@
-"""Timelines of flash2 and flash3 on a GPU: the timed answer to the bit, and clocks that tell what ran."""
+"""Timelines of forward passes on a GPU: the timed answer to the bit, and clocks that tell what ran."""
 
 from itertools import product
 from typing import Any
@@ -12,7 +12,8 @@ from flashscope.kernels.cuda import compile as cuda_compile
 from flashscope.kernels.cuda.clocked.builds import clocked_build
 from flashscope.kernels.cuda.launch import current_target
 from flashscope.kernels.cuda.program import Program
-from flashscope.kernels.launching.launch import make_inputs, prepare
+from flashscope.kernels.launching.launch import prepare
+from flashscope.kernels.launching.passes import draw_given
 from flashscope.kernels.workload.problem import Dtype, Problem
 from flashscope.kernels.workload.timeline import LOAD, PV, QK, SOFTMAX, STORE, ClockedKernel, TimelineRequest
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
@@ -67,9 +68,9 @@ def test_the_answer_is_that_of_the_timed_kernel_to_the_bit(
 ) -> None:
     from flashscope.kernels.cuda.timeline import bind_clocked  # noqa: PLC0415 - imports CuPy
 
-    spec, inputs = find_kernel(kernel), make_inputs(problem, "cuda")
-    plain = prepare(spec, problem, inputs, "cuda")
-    watched = bind_clocked(clocked_build(kernel, problem, current_target()), spec, problem, inputs)
+    spec, given = find_kernel(kernel), draw_given(problem, "cuda")
+    plain = prepare(spec, problem, given.inputs, "cuda")
+    watched = bind_clocked(clocked_build(kernel, problem, current_target()), spec, problem, given)
     for run in (plain.run, watched.run, watched.run):  # twice: a run leaves the counter of tiles as it was
         run()
     cp.cuda.Device().synchronize()
@@ -85,8 +86,8 @@ def test_all_warpgroups_saw_the_same_clock_between_their_anchors(
     from flashscope.kernels.cuda.timeline import bind_clocked  # noqa: PLC0415 - imports CuPy
 
     problem = asked(head_dim, 4096, 64, causal=causal)
-    spec, inputs = find_kernel("flash3"), make_inputs(problem, "cuda")
-    watched = bind_clocked(clocked_build("flash3", problem, current_target()), spec, problem, inputs)
+    spec, given = find_kernel("flash3"), draw_given(problem, "cuda")
+    watched = bind_clocked(clocked_build("flash3", problem, current_target()), spec, problem, given)
     for _ in range(3):
         watched.run()
     cp.cuda.Device().synchronize()
