@@ -8,7 +8,8 @@ import cupy
 from flashscope.kernels.catalogue.buffers import Buffer
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
-from flashscope.kernels.cuda.clocked.builds import ClockedBuild, ClockedRounds, clocked_build, timeline_of
+from flashscope.kernels.cuda.clocked.build import ClockedBuild
+from flashscope.kernels.cuda.clocked.builds import ClockedRounds, clocked_build, timeline_of
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.cuda.launch import bind_launches, current_target, load_kernels
 from flashscope.kernels.launching.passes import Given, after_forward, draw_given, prepare_passes

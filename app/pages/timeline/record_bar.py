@@ -8,18 +8,18 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action
 from flashscope.app.look.zoom import keep
-from flashscope.app.stepper.point_timeline import ROUNDS
+from flashscope.app.stepper.point_timeline import BACKWARD, ROUNDS
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import choice_of
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
-from flashscope.app.words.timelines import problem_words
+from flashscope.app.words.timelines import problem_words, run_name
 from flashscope.app.words.units import seqlen_text
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.live import LiveRequest
-from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.kernels.workload.problem import Backend, Passes, Problem
 from flashscope.kernels.workload.timeline import ClockedKernel, TimelineRequest
 from flashscope.profiles.plan.machine import Machine
 
@@ -30,6 +30,7 @@ KERNELS: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
 )
 HEAD_DIMS, HEADS = (64, 128), (1, 4, 8, 16)
 MASKS = (("no mask", False), ("causal", True))
+PASSES: Sequence[tuple[str, Passes]] = (("forward", "forward"), ("backward", "backward"))
 FIRST = 1024, 64, 4
 DEVICES: Sequence[tuple[str, Backend]] = (("CPU", "cpu"), ("GPU", "cuda"))
 ON_GPU: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
@@ -65,9 +66,12 @@ class RecordBar(QWidget):
         self.devices.currentIndexChanged.connect(lambda _place: self._show_choices())
         self.kernels = choice_of("Kernels to record", [(text, names) for text, names in KERNELS])
         self.gpu_kernels = choice_of("Kernels to record on the GPU", list(ON_GPU))
+        self.gpu_kernels.currentIndexChanged.connect(lambda _place: self._show_choices())
         self.seqlens = choice_of("Sequence length to record", [(f"N = {seqlen_text(n)}", n) for n in ROUNDS])
         self.dims = choice_of("Head dim to record", [(f"d = {d}", d) for d in HEAD_DIMS])
         self.heads = choice_of("Heads to record", [(f"{h} head{'s' * (h != 1)}", h) for h in HEADS])
+        self.passes = choice_of("Pass to record on the GPU", list(PASSES))
+        self.passes.currentIndexChanged.connect(lambda _place: self._show_choices())
         self.masks = choice_of("Mask to record with", list(MASKS))
         for box, wanted in zip((self.seqlens, self.dims, self.heads), FIRST, strict=True):
             box.setCurrentIndex(box.findData(wanted))
@@ -82,7 +86,7 @@ class RecordBar(QWidget):
         self.seconds = choice_of("Seconds of a launch in slow motion", [(f"{s} s", s) for s in SECONDS])
         self.seconds.setCurrentIndex(self.seconds.findData(FIRST_S))
         problem = (self.seqlens, self.dims, self.heads, self.masks)
-        self.choices = (self.devices, self.kernels, self.gpu_kernels, *problem)
+        self.choices = (self.devices, self.kernels, self.gpu_kernels, self.passes, *problem)
         shown = (*self.choices, self.record, self.live, self.seconds, self.why_not)
         line = Lines((*shown, self.progress, self.bar, self.cancel), (), 8)
         column = QVBoxLayout(self)
@@ -102,12 +106,20 @@ class RecordBar(QWidget):
             seqlen_k=self.seqlens.currentData(),
             head_dim=self.dims.currentData(),
             causal=self.masks.currentData(),
+            passes=self._pass(backend),
         )
         rounds = ROUNDS[self.seqlens.currentData()]
         return [
             TimelineRequest(problem=problem, backend=backend, kernel=kernel, rounds=rounds)
             for kernel in self._kernels(backend)
+            if problem.passes == "forward" or kernel in BACKWARD
         ]
+
+    def _pass(self, backend: Backend) -> Passes:
+        """The pass; of the kernels on a CPU, and of flash2, the forward one alone has clocks."""
+        chosen: Passes = self.passes.currentData()
+        able = backend == "cuda" and {*self._kernels(backend)} & {*BACKWARD}
+        return chosen if able else "forward"
 
     def _kernels(self, backend: Backend) -> Sequence[ClockedKernel]:
         """What is chosen of the kernels that have a build with clocks there."""
@@ -135,7 +147,7 @@ class RecordBar(QWidget):
         """Ask for a launch in slow motion of what is chosen, of two kernels the second."""
         if self.live.isEnabled() and not self.live.isHidden():
             problem, kernel = (
-                replace(self.requests[-1].problem, dtype="float32"),
+                replace(self.requests[-1].problem, dtype="float32", passes="forward"),
                 self.kernels.currentData()[-1],
             )
             self.launched.emit(
@@ -162,11 +174,11 @@ class RecordBar(QWidget):
             other.setVisible(request is not None)
         if request is not None:
             words = problem_words(request.problem)
-            self.progress.setText(f"Recording {request.kernel}, {words}: warming up …")
+            self.progress.setText(f"Recording {run_name(request)}, {words}: warming up …")
             self.bar.setRange(0, 0)
 
     def show_machine(self, machine: Machine | None) -> None:
-        """Offer the GPU where there is one; flash2 is built with clocks for it, for Hopper flash3, too."""
+        """Offer the GPU where there is one; flash2 is built with clocks for it, for Hopper flash3 too."""
         device = None if machine is None else machine.device("cuda")
         self._has_gpu = device is not None
         self._has_flash3 = (
@@ -183,11 +195,13 @@ class RecordBar(QWidget):
         on_cpu = self.devices.currentData() == "cpu"
         self.kernels.setVisible(not self._asked and on_cpu)
         self.gpu_kernels.setVisible(not self._asked and not on_cpu and self._has_flash3)
+        able = bool({*self._kernels(self.devices.currentData())} & {*BACKWARD})
+        self.passes.setVisible(not self._asked and not on_cpu and able)
 
     def show_progress(self, request: TimelineRequest | None, done: int, total: int) -> None:
         """Say which round runs."""
         if request is not None:
             words = problem_words(request.problem)
-            self.progress.setText(f"Recording {request.kernel}, {words}: round {done + 1} of {total}")
+            self.progress.setText(f"Recording {run_name(request)}, {words}: round {done + 1} of {total}")
             self.bar.setRange(0, total)
             self.bar.setValue(done)

@@ -12,7 +12,8 @@ from flashscope.kernels.catalogue.flash3_share import Share, TileShape
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.workspace import PARTIAL_O, PARTIAL_SUMS
 from flashscope.kernels.cuda import flash3
-from flashscope.kernels.cuda.clocked.builds import ClockedBuild, ClockedRounds, flash3_build, timeline_of
+from flashscope.kernels.cuda.clocked.build import ClockedBuild
+from flashscope.kernels.cuda.clocked.builds import ClockedRounds, flash3_build, timeline_of
 from flashscope.kernels.cuda.clocked.groups import GroupCut, GroupTile, tiles
 from flashscope.kernels.cuda.clocks import WarpBars
 from flashscope.kernels.cuda.program import Program

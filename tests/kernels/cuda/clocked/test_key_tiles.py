@@ -10,7 +10,8 @@ import pytest
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cuda import flash3_backward
-from flashscope.kernels.cuda.clocked.builds import ClockedBuild, ClockedRounds, clocked_build, timeline_of
+from flashscope.kernels.cuda.clocked.build import ClockedBuild
+from flashscope.kernels.cuda.clocked.builds import ClockedRounds, clocked_build, timeline_of
 from flashscope.kernels.cuda.clocked.key_tiles import KeyTile, key_tiles
 from flashscope.kernels.cuda.clocks import WarpBars
 from flashscope.kernels.cuda.program import Program, TileSize

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flashscope.kernels.workload.errors import InputError
-from flashscope.kernels.workload.timeline import StageTimeline
+from flashscope.kernels.workload.timeline import STAGES, StageTimeline
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import ReplacedFileError, SessionFileError, load
 from flashscope.profiles.store import keeping as kept
@@ -45,7 +45,7 @@ WRONG: dict[str, tuple[StageTimeline, str]] = {
     "bars that overlap": (changed("begin", 2, 30), "order of their lanes and clocks"),
     "lanes out of order": (changed("lane", 0, 1), "order of their lanes and clocks"),
     "a lane that is none": (changed("lane", 3, 2), "lane of a timeline beyond 0 to 1"),
-    "a stage that is none": (changed("stage", 0, 5), "stage of a timeline beyond 0 to 4"),
+    "a stage that is none": (changed("stage", 0, len(STAGES)), "stage of a timeline beyond 0 to"),
     "a head that is none": (changed("tile", (0, 0), 2), "head of a tile"),
     "a tile beyond the scores": (changed("tile", (3, 2), 2), "j of a tile"),
     "a bar after the run": (changed("end", 3, 101), "end of a timeline beyond 0 to 100"),
