@@ -233,7 +233,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 if constexpr (TURNED)
                     start_columns(dk, __shfl_sync(~0u, at.ds + stage * DS_BYTES + part * Q_PANEL, 0), q_now);
                 else start_columns(dk, ds, q_now);
-                CLOCKS_WRITE()
+                CLOCKS_WRITE_WITH(at.q_full(stage), at.grad_full(stage))
                 wgmma_wait<2>();
                 pin(dq);
                 CLOCK(6)
@@ -255,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 advance(head, place, keys, group);
             }
             if (steps) {
-                CLOCKS_WRITE()
+                CLOCKS_WRITE_WITH(at.k_full(ks), at.v_full(ks))
                 if (!TURNED || !part) named_arrive(part ? Barrier::LAST_DS : Barrier::SECOND_TURN);
                 if (lag) {
                     named_sync(Barrier::LAST_DS);
@@ -277,6 +277,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             CLOCK(4)
             CLOCKS_WRITE()
         }
+        CLOCKS_END()
     }
-    CLOCKS_END()
 }

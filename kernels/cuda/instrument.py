@@ -60,8 +60,7 @@ def timed_cut(kernel: TimedKernel, problem: Problem, target: Target) -> TimedCut
     return TimedCut(flash2.cut(problem, target).tile, HEADROOM, flash2.program(problem, target))
 
 
-WARP, WARPGROUP = 32, 128  # threads
-CLOCK_BYTES = 16  # of a step, for each warp
+WARP, CLOCK_BYTES = 32, 16  # of a step, for each warp
 CLOCKED = ("clock_steps", "clock_ends")
 """Buffers of the clocks, in the order of ClockRecording in clocks.cuh."""
 
@@ -86,7 +85,7 @@ def clocked(program: Program, most_steps: int) -> Program:
 GROUP_CLOCKED = ("clock_rows", "clock_ends")
 """Buffers of the clocks of flash3, in the order of ClockRecording in flash3_clocks.cuh."""
 GROUP_CLOCK_BYTES, BARRIER_PADDING = 48, 8  # of shared memory: for each warpgroup, and before the first
-STEP_CLOCK_BYTES, BARRIERS_BEHIND = 80, 32  # the same of the backward pass
+BACKWARD_CLOCK_BYTES = 288  # of its backward pass: of both warpgroups that compute and of what is loaded
 
 
 def clocked_groups(program: Program, most_rows: int) -> Program:
@@ -117,7 +116,7 @@ def clocked_backward(program: Program, most_rows: int) -> Program:
     main = replace(
         main,
         arguments=(*main.arguments, Struct((*GROUP_CLOCKED, np.int32(most_rows)))),
-        shared_bytes=main.shared_bytes + BARRIERS_BEHIND + STEP_CLOCK_BYTES * main.threads // WARPGROUP,
+        shared_bytes=main.shared_bytes + BACKWARD_CLOCK_BYTES,
     )
     return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(before, main, after))
 

@@ -10,7 +10,7 @@ from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups
 from flashscope.kernels.cuda.clocked.key_tiles import (
     CLOCKS,
-    LANES,
+    GROUPS,
     key_tile_bars,
     key_tiles,
     most_bars,
@@ -45,7 +45,7 @@ def _flash3(problem: Problem, target: Target) -> ClockedBuild:
     most = most_rows(problem, tile)
     program = clocked_backward(flash3_backward.program(problem, target), most)
     tiles = sum(1 for _ in key_tiles(problem, tile))
-    shapes = (tiles, LANES, most, CLOCKS), (program.launches[1].grid, LANES, 4)
+    shapes = (tiles, GROUPS, most, CLOCKS), (program.launches[1].grid, GROUPS, 4)
     return ClockedBuild(
         tile,
         program,

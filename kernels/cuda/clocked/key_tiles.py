@@ -34,11 +34,11 @@ from flashscope.kernels.workload.timeline import (
     STORE,
 )
 
-LANES = 3  # warpgroups of a block: the producer and two that compute
-CLOCKS = 12  # of a row
+GROUPS = 2  # warpgroups that compute, and have rows of clocks and anchors
+CLOCKS = 16  # of a row
 ROWS_BESIDE_STEPS = 3
 BARS_OF_A_STEP, BARS_OF_A_TILE = 2 * 8 + 2, 2 * 3 + 2  # of all lanes
-BLOCK, MAY_ADD = 1, 10  # places in a tile's first row, and in a step's
+BLOCK, MAY_ADD, LOADS = 1, 10, 12  # places in a tile's first row, and in a step's
 Told = npt.NDArray[np.int64]  # bars: head, stage, i, j, begin and end
 
 
@@ -96,20 +96,21 @@ def most_bars(problem: Problem, tile: TileSize) -> int:
 
 def key_tile_bars(problem: Problem, tile: TileSize, found: ClockedGroups, multiprocessors: int) -> WarpBars:
     """The bars of all warpgroups; a row for each SM, in it a lane for each warpgroup of each block there."""
-    axis = GroupAxis(found.ends, LANES)
+    ends = np.concatenate((found.ends[:, :1], found.ends), axis=1)  # all see one clock, the producer's too
+    axis = GroupAxis(np.ascontiguousarray(ends), GROUPS + 1)
     bars: list[Told] = []
     blocks: list[tuple[int, ...]] = []
     for number, one in enumerate(key_tiles(problem, tile)):
         rows = found.rows[number].astype(np.int64)
-        for lane in range(LANES):
-            block = int(rows[lane, 0, BLOCK])
-            own = rows[lane, 1:]
-            told = _loads(own, one) if lane == PRODUCER else _computed(own, one, lane - 1)
+        for lane in range(GROUPS + 1):
+            own = rows[max(0, lane - 1)]
+            block = int(own[0, BLOCK])
+            told = _loads(own[1:], one) if lane == PRODUCER else _computed(own[1:], one, lane - 1)
             place = axis.place(block, lane)
             times = axis.times(block, lane, told[:, 4:])
             bars.append(np.column_stack((np.full(len(told), place), told[:, [1, 0, 2, 3]], times)))
             if lane != PRODUCER:
-                begun = axis.times(block, lane, rows[lane, 0, :1])[0]
+                begun = axis.times(block, lane, own[0, :1])[0]
                 blocks.append((place, one.head, one.j, begun, times[-1, 1]))
     return assembled(axis, bars, blocks, multiprocessors)
 
@@ -121,12 +122,14 @@ def _bars(where: tuple[Any, int, Any, int], begin: Any, end: Any) -> Told:
 
 
 def _loads(rows: Any, tile: KeyTile) -> Told:
-    """The producer's bars."""
-    head, j, (of_head, i) = tile.head, tile.j, tile.steps.T
-    each = rows[: len(i)]
-    once = each[:1]
-    told = [_bars((head, LOAD, NO_PLACE, j), once[:, n], once[:, n + 1]) for n in (0, 4)]
-    told += [_bars((of_head, LOAD, i, j), each[:, n], each[:, n + 1]) for n in (2, 6)]
+    """The producer's bars: of each step Q and dO, and of the tile K and V."""
+    (of_head, i), count = tile.steps.T, len(tile.steps)
+    once = (tile.head, LOAD, NO_PLACE, tile.j), rows[count : count + min(count, 1), LOADS:]
+    told = [
+        _bars(where, clocks[:, n], np.where(clocks[:, n + 1], clocks[:, n + 1], clocks[:, n]))
+        for where, clocks in (once, ((of_head, LOAD, i, tile.j), rows[:count, LOADS:]))
+        for n in (0, 2)
+    ]
     return np.concatenate(told)
 
 

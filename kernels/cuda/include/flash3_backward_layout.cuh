@@ -9,9 +9,6 @@
 #ifndef DETERMINISTIC
 #define DETERMINISTIC 0
 #endif
-#ifndef CLOCKS
-#define CLOCKS 0
-#endif
 #if (HEAD_DIM <= 64 || HEAD_DIM <= 128 && !CAUSAL) && !WINDOW && !SPARSE && !DETERMINISTIC
 #define AHEAD 1  // flash3_backward_zeros.cuh
 #else
@@ -33,7 +30,7 @@ constexpr u32 DS_BYTES = TURNED ? GROUPS * Q_PANEL : Q_PANELS * K_PANEL;
 constexpr int STATE = 2 * BLOCK_Q;  // floats of a tile: -LSE in base 2 of every row, then delta
 constexpr u32 STATE_BYTES = STATE * 4;
 constexpr int S_REGS = BLOCK_Q / 2, D_REGS = HEAD_DIM / 2, DQ_REGS = TURNED ? S_REGS : 32;
-constexpr int CONSUMER_REGISTERS = 240, PRODUCER_REGISTERS = CLOCKS ? 32 : 24;
+constexpr int CONSUMER_REGISTERS = 240, PRODUCER_REGISTERS = 24;
 static_assert(WIDE || PARTS == GROUPS, "a warpgroup computes 64 rows by 64 columns of dQ, or turned over 64 columns");
 static_assert(!TURNED || !(DETERMINISTIC || SPARSE), "a block mask has no bits for 80 rows, turns at dQ no registers");
 static_assert(STAGES == 2, "there are as many buffers of dS, and the phases of turns go by the stage");

@@ -28,7 +28,7 @@ struct StageClocks : WarpgroupClocks {
     static __device__ __forceinline__ u32 place() { return place(threadIdx.x); }
     static __device__ __forceinline__ void begin_block(const ClockRecording& to) {
         if (thread_again() % 128 != 0) return;
-        begin_anchors(to);
+        begin_anchors(to, blockIdx.x * (GROUPS + 1) + threadIdx.x / 128);
         put(place() + FIRST, reinterpret_cast<u64>(to.rows + threadIdx.x / 128 * to.most_rows));
         put(place() + TILE, u32((GROUPS + 1) * to.most_rows * sizeof(uint4)));
         store_zeros(place());
@@ -39,7 +39,7 @@ struct StageClocks : WarpgroupClocks {
         put(place(), clock_now());
         put(place() + 4, blockIdx.x);
     }
-    static __device__ __forceinline__ void mark(int which) { mark_at(place() + 4 * which); }
+    static __device__ __forceinline__ void mark(int which) { mark_at(reads(), place() + 4 * which); }
     // The compiler carries nothing across a clock. Its wait for PV comes when the first row has its maximum, far ahead of
     // where the source has it, so that this clock must be read there.
     static __device__ __forceinline__ void mark_pv(int row) {
@@ -55,6 +55,9 @@ struct StageClocks : WarpgroupClocks {
         *reinterpret_cast<uint4*>(row) = get_four(here);
         store_zeros(here);
         put(here + NEXT, row + 16);
+    }
+    static __device__ __forceinline__ void end_block(const ClockRecording& to) {
+        if (thread_again() % 128 == 0) end_anchors(to, blockIdx.x * (GROUPS + 1) + threadIdx.x / 128);
     }
 };
 #define CLOCKS_GIVEN , const __grid_constant__ ClockRecording clock_recording

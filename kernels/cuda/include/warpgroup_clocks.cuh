@@ -50,23 +50,20 @@ struct WarpgroupClocks {
         return x;
     }
     // No branch: it would keep apart what the compiler mixes in the kernel that is timed.
-    static __device__ __forceinline__ void mark_at(u32 to) {
+    static __device__ __forceinline__ void mark_at(bool reads, u32 to) {
         asm volatile(
             "{ .reg .pred p; .reg .b32 now; setp.ne.b32 p, %0, 0; mov.u32 now, %%clock; @p st.shared.b32 [%1], now; }" ::
-                "r"(u32(reads())), "r"(to)
+                "r"(u32(reads)), "r"(to)
             : "memory");
     }
-    static __device__ __forceinline__ u32* anchors(const ClockRecording& to) {
-        return reinterpret_cast<u32*>(to.ends + (blockIdx.x * (blockDim.x / 128) + threadIdx.x / 128) * 4);
-    }
-    static __device__ __forceinline__ void begin_anchors(const ClockRecording& to) {
-        u32* const ends = anchors(to);
+    // `lane`: the warpgroup's number among all that have anchors.
+    static __device__ __forceinline__ void begin_anchors(const ClockRecording& to, int lane) {
+        u32* const ends = reinterpret_cast<u32*>(to.ends + lane * 4);
         *reinterpret_cast<u64*>(ends) = global_timer_now();
         ends[4] = clock_now();
     }
-    static __device__ __forceinline__ void end_block(const ClockRecording& to) {
-        if (thread_again() % 128 != 0) return;
-        u32* const ends = anchors(to);
+    static __device__ __forceinline__ void end_anchors(const ClockRecording& to, int lane) {
+        u32* const ends = reinterpret_cast<u32*>(to.ends + lane * 4);
         ends[5] = clock_now();
         ends[6] = multiprocessor();
         reinterpret_cast<u64*>(ends)[1] = global_timer_now();

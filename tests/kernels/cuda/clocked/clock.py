@@ -26,5 +26,5 @@ def counting_groups() -> Edits:
     return (
         *COUNTING,
         ('asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));', "thread = threadIdx.x;"),
-        (found[0], "if (reads()) put(to, clock_now());"),
+        (found[0], "if (reads) put(to, clock_now());"),
     )

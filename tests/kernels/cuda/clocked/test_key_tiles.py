@@ -111,7 +111,7 @@ def test_the_gradients_are_those_of_the_timed_kernel_to_the_bit(shape: str, head
 @each_case
 def test_clocks_are_in_order_and_no_bars_of_a_lane_overlap(shape: str, head_dim: int) -> None:
     bars = watched(asked(shape, head_dim)).bars
-    assert (bars.end > bars.begin).all()
+    assert (bars.end >= bars.begin).all()
     same = bars.lane[1:] == bars.lane[:-1]
     assert (bars.lane[1:] >= bars.lane[:-1]).all()
     assert (bars.begin[1:] >= bars.end[:-1])[same].all()
