@@ -15,9 +15,8 @@ from flashscope.profiles.plan.machine import Machine
 ROUNDS = {512: 25, 1024: 15, 2048: 7, 4096: 5}
 """How often both builds run, by N: of short runs more, that one may be undisturbed."""
 MOST_HEADS = {"cpu": 8, "cuda": 16}
-MOST_DIM = 128  # of a backward pass
-BACKWARD: tuple[ClockedKernel, ...] = ("flash3",)
-"""Those whose backward pass has a build with clocks, on a GPU."""
+BACKWARD: dict[ClockedKernel, int] = {"flash2": 256, "flash3": 128}
+"""Those whose backward pass has a build with clocks, on a GPU, and up to which head dim."""
 CLOCKED: dict[Backend, tuple[ClockedKernel, ...]] = {
     "cpu": ("flash1", "flash2"),
     "cuda": ("flash2", "flash3"),
@@ -93,12 +92,8 @@ def _shortened(
     kernel: ClockedKernel, problem: Problem, where: Backend, why: str
 ) -> tuple[Problem, list[str]]:
     """The problem at a length that is recorded, its backward pass where that has clocks; and what changes."""
-    if not (
-        problem.passes == "backward"
-        and where == "cuda"
-        and kernel in BACKWARD
-        and problem.head_dim <= MOST_DIM
-    ):
+    clocked = where == "cuda" and problem.head_dim <= BACKWARD.get(kernel, 0)
+    if problem.passes != "backward" or not clocked:
         return shortened(problem, max(ROUNDS), why)
     short, changes = shortened(with_fields(problem, passes="forward", deterministic=False), max(ROUNDS), why)
     return with_fields(short, passes="backward", deterministic=problem.deterministic), changes

@@ -19,9 +19,10 @@ NEEDS = (
     "A timeline shows when each stage of each tile ran. flash1 and flash2 are built once more for the CPU, "
     "from the same source with a clock between their stages, and run in turns with the timed kernels: so "
     "you see what the clocks cost. It takes some seconds and no GPU; on a GPU flash2 has such a build, too, "
-    "and on Hopper flash3, of its backward pass as well."
+    "and on Hopper flash3, of their backward passes as well."
 )
 _LOADS, _PRODUCTS = ("::copy(", "wait_copies"), {"QKᵀ": ("multiply_rows<", "apply_mask(")}
+_OWN = ("add_own(", "owned.k0 + place.first_key")  # a function of a header, which has stages
 CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "flash1": {
         "load": (*_LOADS, "old[n] ="),
@@ -43,6 +44,15 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "softmax": ("state.step<", "pack_all(", "rescale(", "state.total("),
         "PV": ("product_pv<",),
         "store": ("store_rows(", "store_boxes("),
+    },
+    "flash2 backward": {
+        "load": ("KeyTile::copy(", "copy_queries(", "wait_copies"),
+        **dict.fromkeys(("QKᵀ", "softmax", "dOVᵀ", "dS"), _OWN),
+        "dQ": ("add_queries(",),
+        "dV": (*_OWN, "add_others(acc_v"),
+        "dK": (*_OWN, "add_others(acc_k"),
+        "add dQ": ("add_queries(",),
+        "store": ("store_part(",),
     },
     "flash3 backward": {
         "load": ("load_tiles(",),

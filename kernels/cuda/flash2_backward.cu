@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         CLOCK(1)
         if (place.computes()) {
             const bool all = whole(mask, q0, q0 + rows - 1, owned.k0, KEYS);
-#pragma unroll
+UNROLL_HALVES
             for (int first = 0; first < SHARE; first += AT_ONCE) {
                 add_own(acc_k, acc_v, shared, stage, place, place.part * SHARE + first, factor, mask, all, q0,
                         owned.k0 + place.first_key, first / AT_ONCE CLOCKS_PASSED);
@@ -85,7 +85,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
             CLOCK_OF_ALL(2)
         }
         if (!DETERMINISTIC) add_queries(shared, dq_sums, fragment_row, tiles - q0 / 16 CLOCKS_PASSED);
-        CLOCK_OF_ALL(4)
         CLOCKS_WRITE()
     }
 

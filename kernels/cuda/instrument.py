@@ -105,18 +105,20 @@ def clocked_groups(program: Program, most_rows: int) -> Program:
     return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(first, *others))
 
 
-def clocked_backward(program: Program, most_rows: int) -> Program:
-    """A backward pass with clocks between the stages of its warpgroups compiled in.
+def clocked_backward(program: Program, names: tuple[str, str], most_rows: int) -> Program:
+    """A backward pass with clocks between the stages of its warps or warpgroups compiled in.
 
     Args:
-        program: flash3's. Of its launches the main one gets clocks, which computes the gradients.
-        most_rows: The rows of clocks that a tile of keys has at most: the room for each warpgroup.
+        program: flash2's or flash3's. Of its launches the one in the middle gets clocks, which computes dK
+            and dV, and as a rule the sums of dQ.
+        names: The buffers of the clocks.
+        most_rows: The rows of clocks that a tile of keys has at most: the room for each warp or warpgroup.
     """
     before, main, after = program.launches
     main = replace(
         main,
-        arguments=(*main.arguments, Struct((*GROUP_CLOCKED, np.int32(most_rows)))),
-        shared_bytes=main.shared_bytes + BACKWARD_CLOCK_BYTES,
+        arguments=(*main.arguments, Struct((*names, np.int32(most_rows)))),
+        shared_bytes=main.shared_bytes + BACKWARD_CLOCK_BYTES * (names == GROUP_CLOCKED),
     )
     return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(before, main, after))
 

@@ -1,6 +1,6 @@
 """What clocks between the stages cost on this GPU: pytest -m benchmark -s clocks_bench.py.
 
-Of flash2 and flash3, and of flash3's backward pass, at head dims 64 and 128, causal and not, N = 1k to 8k:
+Of both passes of flash2 and flash3, at head dims 64 and 128, causal and not, N = 1k to 8k:
 the timed build and the one with clocks in turns, cold, 16384 tokens of a width of 2048 in float16. Prints the
 medians of both, what the clocks add, and between which bounds that lies in the middle half of the turns; it
 gates on nothing.
@@ -24,6 +24,7 @@ TOKENS, WIDTH = 16_384, 2048
 KERNELS: tuple[tuple[ClockedKernel, Passes], ...] = (
     ("flash2", "forward"),
     ("flash3", "forward"),
+    ("flash2", "backward"),
     ("flash3", "backward"),
 )
 WARMUP, ROUNDS = 3, 21

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action
 from flashscope.app.look.zoom import keep
-from flashscope.app.stepper.point_timeline import BACKWARD, ROUNDS
+from flashscope.app.stepper.point_timeline import ROUNDS
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import choice_of
 from flashscope.app.widgets.elided import ElidedLabel
@@ -66,12 +66,10 @@ class RecordBar(QWidget):
         self.devices.currentIndexChanged.connect(lambda _place: self._show_choices())
         self.kernels = choice_of("Kernels to record", [(text, names) for text, names in KERNELS])
         self.gpu_kernels = choice_of("Kernels to record on the GPU", list(ON_GPU))
-        self.gpu_kernels.currentIndexChanged.connect(lambda _place: self._show_choices())
         self.seqlens = choice_of("Sequence length to record", [(f"N = {seqlen_text(n)}", n) for n in ROUNDS])
         self.dims = choice_of("Head dim to record", [(f"d = {d}", d) for d in HEAD_DIMS])
         self.heads = choice_of("Heads to record", [(f"{h} head{'s' * (h != 1)}", h) for h in HEADS])
         self.passes = choice_of("Pass to record on the GPU", list(PASSES))
-        self.passes.currentIndexChanged.connect(lambda _place: self._show_choices())
         self.masks = choice_of("Mask to record with", list(MASKS))
         for box, wanted in zip((self.seqlens, self.dims, self.heads), FIRST, strict=True):
             box.setCurrentIndex(box.findData(wanted))
@@ -106,20 +104,13 @@ class RecordBar(QWidget):
             seqlen_k=self.seqlens.currentData(),
             head_dim=self.dims.currentData(),
             causal=self.masks.currentData(),
-            passes=self._pass(backend),
+            passes=self.passes.currentData() if backend == "cuda" else "forward",
         )
         rounds = ROUNDS[self.seqlens.currentData()]
         return [
             TimelineRequest(problem=problem, backend=backend, kernel=kernel, rounds=rounds)
             for kernel in self._kernels(backend)
-            if problem.passes == "forward" or kernel in BACKWARD
         ]
-
-    def _pass(self, backend: Backend) -> Passes:
-        """The pass; of the kernels on a CPU, and of flash2, the forward one alone has clocks."""
-        chosen: Passes = self.passes.currentData()
-        able = backend == "cuda" and {*self._kernels(backend)} & {*BACKWARD}
-        return chosen if able else "forward"
 
     def _kernels(self, backend: Backend) -> Sequence[ClockedKernel]:
         """What is chosen of the kernels that have a build with clocks there."""
@@ -195,8 +186,7 @@ class RecordBar(QWidget):
         on_cpu = self.devices.currentData() == "cpu"
         self.kernels.setVisible(not self._asked and on_cpu)
         self.gpu_kernels.setVisible(not self._asked and not on_cpu and self._has_flash3)
-        able = bool({*self._kernels(self.devices.currentData())} & {*BACKWARD})
-        self.passes.setVisible(not self._asked and not on_cpu and able)
+        self.passes.setVisible(not self._asked and not on_cpu)
 
     def show_progress(self, request: TimelineRequest | None, done: int, total: int) -> None:
         """Say which round runs."""

@@ -5,9 +5,11 @@ from functools import partial
 from typing import Any
 
 from flashscope.kernels.catalogue.workspace_backward import FLASH3_KEYS, WIDE_HEAD, flash3_tile_q
-from flashscope.kernels.cuda import flash3_backward
+from flashscope.kernels.cuda import flash2_backward, flash3_backward
 from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups
+from flashscope.kernels.cuda.clocked.key_blocks import BARS_OF_A_STEP, key_block_bars, key_blocks, most_steps
+from flashscope.kernels.cuda.clocked.key_blocks import CLOCKS as STEP_CLOCKS
 from flashscope.kernels.cuda.clocked.key_tiles import (
     CLOCKS,
     GROUPS,
@@ -16,26 +18,24 @@ from flashscope.kernels.cuda.clocked.key_tiles import (
     most_bars,
     most_rows,
 )
-from flashscope.kernels.cuda.clocks import WarpBars
-from flashscope.kernels.cuda.instrument import GROUP_CLOCKED, clocked_backward
+from flashscope.kernels.cuda.clocks import ClockedBlocks, WarpBars
+from flashscope.kernels.cuda.flash2_backward import KeyTiling
+from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, WARP, clocked_backward
 from flashscope.kernels.cuda.program import Target, TileSize
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import ClockedKernel
 
 TOO_WIDE = f"flash3's backward pass is built with clocks up to head dim {WIDE_HEAD}."
-NO_BACKWARD = "Of the backward passes flash3's alone is built with clocks between its stages."
 
 
 def backward_build(kernel: ClockedKernel, problem: Problem, target: Target) -> ClockedBuild:
     """The build with clocks of a kernel's backward pass.
 
     Raises:
-        UnsupportedError: There is none; the text says what there is.
+        UnsupportedError: There is none; the text says up to which head dim there is.
     """
-    if kernel != "flash3":
-        raise UnsupportedError(NO_BACKWARD)
-    return _flash3(problem, target)
+    return _flash2(problem, target) if kernel == "flash2" else _flash3(problem, target)
 
 
 def _flash3(problem: Problem, target: Target) -> ClockedBuild:
@@ -43,7 +43,7 @@ def _flash3(problem: Problem, target: Target) -> ClockedBuild:
         raise UnsupportedError(TOO_WIDE)
     tile = TileSize(flash3_tile_q(problem), FLASH3_KEYS)
     most = most_rows(problem, tile)
-    program = clocked_backward(flash3_backward.program(problem, target), most)
+    program = clocked_backward(flash3_backward.program(problem, target), GROUP_CLOCKED, most)
     tiles = sum(1 for _ in key_tiles(problem, tile))
     shapes = (tiles, GROUPS, most, CLOCKS), (program.launches[1].grid, GROUPS, 4)
     return ClockedBuild(
@@ -60,3 +60,29 @@ def _flash3(problem: Problem, target: Target) -> ClockedBuild:
 def _read(problem: Problem, tile: TileSize, found: Mapping[str, Any], multiprocessors: int) -> WarpBars:
     rows, ends = (found[name] for name in GROUP_CLOCKED)
     return key_tile_bars(problem, tile, ClockedGroups(rows, ends), multiprocessors)
+
+
+def _flash2(problem: Problem, target: Target) -> ClockedBuild:
+    program = flash2_backward.program(problem, target)
+    cut = KeyTiling(*(program.defines[name] for name in KeyTiling.names()))
+    tile, main, warps = TileSize(cut.queries, cut.keys), program.launches[1], cut.threads // WARP
+    most, together = most_steps(problem, tile), flash2_backward.section(problem)
+    blocks = [*key_blocks(problem, tile, together)]
+    bars = sum(len(one.steps) for one in blocks) * BARS_OF_A_STEP + len(blocks)
+    dq = "of dQ" if problem.deterministic else "of dQ's conversion"
+    return ClockedBuild(
+        tile,
+        clocked_backward(program, CLOCKED, most),
+        recording(CLOCKED, ((main.grid * warps, most, STEP_CLOCKS), (main.grid * warps, 4))),
+        bars * warps,
+        partial(_warps, problem, (tile, together), warps),
+        "flash2_backward.cu as it is timed, with clocks between its stages compiled in, on the GPU; the "
+        f"launches before and after it, of the rows' states and {dq}, have none",
+    )
+
+
+def _warps(
+    problem: Problem, cut: tuple[TileSize, int], warps: int, found: Mapping[str, Any], multiprocessors: int
+) -> WarpBars:
+    steps, ends = (found[name] for name in CLOCKED)
+    return key_block_bars(problem, cut, ClockedBlocks(steps, ends, warps), multiprocessors)

@@ -6,20 +6,25 @@
 //
 //   {step begins, its Q and dO are there, twice {dP, S, P, dV, dS, dK end}, all dS is there, dV and dK of the others' weights
 //    end, dQ ends, it is added}
-// The warp's own queries are taken at once or in two halves. Two anchors of the GPU's global timer for each warp, at the
+// The warp's own queries are taken at once or in two halves, these in a loop: unrolled as in the timed kernel, marks between
+// their stages would spill. Two anchors of the GPU's global timer for each warp, at the
 // begin and the end of its block, turn cycles into nanoseconds.
 #pragma once
 #include "flash2_backward_layout.cuh"
 #if CLOCKS
+#define UNROLL_HALVES _Pragma("unroll 1")
 #include "clocks.cuh"
 
 struct StepClocks : StageClocks {
     static constexpr int LANES = 20, OWN = 2, OF_HALF = 6, SHARED = OWN + 2 * OF_HALF;
     static_assert(SHARE / AT_ONCE <= 2, "there are clocks of two halves");
     unsigned kept = 0;
-    __device__ __forceinline__ void mark(int which) {
-        const unsigned now = clock_now();
-        if (threadIdx.x % 32 == which) kept = now;
+    // One statement: a clock that waits for its lane would take another register.
+    __device__ __forceinline__ void mark(unsigned which) {
+        asm volatile(
+            "{ .reg .pred p; .reg .b32 now; setp.eq.u32 p, %1, %2; mov.u32 now, %%clock; @p mov.b32 %0, now; }"
+            : "+r"(kept)
+            : "r"(threadIdx.x % 32), "r"(which));
     }
     __device__ __forceinline__ void write(const ClockRecording& to) {
         const long long row = (long long)clocked_warp() * to.most_steps + __shfl_sync(~0u, kept, 31);
@@ -38,6 +43,7 @@ struct StepClocks : StageClocks {
 #define CLOCKS_STORE() StageClocks::begin_store(clock_recording);
 #define CLOCKS_END() StageClocks::end_block(clock_recording);
 #else
+#define UNROLL_HALVES _Pragma("unroll")
 #define CLOCKS_GIVEN
 #define CLOCKS_TAKEN
 #define CLOCKS_PASSED

@@ -115,6 +115,7 @@ __device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums
             add_fragment(fragment(dq_sums, first_row + row_group + r, column), sums[r][i], lane);
         }
     }
+    CLOCK_OF_ALL(4)
 }
 
 // A warp's rows and columns of dK or dV to HBM in 16-byte stores, by way of a tile in shared memory.

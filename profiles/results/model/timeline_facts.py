@@ -24,8 +24,8 @@ class TimelineFacts:
     """Numbers of one run of a build with clocks.
 
     Attributes:
-        shares: The share of its lanes' time that each stage of its pass took, by its name; lanes without a bar
-            count not, nor do those that load alone, for the others.
+        shares: The share of its lanes' time that each stage of its pass took, by its name; lanes without
+            a bar count not, nor do those that load alone, for the others.
         waits: The share in which they waited.
         covered: The share of the softmax's time in which another lane of its row has a product, as QKᵀ or
             PV, under way; None where no row has two lanes that take a softmax.

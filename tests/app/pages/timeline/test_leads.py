@@ -145,14 +145,17 @@ def test_what_cannot_be_stepped_through_says_why(seqlen: int, tile: tuple[int, i
 
 
 @pytest.mark.parametrize("kernel", CUDA_LINES)
-def test_every_stage_has_lines_in_the_cuda_source_and_no_line_is_of_two(kernel: str) -> None:
+def test_every_stage_has_lines_in_the_cuda_source_and_a_line_is_of_two_where_it_calls_both(
+    kernel: str,
+) -> None:
     name, _, passes = kernel.partition(" ")
     label = ", ".join(filter(None, ("d 64", passes, "no mask")))
     stages = stages_of(passes_of(label))
     source = source_of(name, PROBLEMS[label])
     found = {stage: set(marked_lines(source, CUDA_LINES[kernel][stage]) or ()) for stage in stages}
     assert all(found.values())
-    assert sum(map(len, found.values())) == len(set().union(*found.values()))
+    of_two = sum(map(len, found.values())) > len(set().union(*found.values()))
+    assert of_two == (kernel == "flash2 backward")
 
 
 @pytest.mark.parametrize("kernel", NUMPY_LINES)

@@ -2,22 +2,18 @@
 
 from collections import Counter
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
 
-from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cuda import flash3_backward
-from flashscope.kernels.cuda.clocked.build import ClockedBuild
-from flashscope.kernels.cuda.clocked.builds import ClockedRounds, clocked_build, timeline_of
+from flashscope.kernels.cuda.clocked.builds import ClockedRounds, timeline_of
 from flashscope.kernels.cuda.clocked.key_tiles import KeyTile, key_tiles
-from flashscope.kernels.cuda.clocks import WarpBars
-from flashscope.kernels.cuda.program import Program, TileSize
+from flashscope.kernels.cuda.program import TileSize
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.tensors import Gradients
 from flashscope.kernels.workload.timeline import (
     ADD_DQ,
     DK,
@@ -33,12 +29,11 @@ from flashscope.kernels.workload.timeline import (
     TimelineRequest,
 )
 from flashscope.profiles.store.blobs.timelines import decode_timeline
+from tests.kernels.cuda.clocked.backward_runs import HOPPER, RAN_ON, SMS, Run, held, watched_run
 from tests.kernels.cuda.clocked.clock import counting_groups
-from tests.kernels.cuda.emulator.launch import guarded_memory
-from tests.kernels.cuda.emulator.running import Setting, given, needs_compiler, target, workspace
+from tests.kernels.cuda.emulator.running import needs_compiler, target
 from tests.matrix import chosen
 
-HOPPER, SMS, RAN_ON = 900, 4, 3
 SHAPES: dict[str, dict[str, Any]] = {
     "full": {"seqlen_q": 150, "seqlen_k": 300},
     "causal": {"seqlen_q": 300, "seqlen_k": 300, "causal": True, "heads": 2},
@@ -54,43 +49,15 @@ each_case = chosen("shape,head_dim", CASES, [("causal", 128), ("deterministic", 
 PER_STEP = QK, SOFTMAX, DOV, DS, DV, DK
 
 
-class Run(NamedTuple):
-    """A build and what its buffers hold after a run."""
-
-    build: ClockedBuild
-    found: dict[str, Any]
-
-    @property
-    def bars(self) -> WarpBars:
-        return self.build.bars(self.found, SMS)
-
-
 def asked(shape: str, head_dim: int) -> Problem:
     return Problem(
         **{"heads": 1, **SHAPES[shape]}, head_dim=head_dim, dtype="float16", seed=2, passes="backward"
     )
 
 
-def held(problem: Problem, program: Program, recorded: dict[str, Any]) -> dict[str, Any]:
-    """What the buffers hold after a run of a program."""
-    backward = find_kernel("flash3").backward
-    assert backward is not None
-    with guarded_memory() as memory:
-        saved = given(problem)
-        buffers = {key: memory.copy(key, array) for key, array in saved._asdict().items()}
-        for key, array in zip(Gradients._fields, saved.inputs.qkv, strict=True):
-            buffers[key] = memory.empty(key, array.shape, array.dtype)
-        buffers |= workspace(memory, backward.workspace(problem, "cuda"), program)
-        for name, (sizes, dtype) in recorded.items():
-            buffers[name] = memory.copy(name, np.zeros(sizes, dtype))
-        Setting(seed=1, arch=HOPPER, edits=counting_groups() if recorded else ()).run(program, buffers)
-        return {name: array.copy() for name, array in buffers.items()}
-
-
 @cache
 def watched(problem: Problem) -> Run:
-    build = clocked_build("flash3", problem, target(HOPPER))
-    return Run(build, held(problem, build.program, build.recorded))
+    return watched_run("flash3", problem, counting_groups())
 
 
 def expected(problem: Problem) -> list[KeyTile]:
@@ -101,7 +68,7 @@ def expected(problem: Problem) -> list[KeyTile]:
 @each_case
 def test_the_gradients_are_those_of_the_timed_kernel_to_the_bit(shape: str, head_dim: int) -> None:
     problem = asked(shape, head_dim)
-    plain = held(problem, flash3_backward.program(problem, target(HOPPER)), {})
+    plain = held("flash3", problem, flash3_backward.program(problem, target(HOPPER)))
     for name in ("dk", "dv", *(("dq",) if problem.deterministic else ())):
         assert watched(problem).found[name].tobytes() == plain[name].tobytes()
     np.testing.assert_allclose(watched(problem).found["dq"], plain["dq"], atol=2e-2)
