@@ -79,9 +79,6 @@ def timeline_of_point(
     if heads > most:
         changes.append(f"{most} heads of {heads}.")
         short = with_fields(short, batch=1, heads=most, kv_heads=None)
-    elif where == "cuda" and short.key_heads != short.heads:
-        changes.append("Each head with K and V of its own.")
-        short = with_fields(short, kv_heads=None)
     short = with_fields(short, dtype=dtype)
     rounds = next(ROUNDS[longest] for longest in ROUNDS if max(short.seqlen_q, short.seqlen_k) <= longest)
     request = TimelineRequest(problem=short, backend=where, kernel=kernel, rounds=rounds)

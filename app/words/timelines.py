@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from flashscope.app.words.units import digits, ms_text, seqlen_text, share_text
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import (
+    MERGE,
     NO_PLACE,
     STAGES,
     StageTimeline,
@@ -44,6 +45,7 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "softmax": ("state.step<", "pack_all(", "rescale(", "state.total("),
         "PV": ("product_pv<",),
         "store": ("store_rows(", "store_boxes("),
+        "merge": ("flash3_combine.cuh",),
     },
     "flash2 backward": {
         "load": ("KeyTile::copy(", "copy_queries(", "wait_copies"),
@@ -125,7 +127,8 @@ def source_lines(request: TimelineRequest, stage: str) -> tuple[str, tuple[str, 
 def stages_on_show(timelines: Sequence[StageTimeline]) -> list[str]:
     """The stages of these in the order in which a tile goes through them; of none those of a forward pass."""
     passes = [one.request.problem.passes for one in timelines] or ["forward"]
-    return [*dict.fromkeys(stage for one in passes for stage in stages_of(one))]
+    merges = [STAGES[MERGE]] if any((one.stage.numpy() == MERGE).any() for one in timelines) else []
+    return [*dict.fromkeys(stage for one in passes for stage in stages_of(one)), *merges]
 
 
 def run_name(request: TimelineRequest) -> str:
@@ -181,7 +184,7 @@ def sentence(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts])
         told.append(_beside_text(timelines, facts))
     else:
         told.append(_covered_text(timelines[0], facts[0]))
-    told += _idle_text(timelines, facts), _rows_text(timelines, facts[0])
+    told += _merge_text(timelines[0], facts[0]), _idle_text(timelines, facts), _rows_text(timelines, facts[0])
     return " ".join(filter(None, told)).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
@@ -219,6 +222,14 @@ def lanes_words(lanes: Sequence[str]) -> str:
     if len(lanes) <= SHORT:
         return f"from above: {', '.join(lanes)}"
     return f"from above: {lanes[0]} to {lanes[-1]}"
+
+
+def _merge_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
+    """How long the parts of the keys are merged; empty: there are none."""
+    if not facts.merge_ns:
+        return ""
+    share = share_text(facts.merge_ns / max(1, timeline.span_ns))
+    return f"Merging the parts of the keys takes {ms_text(facts.merge_ns / MS)}, {share} of the run."
 
 
 def _beside_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts]) -> str:

@@ -176,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 wait(at.v_full(ks), key_ring.phase);
                 if (leader) arrive(at.grad_empty(ring.stage));
                 if (leader) arrive(at.q_empty(ring.stage));
-                CLOCKS_WRITE()
+                CLOCKS_WRITE(1)
                 wgmma_wait<0>();
                 pin(dq);
                 CLOCK(6)
@@ -233,7 +233,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 if constexpr (TURNED)
                     start_columns(dk, __shfl_sync(~0u, at.ds + stage * DS_BYTES + part * Q_PANEL, 0), q_now);
                 else start_columns(dk, ds, q_now);
-                CLOCKS_WRITE_WITH(at.q_full(stage), at.grad_full(stage))
+                CLOCKS_WRITE_WITH(step + 1, at.q_full(stage), at.grad_full(stage))
                 wgmma_wait<2>();
                 pin(dq);
                 CLOCK(6)
@@ -255,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 advance(head, place, keys, group);
             }
             if (steps) {
-                CLOCKS_WRITE_WITH(at.k_full(ks), at.v_full(ks))
+                CLOCKS_WRITE_WITH(steps + 1, at.k_full(ks), at.v_full(ks))
                 if (!TURNED || !part) named_arrive(part ? Barrier::LAST_DS : Barrier::SECOND_TURN);
                 if (lag) {
                     named_sync(Barrier::LAST_DS);
@@ -275,7 +275,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             store_rows(dk, scale, dk_out + first_key, keys.k0 + row, seqlen_k);
             store_rows(dv, 1.0f, dv_out + first_key, keys.k0 + row, seqlen_k);
             CLOCK(4)
-            CLOCKS_WRITE()
+            CLOCKS_WRITE(steps ? steps + 2 : 1)
         }
         CLOCKS_END()
     }

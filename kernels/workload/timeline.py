@@ -8,10 +8,10 @@ from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Backend, Passes, Problem
 from flashscope.kernels.workload.trace import Array
 
-STAGES = ("load", "QKᵀ", "softmax", "PV", "store", "dOVᵀ", "dS", "dQ", "dV", "dK", "add dQ")
-LOAD, QK, SOFTMAX, PV, STORE, DOV, DS, DQ, DV, DK, ADD_DQ = range(len(STAGES))
+STAGES = ("load", "QKᵀ", "softmax", "PV", "store", "dOVᵀ", "dS", "dQ", "dV", "dK", "add dQ", "merge")
+LOAD, QK, SOFTMAX, PV, STORE, DOV, DS, DQ, DV, DK, ADD_DQ, MERGE = range(len(STAGES))
 PRODUCTS = QK, PV, DOV, DQ, DV, DK
-FORWARD_STAGES = LOAD, QK, SOFTMAX, PV, STORE
+FORWARD_STAGES = LOAD, QK, SOFTMAX, PV, STORE  # and MERGE, where keys are taken in parts
 BACKWARD_STAGES = LOAD, QK, SOFTMAX, DOV, DS, DQ, ADD_DQ, DV, DK, STORE
 NO_PLACE = -1  # of a bar that belongs to no head, no query block or no key block
 MOST_BARS = 1_500_000  # 33 bytes each
@@ -70,6 +70,8 @@ class StageTimeline(msgspec.Struct, frozen=True, kw_only=True):
         block_begin: int64 (K,): when it began.
         block_end: int64 (K,): when it ended.
         span_ns: How long the run took.
+        packed: Query heads that share K and V and whose rows are one head here, one after the other: its
+            number is then that of the first of them, and i counts tiles of all their rows.
         clocked_ns: int64 (rounds,): how long the build with clocks took in each round.
         plain_ns: int64 (rounds,): how long the timed build took, in turns with it.
     """
@@ -95,6 +97,7 @@ class StageTimeline(msgspec.Struct, frozen=True, kw_only=True):
     span_ns: int
     clocked_ns: Array
     plain_ns: Array
+    packed: int = 1
 
 
 def outer_is_keys(request: TimelineRequest) -> bool:

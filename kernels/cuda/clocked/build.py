@@ -22,6 +22,7 @@ class ClockedBuild(NamedTuple):
         most_bars: As many bars as there can be.
         bars: From what the buffers hold after a run, and the multiprocessors of the GPU, to bars.
         source: What it is, in words.
+        packed: Query heads that it takes as one.
     """
 
     tile: TileSize
@@ -30,6 +31,7 @@ class ClockedBuild(NamedTuple):
     most_bars: int
     bars: ReadBars
     source: str
+    packed: int = 1
 
 
 def recording(names: tuple[str, str], shapes: tuple[Shape, Shape]) -> dict[str, tuple[Shape, Any]]:

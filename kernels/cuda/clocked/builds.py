@@ -13,7 +13,7 @@ from flashscope.kernels.cuda.clocked.backward import backward_build
 from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups, GroupCut, group_bars, most_rows
 from flashscope.kernels.cuda.clocks import ClockedBlocks, WarpBars, lane_bars, most_steps
-from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, clocked, clocked_groups
+from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, MERGE_CLOCKED, clocked, clocked_groups
 from flashscope.kernels.cuda.program import HOPPER, Target, TileSize, ceil_div
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import UnsupportedError
@@ -23,11 +23,8 @@ from flashscope.kernels.workload.trace import Array
 
 WARP, STAGES_OF_A_STEP = 32, 4
 NO_BUILD = "On a GPU flash2 and flash3 alone, in 16 bits, are built with clocks between their stages."
-NOT_PLAIN = "A timeline is of one pass without a block mask whose sequences fill their arrays."
+NOT_PLAIN = "A timeline is of one pass without a block mask, of sequences that are as long as their arrays."
 NO_HOPPER = "flash3 runs on Hopper alone."
-NOT_PACKED = (
-    "Here flash3 takes the query heads that share K and V as one; a timeline is of heads that it takes apart."
-)
 
 
 def clocked_build(kernel: ClockedKernel, problem: Problem, target: Target) -> ClockedBuild:
@@ -38,7 +35,8 @@ def clocked_build(kernel: ClockedKernel, problem: Problem, target: Target) -> Cl
     """
     if kernel == "flash1" or problem.dtype == "float32":
         raise UnsupportedError(NO_BUILD)
-    if not problem.even or problem.block_mask is not None or problem.passes == "both":
+    ragged = problem.query_lengths is not None or problem.key_lengths is not None
+    if ragged or problem.block_mask is not None or problem.passes == "both":
         raise UnsupportedError(NOT_PLAIN)
     if kernel == "flash3" and target.compute_capability != HOPPER:
         raise UnsupportedError(NO_HOPPER)
@@ -66,27 +64,27 @@ def flash3_build(problem: Problem, target: Target, chosen: Share) -> ClockedBuil
     """That of flash3, shared among the SMs as `chosen`.
 
     Raises:
-        UnsupportedError: Heads are packed, or the share leaves no room; the text says which.
+        UnsupportedError: The share leaves no room in shared memory for clocks.
     """
-    if chosen.pack_gqa > 1:
-        raise UnsupportedError(NOT_PACKED)
-    cut = GroupCut(flash3.tiling_of(problem, "flash3", chosen)[0].tile, chosen.splits)
-    most = most_rows(problem, cut.tile)
+    tile = flash3.tiling_of(problem, "flash3", chosen)[0].tile
+    cut = GroupCut(tile, chosen.splits, chosen.pack_gqa)
+    most = most_rows(problem, tile)
     program = clocked_groups(flash3.program(problem, target, chosen=chosen), most)
-    launch = program.launches[0]
+    launch, *merge = program.launches
     if launch.shared_bytes > target.shared_memory:
         raise UnsupportedError("flash3's tiles leave no room in shared memory for clocks.")
-    heads = problem.batch * problem.heads * chosen.splits
-    tiles = heads * ceil_div(problem.seqlen_q, cut.tile.q)
-    source = "flash3.cu as it is timed, with clocks between its warpgroups' stages compiled in, on the GPU"
+    heads = problem.batch * problem.heads // chosen.pack_gqa * chosen.splits
+    tiles = heads * ceil_div(problem.seqlen_q * chosen.pack_gqa, tile.q)
+    merges = sum(one.grid for one in merge)
+    buffers = recording(GROUP_CLOCKED, ((tiles, cut.lanes, most, 4), (launch.grid, cut.lanes, 4)))
     return ClockedBuild(
-        cut.tile,
+        tile,
         program,
-        recording(GROUP_CLOCKED, ((tiles, cut.lanes, most, 4), (launch.grid, cut.lanes, 4))),
-        tiles * cut.lanes * STAGES_OF_A_STEP * most,
+        buffers | dict.fromkeys([MERGE_CLOCKED] * len(merge), ((merges, 4), np.uint64)),
+        tiles * cut.lanes * STAGES_OF_A_STEP * most + merges,
         partial(_groups, problem, cut),
-        f"{source}; the launch that merges {chosen.splits} parts of the keys has none" * (chosen.splits > 1)
-        or source,
+        "flash3.cu as it is timed, with clocks between its warpgroups' stages compiled in, on the GPU",
+        chosen.pack_gqa,
     )
 
 
@@ -99,7 +97,8 @@ def _warps(
 
 def _groups(problem: Problem, cut: GroupCut, found: Mapping[str, Any], multiprocessors: int) -> WarpBars:
     rows, ends = (found[name] for name in GROUP_CLOCKED)
-    return group_bars(problem, cut, ClockedGroups(rows, ends), multiprocessors)
+    clocks = ClockedGroups(rows, ends, found.get(MERGE_CLOCKED))
+    return group_bars(problem, cut, clocks, multiprocessors)
 
 
 class ClockedRounds(NamedTuple):
@@ -135,5 +134,6 @@ def timeline_of(
         span_ns=bars.span_ns,
         clocked_ns=Array.of(np.array(took.clocked_ns, np.int64)),
         plain_ns=Array.of(np.array(took.plain_ns, np.int64)),
+        packed=build.packed,
         **arrays,
     )

@@ -20,11 +20,11 @@
 #include "warpgroup_clocks.cuh"
 
 struct StageClocks : WarpgroupClocks {
-    static constexpr u32 BYTES = 80, NEXT = 48, FIRST = 56, TILE = 64, HEAD = 68;  // of a warpgroup
-    static constexpr u32 OWN = 48, LOADS = 16, ROW = OWN + LOADS;
+    static constexpr u32 BYTES = 80, ROWS = 48, FIRST = 56, TILE = 64, HEAD = 68;  // of a warpgroup
+    static constexpr u32 OWN = 48, LOADS = 16, ROW = OWN + LOADS;  // bytes of a row
     static constexpr u32 BEHIND = 192;  // the barriers, with those of turns or zeros
-    // Of a warpgroup that computes: its clocks of a row, where the next one goes, where rows begin, bytes of a tile's and of a
-    // head's. Behind them the producer's, two beside each barrier of what is loaded, so far from it.
+    // Of a warpgroup that computes: its clocks of a row, where its tile's rows are and where the first tile's, bytes of a tile's
+    // and of a head's. Behind them the producer's, two beside each barrier of what is loaded, so far from it.
     static constexpr u32 BESIDE = BEHIND + GROUPS * BYTES, BARRIERS = 8 * (4 * STAGES + 2 * KEY_STAGES);
     static __device__ __forceinline__ u32 place(u32 thread) {
         return Shared(shared_tiles()).barriers + BEHIND + (thread / 128 - 1) * BYTES;
@@ -47,7 +47,7 @@ struct StageClocks : WarpgroupClocks {
         if (thread % 128 != 0) return;
         const u64 row = get_address(here + FIRST) + u64(keys.head) * get(here + HEAD) + keys.k0 / BLOCK_K * get(here + TILE);
         *reinterpret_cast<uint4*>(row) = make_uint4(clock_now(), blockIdx.x, 0, 0);
-        put(here + NEXT, row + ROW);
+        put(here + ROWS, row);
         for (u32 i = 0; i < OWN; i += 16) store_zeros(here + i);
     }
     // What the thread is, and so its place, is asked for each time: kept, it would spill.
@@ -55,29 +55,23 @@ struct StageClocks : WarpgroupClocks {
         const u32 thread = thread_again();
         mark_at(thread % 128 == 0, place(thread) + 4 * which);
     }
-    static __device__ __forceinline__ u64 take(u32 from) {
-        const u64 two = get_address(from);
-        put(from, u64(0));
-        return two;
-    }
     static __device__ __forceinline__ void end_block(const ClockRecording& to) {
         const u32 thread = thread_again();
         if (thread % 128 == 0) end_anchors(to, (thread / 128 - 1) + blockIdx.x * GROUPS);
     }
     // By the one thread that loads.
     static __device__ __forceinline__ void mark_load(u32 full, int which) { put(full + BESIDE + 4 * which, clock_now()); }
-    // Before the warpgroup gives a stage back, so that the producer's clocks of it are still those of this step or tile.
-    static __device__ __forceinline__ void write_row(u32 full = 0, u32 other_full = 0) {
-        const u32 thread = thread_again(), here = place(thread);
-        if (thread % 128 != 0) return;
-        const u64 row = get_address(here + NEXT);
-#pragma unroll
-        for (u32 i = 0; i < OWN; i += 16) *reinterpret_cast<uint4*>(row + i) = get_four(here + i);
-        if (thread == 128 && full) {
-            reinterpret_cast<u64*>(row + OWN)[0] = take(full + BESIDE);
-            reinterpret_cast<u64*>(row + OWN)[1] = take(other_full + BESIDE);
+    // A clock by each of the first lanes: all of them by one took a twelfth of a step.
+    static __device__ __forceinline__ void write_row(int row, u32 full = 0, u32 other_full = 0) {
+        const u32 thread = thread_again(), lane = thread % 128, here = place(thread);
+        const bool loads = full && thread - (128 + OWN / 4) < LOADS / 4;
+        __syncwarp();
+        if (lane < OWN / 4 || loads) {
+            const u32 from = loads ? (lane < OWN / 4 + 2 ? full : other_full) + BESIDE + lane % 2 * 4 : here + 4 * lane;
+            *reinterpret_cast<u32*>(get_address(here + ROWS) + row * ROW + 4 * lane) = get(from);
+            if (loads) put(from, 0u);
         }
-        put(here + NEXT, row + ROW);
+        __syncwarp();
     }
 };
 #define CLOCKS_GIVEN , const __grid_constant__ ClockRecording clock_recording
@@ -85,8 +79,8 @@ struct StageClocks : WarpgroupClocks {
 #define CLOCKS_OF_TILE(keys) StageClocks::begin_tile(keys);
 #define CLOCK(which) StageClocks::mark(which);
 #define CLOCK_OF_LOAD(full, which) StageClocks::mark_load(full, which);
-#define CLOCKS_WRITE() StageClocks::write_row();
-#define CLOCKS_WRITE_WITH(full, other_full) StageClocks::write_row(full, other_full);
+#define CLOCKS_WRITE(row) StageClocks::write_row(row);
+#define CLOCKS_WRITE_WITH(row, full, other_full) StageClocks::write_row(row, full, other_full);
 #define CLOCKS_END() StageClocks::end_block(clock_recording);
 #else
 #define CLOCKS_GIVEN
@@ -94,7 +88,7 @@ struct StageClocks : WarpgroupClocks {
 #define CLOCKS_OF_TILE(keys)
 #define CLOCK(which)
 #define CLOCK_OF_LOAD(full, which)
-#define CLOCKS_WRITE()
-#define CLOCKS_WRITE_WITH(full, other_full)
+#define CLOCKS_WRITE(row)
+#define CLOCKS_WRITE_WITH(row, full, other_full)
 #define CLOCKS_END()
 #endif

@@ -60,6 +60,16 @@ struct StageClocks : WarpgroupClocks {
         if (thread_again() % 128 == 0) end_anchors(to, blockIdx.x * (GROUPS + 1) + threadIdx.x / 128);
     }
 };
+
+// Of the launch that merges parts of keys: the GPU's global timer when a block begins, when all parts are there and when its
+// first row is stored, by the thread that stores that; and the SM. It is over within some ticks of a clock of its own.
+__device__ __forceinline__ void merge_clock(u64* times, int which) {
+    if (threadIdx.x != 0) return;
+    times[blockIdx.x * 4 + which] = global_timer_now();
+    if (which == 0) times[blockIdx.x * 4 + 3] = multiprocessor();
+}
+#define MERGE_CLOCKS_GIVEN , u64* merge_times
+#define MERGE_CLOCK(which) merge_clock(merge_times, which);
 #define CLOCKS_GIVEN , const __grid_constant__ ClockRecording clock_recording
 #define CLOCKS_BEGIN() StageClocks::begin_block(clock_recording);
 #define CLOCKS_OF_TILE(tile) StageClocks::begin_tile(tile);
@@ -69,6 +79,8 @@ struct StageClocks : WarpgroupClocks {
 #define CLOCKS_WRITE_LOADS() StageClocks::write_row(threadIdx.x);
 #define CLOCKS_END() StageClocks::end_block(clock_recording);
 #else
+#define MERGE_CLOCKS_GIVEN
+#define MERGE_CLOCK(which)
 #define CLOCKS_GIVEN
 #define CLOCKS_BEGIN()
 #define CLOCKS_OF_TILE(tile)
