@@ -15,6 +15,7 @@ from flashscope.profiles.plan.machine import Machine
 ROUNDS = {512: 25, 1024: 15, 2048: 7, 4096: 5}
 """How often both builds run, by N: of short runs more, that one may be undisturbed."""
 MOST_HEADS = {"cpu": 8, "cuda": 16}
+MOST_BACKWARD_HEADS = 8  # whose tiles have twice as many bars
 BACKWARD: dict[ClockedKernel, int] = {"flash2": 256, "flash3": 128}
 """Those whose backward pass has a build with clocks, on a GPU, and up to which head dim."""
 CLOCKED: dict[Backend, tuple[ClockedKernel, ...]] = {
@@ -75,7 +76,8 @@ def timeline_of_point(
     if where == "cuda" and short.block_mask is not None:
         changes.append("Without its block mask, which no build with clocks takes.")
         short = with_fields(short, block_mask=None)
-    heads, most = short.batch * short.heads, MOST_HEADS[where]
+    heads = short.batch * short.heads
+    most = MOST_HEADS[where] if short.passes == "forward" else MOST_BACKWARD_HEADS
     if heads > most:
         changes.append(f"{most} heads of {heads}.")
         short = with_fields(short, batch=1, heads=most, kv_heads=None)

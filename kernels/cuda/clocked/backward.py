@@ -8,8 +8,8 @@ from flashscope.kernels.catalogue.workspace_backward import FLASH3_KEYS, WIDE_HE
 from flashscope.kernels.cuda import flash2_backward, flash3_backward
 from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups
-from flashscope.kernels.cuda.clocked.key_blocks import BARS_OF_A_STEP, key_block_bars, key_blocks, most_steps
 from flashscope.kernels.cuda.clocked.key_blocks import CLOCKS as STEP_CLOCKS
+from flashscope.kernels.cuda.clocked.key_blocks import bars_of_a_step, key_block_bars, key_blocks, most_steps
 from flashscope.kernels.cuda.clocked.key_tiles import (
     CLOCKS,
     GROUPS,
@@ -68,7 +68,8 @@ def _flash2(problem: Problem, target: Target) -> ClockedBuild:
     tile, main, warps = TileSize(cut.queries, cut.keys), program.launches[1], cut.threads // WARP
     most, together = most_steps(problem, tile), flash2_backward.section(problem)
     blocks = [*key_blocks(problem, tile, together)]
-    bars = sum(len(one.steps) for one in blocks) * BARS_OF_A_STEP + len(blocks)
+    each = bars_of_a_step(cut, deterministic=problem.deterministic)
+    bars = sum(len(one.steps) for one in blocks) * each + len(blocks)
     dq = "of dQ" if problem.deterministic else "of dQ's conversion"
     return ClockedBuild(
         tile,

@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from flashscope.kernels.cuda.clocks import ClockedBlocks, ToldBlock, WarpBars, warp_lanes
+from flashscope.kernels.cuda.flash2_backward import KeyTiling
 from flashscope.kernels.cuda.program import TileSize, ceil_div
+from flashscope.kernels.cuda.tensor import FRAGMENT_ROWS
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import (
     ADD_DQ,
@@ -33,7 +35,7 @@ CLOCKS = 20  # of a step, as flash2_backward_clocks.cuh has them
 OF_HALF = DOV, QK, SOFTMAX, DV, DS, DK
 ALL = 14  # the clock behind the barrier
 OTHERS = (DV, DK, DQ, ADD_DQ)
-BARS_OF_A_STEP = 1 + 2 * len(OF_HALF) + len(OTHERS)
+AT_ONCE = 64  # own queries times fragments of keys that a warp takes at most
 
 
 class KeyBlock(NamedTuple):
@@ -77,6 +79,13 @@ def _seen(problem: Problem, tile: TileSize, j: int) -> list[int]:
         for i in range(ceil_div(problem.seqlen_q, tile.q))
         if band(min((i + 1) * tile.q - 1, last)).stop > first and band(i * tile.q).start < first + tile.k
     ]
+
+
+def bars_of_a_step(cut: KeyTiling, *, deterministic: bool) -> int:
+    """As many bars as a warp can have of a step."""
+    share = cut.queries // min(cut.column_warps, cut.queries // FRAGMENT_ROWS)
+    halves = ceil_div(share * cut.subtiles, AT_ONCE)
+    return 1 + halves * len(OF_HALF) + 2 * (cut.column_warps > 1) + 2 * (not deterministic)
 
 
 def most_steps(problem: Problem, tile: TileSize) -> int:

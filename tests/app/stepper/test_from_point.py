@@ -198,6 +198,17 @@ def test_on_a_gpu_a_point_of_it_is_recorded_there_in_its_dtype() -> None:
     )
 
 
+def test_a_backward_pass_of_a_gpu_is_recorded_as_such_where_it_has_clocks() -> None:
+    backward = replace(LONG, passes="backward")
+    found = timeline_of_point("flash3", backward, "cuda", GPU_MACHINE)
+    assert (found.request.problem.passes, found.request.problem.heads) == ("backward", 8)
+    assert "forward pass" not in found.words
+    wide = timeline_of_point("flash3", replace(backward, head_dim=256), "cuda", GPU_MACHINE)
+    assert wide.request.problem.passes == "forward"
+    assert "The forward pass: of a backward pass there is no such record." in wide.changes
+    assert timeline_of_point("flash2", backward, "cuda", CPU_MACHINE).request.problem.passes == "forward"
+
+
 def test_flash1_of_a_gpu_is_recorded_on_the_cpu_and_says_why() -> None:
     found = timeline_of_point("flash1", SHORT, "cuda", GPU_MACHINE)
     assert found.request.backend == "cpu"
