@@ -209,7 +209,8 @@ def _covered_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
 
 def lane_word(timeline: StageTimeline) -> str:
     """What a lane of a timeline is."""
-    return next((word for word in ("warpgroup", "warp") if word in timeline.lanes[-1]), "lane")
+    words = (word for word in ("warpgroup", "warp") if any(word in lane for lane in timeline.lanes))
+    return next(words, "lane")
 
 
 def lanes_words(lanes: Sequence[str]) -> str:

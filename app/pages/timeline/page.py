@@ -38,6 +38,7 @@ from flashscope.profiles.wire.events import Event, TimelineReady
 CARDS = 2
 PAN, ZOOM = 0.2, 0.5  # of what is on show, a key press
 LANES = 3.0
+LEGEND_PX = 560  # that the legend asks for at most, or its end is cut off: the narrowest window has them
 ALIKE_PX = 600  # cards that want more than this share the room alike
 KEEP_WORDS, PERFETTO_WORDS = "Keep in the session on show", "Save for ui.perfetto.dev"
 BESIDE_A_SWEEP = "A sweep runs, and a timeline or a launch would disturb it: have one when it has ended."
@@ -290,6 +291,7 @@ class TimelinePage(Page):
         stages = stages_on_show([one.rows.timeline for one in self.lineup.drawn])
         marks = (f'<span style="color:{colours[stage]}">■</span> {stage}' for stage in stages)
         self.legend.setText(" &nbsp; ".join(marks))
+        self.legend.setMinimumWidth(min(self.legend.sizeHint().width(), LEGEND_PX))
 
     def _show_front(self) -> None:
         """The launch that runs or ran last, else the timelines, else what leads to some."""
