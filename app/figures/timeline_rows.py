@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashscope.app.figures.lane_bars import LaneBars
-from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline
+from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline, outer_is_keys
 
 RowsBy = Literal["place", "block"]
 KEYS = {1: "h head, i query block", 2: "h head, j key block"}  # by where in a tile the block of a row stands
@@ -43,7 +43,7 @@ class TimelineRows:
         order: NDArray[np.intp] | slice = slice(None)
         key = ""
         if by == "block":
-            outer = 2 if timeline.request.kernel == "flash1" else 1
+            outer = 2 if outer_is_keys(timeline.request) else 1
             blocks, row = np.unique(tile[:, [0, outer]], axis=0, return_inverse=True)
             if 0 < len(blocks) * len(timeline.lanes) <= MOST_BLOCK_LANES:
                 lane = row.ravel() * len(timeline.lanes) + lane % len(timeline.lanes)

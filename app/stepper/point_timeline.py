@@ -15,6 +15,9 @@ from flashscope.profiles.plan.machine import Machine
 ROUNDS = {512: 25, 1024: 15, 2048: 7, 4096: 5}
 """How often both builds run, by N: of short runs more, that one may be undisturbed."""
 MOST_HEADS = {"cpu": 8, "cuda": 16}
+MOST_BACKWARD_HEADS = 8  # whose tiles have twice as many bars
+BACKWARD: dict[ClockedKernel, int] = {"flash2": 256, "flash3": 128}
+"""Those whose backward pass has a build with clocks, on a GPU, and up to which head dim."""
 CLOCKED: dict[Backend, tuple[ClockedKernel, ...]] = {
     "cpu": ("flash1", "flash2"),
     "cuda": ("flash2", "flash3"),
@@ -64,7 +67,7 @@ def timeline_of_point(
     where: Backend = "cuda" if on_gpu else "cpu"
     changes = [] if where == backend else [_elsewhere(kernel, where, machine)]
     why = "longer ones take minutes on a CPU" if where == "cpu" else "longer ones have too many bars"
-    short, changed = shortened(problem, max(ROUNDS), why)
+    short, changed = _shortened(kernel, problem, where, why)
     changes += changed
     dtype = "float32" if where == "cpu" else short.dtype if short.dtype in SIXTEEN_BIT else "float16"
     if short.dtype != dtype:
@@ -73,17 +76,26 @@ def timeline_of_point(
     if where == "cuda" and short.block_mask is not None:
         changes.append("Without its block mask, which no build with clocks takes.")
         short = with_fields(short, block_mask=None)
-    heads, most = short.batch * short.heads, MOST_HEADS[where]
+    heads = short.batch * short.heads
+    most = MOST_HEADS[where] if short.passes == "forward" else MOST_BACKWARD_HEADS
     if heads > most:
         changes.append(f"{most} heads of {heads}.")
         short = with_fields(short, batch=1, heads=most, kv_heads=None)
-    elif where == "cuda" and short.key_heads != short.heads:
-        changes.append("Each head with K and V of its own.")
-        short = with_fields(short, kv_heads=None)
     short = with_fields(short, dtype=dtype)
     rounds = next(ROUNDS[longest] for longest in ROUNDS if max(short.seqlen_q, short.seqlen_k) <= longest)
     request = TimelineRequest(problem=short, backend=where, kernel=kernel, rounds=rounds)
     return PointTimeline(f"{kernel} at N = {seqlen_full(problem.seqlen)}", request, tuple(changes))
+
+
+def _shortened(
+    kernel: ClockedKernel, problem: Problem, where: Backend, why: str
+) -> tuple[Problem, list[str]]:
+    """The problem at a length that is recorded, its backward pass where that has clocks; and what changes."""
+    clocked = where == "cuda" and problem.head_dim <= BACKWARD.get(kernel, 0)
+    if problem.passes != "backward" or not clocked:
+        return shortened(problem, max(ROUNDS), why)
+    short, changes = shortened(with_fields(problem, passes="forward", deterministic=False), max(ROUNDS), why)
+    return with_fields(short, passes="backward", deterministic=problem.deterministic), changes
 
 
 def _runs_on_gpu(kernel: str, machine: Machine | None) -> bool:

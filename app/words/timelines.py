@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from flashscope.app.words.units import digits, ms_text, seqlen_text, share_text
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline, TimelineRequest
+from flashscope.kernels.workload.timeline import (
+    MERGE,
+    NO_PLACE,
+    STAGES,
+    StageTimeline,
+    TimelineRequest,
+    stages_of,
+)
+from flashscope.profiles.plan.problem_words import PASS_WORDS
 from flashscope.profiles.results.model.timeline_facts import HELD_UP, TimelineFacts
 
 NOTHING_YET = "Where does the time go inside a kernel?"
@@ -12,9 +20,10 @@ NEEDS = (
     "A timeline shows when each stage of each tile ran. flash1 and flash2 are built once more for the CPU, "
     "from the same source with a clock between their stages, and run in turns with the timed kernels: so "
     "you see what the clocks cost. It takes some seconds and no GPU; on a GPU flash2 has such a build, too, "
-    "and on Hopper flash3."
+    "and on Hopper flash3, of their backward passes as well."
 )
 _LOADS, _PRODUCTS = ("::copy(", "wait_copies"), {"QKᵀ": ("multiply_rows<", "apply_mask(")}
+_OWN = ("add_own(", "owned.k0 + place.first_key")  # a function of a header, which has stages
 CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "flash1": {
         "load": (*_LOADS, "old[n] ="),
@@ -36,9 +45,38 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "softmax": ("state.step<", "pack_all(", "rescale(", "state.total("),
         "PV": ("product_pv<",),
         "store": ("store_rows(", "store_boxes("),
+        "merge": ("flash3_combine.cuh",),
+    },
+    "flash2 backward": {
+        "load": ("KeyTile::copy(", "copy_queries(", "wait_copies"),
+        **dict.fromkeys(("QKᵀ", "softmax", "dOVᵀ", "dS"), _OWN),
+        "dQ": ("add_queries(",),
+        "dV": (*_OWN, "add_others(acc_v"),
+        "dK": (*_OWN, "add_others(acc_k"),
+        "add dQ": ("add_queries(",),
+        "store": ("store_part(",),
+    },
+    "flash3 backward": {
+        "load": ("load_tiles(",),
+        "QKᵀ": ("start_rows(s,",),
+        "softmax": ("probabilities(s", "hide(s", "hide_blocks(s"),
+        "dOVᵀ": ("start_rows(dp,",),
+        "dS": (
+            "pack_all(",
+            "put_turned(",
+            " weights(dp",
+            "put_weights(ds_row",
+            "hide_weights(",
+            "publish_stores()",
+        ),
+        "dQ": ("start_dq_of(", "start_dq<64>("),
+        "dV": ("start_columns(dv,",),
+        "dK": ("start_columns(dk,",),
+        "add dQ": ("add_at_once(", "add_in_turn("),
+        "store": ("store_rows(",),
     },
 }
-"""What the lines of a stage hold in the CUDA source of a kernel."""
+"""What the lines of a stage hold in the CUDA source of a kernel, or of its backward pass."""
 _IN_NUMPY = {
     "QKᵀ": (
         "scores(q[rows]",
@@ -80,8 +118,22 @@ def source_lines(request: TimelineRequest, stage: str) -> tuple[str, tuple[str, 
     """Which source of its kernel ran, as Source calls it, and what the lines of a stage hold there."""
     if request.backend == "cpu":
         return NUMPY, NUMPY_LINES[request.kernel][stage]
-    mask = "causal" if request.problem.causal else "no mask"
-    return f"d {request.problem.head_dim}, {mask}", CUDA_LINES[request.kernel][stage]
+    problem = request.problem
+    mask, words = "causal" if problem.causal else "no mask", PASS_WORDS[problem.passes]
+    label = ", ".join(filter(None, (f"d {problem.head_dim}", words, mask)))
+    return label, CUDA_LINES[run_name(request)][stage]
+
+
+def stages_on_show(timelines: Sequence[StageTimeline]) -> list[str]:
+    """The stages of these in the order in which a tile goes through them; of none those of a forward pass."""
+    passes = [one.request.problem.passes for one in timelines] or ["forward"]
+    merges = [STAGES[MERGE]] if any((one.stage.numpy() == MERGE).any() for one in timelines) else []
+    return [*dict.fromkeys(stage for one in passes for stage in stages_of(one)), *merges]
+
+
+def run_name(request: TimelineRequest) -> str:
+    """The kernel, and its pass where that is not the forward one."""
+    return " ".join(filter(None, (request.kernel, PASS_WORDS[request.problem.passes])))
 
 
 def problem_words(problem: Problem) -> str:
@@ -96,7 +148,7 @@ def problem_words(problem: Problem) -> str:
 
 def timeline_names(timelines: Sequence[StageTimeline]) -> list[str]:
     """Timelines, as a list names them; those of one kernel and problem with their builds or their places."""
-    names = [f"{one.request.kernel} · {problem_words(one.request.problem)}" for one in timelines]
+    names = [f"{run_name(one.request)} · {problem_words(one.request.problem)}" for one in timelines]
     builds = [f"{name} · build {one.build[:6]}" for name, one in zip(names, timelines, strict=True)]
     told = []
     for place, (name, build) in enumerate(zip(names, builds, strict=True)):
@@ -132,14 +184,14 @@ def sentence(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts])
         told.append(_beside_text(timelines, facts))
     else:
         told.append(_covered_text(timelines[0], facts[0]))
-    told += _idle_text(timelines, facts), _rows_text(timelines, facts[0])
+    told += _merge_text(timelines[0], facts[0]), _idle_text(timelines, facts), _rows_text(timelines, facts[0])
     return " ".join(filter(None, told)).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _shares_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
     ranked = sorted(facts.shares.items(), key=lambda pair: -pair[1])
     most = [f"{share_text(share)} in {name}" for name, share in ranked[:3]]
-    told = f"{timeline.request.kernel} spends {', '.join(most[:-1])} and {most[-1]}."
+    told = f"{run_name(timeline.request)} spends {', '.join(most[:-1])} and {most[-1]}."
     waits = timeline.row_kind == "SM" and facts.waits > SMALL_WAITS
     lanes = f"{lane_word(timeline)}s"
     return f"{told} Its {lanes} wait {share_text(facts.waits)} of the time." if waits else told
@@ -157,7 +209,8 @@ def _covered_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
 
 def lane_word(timeline: StageTimeline) -> str:
     """What a lane of a timeline is."""
-    return next((word for word in ("warpgroup", "warp") if word in timeline.lanes[-1]), "lane")
+    words = (word for word in ("warpgroup", "warp") if any(word in lane for lane in timeline.lanes))
+    return next(words, "lane")
 
 
 def lanes_words(lanes: Sequence[str]) -> str:
@@ -172,18 +225,27 @@ def lanes_words(lanes: Sequence[str]) -> str:
     return f"from above: {lanes[0]} to {lanes[-1]}"
 
 
+def _merge_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
+    """How long the parts of the keys are merged; empty: there are none."""
+    if not facts.merge_ns:
+        return ""
+    share = share_text(facts.merge_ns / max(1, timeline.span_ns))
+    return f"Merging the parts of the keys takes {ms_text(facts.merge_ns / MS)}, {share} of the run."
+
+
 def _beside_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts]) -> str:
     """Where two differ most."""
     one, other = facts[:2]
-    name = max(STAGES, key=lambda stage: abs(one.shares[stage] - other.shares[stage]))
-    if abs(one.shares[name] - other.shares[name]) < ALIKE:
+    mine, others = (dict.fromkeys(STAGES, 0.0) | fact.shares for fact in (one, other))
+    name = max(STAGES, key=lambda stage: abs(mine[stage] - others[stage]))
+    if abs(mine[name] - others[name]) < ALIKE:
         return "Both spend their time alike."
-    kernels: list[str] = [timeline.request.kernel for timeline in timelines[:2]]
+    kernels = [run_name(timeline.request) for timeline in timelines[:2]]
     if kernels[0] == kernels[1]:
         kernels = ["the upper build", "the lower one"]
     return (
-        f"They differ most in {name}: {share_text(one.shares[name])} in {kernels[0]}, "
-        f"{share_text(other.shares[name])} in {kernels[1]}."
+        f"They differ most in {name}: {share_text(mine[name])} in {kernels[0]}, "
+        f"{share_text(others[name])} in {kernels[1]}."
     )
 
 
@@ -210,7 +272,7 @@ def _idle_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts
     if not idle:
         return ""
     text = f"{idle} of {len(one.rows.numpy())} {one.row_kind}s {told}"
-    kernels: list[str] = [timeline.request.kernel for timeline in timelines[:2]]
+    kernels = [run_name(timeline.request) for timeline in timelines[:2]]
     if len({*kernels}) == 1:
         return f"{text}."
     return f"{text} in {kernels[0]}, {facts[1].idle_rows or 'none'} in {kernels[1]}."
@@ -219,7 +281,7 @@ def _idle_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts
 def _rows_text(timelines: Sequence[StageTimeline], facts: TimelineFacts) -> str:
     """The tail and the imbalance of the first one, those that there are."""
     timeline, told = timelines[0], []
-    of = f" of {timeline.request.kernel}" if len(timelines) > 1 else ""
+    of = f" of {run_name(timeline.request)}" if len(timelines) > 1 else ""
     tail = facts.tail_ns / max(1, timeline.span_ns)
     if len(timeline.rows.numpy()) - facts.idle_rows > 1 and tail > SMALL_TAIL:
         alone = f"{ms_text(facts.tail_ns / MS)}, {share_text(tail)} of the run"

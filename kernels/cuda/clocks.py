@@ -7,6 +7,7 @@ place to some tens of ns. What a stage issues may end in the next one: the last 
 for where the softmax reads them.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,35 +70,61 @@ def most_steps(problem: Problem, tile: TileSize) -> int:
 
 
 def lane_bars(problem: Problem, tile: TileSize, found: ClockedBlocks, multiprocessors: int) -> WarpBars:
-    """The bars of all warps; a row for each SM, in it a lane for each warp of blocks side by side."""
+    """The bars of all warps of flash2."""
+
+    def told(block: int) -> ToldBlock:
+        where = walk(problem, tile, block)
+        own = range(block * found.warps, (block + 1) * found.warps)
+        bars = [_forward(where, found.steps[warp], _ends(found, warp)) for warp in own]
+        return ToldBlock(*where[:2], bars)
+
+    return warp_lanes(found, told, multiprocessors)
+
+
+class ToldBlock(NamedTuple):
+    """What a block's warps tell.
+
+    Attributes:
+        head: Its head.
+        number: Which query block, or key block where these are outer.
+        bars: Of each warp int64 (n, 6): stage, head, i, j, and in clocks begin and end, which do not go back.
+    """
+
+    head: int
+    number: int
+    bars: Sequence[npt.NDArray[np.int64]]
+
+
+def warp_lanes(found: ClockedBlocks, told: Callable[[int], ToldBlock], multiprocessors: int) -> WarpBars:
+    """Bars on lanes: a row for each SM, in it a lane for each warp of blocks side by side."""
     ends = found.ends.view(np.uint32).reshape(-1, found.warps, 8)
     times = found.ends.reshape(-1, found.warps, 4)[..., :2].astype(np.int64)
     times -= times[..., 0].min()
     begin, end, sm = times[..., 0].min(axis=1), times[..., 1].max(axis=1), ends[:, 0, 7].astype(np.int64)
     slot = slots(sm, begin, end)
     lanes = (int(slot.max(initial=0)) + 1) * found.warps
-    bars: list[npt.NDArray[np.int64]] = []
+    every: list[npt.NDArray[np.int64]] = []
     blocks: list[tuple[int, ...]] = []
     for block in range(len(begin)):
-        head, i, keys = walk(problem, tile, block)
-        for warp in range(found.warps):
+        one = told(block)
+        for warp, bars in enumerate(one.bars):
             lane = int(sm[block]) * lanes + int(slot[block]) * found.warps + warp
-            steps = found.steps[block * found.warps + warp, : len(keys)]
-            bars.append(_warp_bars(lane, (head, i, keys), steps, ends[block, warp], times[block, warp]))
-            blocks.append((lane, head, i, *times[block, warp].tolist()))
-    told, of_block = np.concatenate(bars), np.array(blocks, np.int64)
-    told = told[np.lexsort((told[:, 5], told[:, 0]))]
+            ns = _ns(bars[:, 4:], ends[block, warp], times[block, warp])
+            every.append(np.column_stack((np.full(len(bars), lane), bars[:, :4], ns)))
+            blocks.append((lane, one.head, one.number, *times[block, warp].tolist()))
+    bars, of_block = np.concatenate(every), np.array(blocks, np.int64)
+    bars = bars[np.lexsort((bars[:, 6], bars[:, 5], bars[:, 0]))]
     names = (
         f"block slot {n + 1}, warp {warp}" for n in range(lanes // found.warps) for warp in range(found.warps)
     )
     return WarpBars(
         rows=np.arange(multiprocessors, dtype=np.int32),
         lanes=tuple(names),
-        lane=told[:, 0].astype(np.int32),
-        stage=told[:, 1].astype(np.uint8),
-        tile=told[:, 2:5].astype(np.int32),
-        begin=told[:, 5],
-        end=told[:, 6],
+        lane=bars[:, 0].astype(np.int32),
+        stage=bars[:, 1].astype(np.uint8),
+        tile=bars[:, 2:5].astype(np.int32),
+        begin=bars[:, 5],
+        end=bars[:, 6],
         block_lane=of_block[:, 0].astype(np.int32),
         block=of_block[:, 1:3].astype(np.int32),
         block_begin=of_block[:, 3],
@@ -118,19 +145,27 @@ def slots(sm: Nanoseconds64, begin: Nanoseconds64, end: Nanoseconds64) -> Nanose
     return found
 
 
-def _warp_bars(
-    lane: int, where: tuple[int, int, list[int]], steps: Any, ends: Any, times: Nanoseconds64
-) -> npt.NDArray[np.int64]:
-    """Lane, stage, head, i, j, begin and end of each bar of one warp."""
-    head, i, keys = where
-    first, last, store = (int(ends[n]) for n in (4, 5, 6))
-    clocks = np.append(steps.astype(np.int64).ravel(), [store, last])
-    clocks[0] = first  # what comes before the first step, the copies of Q among it, is a part of its load
-    cycles = (clocks - first) % CYCLES
+def _ends(found: ClockedBlocks, warp: int) -> tuple[int, int, int]:
+    """The clocks of a warp's begin, its end and its store."""
+    first, last, store = found.ends.view(np.uint32).reshape(-1, 8)[warp, 4:7].tolist()
+    return first, last, store
+
+
+def _ns(clocks: npt.NDArray[np.int64], ends: Any, times: Nanoseconds64) -> Nanoseconds64:
+    """Begins and ends of one warp's bars, which are in order, in ns."""
+    first, last = int(ends[4]), int(ends[5])
+    cycles = (clocks.ravel() - first) % CYCLES
     whole = max(1, (last - first) % CYCLES)
     ns = times[0] + np.rint(cycles * ((times[1] - times[0]) / whole)).astype(np.int64)
-    ns = np.maximum.accumulate(np.clip(ns, times[0], times[1]))
+    return np.maximum.accumulate(np.clip(ns, times[0], times[1])).reshape(clocks.shape)
+
+
+def _forward(where: tuple[int, int, list[int]], steps: Any, ends: tuple[int, int, int]) -> Nanoseconds64:
+    """The bars of one warp of flash2, each until the next one begins."""
+    (head, i, keys), (first, last, store) = where, ends
+    clocks = np.append(steps[: len(keys)].astype(np.int64).ravel(), [store, last])
+    clocks[0] = first  # what comes before the first step, the copies of Q among it, is a part of its load
     stages = [*(stage for _ in keys for stage in (LOAD, QK, SOFTMAX, PV)), STORE]
     tiles = [*(j for j in keys for _ in range(4)), NO_PLACE]
-    same = np.tile([[lane, head, i]], (len(stages), 1))
-    return np.column_stack((same[:, 0], stages, same[:, 1:], tiles, ns[:-1], ns[1:]))
+    same = np.tile([[head, i]], (len(stages), 1))
+    return np.column_stack((stages, same, tiles, clocks[:-1], clocks[1:]))

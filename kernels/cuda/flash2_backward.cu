@@ -39,7 +39,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     flash2_backward_keys(const element* q, const element* k, const element* v, const element* grad_output,
                          const RowState* states, float* dq_sums, element* dk, element* dv, int kv_heads, int together,
                          int group, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale,
-                         const int* kept) {
+                         const int* kept CLOCKS_GIVEN) {
+    CLOCKS_BEGIN()
     extern __shared__ __align__(1024) unsigned char raw[];
     const Shared shared{raw};
     const Place place = Place::of();
@@ -61,30 +62,38 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     for (int stage = 0; walk.more(); stage = 1 - stage) {
         const int q0 = walk.q0, rows = walk.rows(), fragment_row = walk.head * tiles + q0 / 16;
         walk.next();
+        CLOCK(0)
         wait_copies<0>();
         __syncthreads();  // this Q and dO are complete; the previous ones, P and dS done with
         if (walk.more()) copy_queries(shared, 1 - stage, given, walk);
         commit_copies();
+        CLOCK(1)
         if (place.computes()) {
             const bool all = whole(mask, q0, q0 + rows - 1, owned.k0, KEYS);
-#pragma unroll
+UNROLL_HALVES
             for (int first = 0; first < SHARE; first += AT_ONCE) {
                 add_own(acc_k, acc_v, shared, stage, place, place.part * SHARE + first, factor, mask, all, q0,
-                        owned.k0 + place.first_key);
+                        owned.k0 + place.first_key, first / AT_ONCE CLOCKS_PASSED);
             }
         }
         if (SHARED_DS) __syncthreads();  // all of P and dS is there
+        CLOCK_OF_ALL(0)
         if (SHARED_P) {
             add_others(acc_v, shared_address(shared.p()), shared.q(stage) + QueryTile::BYTES, place);
+            CLOCK_OF_ALL(1)
             add_others(acc_k, shared_address(shared.ds()), shared.q(stage), place);
+            CLOCK_OF_ALL(2)
         }
-        if (!DETERMINISTIC) add_queries(shared, dq_sums, fragment_row, tiles - q0 / 16);
+        if (!DETERMINISTIC) add_queries(shared, dq_sums, fragment_row, tiles - q0 / 16 CLOCKS_PASSED);
+        CLOCKS_WRITE()
     }
 
+    CLOCKS_STORE()
     wait_copies<0>();
     __syncthreads();  // K and V are done with
     scale_all(acc_k, scale);
     const Owned again = Owned::of(block_again(), kv_heads, together, seqlen_k);
     store_part(shared.base, acc_k, place, dk + again.first(), again.keys());
     store_part(shared.base + KeyTile::BYTES, acc_v, place, dv + again.first(), again.keys());
+    CLOCKS_END()
 }

@@ -65,8 +65,12 @@ class KeyTiling(NamedTuple):
     @property
     def defines(self) -> dict[str, int]:
         """The defines of a kernel cut like this."""
-        names = ("KEY_WARPS", "SUBTILES", "COLUMN_WARPS", "QUERIES", "BLOCKS_PER_SM")
-        return dict(zip(names, self, strict=True))
+        return dict(zip(self.names(), self, strict=True))
+
+    @staticmethod
+    def names() -> tuple[str, ...]:
+        """Those of its defines, in the order of its fields."""
+        return ("KEY_WARPS", "SUBTILES", "COLUMN_WARPS", "QUERIES", "BLOCKS_PER_SM")
 
 
 # (widest head, cut), best first; the small ones at the end suit block masks.

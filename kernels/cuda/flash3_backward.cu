@@ -21,6 +21,7 @@
 // eighth with 80 rows of Q and dO; then the turns, which leave the tensor cores idle from a step's dK to the next one's
 // S; few queries, where three launches and 8 bytes an element for the sums of dQ show. Figures, and what was tried:
 // flash3-backward-attempts.md.
+#include "flash3_backward_clocks.cuh"
 #include "flash3_backward_layout.cuh"
 #include "flash3_backward_loads.cuh"
 #include "flash3_backward_rows.cuh"
@@ -81,10 +82,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     const __grid_constant__ TensorMap map_v, const __grid_constant__ TensorMap map_grad,
                     const float* states, float* dq_sums, element* dk_out, element* dv_out, int* counter, int kv_heads,
                     int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale,
-                    int zero_shares, int zeroed_together, const __grid_constant__ BackwardArguments given) {
+                    int zero_shares, int zeroed_together, const __grid_constant__ BackwardArguments given
+                    CLOCKS_GIVEN) {
     let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     const Shared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
+    CLOCKS_BEGIN()
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
     const Tables tables = given;
     const ZeroCounters zeroed = given;
@@ -134,6 +137,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             keys = Keys{__shfl_sync(~0u, keys.head, 0), __shfl_sync(~0u, keys.k0, 0), __shfl_sync(~0u, keys.first, 0),
                         __shfl_sync(~0u, keys.end, 0)};
             if (keys.head < 0) break;
+            CLOCKS_OF_TILE(keys)
             const int steps = keys.steps(group), k_first = keys.k0 + part * 64;
             const u32 k_tile = __shfl_sync(~0u, at.k + ks * K_BYTES, 0), v_tile = k_tile + KEY_STAGES * K_BYTES;
             Sums sums(dq_sums, keys, group, tiles_q, part, tables);
@@ -147,6 +151,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             };
             const auto add_in_turn = [&] {
                 wait(may_add(at, part), ring.stage ^ lag);
+                CLOCK(10)
                 add_dq(sums.at(keys, tiles_q), dq);
                 end_turn(at, part, leader);
                 sums.next(keys, group, tiles_q);
@@ -163,16 +168,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 const u32 weights = __shfl_sync(~0u, ds_own + ring.stage * DS_BYTES, 0);
                 hide_weights(weights + part * Q_PANEL);
                 publish_stores();
+                CLOCK(4)
                 named_sync(Barrier::SECOND_TURN);
+                CLOCK(5)
                 if (steps == 1) named_arrive(Barrier::LAST_DS);
                 start_dq<64>(dq, weights, k_tile + part % PANELS * K_PANEL);
                 wait(at.v_full(ks), key_ring.phase);
                 if (leader) arrive(at.grad_empty(ring.stage));
                 if (leader) arrive(at.q_empty(ring.stage));
+                CLOCKS_WRITE(1)
                 wgmma_wait<0>();
                 pin(dq);
+                CLOCK(6)
                 if constexpr (DETERMINISTIC) add_in_turn();
                 else add_at_once();
+                CLOCK(7)
                 ring.next();
                 advance(head, place, keys, group);
                 ++step;
@@ -184,6 +194,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 const u32 grad_now = q_now + STAGES * Q_BYTES;
                 const u32 state = at.states + stage * STATE_BYTES + lane % 4 * 8;
                 wait(at.q_full(stage), ring.phase);
+                CLOCK(0)
                 start_rows(s, k_tile + part * 64 * 128, q_now);
                 if (step == 0) wait(at.v_full(ks), key_ring.phase);
                 wait(at.grad_full(stage), ring.phase);
@@ -191,14 +202,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 if (step) named_arrive(turn_of(1 - part));
                 wgmma_wait<1>();
                 pin(s);
+                CLOCK(1)
                 probabilities(s, state, c);
                 const int q0 = tile_at(place, keys, tables) * BLOCK_Q;
                 if (k_first + 64 > mask.end(q0) || k_first < mask.begin(q0 + BLOCK_Q - 1))
                     hide(s, Visible(mask, keys.k0 + row, q0 + lane % 4 * 2));
                 if (SPARSE && tables.masked(place)) hide_blocks(s, tables, keys.k0 + row, q0, seqlen_q, seqlen_k);
-                if constexpr (!TURNED) pack_all(p, s);
+                CLOCK(2)
                 wgmma_wait<0>();
                 pin(dp);
+                CLOCK(3)
+                if constexpr (!TURNED) pack_all(p, s);
                 if constexpr (TURNED) {
                     put_turned(p, s, dp, state + BLOCK_Q * 4, ds_row + stage * DS_BYTES);
                 } else {
@@ -207,7 +221,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     put_weights(ds_row + stage * DS_BYTES, ds);
                 }
                 publish_stores();
+                CLOCK(4)
                 named_sync(turn_of(part));
+                CLOCK(5)
                 if (TURNED && part && step == steps - 1) named_arrive(Barrier::LAST_DS);
                 start_dq_of(stage ^ lag);
                 pin(dv); pin(p); pin(dk);
@@ -217,37 +233,50 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 if constexpr (TURNED)
                     start_columns(dk, __shfl_sync(~0u, at.ds + stage * DS_BYTES + part * Q_PANEL, 0), q_now);
                 else start_columns(dk, ds, q_now);
+                CLOCKS_WRITE_WITH(step + 1, at.q_full(stage), at.grad_full(stage))
                 wgmma_wait<2>();
                 pin(dq);
+                CLOCK(6)
                 if (step >= lag) {
                     if constexpr (DETERMINISTIC) add_in_turn();
                     else add_at_once();
                 }
+                CLOCK(7)
                 wgmma_wait<1>();
                 pin(dv); pin(p);
+                CLOCK(8)
                 if (leader) arrive(at.grad_empty(stage));
                 wgmma_wait<0>();
                 pin(dk);
                 if constexpr (!TURNED) pin(ds);
+                CLOCK(9)
                 if (leader) arrive(at.q_empty(stage));
                 ring.next();
                 advance(head, place, keys, group);
             }
             if (steps) {
+                CLOCKS_WRITE_WITH(steps + 1, at.k_full(ks), at.v_full(ks))
                 if (!TURNED || !part) named_arrive(part ? Barrier::LAST_DS : Barrier::SECOND_TURN);
                 if (lag) {
                     named_sync(Barrier::LAST_DS);
+                    CLOCK(0)
                     start_dq_of(ring.stage ^ 1);
                     wgmma_wait<0>();
                     pin(dq);
+                    CLOCK(1)
                     if constexpr (DETERMINISTIC) add_in_turn();
                     else add_at_once();
+                    CLOCK(2)
                 }
             }
             if (leader) arrive(at.keys_empty(ks));
+            CLOCK(3)
             const long long first_key = (long long)keys.head * seqlen_k * HEAD_DIM;
             store_rows(dk, scale, dk_out + first_key, keys.k0 + row, seqlen_k);
             store_rows(dv, 1.0f, dv_out + first_key, keys.k0 + row, seqlen_k);
+            CLOCK(4)
+            CLOCKS_WRITE(steps ? steps + 2 : 1)
         }
+        CLOCKS_END()
     }
 }

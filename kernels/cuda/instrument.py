@@ -84,14 +84,17 @@ def clocked(program: Program, most_steps: int) -> Program:
 
 GROUP_CLOCKED = ("clock_rows", "clock_ends")
 """Buffers of the clocks of flash3, in the order of ClockRecording in flash3_clocks.cuh."""
+MERGE_CLOCKED = "clock_merges"
+"""The buffer of the times of the launch that merges parts of keys."""
 GROUP_CLOCK_BYTES, BARRIER_PADDING = 48, 8  # of shared memory: for each warpgroup, and before the first
+BACKWARD_CLOCK_BYTES = 288  # of its backward pass: of both warpgroups that compute and of what is loaded
 
 
 def clocked_groups(program: Program, most_rows: int) -> Program:
     """A timed kernel's program with clocks between the stages of its warpgroups compiled in.
 
     Args:
-        program: flash3's. Of its launches the first gets clocks; one that merges parts of keys has none.
+        program: flash3's. A second launch merges parts of keys.
         most_rows: The rows of clocks that a tile of queries has at most: the room for each warpgroup.
     """
     first, *others = program.launches
@@ -101,7 +104,26 @@ def clocked_groups(program: Program, most_rows: int) -> Program:
         arguments=(*first.arguments, Struct((*GROUP_CLOCKED, np.int32(most_rows)))),
         shared_bytes=first.shared_bytes + BARRIER_PADDING + GROUP_CLOCK_BYTES * groups,
     )
-    return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(first, *others))
+    merges = (replace(one, arguments=(*one.arguments, MERGE_CLOCKED)) for one in others)
+    return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(first, *merges))
+
+
+def clocked_backward(program: Program, names: tuple[str, str], most_rows: int) -> Program:
+    """A backward pass with clocks between the stages of its warps or warpgroups compiled in.
+
+    Args:
+        program: flash2's or flash3's. Of its launches the one in the middle gets clocks, which computes dK
+            and dV, and as a rule the sums of dQ.
+        names: The buffers of the clocks.
+        most_rows: The rows of clocks that a tile of keys has at most: the room for each warp or warpgroup.
+    """
+    before, main, after = program.launches
+    main = replace(
+        main,
+        arguments=(*main.arguments, Struct((*names, np.int32(most_rows)))),
+        shared_bytes=main.shared_bytes + BACKWARD_CLOCK_BYTES * (names == GROUP_CLOCKED),
+    )
+    return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(before, main, after))
 
 
 def timed(program: Program) -> Program:

@@ -7,13 +7,16 @@ import cupy
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
-from flashscope.kernels.cuda.clocked.builds import ClockedBuild, ClockedRounds, clocked_build, timeline_of
+from flashscope.kernels.cuda.clocked.build import ClockedBuild
+from flashscope.kernels.cuda.clocked.builds import ClockedRounds, clocked_build, timeline_of
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.cuda.launch import arrays_of, bind_launches, current_target, load_kernels
-from flashscope.kernels.launching.launch import make_inputs, prepare
+from flashscope.kernels.cuda.program import Program
+from flashscope.kernels.launching.passes import Given, after_forward, draw_given, prepare_passes
+from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.tensors import Inputs
+from flashscope.kernels.workload.tensors import Gradients, Saved
 from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest, check_bars
 
 
@@ -21,7 +24,7 @@ def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageT
     """Run both builds in turns and keep the clocks of the quickest round.
 
     Args:
-        request: What to record: flash2 or flash3 in 16 bits, without a block mask, lengths or pages.
+        request: What to record, in 16 bits: flash2 or flash3, or flash3's backward pass.
         told: Called between two rounds with how many are done and of how many; may raise, to give up.
 
     Raises:
@@ -35,9 +38,9 @@ def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageT
         raise UnsupportedError(refused)
     build = clocked_build(request.kernel, problem, current_target())
     check_bars(build.most_bars)
-    inputs = make_inputs(problem, "cuda")
-    watched = bind_clocked(build, spec, problem, inputs)
-    runs = prepare(spec, problem, inputs, "cuda").run, watched.run
+    given = after_forward(spec, problem, draw_given(problem, "cuda"), "cuda")
+    watched = bind_clocked(build, spec, problem, given)
+    runs = prepare_passes(spec, problem, given, "cuda").run, watched.run
     took = _turns(request.rounds, told, runs, watched.recorded)
     return timeline_of(request, build, device, took)
 
@@ -48,7 +51,7 @@ class BoundClocks(NamedTuple):
     Attributes:
         run: Enqueues all its launches.
         recorded: What it has recorded in its last run, in host memory, by the names of its buffers.
-        buffers: All its arrays, O (`o`) and LSE (`lse`) among them.
+        buffers: All its arrays, O (`o`) and LSE (`lse`) among them, or `dq`, `dk` and `dv`.
     """
 
     run: Callable[[], None]
@@ -56,20 +59,23 @@ class BoundClocks(NamedTuple):
     buffers: dict[str, Any]
 
 
-def bind_clocked(build: ClockedBuild, spec: KernelSpec, problem: Problem, inputs: Inputs) -> BoundClocks:
+def bind_clocked(build: ClockedBuild, spec: KernelSpec, problem: Problem, given: Given) -> BoundClocks:
     """Compile for the current device, allocate what it writes, and bind it.
 
     Args:
         build: What is compiled.
         spec: The kernel, whose workspace it takes.
         problem: What is computed.
-        inputs: Q, K and V on the device.
+        given: What it is computed from, on the device.
 
     Raises:
         CompileError: The compiler refused the kernel.
         MemoryError: The buffers do not fit.
     """
-    buffers = arrays_of(build.program, spec, problem, inputs)
+    if problem.passes == "forward":
+        buffers = arrays_of(build.program, spec, problem, given.inputs)
+    else:
+        buffers = _backward_arrays(build.program, spec, problem, given)
     for name, (shape, dtype) in build.recorded.items():
         buffers[name] = cupy.zeros(shape, dtype)
     launches = bind_launches(build.program, load_kernels(build.program), buffers)
@@ -82,6 +88,18 @@ def bind_clocked(build: ClockedBuild, spec: KernelSpec, problem: Problem, inputs
         return {name: cupy.asnumpy(buffers[name]) for name in build.recorded}
 
     return BoundClocks(run, recorded, buffers)
+
+
+def _backward_arrays(program: Program, spec: KernelSpec, problem: Problem, given: Given) -> dict[str, Any]:
+    """What a backward pass reads and writes, and its workspace, zero or the program's tables."""
+    saved = Saved(*given.inputs.qkv, given.output, given.lse, given.grad_output)
+    written = (cupy.empty(one.shape, one.dtype) for one in given.inputs.qkv)
+    arrays = {**saved._asdict(), **Gradients(*written)._asdict()}
+    for buffer in spec.backward.workspace(problem, "cuda") if spec.backward else ():
+        arrays[buffer.name] = cupy.zeros(buffer.shape, storage_dtype(buffer.dtype))
+    for name, table in program.tables.items():
+        arrays[name].set(table)
+    return arrays
 
 
 def _turns(

@@ -5,11 +5,14 @@ from typing import Literal
 import msgspec
 
 from flashscope.kernels.workload.errors import InputError
-from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.kernels.workload.problem import Backend, Passes, Problem
 from flashscope.kernels.workload.trace import Array
 
-STAGES = ("load", "QKᵀ", "softmax", "PV", "store")
-LOAD, QK, SOFTMAX, PV, STORE = range(len(STAGES))
+STAGES = ("load", "QKᵀ", "softmax", "PV", "store", "dOVᵀ", "dS", "dQ", "dV", "dK", "add dQ", "merge")
+LOAD, QK, SOFTMAX, PV, STORE, DOV, DS, DQ, DV, DK, ADD_DQ, MERGE = range(len(STAGES))
+PRODUCTS = QK, PV, DOV, DQ, DV, DK
+FORWARD_STAGES = LOAD, QK, SOFTMAX, PV, STORE  # and MERGE, where keys are taken in parts
+BACKWARD_STAGES = LOAD, QK, SOFTMAX, DOV, DS, DQ, ADD_DQ, DV, DK, STORE
 NO_PLACE = -1  # of a bar that belongs to no head, no query block or no key block
 MOST_BARS = 1_500_000  # 33 bytes each
 MOST_LANES = 4_096
@@ -17,6 +20,11 @@ MOST_ROUNDS = 100
 
 ClockedKernel = Literal["flash1", "flash2", "flash3"]
 RowKind = Literal["SM", "thread"]
+
+
+def stages_of(passes: Passes) -> tuple[str, ...]:
+    """The names of the stages of a pass, in the order in which a tile goes through them."""
+    return tuple(STAGES[one] for one in (BACKWARD_STAGES if passes == "backward" else FORWARD_STAGES))
 
 
 class TimelineRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,10 +65,13 @@ class StageTimeline(msgspec.Struct, frozen=True, kw_only=True):
         begin: int64 (B,): when each bar begins.
         end: int64 (B,): when it ends.
         block_lane: int32 (K,): the place of the lane that each block ran on.
-        block: int32 (K, 2): its head, and the query block, or of flash1 the key block, of the outer loop.
+        block: int32 (K, 2): its head, and the query block of the outer loop, or the key block where
+            `outer_is_keys`; of a backward pass with grouped heads the first query head of the group.
         block_begin: int64 (K,): when it began.
         block_end: int64 (K,): when it ended.
         span_ns: How long the run took.
+        packed: Query heads that share K and V and whose rows are one head here, one after the other: its
+            number is then that of the first of them, and i counts tiles of all their rows.
         clocked_ns: int64 (rounds,): how long the build with clocks took in each round.
         plain_ns: int64 (rounds,): how long the timed build took, in turns with it.
     """
@@ -86,6 +97,12 @@ class StageTimeline(msgspec.Struct, frozen=True, kw_only=True):
     span_ns: int
     clocked_ns: Array
     plain_ns: Array
+    packed: int = 1
+
+
+def outer_is_keys(request: TimelineRequest) -> bool:
+    """Whether a block of the outer loop has keys, and the queries pass by; else it has queries."""
+    return request.kernel == "flash1" or request.problem.passes == "backward"
 
 
 def check_rounds(request: TimelineRequest) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import (
-    STAGES,
+    STORE,
     ClockedKernel,
     RowKind,
     StageTimeline,
@@ -81,7 +81,7 @@ def _bars(request: TimelineRequest, lanes: int, tile_ns: int) -> tuple[Any, Any]
                 bars.append((lane, stage, head, i, j, now, now + tile_ns // OF_A_TILE))
                 now += tile_ns // OF_A_TILE
         last = (outer, -1) if request.kernel == "flash2" else (-1, outer)
-        bars.append((lane, len(STAGES) - 1, head, *last, now, now + tile_ns // OF_A_TILE))
+        bars.append((lane, STORE, head, *last, now, now + tile_ns // OF_A_TILE))
         free[lane] = now + tile_ns // OF_A_TILE
         blocks.append((lane, head, outer, begin, free[lane]))
     return np.array(sorted(bars, key=lambda bar: (bar[0], bar[5]))), np.array(blocks)

@@ -1,8 +1,9 @@
 """What clocks between the stages cost on this GPU: pytest -m benchmark -s clocks_bench.py.
 
-Of flash2 and flash3 at head dims 64 and 128, causal and not, N = 1k to 8k: the timed build and the one with
-clocks in turns, cold, 16384 tokens of a width of 2048 in float16. Prints the medians of both, what the clocks
-add, and between which bounds that lies in the middle half of the turns; gates on nothing.
+Of both passes of flash2 and flash3, at head dims 64 and 128, causal and not, N = 1k to 8k:
+the timed build and the one with clocks in turns, cold, 16384 tokens of a width of 2048 in float16. Prints the
+medians of both, what the clocks add, and between which bounds that lies in the middle half of the turns; it
+gates on nothing.
 """
 
 from itertools import product
@@ -15,16 +16,21 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cuda.clocked.builds import clocked_build
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.cuda.launch import current_target
-from flashscope.kernels.launching.launch import make_inputs, prepare
-from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.launching.passes import after_forward, draw_given, prepare_passes
+from flashscope.kernels.workload.problem import Passes, Problem
 from flashscope.kernels.workload.timeline import ClockedKernel
 
 TOKENS, WIDTH = 16_384, 2048
-KERNELS: tuple[ClockedKernel, ...] = ("flash2", "flash3")
+KERNELS: tuple[tuple[ClockedKernel, Passes], ...] = (
+    ("flash2", "forward"),
+    ("flash3", "forward"),
+    ("flash2", "backward"),
+    ("flash3", "backward"),
+)
 WARMUP, ROUNDS = 3, 21
 
 
-def problems() -> list[Problem]:
+def problems(passes: Passes) -> list[Problem]:
     """All that are measured."""
     return [
         Problem(
@@ -35,6 +41,7 @@ def problems() -> list[Problem]:
             head_dim=head_dim,
             causal=causal,
             dtype="float16",
+            passes=passes,
         )
         for head_dim, causal, seqlen in product((64, 128), (False, True), (1024, 2048, 4096, 8192))
     ]
@@ -45,9 +52,10 @@ def measure(kernel: ClockedKernel, problem: Problem) -> tuple[list[float], list[
     from flashscope.kernels.cuda.timeline import bind_clocked  # noqa: PLC0415 - imports CuPy; collected on machines without it
     from flashscope.profiles.worker.instruments.bench_cuda import CudaBench  # noqa: PLC0415 - as above
 
-    spec, inputs = find_kernel(kernel), make_inputs(problem, "cuda")
-    watched = bind_clocked(clocked_build(kernel, problem, current_target()), spec, problem, inputs)
-    runs = prepare(spec, problem, inputs, "cuda").run, watched.run
+    spec = find_kernel(kernel)
+    given = after_forward(spec, problem, draw_given(problem, "cuda"), "cuda")
+    watched = bind_clocked(clocked_build(kernel, problem, current_target()), spec, problem, given)
+    runs = prepare_passes(spec, problem, given, "cuda").run, watched.run
     bench = CudaBench(None)
     samples: tuple[list[float], list[float]] = ([], [])
     for turn in range(WARMUP + ROUNDS):
@@ -60,11 +68,11 @@ def measure(kernel: ClockedKernel, problem: Problem) -> tuple[list[float], list[
 @pytest.mark.gpu
 @pytest.mark.benchmark
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_what_clocks_add(kernel: ClockedKernel) -> None:
+@pytest.mark.parametrize(("kernel", "passes"), KERNELS)
+def test_what_clocks_add(kernel: ClockedKernel, passes: Passes) -> None:
     device = describe()
-    print(f"\n{kernel} on {device.name}: ms timed, ms with clocks, added (middle half)")  # noqa: T201 - the table
-    for problem in problems():
+    print(f"\n{kernel} {passes} on {device.name}: ms timed, ms with clocks, added (middle half)")  # noqa: T201 - the table
+    for problem in problems(passes):
         if find_kernel(kernel).unsupported(problem, device):
             pytest.skip(f"{kernel} does not run here")
         plain, clocked = measure(kernel, problem)

@@ -11,7 +11,7 @@ from flashscope.app.plots.timeline.lanes_plot import LanesPlot
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.timelines import lanes_words, overhead_text, problem_words
+from flashscope.app.words.timelines import lanes_words, overhead_text, problem_words, run_name
 from flashscope.app.words.units import digits
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 
@@ -59,7 +59,7 @@ class LanesCard(Card):
         """Draw a timeline, and say what it is of."""
         request = rows.timeline.request
         self.kernel = request.kernel
-        self.set_title(request.kernel)
+        self.set_title(run_name(request))
         clocks = f"with clocks {digits(facts.overhead)}× the time"
         lanes, text = lanes_words(rows.lanes), overhead_text(facts, request.rounds)
         self._brief = " · ".join(filter(None, (problem_words(request.problem), rows.key, lanes, clocks)))
@@ -67,7 +67,7 @@ class LanesCard(Card):
         text = f"{problem_words(request.problem)} · {text}"
         self.be_brief(self._stays_brief)
         self.plot.setAccessibleName(
-            f"Timeline of {request.kernel}: {len(rows.names)} rows of {len(rows.lanes)} lanes over time"
+            f"Timeline of {run_name(request)}: {len(rows.names)} rows of {len(rows.lanes)} lanes over time"
         )
         self.plot.setAccessibleDescription(f"{text}. {rows.timeline.device}, {rows.timeline.source}.")
         self.plot.show_rows(rows)

@@ -30,7 +30,7 @@ from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
-from flashscope.app.words.timelines import bar_words, sentence, source_lines
+from flashscope.app.words.timelines import bar_words, run_name, sentence, source_lines, stages_on_show
 from flashscope.kernels.workload.timeline import STAGES, StageTimeline
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import Event, TimelineReady
@@ -38,6 +38,7 @@ from flashscope.profiles.wire.events import Event, TimelineReady
 CARDS = 2
 PAN, ZOOM = 0.2, 0.5  # of what is on show, a key press
 LANES = 3.0
+LEGEND_PX = 560  # that the legend asks for at most, or its end is cut off: the narrowest window has them
 ALIKE_PX = 600  # cards that want more than this share the room alike
 KEEP_WORDS, PERFETTO_WORDS = "Keep in the session on show", "Save for ui.perfetto.dev"
 BESIDE_A_SWEEP = "A sweep runs, and a timeline or a launch would disturb it: have one when it has ended."
@@ -197,10 +198,7 @@ class TimelinePage(Page):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         super().apply_theme(theme)
-        marks = (
-            f'<span style="color:{colour}">■</span> {stage}' for stage, colour in stage_colours(theme).items()
-        )
-        self.legend.setText(" &nbsp; ".join(marks))
+        self._show_legend()
         self.export_button.apply_theme(theme)
         self.live.apply_theme(theme)
         for card in self.cards:
@@ -280,11 +278,20 @@ class TimelinePage(Page):
             card.setVisible(number < len(drawn))
             self.column.setStretchFactor(card, min(card.plot.wanted_px, px(ALIKE_PX)))
         self.headline.setText(sentence([one.rows.timeline for one in drawn], [one.facts for one in drawn]))
+        self._show_legend()
         self.choose(0, None)
         self._show_part()
         self._offer_keeping()
         self.staging.take_cards([*self.shown, self.live])
         self.staging.changed.emit()
+
+    def _show_legend(self) -> None:
+        """The stages that are on show, in the order in which a tile goes through them."""
+        colours = stage_colours(self.theme)
+        stages = stages_on_show([one.rows.timeline for one in self.lineup.drawn])
+        marks = (f'<span style="color:{colours[stage]}">■</span> {stage}' for stage in stages)
+        self.legend.setText(" &nbsp; ".join(marks))
+        self.legend.setMinimumWidth(min(self.legend.sizeHint().width(), LEGEND_PX))
 
     def _show_front(self) -> None:
         """The launch that runs or ran last, else the timelines, else what leads to some."""
@@ -345,7 +352,7 @@ class TimelinePage(Page):
         told = bar_words(int(bars.stage[place]), rows.tile[place].tolist(), times, bars.span)
         where = rows.names[row] if len(rows.lanes) == 1 else f"{rows.names[row]}, {rows.lanes[lane]}"
         tile = tuple(rows.tile[place].tolist())
-        text = f"{rows.timeline.request.kernel} · {where} · {told}"
+        text = f"{run_name(rows.timeline.request)} · {where} · {told}"
         if self.chosen == (card, place):
             self.detail.show_bar(text, why_no_trace(rows.timeline, tile))
         else:

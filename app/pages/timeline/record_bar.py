@@ -14,11 +14,11 @@ from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
-from flashscope.app.words.timelines import problem_words
+from flashscope.app.words.timelines import problem_words, run_name
 from flashscope.app.words.units import seqlen_text
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.live import LiveKernel, LiveRequest
-from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.kernels.workload.problem import Backend, Passes, Problem
 from flashscope.kernels.workload.timeline import ClockedKernel, TimelineRequest
 from flashscope.profiles.plan.machine import Machine
 
@@ -29,6 +29,7 @@ KERNELS: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
 )
 HEAD_DIMS, HEADS = (64, 128), (1, 4, 8, 16)
 MASKS = (("no mask", False), ("causal", True))
+PASSES: Sequence[tuple[str, Passes]] = (("forward", "forward"), ("backward", "backward"))
 FIRST = 1024, 64, 4
 DEVICES: Sequence[tuple[str, Backend]] = (("CPU", "cpu"), ("GPU", "cuda"))
 ON_GPU: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
@@ -69,6 +70,7 @@ class RecordBar(QWidget):
         self.seqlens = choice_of("Sequence length to record", [(f"N = {seqlen_text(n)}", n) for n in ROUNDS])
         self.dims = choice_of("Head dim to record", [(f"d = {d}", d) for d in HEAD_DIMS])
         self.heads = choice_of("Heads to record", [(f"{h} head{'s' * (h != 1)}", h) for h in HEADS])
+        self.passes = choice_of("Pass to record on the GPU", list(PASSES))
         self.masks = choice_of("Mask to record with", list(MASKS))
         for box, wanted in zip((self.seqlens, self.dims, self.heads), FIRST, strict=True):
             box.setCurrentIndex(box.findData(wanted))
@@ -84,7 +86,7 @@ class RecordBar(QWidget):
         self.seconds = choice_of("Seconds of a launch in slow motion", [(f"{s} s", s) for s in SECONDS])
         self.seconds.setCurrentIndex(self.seconds.findData(FIRST_S))
         problem = (self.seqlens, self.dims, self.heads, self.masks)
-        self.choices = (self.devices, self.kernels, self.gpu_kernels, *problem)
+        self.choices = (self.devices, self.kernels, self.gpu_kernels, self.passes, *problem)
         slow = (self.live, self.live_kernels, self.seconds)
         shown = (*self.choices, self.record, *slow, self.why_not)
         line = Lines((*shown, self.progress, self.bar, self.cancel), (), 8)
@@ -105,6 +107,7 @@ class RecordBar(QWidget):
             seqlen_k=self.seqlens.currentData(),
             head_dim=self.dims.currentData(),
             causal=self.masks.currentData(),
+            passes=self.passes.currentData() if backend == "cuda" else "forward",
         )
         rounds = ROUNDS[self.seqlens.currentData()]
         return [
@@ -139,7 +142,7 @@ class RecordBar(QWidget):
         if self.live.isEnabled() and not self.live.isHidden():
             self.launched.emit(
                 LiveRequest(
-                    problem=self.requests[-1].problem,
+                    problem=replace(self.requests[-1].problem, passes="forward"),
                     backend=self.devices.currentData(),
                     kernel=self.live_kernels.currentData(),
                     seconds=self.seconds.currentData(),
@@ -166,11 +169,11 @@ class RecordBar(QWidget):
             other.setVisible(request is not None)
         if request is not None:
             words = problem_words(request.problem)
-            self.progress.setText(f"Recording {request.kernel}, {words}: warming up …")
+            self.progress.setText(f"Recording {run_name(request)}, {words}: warming up …")
             self.bar.setRange(0, 0)
 
     def show_machine(self, machine: Machine | None) -> None:
-        """Offer the GPU where there is one; flash2 is built with clocks for it, for Hopper flash3, too."""
+        """Offer the GPU where there is one; flash2 is built with clocks for it, for Hopper flash3 too."""
         device = None if machine is None else machine.device("cuda")
         self._has_gpu = device is not None
         self._has_flash3 = (
@@ -188,6 +191,7 @@ class RecordBar(QWidget):
         self._offer_live(IN_NUMPY if on_cpu or not self._has_flash3 else IN_CUDA)
         self.kernels.setVisible(not self._asked and on_cpu)
         self.gpu_kernels.setVisible(not self._asked and not on_cpu and self._has_flash3)
+        self.passes.setVisible(not self._asked and not on_cpu)
 
     def _offer_live(self, kernels: Sequence[LiveKernel]) -> None:
         """Offer these to be launched in slow motion; the first of others than before is chosen."""
@@ -201,6 +205,6 @@ class RecordBar(QWidget):
         """Say which round runs."""
         if request is not None:
             words = problem_words(request.problem)
-            self.progress.setText(f"Recording {request.kernel}, {words}: round {done + 1} of {total}")
+            self.progress.setText(f"Recording {run_name(request)}, {words}: round {done + 1} of {total}")
             self.bar.setRange(0, total)
             self.bar.setValue(done)

@@ -149,7 +149,10 @@ ALGORITHM = (
         "When and where each stage of each tile ran, by clocks in a build of the kernel that is never timed.",
         ("timelines",),
     ),
-    Meaning("stage", "A part of what a kernel does to a tile: load, QKᵀ, softmax, PV or store."),
+    Meaning(
+        "stage",
+        "A part of what a kernel does to a tile: load, QKᵀ, softmax, PV or store; backward others, too.",
+    ),
     Meaning("walkthrough", "A trace step by step, as the Stepper shows it.", ("stepper",)),
 )
 KERNELS = (

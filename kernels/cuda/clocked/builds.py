@@ -1,51 +1,30 @@
 """Which kernels have a build with clocks on a GPU, what it records into, and how that is read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from flashscope.kernels.catalogue.flash3_share import Share, share
-from flashscope.kernels.catalogue.sources import source_digests
+from flashscope.kernels.catalogue.sources import digest_keys, source_digests
 from flashscope.kernels.cuda import flash2, flash3
+from flashscope.kernels.cuda.clocked.backward import backward_build
+from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups, GroupCut, group_bars, most_rows
 from flashscope.kernels.cuda.clocks import ClockedBlocks, WarpBars, lane_bars, most_steps
-from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, clocked, clocked_groups
-from flashscope.kernels.cuda.program import HOPPER, Program, Target, TileSize, ceil_div
+from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, MERGE_CLOCKED, clocked, clocked_groups
+from flashscope.kernels.cuda.program import HOPPER, Target, TileSize, ceil_div
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import ClockedKernel, StageTimeline, TimelineRequest
 from flashscope.kernels.workload.trace import Array
 
-ReadBars = Callable[[Mapping[str, Any], int], WarpBars]
 WARP, STAGES_OF_A_STEP = 32, 4
 NO_BUILD = "On a GPU flash2 and flash3 alone, in 16 bits, are built with clocks between their stages."
-NOT_PLAIN = "A timeline is of a forward pass without a block mask whose sequences fill their arrays."
-NOT_PACKED = (
-    "Here flash3 takes the query heads that share K and V as one; a timeline is of heads that it takes apart."
-)
-
-
-class ClockedBuild(NamedTuple):
-    """A build with clocks of one problem.
-
-    Attributes:
-        tile: Its tile.
-        program: Its program.
-        recorded: Shape and dtype of each buffer that it records into, which must be zero before.
-        most_bars: As many bars as there can be.
-        bars: From what the buffers hold after a run, and the multiprocessors of the GPU, to bars.
-        source: What it is, in words.
-    """
-
-    tile: TileSize
-    program: Program
-    recorded: dict[str, tuple[tuple[int, ...], Any]]
-    most_bars: int
-    bars: ReadBars
-    source: str
+NOT_PLAIN = "A timeline is of one pass without a block mask, of sequences that are as long as their arrays."
+NO_HOPPER = "flash3 runs on Hopper alone."
 
 
 def clocked_build(kernel: ClockedKernel, problem: Problem, target: Target) -> ClockedBuild:
@@ -56,8 +35,13 @@ def clocked_build(kernel: ClockedKernel, problem: Problem, target: Target) -> Cl
     """
     if kernel == "flash1" or problem.dtype == "float32":
         raise UnsupportedError(NO_BUILD)
-    if not problem.even or problem.block_mask is not None or problem.passes != "forward":
+    ragged = problem.query_lengths is not None or problem.key_lengths is not None
+    if ragged or problem.block_mask is not None or problem.passes == "both":
         raise UnsupportedError(NOT_PLAIN)
+    if kernel == "flash3" and target.compute_capability != HOPPER:
+        raise UnsupportedError(NO_HOPPER)
+    if problem.passes == "backward":
+        return backward_build(kernel, problem, target)
     return _flash2(problem, target) if kernel == "flash2" else flash3_build(problem, target, share(problem))
 
 
@@ -69,7 +53,7 @@ def _flash2(problem: Problem, target: Target) -> ClockedBuild:
     return ClockedBuild(
         tile,
         clocked(program, most),
-        _buffers(CLOCKED, shapes),
+        recording(CLOCKED, shapes),
         launch.grid * warps * (STAGES_OF_A_STEP * most + 1),
         partial(_warps, problem, tile, warps),
         "flash2.cu as it is timed, with clocks between its stages compiled in, on the GPU",
@@ -80,35 +64,28 @@ def flash3_build(problem: Problem, target: Target, chosen: Share) -> ClockedBuil
     """That of flash3, shared among the SMs as `chosen`.
 
     Raises:
-        UnsupportedError: The GPU is no Hopper, or the share leaves no room; the text says which.
+        UnsupportedError: The share leaves no room in shared memory for clocks.
     """
-    if target.compute_capability != HOPPER:
-        raise UnsupportedError("flash3 runs on Hopper alone.")
-    if chosen.pack_gqa > 1:
-        raise UnsupportedError(NOT_PACKED)
-    cut = GroupCut(flash3.tiling_of(problem, "flash3", chosen)[0].tile, chosen.splits)
-    most = most_rows(problem, cut.tile)
+    tile = flash3.tiling_of(problem, "flash3", chosen)[0].tile
+    cut = GroupCut(tile, chosen.splits, chosen.pack_gqa)
+    most = most_rows(problem, tile)
     program = clocked_groups(flash3.program(problem, target, chosen=chosen), most)
-    launch = program.launches[0]
+    launch, *merge = program.launches
     if launch.shared_bytes > target.shared_memory:
         raise UnsupportedError("flash3's tiles leave no room in shared memory for clocks.")
-    heads = problem.batch * problem.heads * chosen.splits
-    tiles = heads * ceil_div(problem.seqlen_q, cut.tile.q)
-    source = "flash3.cu as it is timed, with clocks between its warpgroups' stages compiled in, on the GPU"
+    heads = problem.batch * problem.heads // chosen.pack_gqa * chosen.splits
+    tiles = heads * ceil_div(problem.seqlen_q * chosen.pack_gqa, tile.q)
+    merges = sum(one.grid for one in merge)
+    buffers = recording(GROUP_CLOCKED, ((tiles, cut.lanes, most, 4), (launch.grid, cut.lanes, 4)))
     return ClockedBuild(
-        cut.tile,
+        tile,
         program,
-        _buffers(GROUP_CLOCKED, ((tiles, cut.lanes, most, 4), (launch.grid, cut.lanes, 4))),
-        tiles * cut.lanes * STAGES_OF_A_STEP * most,
+        buffers | dict.fromkeys([MERGE_CLOCKED] * len(merge), ((merges, 4), np.uint64)),
+        tiles * cut.lanes * STAGES_OF_A_STEP * most + merges,
         partial(_groups, problem, cut),
-        f"{source}; the launch that merges {chosen.splits} parts of the keys has none" * (chosen.splits > 1)
-        or source,
+        "flash3.cu as it is timed, with clocks between its warpgroups' stages compiled in, on the GPU",
+        chosen.pack_gqa,
     )
-
-
-def _buffers(names: tuple[str, str], shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> dict[str, Any]:
-    """The clocks, then the anchors."""
-    return dict(zip(names, zip(shapes, (np.uint32, np.uint64), strict=True), strict=True))
 
 
 def _warps(
@@ -120,7 +97,8 @@ def _warps(
 
 def _groups(problem: Problem, cut: GroupCut, found: Mapping[str, Any], multiprocessors: int) -> WarpBars:
     rows, ends = (found[name] for name in GROUP_CLOCKED)
-    return group_bars(problem, cut, ClockedGroups(rows, ends), multiprocessors)
+    clocks = ClockedGroups(rows, ends, found.get(MERGE_CLOCKED))
+    return group_bars(problem, cut, clocks, multiprocessors)
 
 
 class ClockedRounds(NamedTuple):
@@ -142,12 +120,13 @@ def timeline_of(
 ) -> StageTimeline:
     """The timeline of the quickest round."""
     bars = build.bars(took.quickest, device.multiprocessors or 1)
+    (digest,) = digest_keys(request.kernel, request.problem.passes)
     arrays = {name: Array.of(one) for name, one in bars._asdict().items() if isinstance(one, np.ndarray)}
     return StageTimeline(
         request=request,
         device=device.name,
         source=build.source,
-        build=source_digests()["cuda"][request.kernel],
+        build=source_digests()["cuda"][digest],
         block_q=build.tile.q,
         block_k=build.tile.k,
         row_kind="SM",
@@ -155,5 +134,6 @@ def timeline_of(
         span_ns=bars.span_ns,
         clocked_ns=Array.of(np.array(took.clocked_ns, np.int64)),
         plain_ns=Array.of(np.array(took.plain_ns, np.int64)),
+        packed=build.packed,
         **arrays,
     )

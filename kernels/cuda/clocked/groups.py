@@ -8,7 +8,7 @@ the copies run by themselves, and what is late of them is a wait of those who ne
 waits.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from flashscope.kernels.catalogue.flash3_share import GROUP_ROWS
 from flashscope.kernels.cuda.clocks import CYCLES, Nanoseconds64, WarpBars, slots
+from flashscope.kernels.cuda.flash3 import COMBINE_LINES
 from flashscope.kernels.cuda.program import TileSize, ceil_div
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.timeline import LOAD, NO_PLACE, PV, QK, SOFTMAX, STORE
+from flashscope.kernels.workload.timeline import LOAD, MERGE, NO_PLACE, PV, QK, SOFTMAX, STORE
 
 ClockRows = npt.NDArray[np.int64]
 ROWS_BESIDE_STEPS = 2  # of a tile of queries: its head and its end
@@ -32,10 +33,12 @@ class GroupCut(NamedTuple):
     Attributes:
         tile: Its tile.
         splits: Parts that a tile's keys are cut into, each a tile of its own.
+        packed: Query heads that share K and V and whose rows are taken as those of one head.
     """
 
     tile: TileSize
     splits: int = 1
+    packed: int = 1
 
     @property
     def lanes(self) -> int:
@@ -49,10 +52,13 @@ class ClockedGroups(NamedTuple):
     Attributes:
         rows: uint32 (T, W, R, 4): the clocks of each tile of queries.
         ends: uint64 (B, W, 4): global timer at begin and end; in 32 bits clock at begin, at end, and SM.
+        merges: uint64 (M, 4), of each block that merges parts of keys: global timer at its begin, when all
+            parts were there and when its first row was stored; SM. None: nothing is merged.
     """
 
     rows: Any
     ends: Any
+    merges: Any = None
 
 
 class GroupTile(NamedTuple):
@@ -78,17 +84,17 @@ def most_rows(problem: Problem, tile: TileSize) -> int:
 
 def tiles(problem: Problem, cut: GroupCut) -> Iterator[GroupTile]:
     """All tiles by their numbers: head, part of its keys, query tile; as flash3_tiles.cuh cuts them."""
-    heads = problem.batch * problem.heads
+    heads = problem.batch * problem.heads // cut.packed
     for place in range(heads * cut.splits):
         head, part = divmod(place, cut.splits)
-        for i in range(ceil_div(problem.seqlen_q, cut.tile.q)):
-            yield _tile(problem, cut, (head, i, part))
+        for i in range(ceil_div(problem.seqlen_q * cut.packed, cut.tile.q)):
+            yield _tile(problem, cut, (head * cut.packed, i, part))
 
 
 def _tile(problem: Problem, cut: GroupCut, where: tuple[int, int, int]) -> GroupTile:
     head, i, part = where
     first = i * cut.tile.q
-    begin = problem.mask.band(first).start // cut.tile.k
+    begin = problem.mask.band(0 if cut.packed > 1 else first).start // cut.tile.k
     last = _last(problem, cut, first + cut.tile.q)
     if cut.splits > 1:
         count = last - begin + 1
@@ -96,15 +102,17 @@ def _tile(problem: Problem, cut: GroupCut, where: tuple[int, int, int]) -> Group
             begin + _toward_zero(count * part, cut.splits),
             begin + _toward_zero(count * (part + 1), cut.splits) - 1,
         )
-    of_groups = []
+    of_groups, rows = [], problem.seqlen_q * cut.packed
     for row in range(first, first + cut.tile.q, GROUP_ROWS):
-        own = min(last, _last(problem, cut, row + GROUP_ROWS)) if row < problem.seqlen_q else begin - 1
+        own = min(last, _last(problem, cut, row + GROUP_ROWS)) if row < rows else begin - 1
         of_groups.append(range(own, begin - 1, -1))
     return GroupTile(head, i, range(last, begin - 1, -1), tuple(of_groups))
 
 
 def _last(problem: Problem, cut: GroupCut, end: int) -> int:
-    """The last key tile that rows before `end` see anything of; -1: none."""
+    """The last key tile that rows before `end` see anything of; -1: none. Packed heads are one."""
+    if cut.packed > 1:
+        end = problem.seqlen_q
     return ceil_div(problem.mask.band(min(end, problem.seqlen_q) - 1).stop, cut.tile.k) - 1
 
 
@@ -115,8 +123,10 @@ def _toward_zero(count: int, parts: int) -> int:
 
 def group_bars(problem: Problem, cut: GroupCut, found: ClockedGroups, multiprocessors: int) -> WarpBars:
     """The bars of all warpgroups; a row for each SM, in it a lane for each warpgroup of each block there."""
-    axis = _Axis(found.ends, cut.lanes)
+    axis = GroupAxis(found.ends, cut.lanes)
     bars: list[Any] = []
+    if found.merges is not None:
+        bars.append(axis.merge_bars(found.merges, _merged(problem, cut, len(found.merges))))
     blocks: list[tuple[int, ...]] = []
     for number, tile in enumerate(tiles(problem, cut)):
         rows = found.rows[number].astype(np.int64)
@@ -130,6 +140,28 @@ def group_bars(problem: Problem, cut: GroupCut, found: ClockedGroups, multiproce
             if lane != PRODUCER and tile.of_groups[lane - 1]:
                 begun = axis.times(block, lane, rows[lane, 0, :1])[0]
                 blocks.append((place, tile.head, tile.i, begun, times[-1, 1]))
+    return assembled(axis, bars, blocks, multiprocessors)
+
+
+def _merged(problem: Problem, cut: GroupCut, blocks: int) -> Any:
+    """Head and tile of queries of the first row of each block that merges; they have as many rows each."""
+    rows = problem.batch * problem.heads * problem.seqlen_q
+    first = np.arange(blocks) * (COMBINE_LINES // ceil_div(blocks * COMBINE_LINES, rows))
+    head, row = np.divmod(first, problem.seqlen_q * cut.packed)
+    return np.column_stack((head * cut.packed, row // cut.tile.q))
+
+
+def assembled(
+    axis: "GroupAxis", bars: Sequence[Any], blocks: Sequence[tuple[int, ...]], multiprocessors: int
+) -> WarpBars:
+    """Bars in the order of their lanes and times.
+
+    Args:
+        axis: Where the lanes are.
+        bars: int64 (n, 7), any number of them: lane, stage, head, i, j, begin and end of each bar.
+        blocks: Lane, head, number, begin and end of each block.
+        multiprocessors: Of the GPU.
+    """
     every, of_block = np.concatenate(bars), np.array(blocks, np.int64).reshape(-1, 5)
     every = every[np.lexsort((every[:, 6], every[:, 5], every[:, 0]))]
     return WarpBars(
@@ -148,7 +180,7 @@ def group_bars(problem: Problem, cut: GroupCut, found: ClockedGroups, multiproce
     )
 
 
-class _Axis:
+class GroupAxis:
     """Where each block's warpgroups ran, and their clocks in ns since the first of all began."""
 
     def __init__(self, ends: Any, lanes: int) -> None:
@@ -162,20 +194,42 @@ class _Axis:
         self._slot = slots(self._sm, begin, end)
         self._side_by_side = int(self._slot.max(initial=0)) + 1
         self._lanes = lanes
-        self.span_ns = int(end.max(initial=0))
+        self.span_ns, self._zero = int(end.max(initial=0)), int(times[..., 0].min())
+        self._merging = 0  # blocks side by side on an SM
+
+    def merge_bars(self, merges: Any, tiles: Any) -> Any:
+        """Bars of blocks that merge, int64 (n, 7), on lanes of their own behind the others of their SMs.
+
+        To be called before any lane is placed.
+        """
+        begun, ready, ended = (merges[:, n].astype(np.int64) - self._zero for n in range(3))
+        sm = merges[:, 3].astype(np.int64)
+        slot = slots(sm, begun, ended)
+        self._merging = int(slot.max(initial=0)) + 1
+        self.span_ns = max(self.span_ns, int(ended.max(initial=0)))
+        place = sm * self._of_row + self._side_by_side * self._lanes + slot
+        none = np.full(len(merges), NO_PLACE)
+        ready = np.minimum(ready, ended)
+        return np.column_stack((place, np.full(len(merges), MERGE), tiles, none, ready, ended))
+
+    @property
+    def _of_row(self) -> int:
+        """Lanes of an SM."""
+        return self._side_by_side * self._lanes + self._merging
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of the lanes of a row."""
         names = ["producer", *(f"warpgroup {group}" for group in range(1, self._lanes))]
+        merging = ["merge"] if self._merging == 1 else [f"merge {n + 1}" for n in range(self._merging)]
         if self._side_by_side == 1:
-            return tuple(names)
-        return tuple(f"block slot {n + 1}, {name}" for n in range(self._side_by_side) for name in names)
+            return (*names, *merging)
+        slots_of = range(self._side_by_side)
+        return (*(f"block slot {n + 1}, {name}" for n in slots_of for name in names), *merging)
 
     def place(self, block: int, lane: int) -> int:
         """The place of a warpgroup's lane."""
-        slot = int(self._sm[block]) * self._side_by_side + int(self._slot[block])
-        return slot * self._lanes + lane
+        return int(self._sm[block]) * self._of_row + int(self._slot[block]) * self._lanes + lane
 
     def times(self, block: int, lane: int, clocks: Any) -> Nanoseconds64:
         """Clocks of a warpgroup in ns."""

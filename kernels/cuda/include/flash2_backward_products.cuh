@@ -5,6 +5,7 @@
 // has to wait for; what the others of its group have computed it reads from shared memory, as all warps do for
 // dQ += dS K. There every pair of matrices that is read feeds two or four fragments: shared memory sets the pace.
 #pragma once
+#include "flash2_backward_clocks.cuh"
 #include "flash2_backward_layout.cuh"
 #include "flash2_backward_rows.cuh"
 
@@ -12,7 +13,7 @@
 // tile's first query is q0, the warp's first key is k0; `whole`: nothing is hidden.
 __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shared& shared, int stage,
                                         const Place& place, int first_query, float factor, const Mask& mask, bool whole,
-                                        int q0, int k0) {
+                                        int q0, int k0, [[maybe_unused]] int half CLOCKS_TAKEN) {
     const int lane = place.lane;
     const unsigned keys = KeyTile::lane_rows_first(lane) + place.first_key * KeyTile::ROW_BYTES;
     const Rows<KeyTile, SUBTILES, false> k{shared.k() + keys}, v{shared.v() + keys};
@@ -21,7 +22,9 @@ __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shar
 
     float p[SUBTILES][AT_ONCE / 8][4], ds[SUBTILES][AT_ONCE / 8][4];
     multiply_rows<QueryTile>(ds, v, grad + QueryTile::lane_columns_first(lane));  // the other order takes more registers
+    CLOCK_OF_OWN(half, 0)
     multiply_rows<QueryTile>(p, k, q + QueryTile::lane_columns_first(lane));
+    CLOCK_OF_OWN(half, 1)
 #pragma unroll
     for (int n = 0; n < AT_ONCE / 8; ++n) {
         const float4 two = *reinterpret_cast<const float4*>(states + n * 8);
@@ -37,7 +40,9 @@ __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shar
     }
     if (!whole) hide<true>(p, mask, k0, q0 + first_query);
     if (SHARED_P) put_rows<Weights>(shared.p(), p, place.lane, place.first_key, first_query);
+    CLOCK_OF_OWN(half, 2)
     multiply_columns<QueryTile>(dv, p, grad + QueryTile::lane_rows_first(lane), place.first_column());
+    CLOCK_OF_OWN(half, 3)
 #pragma unroll
     for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
@@ -47,7 +52,9 @@ __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shar
         }
     }
     if (SHARED_DS) put_rows<Weights>(shared.ds(), ds, place.lane, place.first_key, first_query);
+    CLOCK_OF_OWN(half, 4)
     multiply_columns<QueryTile>(dk, ds, q + QueryTile::lane_rows_first(lane), place.first_column());
+    CLOCK_OF_OWN(half, 5)
 }
 
 // sums += the weights of the group's other warps, from shared memory, times rows of Q or dO.
@@ -68,7 +75,8 @@ __device__ __forceinline__ void add_others(Fragments& sums, unsigned weights, un
 
 // dQ += dS K of one tile, from the fragments of 16 queries first_row on, of which `rows` exist. A warp takes ROWS of
 // them, and every COLUMN_GROUPS-th 16 columns.
-__device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums, long long first_row, int rows) {
+__device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums, long long first_row,
+                                            int rows CLOCKS_TAKEN) {
     constexpr int ROWS = QUERIES >= 32 ? 2 : 1, ROW_GROUPS = QUERIES / 16 / ROWS, COLUMN_GROUPS = WARPS / ROW_GROUPS;
     constexpr int COLUMNS = WIDTH / 16, CHUNKS = (COLUMNS + COLUMN_GROUPS - 1) / COLUMN_GROUPS;
     constexpr bool ALIKE = COLUMNS % COLUMN_GROUPS == 0 && WIDTH == HEAD_DIM;  // all warps have CHUNKS
@@ -96,6 +104,7 @@ __device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums
             }
         }
     }
+    CLOCK_OF_ALL(3)
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
         if (row_group + r >= rows) continue;
@@ -106,6 +115,7 @@ __device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums
             add_fragment(fragment(dq_sums, first_row + row_group + r, column), sums[r][i], lane);
         }
     }
+    CLOCK_OF_ALL(4)
 }
 
 // A warp's rows and columns of dK or dV to HBM in 16-byte stores, by way of a tile in shared memory.

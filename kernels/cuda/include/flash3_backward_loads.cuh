@@ -1,6 +1,7 @@
 // What the warpgroup that only copies does in flash3's backward pass: one thread draws tiles of keys, another loads them
 // and the tiles of queries that see them. Its other two warps zero sums (flash3_backward_zeros.cuh) or give turns.
 #pragma once
+#include "flash3_backward_clocks.cuh"
 #include "flash3_backward_turns.cuh"
 #include "flash3_backward_zeros.cuh"
 #include "launch_order.cuh"
@@ -47,19 +48,27 @@ __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& ma
         for (int step = 0; step < steps; ++step) {
             const int s = ring.stage, tile = tile_at(place, keys, tables);
             if (step == 0) {
+                CLOCK_OF_LOAD(at.k_full(ks), 0)
                 load_tile<PANELS>(at.k + ks * K_BYTES, K_PANEL, map_k, at.k_full(ks), keys.k0, keys.head);
+                CLOCK_OF_LOAD(at.k_full(ks), 1)
                 wait_for_launch_before();  // for the rows' states: at the first tile, if at all
             }
             wait(at.q_empty(s), ring.phase ^ 1);
+            CLOCK_OF_LOAD(at.q_full(s), 0)
             load_bytes(at.states + s * STATE_BYTES, states + ((long long)head * tiles_q + tile) * STATE,
                        STATE_BYTES, at.q_full(s));
             load_tile<PANELS>(at.q + s * Q_BYTES, Q_PANEL, map_q, at.q_full(s), tile * BLOCK_Q, head);
+            CLOCK_OF_LOAD(at.q_full(s), 1)
             if (step == 0) {
                 if (AHEAD) wait(sums_are_zero(at, ks), key_ring.phase);
+                CLOCK_OF_LOAD(at.v_full(ks), 0)
                 load_tile<PANELS>(at.v + ks * K_BYTES, K_PANEL, map_v, at.v_full(ks), keys.k0, keys.head);
+                CLOCK_OF_LOAD(at.v_full(ks), 1)
             }
             wait(at.grad_empty(s), ring.phase ^ 1);
+            CLOCK_OF_LOAD(at.grad_full(s), 0)
             load_tile<PANELS>(at.grad + s * Q_BYTES, Q_PANEL, map_grad, at.grad_full(s), tile * BLOCK_Q, head);
+            CLOCK_OF_LOAD(at.grad_full(s), 1)
             ring.next();
             // As `advance` does: a call of it here, even inlined, has the compiler take other registers for the loop.
             if (BY_PLACE) {

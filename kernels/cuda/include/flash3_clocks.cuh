@@ -16,59 +16,19 @@
 #pragma once
 #include "flash3_layout.cuh"
 #if CLOCKS
-#include "sm_clock.cuh"
+#include "warpgroup_clocks.cuh"
 #include "wgmma.cuh"
 
-struct ClockRecording {
-    uint4* rows;               // (tiles, GROUPS + 1, most_rows)
-    unsigned long long* ends;  // (blocks, GROUPS + 1, 4): global timer at begin and end; 32 bits clock at begin, at end, SM
-    int most_rows;
-};
-
-// Where the kernel has Q; of its linkage, so that the array is the kernel's.
-extern "C" __device__ __forceinline__ u32 shared_tiles() {
-    extern __shared__ __align__(1024) unsigned char raw[];
-    return ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;
-}
-
-struct StageClocks {
+struct StageClocks : WarpgroupClocks {
     static constexpr u32 BYTES = 48, NEXT = 16, FIRST = 24, TILE = 32;
-    // Asked for anew wherever no clock waits for it: what is known of it would take registers meanwhile.
-    static __device__ __forceinline__ u32 thread_again() {
-        u32 thread;
-        asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-        return thread;
-    }
-    static __device__ __forceinline__ bool reads() { return threadIdx.x % 128 == 0; }
     // Of the warpgroup whose first thread asks: four clocks, where the next row goes, where rows begin, bytes of a tile's.
     static __device__ __forceinline__ u32 place(u32 thread) {
         return shared_tiles() + Q_STAGES * Q_BYTES + 2 * STAGES * K_BYTES + 64 + 32 * STAGES + thread / 128 * BYTES;
     }
     static __device__ __forceinline__ u32 place() { return place(threadIdx.x); }
-    static __device__ __forceinline__ void put(u32 to, u32 x) {
-        asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(x) : "memory");
-    }
-    static __device__ __forceinline__ void put(u32 to, u64 x) {
-        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(u32(x)), "r"(u32(x >> 32)) : "memory");
-    }
-    static __device__ __forceinline__ u32 get(u32 from) {
-        u32 x;
-        asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(from) : "memory");
-        return x;
-    }
-    static __device__ __forceinline__ u64 get_address(u32 from) {
-        u32 x, y;
-        asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "r"(from) : "memory");
-        return u64(y) << 32 | x;
-    }
-    static __device__ __forceinline__ u32* anchors(const ClockRecording& to) {
-        return reinterpret_cast<u32*>(to.ends + (blockIdx.x * (GROUPS + 1) + threadIdx.x / 128) * 4);
-    }
     static __device__ __forceinline__ void begin_block(const ClockRecording& to) {
         if (thread_again() % 128 != 0) return;
-        u32* const ends = anchors(to);
-        *reinterpret_cast<u64*>(ends) = global_timer_now();
-        ends[4] = clock_now();
+        begin_anchors(to, blockIdx.x * (GROUPS + 1) + threadIdx.x / 128);
         put(place() + FIRST, reinterpret_cast<u64>(to.rows + threadIdx.x / 128 * to.most_rows));
         put(place() + TILE, u32((GROUPS + 1) * to.most_rows * sizeof(uint4)));
         store_zeros(place());
@@ -79,13 +39,7 @@ struct StageClocks {
         put(place(), clock_now());
         put(place() + 4, blockIdx.x);
     }
-    // No branch: it would keep apart what the compiler mixes in the kernel that is timed.
-    static __device__ __forceinline__ void mark(int which) {
-        asm volatile(
-            "{ .reg .pred p; .reg .b32 now; setp.ne.b32 p, %0, 0; mov.u32 now, %%clock; @p st.shared.b32 [%1], now; }" ::
-                "r"(u32(reads())), "r"(place() + 4 * which)
-            : "memory");
-    }
+    static __device__ __forceinline__ void mark(int which) { mark_at(reads(), place() + 4 * which); }
     // The compiler carries nothing across a clock. Its wait for PV comes when the first row has its maximum, far ahead of
     // where the source has it, so that this clock must be read there.
     static __device__ __forceinline__ void mark_pv(int row) {
@@ -98,23 +52,24 @@ struct StageClocks {
         const u32 here = place(thread);
         if (thread % 128 != 0) return;
         const u64 row = get_address(here + NEXT);
-        uint4 x;
-        asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
-                     : "r"(here)
-                     : "memory");
-        *reinterpret_cast<uint4*>(row) = x;
+        *reinterpret_cast<uint4*>(row) = get_four(here);
         store_zeros(here);
         put(here + NEXT, row + 16);
     }
     static __device__ __forceinline__ void end_block(const ClockRecording& to) {
-        if (thread_again() % 128 != 0) return;
-        u32* const ends = anchors(to);
-        ends[5] = clock_now();
-        ends[6] = multiprocessor();
-        reinterpret_cast<u64*>(ends)[1] = global_timer_now();
+        if (thread_again() % 128 == 0) end_anchors(to, blockIdx.x * (GROUPS + 1) + threadIdx.x / 128);
     }
 };
+
+// Of the launch that merges parts of keys: the GPU's global timer when a block begins, when all parts are there and when its
+// first row is stored, by the thread that stores that; and the SM. It is over within some ticks of a clock of its own.
+__device__ __forceinline__ void merge_clock(u64* times, int which) {
+    if (threadIdx.x != 0) return;
+    times[blockIdx.x * 4 + which] = global_timer_now();
+    if (which == 0) times[blockIdx.x * 4 + 3] = multiprocessor();
+}
+#define MERGE_CLOCKS_GIVEN , u64* merge_times
+#define MERGE_CLOCK(which) merge_clock(merge_times, which);
 #define CLOCKS_GIVEN , const __grid_constant__ ClockRecording clock_recording
 #define CLOCKS_BEGIN() StageClocks::begin_block(clock_recording);
 #define CLOCKS_OF_TILE(tile) StageClocks::begin_tile(tile);
@@ -124,6 +79,8 @@ struct StageClocks {
 #define CLOCKS_WRITE_LOADS() StageClocks::write_row(threadIdx.x);
 #define CLOCKS_END() StageClocks::end_block(clock_recording);
 #else
+#define MERGE_CLOCKS_GIVEN
+#define MERGE_CLOCK(which)
 #define CLOCKS_GIVEN
 #define CLOCKS_BEGIN()
 #define CLOCKS_OF_TILE(tile)

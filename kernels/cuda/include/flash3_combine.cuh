@@ -50,7 +50,8 @@ struct Sum {
 // `parts`: (heads, splits, seqlen_q, HEAD_DIM); `sums` likewise, m and l; rows = heads * seqlen_q.
 extern "C" __global__ void __launch_bounds__(COLUMNS * 8)
     flash3_combine(const float4* parts, const float2* sums, uint2* out, float* lse, long long rows, int seqlen_q,
-                   int splits, int lanes) {
+                   int splits, int lanes MERGE_CLOCKS_GIVEN) {
+    MERGE_CLOCK(0)
     __shared__ Sum shared[8][COLUMNS];
     const int column = threadIdx.x % COLUMNS, line = threadIdx.x / COLUMNS, lane = line % lanes;
     const long long row = (long long)blockIdx.x * (8 / lanes) + line / lanes;
@@ -58,6 +59,7 @@ extern "C" __global__ void __launch_bounds__(COLUMNS * 8)
     const long long first = row / seqlen_q * splits * seqlen_q + row % seqlen_q;
     Sum own;
     wait_for_launch_before();
+    MERGE_CLOCK(1)
     if (inside) {
 #pragma unroll 8
         for (int s = lane; s < splits; s += lanes) {
@@ -81,4 +83,5 @@ extern "C" __global__ void __launch_bounds__(COLUMNS * 8)
     out[row * COLUMNS + column] =
         make_uint2(pack(own.o.x * inverse, own.o.y * inverse), pack(own.o.z * inverse, own.o.w * inverse));
     if (column == 0) lse[row] = own.l > 0.0f ? own.m * LN2 + __logf(own.l) : MINUS_INFINITY;
+    MERGE_CLOCK(2)
 }

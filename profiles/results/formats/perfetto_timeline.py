@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline
+from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline, outer_is_keys
 from flashscope.profiles.plan.problem_words import place_words
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 
@@ -51,7 +51,7 @@ def _about(timeline: StageTimeline) -> str:
 
 def _blocks(timeline: StageTimeline, process: int) -> Iterator[dict[str, Any]]:
     """A slice for each block, unless it belongs to no head."""
-    letter = "j" if timeline.request.kernel == "flash1" else "i"
+    letter = "j" if outer_is_keys(timeline.request) else "i"
     columns = (timeline.block_lane, timeline.block, timeline.block_begin, timeline.block_end)
     for lane, (head, block), begin, end in zip(*(one.numpy().tolist() for one in columns), strict=True):
         if NO_PLACE not in (head, block):

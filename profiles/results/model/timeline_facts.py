@@ -6,7 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flashscope.kernels.workload.timeline import LOAD, NO_PLACE, PV, QK, SOFTMAX, STAGES, StageTimeline
+from flashscope.kernels.workload.timeline import (
+    LOAD,
+    MERGE,
+    NO_PLACE,
+    PRODUCTS,
+    SOFTMAX,
+    STAGES,
+    StageTimeline,
+    stages_of,
+)
 
 HELD_UP = 5.0  # times the median of its stage, from which on a bar was held up
 
@@ -16,12 +25,13 @@ class TimelineFacts:
     """Numbers of one run of a build with clocks.
 
     Attributes:
-        shares: The share of its lanes' time that each stage took, by its name; lanes without a bar count not,
-            nor do those that load alone, for the others.
+        shares: The share of its lanes' time that each stage of its pass took, by its name; lanes without
+            a bar count not, nor do those that load or merge alone, for the others.
         waits: The share in which they waited.
-        covered: The share of the softmax's time in which another lane of its row has a product, QKᵀ or PV,
-            under way; None where no row has two lanes that take a softmax.
+        covered: The share of the softmax's time in which another lane of its row has a product, as QKᵀ or
+            PV, under way; None where no row has two lanes that take a softmax.
         idle_rows: How many rows have no bar at all.
+        merge_ns: From when the first block merges parts of keys until the last one has; 0: none does.
         tail_ns: From when the first row had nothing left to do until the end of the last one.
         held_up: The share of the bars' time in bars of over five times the median of their stage: something
             else had the thread.
@@ -36,6 +46,7 @@ class TimelineFacts:
     waits: float
     covered: float | None
     idle_rows: int
+    merge_ns: int
     tail_ns: int
     held_up: float
     imbalance: float
@@ -50,17 +61,19 @@ class TimelineFacts:
         lane, stage, begin, end = (
             array.numpy() for array in (timeline.lane, timeline.stage, timeline.begin, timeline.end)
         )
-        works = np.isin(lane, np.unique(lane[stage != LOAD]))
+        works = np.isin(lane, np.unique(lane[(stage != LOAD) & (stage != MERGE)]))
         taken = np.bincount(stage[works], weights=(end - begin)[works], minlength=len(STAGES))
+        names = stages_of(timeline.request.problem.passes)
         life = max(1, len(np.unique(lane[works])) * timeline.span_ns)
         rounds = [np.maximum(a.numpy(), 1) for a in (timeline.clocked_ns, timeline.plain_ns)]
         clocked, plain = (float(np.median(took)) for took in rounds)
         ratios = rounds[0] / rounds[1]
         return cls(
-            shares={name: float(ns) / life for name, ns in zip(STAGES, taken, strict=True)},
+            shares={name: float(taken[STAGES.index(name)]) / life for name in names},
             waits=max(0.0, 1 - float(taken.sum()) / life),
             covered=_covered(timeline),
-            **_of_rows(timeline, lane // len(timeline.lanes), end),
+            **_of_rows(timeline, lane // len(timeline.lanes), np.where(stage == MERGE, 0, end)),
+            merge_ns=_merge_ns(stage, begin, end),
             held_up=_held_up(stage, end - begin),
             imbalance=_imbalance(timeline),
             overhead=clocked / plain,
@@ -82,6 +95,12 @@ def _of_rows(timeline: StageTimeline, row: NDArray[Any], end: NDArray[np.int64])
     }
 
 
+def _merge_ns(stage: NDArray[Any], begin: NDArray[np.int64], end: NDArray[np.int64]) -> int:
+    """How long parts of keys are merged."""
+    merges = stage == MERGE
+    return int(end[merges].max() - begin[merges].min()) if merges.any() else 0
+
+
 def _covered(timeline: StageTimeline) -> float | None:
     """How much of the softmax stands beside a product of another lane; within a lane no two bars overlap."""
     row = timeline.lane.numpy() // len(timeline.lanes)
@@ -90,7 +109,7 @@ def _covered(timeline: StageTimeline) -> float | None:
         return None
     # All rows one after the other on one axis.
     begin, end = (at.numpy() + row * (timeline.span_ns + 1) for at in (timeline.begin, timeline.end))
-    products = np.flatnonzero((stage == QK) | (stage == PV))
+    products = np.flatnonzero(np.isin(stage, PRODUCTS))
     if not products.size:
         return 0.0
     products = products[np.argsort(begin[products])]

@@ -67,6 +67,8 @@ def _check_numbers(timeline: StageTimeline) -> None:
         raise ValueError(f"a timeline of {timeline.span_ns} ns")
     if not (1 <= timeline.block_q < MOST_BLOCK and 1 <= timeline.block_k < MOST_BLOCK):
         raise ValueError(f"a timeline of tiles of {timeline.block_q} x {timeline.block_k}")
+    if not 1 <= timeline.packed <= timeline.request.problem.heads:
+        raise ValueError(f"a timeline of {timeline.packed} heads in one")
 
 
 def _check_bars(timeline: StageTimeline, arrays: Mapping[str, Any]) -> None:
@@ -75,7 +77,8 @@ def _check_bars(timeline: StageTimeline, arrays: Mapping[str, Any]) -> None:
     _within("lane", arrays["lane"], 0, lanes - 1)
     _within("stage", arrays["stage"], 0, len(STAGES) - 1)
     problem = timeline.request.problem
-    rows, columns = -(-problem.seqlen_q // timeline.block_q), -(-problem.seqlen_k // timeline.block_k)
+    rows = -(-problem.seqlen_q * timeline.packed // timeline.block_q)
+    columns = -(-problem.seqlen_k // timeline.block_k)
     for name, place, most in (("head", 0, problem.batch * problem.heads), ("i", 1, rows), ("j", 2, columns)):
         _within(f"{name} of a tile", arrays["tile"][:, place], NO_PLACE, most - 1)
     begin, end, lane = arrays["begin"], arrays["end"], arrays["lane"]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flashscope.app.stepper.from_point import again, is_of, stand_in_for, trace_of_point
-from flashscope.app.stepper.point_timeline import ROUNDS, timeline_of_point, why_no_timeline
+from flashscope.app.stepper.point_timeline import BACKWARD, ROUNDS, timeline_of_point, why_no_timeline
 from flashscope.app.stepper.presets import MAX_SEQLEN
 from flashscope.kernels.catalogue.registry import KERNELS, find_kernel
 from flashscope.kernels.cpu.stages import check_clocked
@@ -198,6 +198,17 @@ def test_on_a_gpu_a_point_of_it_is_recorded_there_in_its_dtype() -> None:
     )
 
 
+def test_a_backward_pass_of_a_gpu_is_recorded_as_such_where_it_has_clocks() -> None:
+    backward = replace(LONG, passes="backward")
+    found = timeline_of_point("flash3", backward, "cuda", GPU_MACHINE)
+    assert (found.request.problem.passes, found.request.problem.heads) == ("backward", 8)
+    assert "forward pass" not in found.words
+    wide = timeline_of_point("flash3", replace(backward, head_dim=256), "cuda", GPU_MACHINE)
+    assert wide.request.problem.passes == "forward"
+    assert "The forward pass: of a backward pass there is no such record." in wide.changes
+    assert timeline_of_point("flash2", backward, "cuda", CPU_MACHINE).request.problem.passes == "forward"
+
+
 def test_flash1_of_a_gpu_is_recorded_on_the_cpu_and_says_why() -> None:
     found = timeline_of_point("flash1", SHORT, "cuda", GPU_MACHINE)
     assert found.request.backend == "cpu"
@@ -214,7 +225,8 @@ def test_whatever_was_measured_can_be_recorded(
     else:
         asked = found.request.problem
         assert asked.even
-        assert (asked.block_mask, asked.passes, asked.key_heads) == (None, "forward", asked.heads)
+        clocked = problem.passes == "backward" and problem.head_dim <= BACKWARD.get(kernel, 0)
+        assert (asked.block_mask, asked.passes) == (None, "backward" if clocked else "forward")
         assert asked.dtype != "float32"
     assert max(found.request.problem.seqlen_q, found.request.problem.seqlen_k) <= max(ROUNDS)
     assert found.request.problem.head_dim == problem.head_dim

@@ -6,8 +6,15 @@ from msgspec.structs import replace
 from flashscope.app.look.contrast import contrast
 from flashscope.app.look.stage_colours import stage_colours
 from flashscope.app.look.theme import CONTRAST, DARK, LIGHT
-from flashscope.app.words.timelines import bar_words, lanes_words, overhead_text, sentence, timeline_names
-from flashscope.kernels.workload.timeline import STAGES, StageTimeline
+from flashscope.app.words.timelines import (
+    bar_words,
+    lanes_words,
+    overhead_text,
+    sentence,
+    stages_on_show,
+    timeline_names,
+)
+from flashscope.kernels.workload.timeline import MERGE, STAGES, StageTimeline
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from tests.app.timelines import made_timeline
@@ -54,6 +61,31 @@ def test_rows_tell_their_tail_and_those_that_have_nothing_to_do() -> None:
     )
     assert "1 of 9 SMs have nothing to do." in said(made_timeline(rows=9, row_kind="SM"))
     assert "run alone" not in said(made_timeline(rows=4, row_kind="SM"))
+
+
+def test_the_merge_of_parts_is_told_and_takes_no_part_in_the_shares_or_the_tail() -> None:
+    plain = made_timeline("flash3", rows=4, lanes=("producer", "merge"), row_kind="SM")
+    stages = plain.stage.numpy().copy()
+    stages[plain.lane.numpy() == 7] = MERGE
+    merged = replace(plain, stage=Array.of(stages))
+    took = plain.end.numpy()[stages == MERGE].max() - plain.begin.numpy()[stages == MERGE].min()
+    share = f"{100 * took / plain.span_ns:.3g} %"
+    assert f"Merging the parts of the keys takes {took / 1e3:.2f} µs, {share} of the run." in said(merged)
+    assert "Merging" not in said(plain)
+    assert "merge" in stages_on_show([plain, merged])
+    assert "merge" not in stages_on_show([plain])
+    assert "merge" not in TimelineFacts.of(merged).shares
+
+
+def test_a_backward_pass_is_named_and_told_apart_from_the_forward_one_of_its_kernel() -> None:
+    forward = made_timeline()
+    problem = replace(forward.request.problem, passes="backward")
+    backward = replace(forward, request=replace(forward.request, problem=problem))
+    assert said(backward).startswith("flash2 backward spends")
+    assert timeline_names([forward, backward])[1].startswith("flash2 backward · ")
+    assert "in flash2, " in said(forward, backward)
+    assert stages_on_show([]) == stages_on_show([forward]) == ["load", "QKᵀ", "softmax", "PV", "store"]
+    assert {*stages_on_show([backward])} > {"dOVᵀ", "dS", "dQ", "dV", "dK", "add dQ"}
 
 
 def test_of_two_kernels_both_tell_what_has_nothing_to_do() -> None:

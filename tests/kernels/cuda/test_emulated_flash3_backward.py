@@ -26,7 +26,10 @@ MUTANTS: dict[str, Edits] = {
     "the other's turn": (("named_sync(turn_of(part));", "named_sync(turn_of(1 - part));"),),
     "dS of the wrong step": (("start_dq_of(stage ^ lag);", "start_dq_of(stage);"),),
     "dS is not published": (
-        ("publish_stores();\n                named_sync(turn_of(part));", "named_sync(turn_of(part));"),
+        (
+            "publish_stores();\n               \n                named_sync(turn_of(part));",
+            "named_sync(turn_of(part));",
+        ),
     ),
     "dQ is read under way": (("wgmma_wait<2>();", ""),),
     "S is read under way": (("wgmma_wait<1>();\n                pin(s);", "pin(s);"),),
@@ -110,13 +113,15 @@ TURNED: dict[str, Edits] = {
     "dS of a first step that no query sees is not 0": (("hide_weights(weights + part * Q_PANEL);", ""),),
     "that 0 is not published": (
         (
-            "publish_stores();\n                named_sync(Barrier::SECOND_TURN);",
+            "publish_stores();\n               \n                named_sync(Barrier::SECOND_TURN);",
             "named_sync(Barrier::SECOND_TURN);",
         ),
     ),
     "the other's dS of that step is not waited for": (("named_sync(Barrier::SECOND_TURN);", ""),),
     "that dQ is read under way": (("wgmma_wait<0>();\n                pin(dq);\n", "pin(dq);\n"),),
-    "that dQ is not added": (("else add_at_once();\n                ring", "else {}\n                ring"),),
+    "that dQ is not added": (
+        ("else add_at_once();\n               \n                ring", "else {}\n                ring"),
+    ),
     "that step is not released": (("if (leader) arrive(at.q_empty(ring.stage));", ""),),
     "the last dS is announced a step early": (("step == steps - 1", "step == max(steps - 2, 0)"),),
     "that step is taken twice": (("++step;", ""),),

@@ -141,6 +141,34 @@ def test_on_hopper_flash2_and_flash3_are_recorded_there_in_16_bits_unless_the_cp
     assert asked(shown) == [("cpu", "flash1", "float32"), ("cpu", "flash2", "float32")]
 
 
+def test_on_a_gpu_the_backward_pass_is_recorded_where_it_is_chosen_and_on_a_cpu_the_forward_one(
+    shown: Shown,
+) -> None:
+    bar = shown.page.bar
+    assert not bar.passes.isVisible()
+    bar.show_machine(fakes.GPU_MACHINE)
+    assert bar.passes.isVisible()
+    bar.passes.setCurrentIndex(1)
+    assert [one.problem.passes for one in bar.requests] == ["backward"] * 2
+    bar.devices.setCurrentIndex(0)
+    assert not bar.passes.isVisible()
+    assert [one.problem.passes for one in bar.requests] == ["forward"] * 2
+
+
+def test_the_legend_has_the_stages_on_show_alone(shown: Shown) -> None:
+    shown.say(made_timeline())
+    assert "PV" in shown.page.legend.text()
+    assert "dV" not in shown.page.legend.text()
+    problem = replace(made_timeline().request.problem, passes="backward")
+    request = replace(made_timeline().request, problem=problem)
+    shown.page.lineup.show_these([])
+    shown.say(replace(made_timeline(), request=request))
+    shown.page.lineup.show_like(request)
+    shown.qtbot.waitUntil(lambda: "add dQ" in shown.page.legend.text())
+    assert "PV" not in shown.page.legend.text()
+    assert shown.page.cards[0].plot.accessibleName().startswith("Timeline of flash2 backward")
+
+
 def test_on_another_gpu_flash2_alone_is_recorded(shown: Shown) -> None:
     ampere = replace(fakes.GPU, compute_capability=(8, 0))
     shown.page.bar.show_machine(replace(fakes.GPU_MACHINE, devices=(ampere, fakes.CPU)))

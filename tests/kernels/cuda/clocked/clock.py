@@ -18,13 +18,24 @@ COUNTING: Edits = (
 )
 
 
+def counting_lanes() -> Edits:
+    """The same for flash2's backward pass, whose lanes keep clocks."""
+    header = (INCLUDES / "flash2_backward_clocks.cuh").read_text(encoding="utf-8")
+    found = re.search(r'asm volatile\(\s*"\{ \.reg \.pred p;.*?\(which\)\);', header, re.DOTALL)
+    assert found is not None
+    return (
+        *COUNTING,
+        (found[0], "{ const unsigned now = clock_now(); if (threadIdx.x % 32 == which) kept = now; }"),
+    )
+
+
 def counting_groups() -> Edits:
-    """The same for flash3, whose marks are one statement without a branch and which asks for its thread."""
-    header = (INCLUDES / "flash3_clocks.cuh").read_text(encoding="utf-8")
+    """The same for warpgroups, whose marks are one statement without a branch."""
+    header = (INCLUDES / "warpgroup_clocks.cuh").read_text(encoding="utf-8")
     found = re.search(r'asm volatile\(\s*"\{ \.reg \.pred p;.*?: "memory"\);', header, re.DOTALL)
     assert found is not None
     return (
         *COUNTING,
         ('asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));', "thread = threadIdx.x;"),
-        (found[0], "if (reads()) put(place() + 4 * which, clock_now());"),
+        (found[0], "if (reads) put(to, clock_now());"),
     )

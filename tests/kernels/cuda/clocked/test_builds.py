@@ -5,9 +5,8 @@ from collections import Counter
 
 import pytest
 
-from flashscope.kernels.catalogue.flash3_share import Share, TileShape, share
 from flashscope.kernels.cuda import flash2, flash3
-from flashscope.kernels.cuda.clocked.builds import clocked_build, flash3_build
+from flashscope.kernels.cuda.clocked.builds import clocked_build
 from flashscope.kernels.cuda.compile import compile_offline, read_source
 from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.workload.errors import UnsupportedError
@@ -102,12 +101,3 @@ def test_what_has_no_build_with_clocks_is_refused_with_the_reason() -> None:
         clocked_build("flash1", problem, ON_HOPPER)
     with pytest.raises(UnsupportedError, match="flash2 and flash3 alone, in 16 bits"):
         clocked_build("flash3", asked(1024, 4, 64, False, "float32"), ON_HOPPER)
-    with pytest.raises(UnsupportedError, match="takes apart"):
-        flash3_build(problem, ON_HOPPER, Share(TileShape(1, 64), pack_gqa=4))
-
-
-def test_parts_of_keys_are_told_of_with_what_has_no_clocks() -> None:
-    problem = asked(1024, 1, 64, False, "float16")
-    assert share(problem).splits > 1
-    assert "launch that merges" in clocked_build("flash3", problem, ON_HOPPER).source
-    assert "merges" not in clocked_build("flash3", asked(1024, 8, 64, False, "float16"), ON_HOPPER).source

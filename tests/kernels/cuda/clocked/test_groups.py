@@ -12,14 +12,24 @@ from flashscope.kernels.catalogue.flash3_share import Share, TileShape
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.workspace import PARTIAL_O, PARTIAL_SUMS
 from flashscope.kernels.cuda import flash3
-from flashscope.kernels.cuda.clocked.builds import ClockedBuild, ClockedRounds, flash3_build, timeline_of
+from flashscope.kernels.cuda.clocked.build import ClockedBuild
+from flashscope.kernels.cuda.clocked.builds import ClockedRounds, flash3_build, timeline_of
 from flashscope.kernels.cuda.clocked.groups import GroupCut, GroupTile, tiles
 from flashscope.kernels.cuda.clocks import WarpBars
 from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.timeline import LOAD, NO_PLACE, PV, QK, SOFTMAX, STORE, TimelineRequest
+from flashscope.kernels.workload.timeline import (
+    LOAD,
+    MERGE,
+    NO_PLACE,
+    PV,
+    QK,
+    SOFTMAX,
+    STORE,
+    TimelineRequest,
+)
 from flashscope.profiles.store.blobs.timelines import decode_timeline
 from tests.kernels.cuda.clocked.clock import counting_groups
 from tests.kernels.cuda.emulator.launch import guarded_memory, run
@@ -34,6 +44,10 @@ CAUSAL = {"seqlen_q": 400, "seqlen_k": 400, "causal": True}
 MORE_ROWS = {"seqlen_q": 500, "seqlen_k": 140, "causal": True}
 DRAWN_NARROW, DRAWN = Share(TileShape(3, 128)), Share(TileShape(2, 128))
 ALONE, PARTS = Share(TileShape(2, 128), draws=False), Share(TileShape(1, 128), splits=2, draws=False)
+FEW, PACKED = (
+    {"seqlen_q": 25, "seqlen_k": 300, "heads": 4, "kv_heads": 1},
+    Share(TileShape(1, 128), 4, draws=False),
+)
 CASES: list[tuple[str, int, dict[str, Any], Share]] = [
     ("causal, drawn", 64, CAUSAL, DRAWN_NARROW),
     ("full, drawn", 64, {**FULL, "heads": 3}, DRAWN_NARROW),
@@ -44,8 +58,11 @@ CASES: list[tuple[str, int, dict[str, Any], Share]] = [
     ("full, alone", 128, FULL, ALONE),
     ("causal, in parts", 64, CAUSAL, PARTS),
     ("full, in parts", 128, {**FULL, "heads": 2}, PARTS),
+    ("pages, drawn", 64, {"seqlen_q": 150, "seqlen_k": 320, "page_size": 64, "heads": 3}, DRAWN),
+    ("heads in one", 64, {**FEW, "causal": True}, PACKED),
+    ("heads in one, in parts", 128, {**FEW, "heads": 8, "kv_heads": 2}, PACKED._replace(splits=2)),
 ]
-each_case = chosen("name,head_dim,shape,share", CASES, [CASES[n] for n in (0, 4)])
+each_case = chosen("name,head_dim,shape,share", CASES, [CASES[n] for n in (0, 4, 9, 11)])
 
 
 class Run(NamedTuple):
@@ -87,7 +104,12 @@ def _watched(problem: Problem, share: Share, seed: int) -> Run:
 
 
 def expected(problem: Problem, share: Share) -> list[GroupTile]:
-    return [*tiles(problem, GroupCut(flash3.tiling_of(problem, "flash3", share)[0].tile, share.splits))]
+    return [
+        *tiles(
+            problem,
+            GroupCut(flash3.tiling_of(problem, "flash3", share)[0].tile, share.splits, share.pack_gqa),
+        )
+    ]
 
 
 @needs_compiler
@@ -138,6 +160,7 @@ def test_every_tile_has_each_of_its_stages_once_and_its_loads(
                 for stage in (QK, SOFTMAX, PV):
                     told[(stage, head, i, j)] += 1
             told[(STORE, head, i, NO_PLACE)] += 1
+    found = Counter({tile: count for tile, count in found.items() if tile[0] != MERGE})
     assert found == told, name
     blocks = _watched(problem, share, 1).build.program.launches[0].grid
     assert early <= blocks
@@ -162,6 +185,22 @@ def test_a_tile_lasts_from_its_first_clock_to_the_end_of_its_store_and_its_bars_
         waits = np.diff(np.concatenate(([begin], ordered, [end])))[::2].sum()
         assert taken.sum() + waits == end - begin
         assert set(bars.stage[own].tolist()) == {QK, SOFTMAX, PV, STORE}
+
+
+@needs_compiler
+@chosen("name,head_dim,shape,share", [case for case in CASES if case[3].splits > 1], [CASES[11]])
+def test_parts_are_merged_on_lanes_of_their_own_after_all_of_them_are_stored(
+    name: str, head_dim: int, shape: dict[str, Any], share: Share
+) -> None:
+    problem = asked(head_dim, shape)
+    build, bars = _watched(problem, share, 1).build, _watched(problem, share, 1).bars
+    merges, stores = bars.stage == MERGE, bars.stage == STORE
+    assert merges.sum() == build.program.launches[1].grid, name
+    assert {bars.lanes[lane % len(bars.lanes)].split()[0] for lane in bars.lane[merges]} == {"merge"}
+    assert bars.begin[merges].min() >= bars.end[stores].max()
+    assert bars.span_ns >= bars.end[merges].max()
+    rows = {(head, i) for head, i, *_ in expected(problem, share)}
+    assert {tuple(tile) for tile in bars.tile[merges][:, :2].tolist()} == rows
 
 
 @needs_compiler

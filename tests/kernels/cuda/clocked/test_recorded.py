@@ -1,4 +1,4 @@
-"""Timelines of flash2 and flash3 on a GPU: the timed answer to the bit, and clocks that tell what ran."""
+"""Timelines of forward passes on a GPU: the timed answer to the bit, and clocks that tell what ran."""
 
 from itertools import product
 from typing import Any
@@ -12,9 +12,19 @@ from flashscope.kernels.cuda import compile as cuda_compile
 from flashscope.kernels.cuda.clocked.builds import clocked_build
 from flashscope.kernels.cuda.launch import current_target
 from flashscope.kernels.cuda.program import Program
-from flashscope.kernels.launching.launch import make_inputs, prepare
+from flashscope.kernels.launching.launch import prepare
+from flashscope.kernels.launching.passes import draw_given
 from flashscope.kernels.workload.problem import Dtype, Problem
-from flashscope.kernels.workload.timeline import LOAD, PV, QK, SOFTMAX, STORE, ClockedKernel, TimelineRequest
+from flashscope.kernels.workload.timeline import (
+    LOAD,
+    MERGE,
+    PV,
+    QK,
+    SOFTMAX,
+    STORE,
+    ClockedKernel,
+    TimelineRequest,
+)
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from flashscope.profiles.store.blobs.timelines import decode_timeline
 from flashscope.profiles.wire.events import TimelineReady, encode
@@ -44,7 +54,8 @@ def asked(
 
 def problem_words(problem: Problem) -> str:
     """The name of a case."""
-    return f"{problem.seqlen_q}-{problem.heads}-{problem.head_dim}-{problem.causal}-{problem.dtype}"
+    pages = f"-{problem.page_size}" if problem.page_size else ""
+    return f"{problem.seqlen_q}-{problem.heads}-{problem.head_dim}-{problem.causal}-{problem.dtype}{pages}"
 
 
 PROBLEMS = [
@@ -54,6 +65,19 @@ PROBLEMS = [
     )
 ]
 
+DECODING = [
+    Problem(
+        heads=32,
+        kv_heads=8,
+        seqlen_q=rows,
+        seqlen_k=8192,
+        head_dim=head_dim,
+        dtype="float16",
+        page_size=pages,
+    )
+    for head_dim, rows, pages in product((64, 128), (1, 16), (None, 64))
+]
+
 
 def recorded(kernel: ClockedKernel, problem: Problem, rounds: int = 5) -> Any:
     request = TimelineRequest(problem=problem, backend="cuda", kernel=kernel, rounds=rounds)
@@ -61,15 +85,15 @@ def recorded(kernel: ClockedKernel, problem: Problem, rounds: int = 5) -> Any:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("problem", PROBLEMS, ids=problem_words)
+@pytest.mark.parametrize("problem", [*PROBLEMS, *DECODING], ids=problem_words)
 def test_the_answer_is_that_of_the_timed_kernel_to_the_bit(
     kernel: ClockedKernel, problem: Problem, cp: Any
 ) -> None:
     from flashscope.kernels.cuda.timeline import bind_clocked  # noqa: PLC0415 - imports CuPy
 
-    spec, inputs = find_kernel(kernel), make_inputs(problem, "cuda")
-    plain = prepare(spec, problem, inputs, "cuda")
-    watched = bind_clocked(clocked_build(kernel, problem, current_target()), spec, problem, inputs)
+    spec, given = find_kernel(kernel), draw_given(problem, "cuda")
+    plain = prepare(spec, problem, given.inputs, "cuda")
+    watched = bind_clocked(clocked_build(kernel, problem, current_target()), spec, problem, given)
     for run in (plain.run, watched.run, watched.run):  # twice: a run leaves the counter of tiles as it was
         run()
     cp.cuda.Device().synchronize()
@@ -85,8 +109,8 @@ def test_all_warpgroups_saw_the_same_clock_between_their_anchors(
     from flashscope.kernels.cuda.timeline import bind_clocked  # noqa: PLC0415 - imports CuPy
 
     problem = asked(head_dim, 4096, 64, causal=causal)
-    spec, inputs = find_kernel("flash3"), make_inputs(problem, "cuda")
-    watched = bind_clocked(clocked_build("flash3", problem, current_target()), spec, problem, inputs)
+    spec, given = find_kernel("flash3"), draw_given(problem, "cuda")
+    watched = bind_clocked(clocked_build("flash3", problem, current_target()), spec, problem, given)
     for _ in range(3):
         watched.run()
     cp.cuda.Device().synchronize()
@@ -128,6 +152,22 @@ def test_stages_and_waits_make_up_the_life_of_every_lane_and_no_tile_is_left_out
     busy = (end - begin)[np.isin(lane, timeline.block_lane.numpy())].sum()
     assert busy <= (block_end - block_begin).sum() * 1.01
     assert decode_timeline(msgspec.msgpack.encode(timeline)) == timeline
+
+
+@pytest.mark.parametrize("problem", DECODING, ids=problem_words)
+def test_parts_of_keys_are_merged_after_they_are_stored_on_the_same_axis(problem: Problem) -> None:
+    timeline = recorded("flash3", problem)
+    stage, begin, end = (getattr(timeline, name).numpy() for name in ("stage", "begin", "end"))
+    merges, stores = stage == MERGE, stage == STORE
+    assert merges.any()
+    assert begin[merges].min() >= end[stores].max() - NEAR_NS
+    assert timeline.span_ns == end.max() <= timeline.clocked_ns.numpy().min() + NEAR_NS
+    assert timeline.packed == problem.heads // problem.key_heads
+    facts = TimelineFacts.of(timeline)
+    assert 0 < facts.merge_ns < timeline.span_ns
+    assert decode_timeline(msgspec.msgpack.encode(timeline)) == timeline
+    took = f"merge {facts.merge_ns} of {timeline.span_ns} ns"
+    print(f"{problem_words(problem)}: {facts.overhead:.3f} of the timed builds, {took}")  # noqa: T201 - told
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

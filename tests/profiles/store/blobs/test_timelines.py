@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flashscope.kernels.workload.errors import InputError
-from flashscope.kernels.workload.timeline import StageTimeline
+from flashscope.kernels.workload.timeline import STAGES, StageTimeline
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import ReplacedFileError, SessionFileError, load
 from flashscope.profiles.store import keeping as kept
@@ -45,7 +45,7 @@ WRONG: dict[str, tuple[StageTimeline, str]] = {
     "bars that overlap": (changed("begin", 2, 30), "order of their lanes and clocks"),
     "lanes out of order": (changed("lane", 0, 1), "order of their lanes and clocks"),
     "a lane that is none": (changed("lane", 3, 2), "lane of a timeline beyond 0 to 1"),
-    "a stage that is none": (changed("stage", 0, 5), "stage of a timeline beyond 0 to 4"),
+    "a stage that is none": (changed("stage", 0, len(STAGES)), "stage of a timeline beyond 0 to"),
     "a head that is none": (changed("tile", (0, 0), 2), "head of a tile"),
     "a tile beyond the scores": (changed("tile", (3, 2), 2), "j of a tile"),
     "a bar after the run": (changed("end", 3, 101), "end of a timeline beyond 0 to 100"),
@@ -55,6 +55,8 @@ WRONG: dict[str, tuple[StageTimeline, str]] = {
     "a run of less than nothing": (replace(KNOWN, span_ns=-1), "a timeline of -1 ns"),
     "no lane at all": (replace(KNOWN, lanes=()), "a timeline of 0 lanes"),
     "too many lanes": (replace(KNOWN, lanes=("a",) * 4096), "a timeline of 8192 lanes"),
+    "no head in one": (replace(KNOWN, packed=0), "a timeline of 0 heads in one"),
+    "more heads in one than there are": (replace(KNOWN, packed=3), "a timeline of 3 heads in one"),
     "tiles of nothing": (replace(KNOWN, block_q=0), "tiles of 0 x 1"),
     "fewer ends than bars": (replace(KNOWN, end=Array.of(np.zeros(3, np.int64))), "end of a timeline has"),
     "times that are no integers": (replace(KNOWN, begin=Array.of(np.zeros(4))), "begin of a timeline has"),

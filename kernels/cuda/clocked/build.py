@@ -1,0 +1,39 @@
+"""What a build with clocks is: its program, the buffers that it records into, and how they are read."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flashscope.kernels.cuda.clocks import WarpBars
+from flashscope.kernels.cuda.program import Program, TileSize
+
+ReadBars = Callable[[Mapping[str, Any], int], WarpBars]
+Shape = tuple[int, ...]
+
+
+class ClockedBuild(NamedTuple):
+    """A build with clocks of one problem.
+
+    Attributes:
+        tile: Its tile.
+        program: Its program.
+        recorded: Shape and dtype of each buffer that it records into, which must be zero before.
+        most_bars: As many bars as there can be.
+        bars: From what the buffers hold after a run, and the multiprocessors of the GPU, to bars.
+        source: What it is, in words.
+        packed: Query heads that it takes as one.
+    """
+
+    tile: TileSize
+    program: Program
+    recorded: dict[str, tuple[Shape, Any]]
+    most_bars: int
+    bars: ReadBars
+    source: str
+    packed: int = 1
+
+
+def recording(names: tuple[str, str], shapes: tuple[Shape, Shape]) -> dict[str, tuple[Shape, Any]]:
+    """The buffers of a recording: the clocks, then the anchors."""
+    return dict(zip(names, zip(shapes, (np.uint32, np.uint64), strict=True), strict=True))

@@ -1,0 +1,57 @@
+// When each warp of flash2's backward pass did what. Only with -DCLOCKS=1: in the kernel that is timed every mark below is
+// nothing.
+//
+// Shared memory has no room, two blocks an SM take all of it: lane n of a warp keeps clock n of a step in one register, the
+// last one the number of the step, and the lanes write them out together when it ends. 0 is a clock that nobody read.
+//
+//   {step begins, its Q and dO are there, twice {dP, S, P, dV, dS, dK end}, all dS is there, dV and dK of the others' weights
+//    end, dQ ends, it is added}
+// The warp's own queries are taken at once or in two halves, these in a loop: unrolled as in the timed kernel, marks between
+// their stages would spill. Two anchors of the GPU's global timer for each warp, at the
+// begin and the end of its block, turn cycles into nanoseconds.
+#pragma once
+#include "flash2_backward_layout.cuh"
+#if CLOCKS
+#define UNROLL_HALVES _Pragma("unroll 1")
+#include "clocks.cuh"
+
+struct StepClocks : StageClocks {
+    static constexpr int LANES = 20, OWN = 2, OF_HALF = 6, SHARED = OWN + 2 * OF_HALF;
+    static_assert(SHARE / AT_ONCE <= 2, "there are clocks of two halves");
+    unsigned kept = 0;
+    // One statement: a clock that waits for its lane would take another register.
+    __device__ __forceinline__ void mark(unsigned which) {
+        asm volatile(
+            "{ .reg .pred p; .reg .b32 now; setp.eq.u32 p, %1, %2; mov.u32 now, %%clock; @p mov.b32 %0, now; }"
+            : "+r"(kept)
+            : "r"(threadIdx.x % 32), "r"(which));
+    }
+    __device__ __forceinline__ void write(const ClockRecording& to) {
+        const long long row = (long long)clocked_warp() * to.most_steps + __shfl_sync(~0u, kept, 31);
+        if (threadIdx.x % 32 < LANES) reinterpret_cast<unsigned*>(to.steps)[row * LANES + threadIdx.x % 32] = kept;
+        if (threadIdx.x % 32 == 31) ++kept;
+    }
+};
+#define CLOCKS_GIVEN , const __grid_constant__ ClockRecording clock_recording
+#define CLOCKS_TAKEN , StepClocks& clocks
+#define CLOCKS_PASSED , clocks
+#define CLOCKS_BEGIN() StageClocks::begin_block(clock_recording); StepClocks clocks;
+#define CLOCK(which) clocks.mark(which);
+#define CLOCK_OF_OWN(half, which) clocks.mark(StepClocks::OWN + (half) * StepClocks::OF_HALF + which);
+#define CLOCK_OF_ALL(which) clocks.mark(StepClocks::SHARED + which);
+#define CLOCKS_WRITE() clocks.write(clock_recording);
+#define CLOCKS_STORE() StageClocks::begin_store(clock_recording);
+#define CLOCKS_END() StageClocks::end_block(clock_recording);
+#else
+#define UNROLL_HALVES _Pragma("unroll")
+#define CLOCKS_GIVEN
+#define CLOCKS_TAKEN
+#define CLOCKS_PASSED
+#define CLOCKS_BEGIN()
+#define CLOCK(which)
+#define CLOCK_OF_OWN(half, which)
+#define CLOCK_OF_ALL(which)
+#define CLOCKS_WRITE()
+#define CLOCKS_STORE()
+#define CLOCKS_END()
+#endif
