@@ -14,10 +14,11 @@ from flashscope.app.commands.local import Events, find_machine, local_driver
 from flashscope.app.commands.messages import complain, pasteable, put, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.commands.sweep import choose_backend
-from flashscope.app.words.timelines import overhead_text, problem_words, sentence
+from flashscope.app.words.figures import NOTHING
+from flashscope.app.words.timelines import overhead_text, problem_words, sentence, stages_on_show
 from flashscope.app.words.units import share_text
 from flashscope.kernels.catalogue.registry import AUTO
-from flashscope.kernels.workload.timeline import STAGES, ClockedKernel, StageTimeline, TimelineRequest
+from flashscope.kernels.workload.timeline import ClockedKernel, StageTimeline, TimelineRequest
 from flashscope.profiles.plan.request import Request
 from flashscope.profiles.results.formats.perfetto_timeline import timelines_to_perfetto
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
@@ -93,7 +94,8 @@ def say_them(timelines: Sequence[StageTimeline], *, as_json: bool) -> None:
     first = timelines[0]
     say(f"{problem_words(first.request.problem)}, {first.request.problem.dtype}, on {first.device}")
     say(sentence(timelines, facts))
-    print_table(("kernel", *STAGES, "waits"), [_shares(*pair) for pair in pairs])
+    stages = stages_on_show(timelines)
+    print_table(("kernel", *stages, "waits"), [_shares(*pair, stages) for pair in pairs])
     for one, fact in pairs:
         say(f"{one.request.kernel}: {overhead_text(fact, one.request.rounds)}")
 
@@ -112,8 +114,8 @@ def document(timeline: StageTimeline, facts: TimelineFacts) -> dict[str, Any]:
     }
 
 
-def _shares(timeline: StageTimeline, facts: TimelineFacts) -> tuple[str, ...]:
-    shares = (share_text(facts.shares[stage]) for stage in STAGES)
+def _shares(timeline: StageTimeline, facts: TimelineFacts, stages: Sequence[str]) -> tuple[str, ...]:
+    shares = (share_text(facts.shares[one]) if facts.shares.get(one) else NOTHING for one in stages)
     return (timeline.request.kernel, *shares, share_text(facts.waits))
 
 

@@ -20,7 +20,7 @@ BACKWARD: dict[ClockedKernel, int] = {"flash2": 256, "flash3": 128}
 """Those whose backward pass has a build with clocks, on a GPU, and up to which head dim."""
 CLOCKED: dict[Backend, tuple[ClockedKernel, ...]] = {
     "cpu": ("flash1", "flash2"),
-    "cuda": ("flash2", "flash3"),
+    "cuda": ("flash2", "flash3-a", "flash3-b", "flash3-c", "flash3"),
 }
 
 
@@ -48,8 +48,8 @@ def why_no_timeline(kernel: str, machine: Machine | None) -> str:
     """Why there is no timeline of a kernel here, in a sentence; empty: there is."""
     if kernel in CLOCKED["cpu"] or _runs_on_gpu(kernel, machine):
         return ""
-    cpu, gpu = (" and ".join(CLOCKED[backend]) for backend in ("cpu", "cuda"))
-    return f"{kernel} has no build with clocks here: {cpu} have one on a CPU, {gpu} on a GPU."
+    cpu, gpu = (", ".join(CLOCKED[backend]) for backend in ("cpu", "cuda"))
+    return f"{kernel} has no build with clocks here: there are those of {cpu} on a CPU, of {gpu} on a GPU."
 
 
 def timeline_of_point(

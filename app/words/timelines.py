@@ -24,6 +24,14 @@ NEEDS = (
 )
 _LOADS, _PRODUCTS = ("::copy(", "wait_copies"), {"QKᵀ": ("multiply_rows<", "apply_mask(")}
 _OWN = ("add_own(", "owned.k0 + place.first_key")  # a function of a header, which has stages
+_FLASH3: Mapping[str, tuple[str, ...]] = {
+    "load": ("load_first(", "produce("),
+    "QKᵀ": ("product_qk(", "first_qk("),
+    "softmax": ("state.step<", "pack_all(", "rescale(", "state.total("),
+    "PV": ("product_pv<",),
+    "store": ("store_rows(", "store_boxes("),
+    "merge": ("flash3_combine.cuh",),
+}
 CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "flash1": {
         "load": (*_LOADS, "old[n] ="),
@@ -39,14 +47,7 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "PV": ("multiply_columns<", "*= alpha"),
         "store": ("store_rows<", "log_sum_exp("),
     },
-    "flash3": {
-        "load": ("load_first(", "produce("),
-        "QKᵀ": ("product_qk(", "first_qk("),
-        "softmax": ("state.step<", "pack_all(", "rescale(", "state.total("),
-        "PV": ("product_pv<",),
-        "store": ("store_rows(", "store_boxes("),
-        "merge": ("flash3_combine.cuh",),
-    },
+    **dict.fromkeys(("flash3-a", "flash3-b", "flash3-c", "flash3"), _FLASH3),
     "flash2 backward": {
         "load": ("KeyTile::copy(", "copy_queries(", "wait_copies"),
         **dict.fromkeys(("QKᵀ", "softmax", "dOVᵀ", "dS"), _OWN),

@@ -53,28 +53,11 @@
 #include "flash3_store.cuh"
 #endif
 #include "flash3_producer.cuh"
+#include "flash3_products.cuh"
 #include "launch_order.cuh"
 #include "wgmma.cuh"
 
 static_assert(!RAGGED || OVERLAP, "V's padding is cleared between the first softmax of a tile and its first PV");
-
-// S = Q K^T: both operands with the head dimension contiguous; 16 columns are 32 bytes of a 128-byte swizzled row.
-template <int n>
-__device__ __forceinline__ void product_qk(float (&s)[n], u32 q, u32 k) {
-    const u64 dq = descriptor(q, 16), dk = descriptor(k, 16);
-    wgmma_ss<0>(s, dq, dk);
-#pragma unroll
-    for (int i = 1; i < HEAD_DIM / 16; ++i)
-        wgmma_ss<1>(s, dq + (i / 4 * Q_PANEL + i % 4 * 32 >> 4), dk + (i / 4 * K_PANEL + i % 4 * 32 >> 4));
-}
-// O += P V: V with the head dimension contiguous is the transposed operand; 16 keys are 2048 bytes.
-template <int keys>
-__device__ __forceinline__ void product_pv(float (&o)[O_REGS], const u32 (&p)[S_REGS / 2], u32 v) {
-    const u64 dv = descriptor(v, K_PANEL);
-#pragma unroll
-    for (int i = 0; i < keys / 16; ++i)
-        wgmma_rs(o, p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3], dv + (i * 2048 >> 4));
-}
 
 // What was summed up before the last key tile, in the units that its maximum asks for.
 __device__ __forceinline__ void rescale(float (&o)[O_REGS], const Softmax& state) {
@@ -122,17 +105,21 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         CLOCK(2)
     } else {
         wait(at.k_full(rk.stage), rk.phase);
+        CLOCK(3)
         pin(s); pin(o); pin(p);
         wgmma_fence();
         product_qk(s, q, at.k + rk.stage * K_BYTES);
         wgmma_commit();
+        CLOCKS_WRITE()
         wgmma_wait<0>();
         pin(s); pin(o); pin(p);
+        CLOCK(0)
         if (leader) arrive(at.k_empty(rk.stage));
         rk.next();
         state.step<MASK>(s, c, mask);
         pack_all(p, s);
         rescale(o, state);
+        CLOCK(2)
         wait(at.v_full(rv.stage), rv.phase);
         pin(o); pin(p);
         wgmma_fence();
@@ -140,6 +127,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         wgmma_commit();
         wgmma_wait<0>();
         pin(o); pin(p);
+        CLOCK(1)
         RECORD(state.output(o, false))
         if (leader) arrive(at.v_empty(rv.stage));
         rv.next();
@@ -372,6 +360,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                     state.total();
                     advance();
                 }
+            } else {
+                CLOCKS_WRITE()
             }
             CLOCK(0)
             if (!TOTALS_UNDER_PV) state.total();

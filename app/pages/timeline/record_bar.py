@@ -35,6 +35,7 @@ FIRST = 1024, 64, 4
 DEVICES: Sequence[tuple[str, Backend]] = (("CPU", "cpu"), ("GPU", "cuda"))
 ON_GPU: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
     ("flash2 and flash3", ("flash2", "flash3")),
+    ("flash3-a and flash3", ("flash3-a", "flash3")),
     ("flash3", ("flash3",)),
     ("flash2", ("flash2",)),
 )

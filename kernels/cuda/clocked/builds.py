@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flashscope.kernels.catalogue.flash3_share import Share, share
+from flashscope.kernels.catalogue.flash3_share import Share, share, usual_shape
+from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.sources import digest_keys, source_digests
 from flashscope.kernels.cuda import flash2, flash3
 from flashscope.kernels.cuda.clocked.backward import backward_build
@@ -22,7 +23,7 @@ from flashscope.kernels.workload.timeline import ClockedKernel, StageTimeline, T
 from flashscope.kernels.workload.trace import Array
 
 WARP, STAGES_OF_A_STEP = 32, 4
-NO_BUILD = "On a GPU flash2 and flash3 alone, in 16 bits, are built with clocks between their stages."
+NO_BUILD = "On a GPU flash2 and the steps of flash3, in 16 bits, are built with clocks between their stages."
 NOT_PLAIN = "A timeline is of one pass without a block mask, of sequences that are as long as their arrays."
 NO_HOPPER = "flash3 runs on Hopper alone."
 
@@ -38,11 +39,16 @@ def clocked_build(kernel: ClockedKernel, problem: Problem, target: Target) -> Cl
     ragged = problem.query_lengths is not None or problem.key_lengths is not None
     if ragged or problem.block_mask is not None or problem.passes == "both":
         raise UnsupportedError(NOT_PLAIN)
-    if kernel == "flash3" and target.compute_capability != HOPPER:
+    if kernel != "flash2" and target.compute_capability != HOPPER:
         raise UnsupportedError(NO_HOPPER)
     if problem.passes == "backward":
+        if find_kernel(kernel).backward is None:
+            raise UnsupportedError(f"{kernel} has no backward pass.")
         return backward_build(kernel, problem, target)
-    return _flash2(problem, target) if kernel == "flash2" else flash3_build(problem, target, share(problem))
+    if kernel == "flash2":
+        return _flash2(problem, target)
+    chosen = share(problem) if kernel == "flash3" else Share(usual_shape(problem))
+    return flash3_build(problem, target, chosen, kernel)
 
 
 def _flash2(problem: Problem, target: Target) -> ClockedBuild:
@@ -60,16 +66,17 @@ def _flash2(problem: Problem, target: Target) -> ClockedBuild:
     )
 
 
-def flash3_build(problem: Problem, target: Target, chosen: Share) -> ClockedBuild:
-    """That of flash3, shared among the SMs as `chosen`.
+def flash3_build(problem: Problem, target: Target, chosen: Share, step: str = "flash3") -> ClockedBuild:
+    """That of flash3, or a step of the ladder before it, shared among the SMs as `chosen`.
 
     Raises:
         UnsupportedError: The share leaves no room in shared memory for clocks.
     """
-    tile = flash3.tiling_of(problem, "flash3", chosen)[0].tile
-    cut = GroupCut(tile, chosen.splits, chosen.pack_gqa)
+    variant = flash3.tiling_of(problem, step, chosen)[0]
+    tile = variant.tile
+    cut = GroupCut(tile, chosen.splits, chosen.pack_gqa, bool(variant.overlap))
     most = most_rows(problem, tile)
-    program = clocked_groups(flash3.program(problem, target, chosen=chosen), most)
+    program = clocked_groups(flash3.program(problem, target, step, chosen), most)
     launch, *merge = program.launches
     if launch.shared_bytes > target.shared_memory:
         raise UnsupportedError("flash3's tiles leave no room in shared memory for clocks.")

@@ -34,11 +34,14 @@ class GroupCut(NamedTuple):
         tile: Its tile.
         splits: Parts that a tile's keys are cut into, each a tile of its own.
         packed: Query heads that share K and V and whose rows are taken as those of one head.
+        overlap: Whether the scores of a key tile are asked for before the product of the one before; else
+            every warpgroup takes one key tile after the other, those too of which its own rows see nothing.
     """
 
     tile: TileSize
     splits: int = 1
     packed: int = 1
+    overlap: bool = True
 
     @property
     def lanes(self) -> int:
@@ -105,6 +108,7 @@ def _tile(problem: Problem, cut: GroupCut, where: tuple[int, int, int]) -> Group
     of_groups, rows = [], problem.seqlen_q * cut.packed
     for row in range(first, first + cut.tile.q, GROUP_ROWS):
         own = min(last, _last(problem, cut, row + GROUP_ROWS)) if row < rows else begin - 1
+        own = own if cut.overlap else last
         of_groups.append(range(own, begin - 1, -1))
     return GroupTile(head, i, range(last, begin - 1, -1), tuple(of_groups))
 
@@ -131,7 +135,8 @@ def group_bars(problem: Problem, cut: GroupCut, found: ClockedGroups, multiproce
     for number, tile in enumerate(tiles(problem, cut)):
         rows = found.rows[number].astype(np.int64)
         block = int(rows[PRODUCER, 0, BLOCK])
-        told = [_loads(rows[PRODUCER], tile), *map(_steps, rows[1:], tile.of_groups)]
+        steps = _steps if cut.overlap else _steps_in_order
+        told = [_loads(rows[PRODUCER], tile), *map(steps, rows[1:], tile.of_groups)]
         for lane, (stage, j, clocks) in enumerate(told):
             place, times = axis.place(block, lane), axis.times(block, lane, clocks)
             bars.append(np.empty((len(stage), 7), np.int64))  # lane, stage, head, i, j, begin, end
@@ -273,4 +278,18 @@ def _steps(rows: ClockRows, keys: range) -> tuple[list[int], list[int], ClockRow
         [*stages, PV, STORE],
         [*j, keys[-1], NO_PLACE],
         np.array([*clocks, (asked[count], ended[0]), (ended[0], ended[1])]),
+    )
+
+
+def _steps_in_order(rows: ClockRows, keys: range) -> tuple[list[int], list[int], ClockRows]:
+    """The same of a consumer that overlaps nothing; a wait for V counts as a part of its product."""
+    if not keys:
+        return [STORE], [NO_PLACE], rows[:1, :2]
+    count = len(keys)
+    ready, added, done = rows[1 : count + 1, :3].T
+    clocks = np.column_stack((rows[:count, 3], ready, ready, done, done, added)).reshape(-1, 2)
+    return (
+        [*[QK, SOFTMAX, PV] * count, STORE],
+        [*(j for j in keys for _ in range(3)), NO_PLACE],
+        np.vstack((clocks, rows[count + 1, :2])),
     )

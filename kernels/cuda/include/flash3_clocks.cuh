@@ -11,6 +11,7 @@
 //              {S is there, O has the tile before, softmax is done, asks for the next S} for each key tile; the first one
 //              has no tile before, the last one asks for the last product with V instead
 //              {store begins, store ends, 0, 0}
+//   without OVERLAP  {S is there, O has this tile, softmax is done, asks for the next S}; of the last one nothing is next
 // A warpgroup whose rows see no key of a tile has the last row alone. Two anchors of the GPU's global timer for each
 // warpgroup, at the begin and the end of its block, turn cycles into nanoseconds.
 #pragma once

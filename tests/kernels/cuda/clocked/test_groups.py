@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from flashscope.kernels.catalogue.flash3_share import Share, TileShape
+from flashscope.kernels.catalogue.flash3_share import Share, TileShape, usual_shape
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.workspace import PARTIAL_O, PARTIAL_SUMS
 from flashscope.kernels.cuda import flash3
@@ -246,3 +246,32 @@ def test_tiles_are_those_of_which_the_mask_keeps_anything(
         columns = (slice(j * k, min((j + 1) * k, problem.seqlen_k)) for j in range(-(-problem.seqlen_k // k)))
         kept = [j for j, part in enumerate(columns) if problem.mask.keeps(rows, part)]
         assert sorted(walked) == kept, (name, head)
+
+
+@needs_compiler
+@chosen(
+    "step,shape",
+    [(step, shape) for step in ("flash3-a", "flash3-b", "flash3-c") for shape in (FULL, CAUSAL, MORE_ROWS)],
+    [("flash3-a", CAUSAL)],
+)
+def test_a_step_before_flash3_tells_its_own_order(step: str, shape: dict[str, Any]) -> None:
+    problem = asked(64, {**shape, "heads": 2})
+    usual = Share(usual_shape(problem))
+    build = flash3_build(problem, target(HOPPER), usual, step)
+    found = held(problem, build.program, build.recorded, seed=1)
+    plain = held(problem, flash3.program(problem, target(HOPPER), step, usual), {}, seed=1)
+    assert all(found[one].tobytes() == plain[one].tobytes() for one in ("o", "lse"))
+    bars = build.bars(found, SMS)
+    variant = flash3.tiling_of(problem, step, usual)[0]
+    told = Counter(map(tuple, np.column_stack(bars[3:5]).tolist()))
+    for head, i, keys, of_groups in tiles(problem, GroupCut(variant.tile, overlap=bool(variant.overlap))):
+        computed = Counter(j for group in of_groups for j in group)
+        assert step != "flash3-a" or set(computed.values()) <= {len(of_groups)}  # no group leaves tiles out
+        for j in keys:
+            assert all(told[stage, head, i, j] == computed[j] for stage in (QK, SOFTMAX, PV)), (head, i, j)
+    for lane in np.unique(bars.lane[bars.stage == PV]):
+        own = bars.lane == lane
+        stages, ends, begins = bars.stage[own], bars.end[own], bars.begin[own]
+        assert (begins[1:] >= ends[:-1]).all()
+        after_softmax = stages[1:][stages[:-1] == SOFTMAX]
+        assert step != "flash3-a" or set(after_softmax.tolist()) == {PV}
