@@ -98,6 +98,18 @@ def kernels(**options: Any) -> int:
 
 
 @command(
+    "peers",
+    "peers h200-peers",
+    "peers --json",
+)
+@click.argument("file", type=SESSION, required=False)
+@json_option
+def peers(file: Path | None, *, as_json: bool) -> int:
+    """Say which libraries stand beside our kernels here, which could, and how; with FILE: what it holds."""
+    return run("peers", file, as_json=as_json)
+
+
+@command(
     "claims",
     "claims --json",
 )
@@ -140,4 +152,4 @@ def selfcheck(**options: Any) -> int:
     return run("selfcheck", **options)
 
 
-COMMANDS = (window, sweep, kernels, claims, doctor, selfcheck)
+COMMANDS = (window, sweep, kernels, peers, claims, doctor, selfcheck)
