@@ -1,9 +1,8 @@
 """Where libraries that compile for the GPU at hand keep what they compiled."""
 
 import os
-from pathlib import Path
 
-HOME = "FLASHSCOPE_HOME"
+from flashscope.home import own_home
 
 
 def keep_at_home(variable: str, folder: str) -> None:
@@ -15,6 +14,6 @@ def keep_at_home(variable: str, folder: str) -> None:
         variable: The library's own variable.
         folder: A folder for it alone.
     """
-    home = os.environ.get(HOME)
-    if home:
-        os.environ.setdefault(variable, str(Path(home).expanduser() / "compiled" / folder))
+    home = own_home()
+    if home is not None:
+        os.environ.setdefault(variable, str(home / "compiled" / folder))

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from flashscope.kernels.workload.device import Device
-from flashscope.profiles.engine.batches import Batch, PointMemory, broken_off, fitting_batches
+from flashscope.profiles.engine.batches import Batch, PointMemory, apart, broken_off, fitting_batches
 from flashscope.profiles.engine.tasks import Task
 from flashscope.profiles.plan.plan import Point, Protocol
 from flashscope.profiles.plan.problem_words import place_words
@@ -29,10 +29,16 @@ class GroupRun:
     Points that memory cannot hold together are sampled apart. A batch in which the worker died takes its
     turns once more in a new one. Where that dies, too, or memory ran out or the deadline passed, what has no
     result is sampled alone: each shows whether it was to blame.
+
+    Args:
+        points: What is to be measured, of one problem.
+        device: Where.
+        protocol: How.
+        ahead: The folder of a library's own in which its worker finds modules first; empty: none.
     """
 
-    def __init__(self, points: Sequence[Point], device: Device, protocol: Protocol) -> None:
-        self._device, self._protocol = device, protocol
+    def __init__(self, points: Sequence[Point], device: Device, protocol: Protocol, ahead: str = "") -> None:
+        self._device, self._protocol, self._ahead = device, protocol, ahead
         self._untried = deque(points)
         self._points = {point.index: point for point in points}
         self._right: list[PointMemory] = []
@@ -92,6 +98,7 @@ class GroupRun:
             what=f"ran {point.kernel} at {place_words(point.problem)}",
             start=start,
             fail=fail,
+            ahead=self._ahead,
         )
 
     def _sample(self, batch: Batch) -> Task:
@@ -100,7 +107,8 @@ class GroupRun:
 
         def start() -> Event:
             indices = tuple(point.index for point in points)
-            return SamplingStarted(indices=indices, t_ns=time.monotonic_ns(), remark=batch.remark)
+            remark = " ".join(filter(None, (apart(self._ahead), batch.remark)))
+            return SamplingStarted(indices=indices, t_ns=time.monotonic_ns(), remark=remark)
 
         def fail(status: FailedStatus, reason: str, detail: str) -> list[Event]:
             if status == "cancelled" or len(points) == 1:
@@ -116,6 +124,7 @@ class GroupRun:
             what=f"ran {names}{' in turns' if len(points) > 1 else ''} at {place_words(points[0].problem)}",
             start=start,
             fail=fail,
+            ahead=self._ahead,
         )
 
     def _try_again(self, reason: str, *, died: bool = False) -> None:
