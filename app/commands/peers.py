@@ -6,17 +6,17 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from flashscope.app.commands.exit_codes import SIGNALLED
 from flashscope.app.commands.local import find_machine, local_driver
 from flashscope.app.commands.messages import say, say_json
-from flashscope.installation import install_command
+from flashscope.installation import PROGRAM, install_command
+from flashscope.kernels.catalogue.environments import environment_of, version_of
 from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.kernels.catalogue.releases import RELEASES, Release, obstacles, python_words
-from flashscope.kernels.catalogue.spec import KernelSpec, installed
+from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.session import Session
@@ -57,12 +57,14 @@ def by_package() -> dict[str, list[KernelSpec]]:
 def peer_document(package: str, kernels: Sequence[KernelSpec], machine: Machine) -> dict[str, Any]:
     """One package as it goes into the JSON document."""
     release = RELEASES[package]
-    here = version_here(package) if installed(kernels[0].module or package) else None
+    own = environment_of(package)
+    here = (version_of(package) or "unknown") if kernels[0].library_is_here() else None
     return {
         "package": package,
         "kernels": [spec.name for spec in kernels],
         "installed": here is not None,
         "version": here,
+        "folder": None if own is None else str(own),
         "built": release.built if here == release.version else None,
         "newest": {
             "version": release.version,
@@ -84,14 +86,6 @@ def _found(tool: str) -> bool:
     cuda = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")
     places = (os.environ.get("PATH", ""), str(Path(sys.executable).parent), str(cuda))
     return shutil.which(tool, path=os.pathsep.join(places)) is not None
-
-
-def version_here(package: str) -> str:
-    """The version that is installed; `unknown` of a package that no package manager installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def why_not(spec: KernelSpec, machine: Machine) -> str | None:
@@ -123,7 +117,8 @@ def _print(peer: dict[str, Any]) -> None:
     newest, needs = peer["newest"], peer["needs"]
     built = f", built {peer['built']}" if peer["built"] else ""
     said = f"{peer['version']}{built}" if peer["installed"] else "not installed"
-    say(f"{peer['package']}: {said} ({', '.join(peer['kernels'])})")
+    where = f", in {peer['folder']}" if peer["folder"] else ""
+    say(f"{peer['package']}: {said}{where} ({', '.join(peer['kernels'])})")
     size = newest["wheel_bytes"] / MIB
     told = f"{newest['version']}, built {newest['built']}, {size:.3g} MiB without what it depends on"
     say(f"  newest known: {told}{newest['beside'] and '; ' + newest['beside']}")
@@ -140,6 +135,8 @@ def _print(peer: dict[str, Any]) -> None:
         say(f"  would not run here: {peer['why_not']}")
     if not peer["installed"] and not peer["obstacles"]:
         say(f"  to install: {peer['command']}")
+    if RELEASES[peer["package"]].apart and not peer["folder"] and not peer["obstacles"]:
+        say(f"  in a folder of its own: {PROGRAM} peers --install {peer['kernels'][0]}")
 
 
 def session_document(session: Session, name: str) -> dict[str, Any]:

@@ -24,6 +24,8 @@ class Release(NamedTuple):
         before: The first Python that it does not take; None: it names none.
         tools: Programs that must be there when it runs, since it compiles.
         beside: What comes with it or must be there, in words; empty: nothing worth a word.
+        extra: An extra of the package that is asked for with it.
+        apart: Whether it can have a folder of its own; not what other peers compute on.
     """
 
     package: str
@@ -35,6 +37,13 @@ class Release(NamedTuple):
     before: tuple[int, int] | None = None
     tools: tuple[str, ...] = ()
     beside: str = ""
+    extra: str = ""
+    apart: bool = True
+
+    @property
+    def requirement(self) -> str:
+        """What pip is asked for, as `flash-attn-4[cu13]==4.0.0b36`."""
+        return f"{self.package}{self.extra and f'[{self.extra}]'}=={self.version}"
 
 
 RELEASES: dict[str, Release] = {
@@ -48,6 +57,7 @@ RELEASES: dict[str, Release] = {
             systems=EVERY_SYSTEM,
             python=(3, 10),
             beside="on Linux it brings CUDA 13.0, cuDNN 9.24 and Triton 3.8",
+            apart=False,
         ),
         Release(
             package="triton",
@@ -59,6 +69,7 @@ RELEASES: dict[str, Release] = {
             before=(3, 15),
             tools=("cc",),
             beside="the release that PyTorch 2.14.1 asks for; 3.9.0 is there, for other uses",
+            apart=False,
         ),
         Release(
             package="nvidia-cudnn-frontend",
@@ -85,6 +96,7 @@ RELEASES: dict[str, Release] = {
             systems=LINUX,
             python=(3, 10),
             beside="a pre-release, with nvidia-cutlass-dsl, whose libraries for CUDA 13 alone are 88 MiB",
+            extra="cu13",
         ),
         Release(
             package="flashinfer-python",

@@ -100,13 +100,25 @@ def kernels(**options: Any) -> int:
 @command(
     "peers",
     "peers h200-peers",
-    "peers --json",
+    "peers --install flashinfer",
 )
 @click.argument("file", type=SESSION, required=False)
+@click.option(
+    "--install",
+    "name",
+    metavar="PEER",
+    help="Put a peer's package into a folder of its own, which the worker that measures it uses alone; "
+    "left out: nothing is installed",
+)
 @json_option
-def peers(file: Path | None, *, as_json: bool) -> int:
+@click.pass_context
+def peers(context: click.Context, /, file: Path | None, name: str | None, *, as_json: bool) -> int:
     """Say which libraries stand beside our kernels here, which could, and how; with FILE: what it holds."""
-    return run("peers", file, as_json=as_json)
+    if name is None:
+        return run("peers", file, as_json=as_json)
+    if file is not None or as_json:
+        raise click.UsageError("--install stands alone; leave FILE and --json out", context)
+    return run("peers_install", name)
 
 
 @command(

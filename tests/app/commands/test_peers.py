@@ -1,7 +1,6 @@
 """`peers`: what it says of each package, here and in a recording."""
 
 import json
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from flashscope.app.cli import main
 from flashscope.app.commands import peers
 from flashscope.kernels.catalogue.registry import KERNELS, find_kernel
 from flashscope.kernels.catalogue.releases import RELEASES
+from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.profiles.plan.machine import Machine
 from tests.app.fakes import CPU_MACHINE, GPU, GPU_MACHINE
 from tests.end_to_end.program import ROOT
@@ -29,14 +29,8 @@ def of(package: str, machine: Machine = CPU_MACHINE) -> dict:  # type: ignore[ty
 
 def here(monkeypatch: pytest.MonkeyPatch, version: str | None, system: str = "Linux") -> None:
     """Let every package be installed in that version, or none; on Linux or elsewhere."""
-
-    def told(_package: str) -> str:
-        if version == "unknown":
-            raise PackageNotFoundError
-        return version or ""
-
-    monkeypatch.setattr(peers, "installed", lambda _module: version is not None)
-    monkeypatch.setattr(peers, "version", told)
+    monkeypatch.setattr(KernelSpec, "library_is_here", lambda spec: not spec.extra or version is not None)
+    monkeypatch.setattr(peers, "version_of", lambda _package: version if version != "unknown" else None)
     monkeypatch.setattr(peers.platform, "system", lambda: system)
     monkeypatch.setattr(peers.platform, "machine", lambda: "x86_64")
 
