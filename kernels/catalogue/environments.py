@@ -4,6 +4,7 @@ Such a folder is what `pip install --target` makes: a package with what it needs
 that measures the peer finds modules there first; no other process does.
 """
 
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -29,6 +30,6 @@ def version_of(package: str) -> str | None:
     It is that of the package's own folder, if there is one, else of what is installed beside us.
     """
     own = environment_of(package)
-    places = {} if own is None else {"path": [str(own)]}
-    found = next(iter(metadata.distributions(name=package, **places)), None)
+    places = sys.path if own is None else [str(own)]
+    found = next(iter(metadata.distributions(name=package, path=places)), None)
     return None if found is None else found.version

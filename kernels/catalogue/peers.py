@@ -190,6 +190,7 @@ FLASHINFER = KernelSpec(
     min_compute_capability=(8, 0),
     extra="flashinfer-python",
     module="flashinfer",
+    compile_s=600.0,
     limit=peer_limits.of_flashinfer,
 )
 

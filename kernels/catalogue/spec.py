@@ -124,6 +124,8 @@ class KernelSpec:
         max_compute_capability: The newest GPU it runs on; None: any.
         extra: The optional extra that installs the library it wraps, named like it; None: no library.
         module: What that library is imported as; None: as the extra.
+        compile_s: Seconds that the library may take to compile when it is first asked for a problem, on top
+            of a point's deadline.
         written_here: Whether a kernel that needs a library is code of ours all the same.
         traffic: The formula of the bytes that its loops move between SM and L2; None: there is none.
         shared_traffic: The formula of those that they move in shared memory on a GPU; None: there is none.
@@ -151,6 +153,7 @@ class KernelSpec:
     max_compute_capability: tuple[int, int] | None = None
     extra: str | None = None
     module: str | None = None
+    compile_s: float = 0.0
     written_here: bool = False
     traffic: LoopTraffic | None = None
     shared_traffic: SharedTraffic | None = None

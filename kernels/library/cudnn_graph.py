@@ -112,7 +112,9 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
         UnsupportedError: cuDNN refuses the problem on this GPU; the text says why.
         MemoryError: It does not fit.
     """
-    return ready(spec.name, lambda: CudnnLaunch(problem, inputs), spec.workspace_bytes(problem, "cuda"))
+    predicted = spec.workspace_bytes(problem, "cuda")
+    launch: Launch = ready(spec.name, lambda: CudnnLaunch(problem, inputs), predicted)
+    return launch
 
 
 def ready(name: str, make: Any, predicted: int) -> Any:

@@ -27,6 +27,7 @@ TILES = (  # queries, keys, warps, stages
     (128, 128, 8, 3),
     (128, 64, 8, 3),
     (128, 64, 4, 3),
+    (64, 128, 4, 2),
     (64, 64, 4, 3),
     (64, 32, 4, 3),
 )
@@ -88,8 +89,8 @@ class TritonLaunch(TensorLaunch):
             problem.seqlen_q,
             problem.seqlen_k,
             abs(scale) * math.log2(math.e) if scale else 1.0,
-            float((scale > 0) - (scale < 0)),
             problem.head_dim,
+            (scale > 0) - (scale < 0),
             problem.heads // problem.key_heads,
             problem.causal,
             self._width,

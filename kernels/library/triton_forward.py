@@ -38,8 +38,9 @@ def walk(
 
 @triton.jit
 def forward(
-    queries, keys, values, output, lse, seqlen_q, seqlen_k, scale, sign, head_dim, group: tl.constexpr,
-    causal: tl.constexpr, width: tl.constexpr, block_q: tl.constexpr, block_k: tl.constexpr,
+    queries, keys, values, output, lse, seqlen_q, seqlen_k, scale, head_dim, sign: tl.constexpr,
+    group: tl.constexpr, causal: tl.constexpr, width: tl.constexpr, block_q: tl.constexpr,
+    block_k: tl.constexpr,
 ):  # fmt: skip
     """Attend with one tile of queries of one head; under a causal mask the longest tiles come first."""
     tile = tl.num_programs(0) - 1 - tl.program_id(0) if causal else tl.program_id(0)
@@ -48,7 +49,8 @@ def forward(
     rows = begin + tl.arange(0, block_q)
     shift = seqlen_k - seqlen_q
     q = queries.load([head, begin, 0]).reshape(block_q, width)
-    q = (q * sign).to(q.dtype)
+    if sign != 1:  # else Q stays in shared memory, where it came to
+        q = (q * sign).to(q.dtype)
     m = tl.full([block_q], float("-inf"), tl.float32)
     state = m, tl.zeros([block_q], tl.float32), tl.zeros([block_q, width], tl.float32)
     ends, whole = seqlen_k, seqlen_k // block_k * block_k

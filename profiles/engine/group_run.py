@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.engine.batches import Batch, PointMemory, apart, broken_off, fitting_batches
@@ -35,10 +35,19 @@ class GroupRun:
         device: Where.
         protocol: How.
         ahead: The folder of a library's own in which its worker finds modules first; empty: none.
+        compile_s: What kernels may take, by name, on top of the deadline when they are tried.
     """
 
-    def __init__(self, points: Sequence[Point], device: Device, protocol: Protocol, ahead: str = "") -> None:
-        self._device, self._protocol, self._ahead = device, protocol, ahead
+    def __init__(
+        self,
+        points: Sequence[Point],
+        device: Device,
+        protocol: Protocol,
+        ahead: str = "",
+        compile_s: Mapping[str, float] | None = None,
+    ) -> None:
+        self._device, self._protocol = device, protocol
+        self._ahead, self._compile_s = ahead, compile_s or {}
         self._untried = deque(points)
         self._points = {point.index: point for point in points}
         self._right: list[PointMemory] = []
@@ -94,7 +103,7 @@ class GroupRun:
         return Task(
             command=TryPoint(point=point, device=self._device, protocol=self._protocol),
             closed_by=(PointChecked, PointFailed),
-            deadline_s=self._protocol.deadline_s,
+            deadline_s=self._protocol.deadline_s + self._compile_s.get(point.kernel, 0.0),
             what=f"ran {point.kernel} at {place_words(point.problem)}",
             start=start,
             fail=fail,

@@ -143,6 +143,7 @@ class SweepJob:
         )
         folders = {spec.name: spec.extra and environment_of(spec.extra) for spec in specs}
         self._aheads = {kernel: str(folder) for kernel, folder in folders.items() if folder}
+        self._compile_s = {spec.name: spec.compile_s for spec in specs}
         self._before: deque[Task] = deque()  # of the first group
         self._groups: deque[GroupRun] = deque()
         self._refused = ""
@@ -179,7 +180,8 @@ class SweepJob:
             for point in group:
                 parts.setdefault(self._aheads.get(point.kernel, ""), []).append(point)
             for folder in sorted(parts, key=lambda one: (one != ahead, one)):
-                yield GroupRun(parts[folder], device, self._plan.protocol_of(group[0]), folder)
+                protocol = self._plan.protocol_of(group[0])
+                yield GroupRun(parts[folder], device, protocol, folder, self._compile_s)
                 ahead = folder
 
     def next_task(self) -> Task | None:

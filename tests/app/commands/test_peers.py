@@ -1,6 +1,7 @@
 """`peers`: what it says of each package, here and in a recording."""
 
 import json
+import platform
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,8 @@ def here(monkeypatch: pytest.MonkeyPatch, version: str | None, system: str = "Li
     """Let every package be installed in that version, or none; on Linux or elsewhere."""
     monkeypatch.setattr(KernelSpec, "library_is_here", lambda spec: not spec.extra or version is not None)
     monkeypatch.setattr(peers, "version_of", lambda _package: version if version != "unknown" else None)
-    monkeypatch.setattr(peers.platform, "system", lambda: system)
-    monkeypatch.setattr(peers.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(platform, "system", lambda: system)
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
 
 
 def test_every_peer_is_among_the_packages_and_none_of_our_own_kernels_is() -> None:

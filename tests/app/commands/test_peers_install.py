@@ -1,5 +1,6 @@
 """`peers --install`: pip puts a peer's package and what is missing for it into a folder of its own."""
 
+import platform
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flashscope.app.cli import main
-from flashscope.app.commands import peers, peers_install
+from flashscope.app.commands import peers
 from flashscope.kernels.catalogue.environments import environment_of, version_of
 from flashscope.kernels.catalogue.releases import RELEASES
 from tests.app.fakes import CPU_MACHINE
@@ -95,7 +96,7 @@ def test_what_can_have_no_folder_is_refused(shelf: Path, capfd: Captured, name: 
 def test_nothing_is_put_where_it_cannot_run(
     shelf: Path, capfd: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(peers_install.platform, "system", lambda: "Windows")
+    monkeypatch.setattr(platform, "system", lambda: "Windows")
     assert main(["peers", "--install", "flashinfer"]) == 2
     assert "flashinfer-python cannot be installed here: it is for Linux" in capfd.readouterr().err
 
