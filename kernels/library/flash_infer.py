@@ -99,9 +99,12 @@ class PagedLaunch(FlashInferLaunch):
             self._planned = BatchPrefillWithPagedKVCacheWrapper(workspace, LAYOUT, backend=backend)
             options = _mask(problem)
         rows = () if self._one_row else (_counts([0, problem.seqlen_q]),)
+        starts, pages, last = _lengths(problem, inputs, size)
         self._planned.plan(
             *rows,
-            *_lengths(problem, inputs, size),
+            starts,
+            pages.to(q.device),
+            last,
             problem.heads,
             problem.key_heads,
             problem.head_dim,
@@ -169,7 +172,7 @@ def _lengths(problem: Problem, inputs: Inputs, size: int) -> tuple[Any, Any, Any
         pages = [b * step + page for b, count in enumerate(counts) for page in range(count)]
     starts = [sum(counts[:b]) for b in range(len(counts) + 1)]
     last = [keys - (count - 1) * size for keys, count in zip(problem.key_counts, counts, strict=True)]
-    return _counts(starts), _counts(pages).cuda(), _counts(last)
+    return _counts(starts), _counts(pages), _counts(last)
 
 
 def _counts(numbers: list[int]) -> Any:
