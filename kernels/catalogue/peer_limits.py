@@ -18,15 +18,10 @@ def of_flashinfer(problem: Problem, device: Device) -> str | None:
     right = UNBOUNDED if problem.window is None or problem.causal else problem.window[1]
     if right > 0 and problem.seqlen_q > 1:
         return "flashinfer takes no window that ends to the right of a query"
-    if problem.seqlen_q == 1 and right not in {UNBOUNDED, 0}:
-        return None
     if differ(problem.query_lengths, problem.seqlen_q):
         return "flashinfer takes sequences of one number of query rows alone"
     if not problem.even and problem.batch > 1 and problem.seqlen_q > 1:
-        return (
-            "flashinfer takes a paged or ragged cache with one query row a sequence, or of one sequence: "
-            "more rows it wants packed, which our arrays are not"
-        )
+        return "flashinfer takes pages and lengths with one query row a sequence: more it wants packed"
     return None
 
 
