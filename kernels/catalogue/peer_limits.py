@@ -28,6 +28,8 @@ def of_flashinfer(problem: Problem, device: Device) -> str | None:
 def of_cudnn(problem: Problem, device: Device) -> str | None:
     """Why cuDNN does not take the problem, None where it may."""
     del device
+    if problem.softmax_scale < 0:
+        return "cudnn-frontend takes no scale below 0: cuDNN 9.19 answered NaN to one"
     if problem.window is not None and problem.seqlen_q > problem.seqlen_k:
         return "cudnn-frontend takes a sliding window where there are at least as many keys as queries"
     if problem.causal and problem.seqlen_q > problem.seqlen_k:

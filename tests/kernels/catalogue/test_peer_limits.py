@@ -61,6 +61,11 @@ def asked(**shape: Any) -> Problem:
             asked(seqlen_q=65, window=(3, 3)),
             "cudnn-frontend takes a sliding window where there are at least as many keys as queries",
         ),
+        (
+            CUDNN_FRONTEND,
+            asked(scale=-0.1),
+            "cudnn-frontend takes no scale below 0: cuDNN 9.19 answered NaN to one",
+        ),
         (CUDNN_FRONTEND, asked(page_size=16), "cudnn-frontend does not take a paged K/V cache on cuda"),
         (TRITON_FLASH, asked(window=(3, 0)), "triton-flash does not take a sliding window on cuda"),
         (TRITON_FLASH, asked(dtype="float32"), "triton-flash takes float16, bfloat16 on cuda, not float32"),

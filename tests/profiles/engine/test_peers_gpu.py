@@ -214,7 +214,7 @@ def assert_right(spec: KernelSpec, problem: Problem) -> None:
         {"seqlen_q": 300, "seqlen_k": 500, "window": (90, 40), "causal": True},
         {"seqlen_q": 200, "seqlen_k": 500, "heads": 8, "kv_heads": 2, "causal": True},
         {"seqlen_q": 1, "seqlen_k": 1000, "heads": 8, "kv_heads": 2, "head_dim": 128},
-        {"seqlen_q": 200, "seqlen_k": 200, "head_dim": 96, "scale": -0.2},
+        {"seqlen_q": 200, "seqlen_k": 200, "head_dim": 96, "scale": 0.2},
         {"seqlen_q": 256, "seqlen_k": 256, "head_dim": 256},
     ],
     ids=str,
