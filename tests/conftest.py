@@ -63,6 +63,11 @@ def _without_flash_attn_3() -> str | None:
     return f"FlashAttention-3 is not installed: {install_command('tokenspeed-fa3')}"
 
 
+def _without(module: str, extra: str) -> Callable[[], str | None]:
+    """What says why a library cannot run here, or None when it can."""
+    return lambda: None if installed(module) else f"{extra} is not installed: {install_command(extra)}"
+
+
 @cache
 def _without_xvfb() -> str | None:
     """Why no window can be opened on a virtual display, or None when one can."""
@@ -83,6 +88,9 @@ NEEDS = (
     Need("torch", _without_torch, "REQUIRE_TORCH"),
     Need("flash_attn_3", _without_flash_attn_3, "REQUIRE_FLASH_ATTN_3"),
     Need("flash_attn_4", _without_flash_attn_4, "REQUIRE_FLASH_ATTN_4"),
+    Need("cudnn_frontend", _without("cudnn", "nvidia-cudnn-frontend"), "REQUIRE_CUDNN_FRONTEND"),
+    Need("flashinfer", _without("flashinfer", "flashinfer-python"), "REQUIRE_FLASHINFER"),
+    Need("triton", _without("triton", "triton"), "REQUIRE_TRITON"),
     Need("xvfb", _without_xvfb, "REQUIRE_XVFB"),
 )
 

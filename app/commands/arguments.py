@@ -9,12 +9,12 @@ from typing import Any, TypeAlias
 
 import click
 
+from flashscope.home import in_home
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.profiles.plan.choice import Declared
 from flashscope.profiles.plan.read import read_kernels
 from flashscope.profiles.results.quantities.quantity import Quantity
 from flashscope.profiles.results.quantities.registry import QUANTITIES
-from flashscope.profiles.store.home import in_home
 from flashscope.profiles.store.places import never_begun
 from flashscope.profiles.store.schema import SUFFIX
 

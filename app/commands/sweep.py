@@ -22,13 +22,14 @@ from flashscope.app.commands.printed.against import print_against
 from flashscope.app.commands.printed.progress import progress_display
 from flashscope.app.commands.printed.table import print_session
 from flashscope.app.words.provenance import of_session
+from flashscope.installation import PROGRAM
 from flashscope.kernels.catalogue.registry import AUTO, KernelChoice, choose, find_kernel, runnable
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.plan.presets import preset_plan
+from flashscope.profiles.plan.presets import preset_plan, with_those_here
 from flashscope.profiles.plan.request import Request
 from flashscope.profiles.plan.run_mark import MARK, RunMark
 from flashscope.profiles.results.formats.export import to_json
@@ -84,7 +85,7 @@ def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = N
     """The plan of these choices, or of the preset; what was left out depends on the device."""
     request = Request.of(**{**choices, "backend": device.backend})
     if preset is not None:
-        return preset_plan(
+        plan = preset_plan(
             preset,
             request.backend,
             request.protocol,
@@ -93,10 +94,19 @@ def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = N
             passes=request.passes,
             deterministic=request.deterministic,
         )
+        return plan if "kernels" in choices else told_without(with_those_here(plan), plan)
     plan = request.plan()
     if "kernels" in choices:
         return plan
     return replace(plan, kernels=runnable(plan.kernels, plan.problems, device) or plan.kernels)
+
+
+def told_without(plan: Plan, whole: Plan) -> Plan:
+    """The plan, after it is said which peers of the whole one are left out."""
+    absent = [kernel for kernel in whole.kernels if kernel not in plan.kernels]
+    if absent:
+        complain("sweep", f"without {', '.join(absent)}, not installed here ({PROGRAM} peers says how)")
+    return plan
 
 
 def with_kernels_chosen(plan: Plan, device: Device) -> Plan:

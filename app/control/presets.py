@@ -11,9 +11,9 @@ from typing import Any
 from platformdirs import user_config_path
 from PySide6.QtCore import QObject, Signal
 
+from flashscope.home import make_own_folder, own_home
 from flashscope.profiles.plan.request import Request
 from flashscope.profiles.plan.spelled import read_spelled, spelled
-from flashscope.profiles.store.home import make_own_folder, own_home
 
 FILE = "presets.json"
 FORMAT = 1

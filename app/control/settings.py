@@ -10,10 +10,10 @@ from platformdirs import user_config_path
 from PySide6.QtCore import QByteArray, QSettings
 
 from flashscope.app.control.appearance import ThemeChoice
+from flashscope.home import make_own_folder, own_home
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.request import Request
 from flashscope.profiles.plan.spelled import read_spelled, spelled
-from flashscope.profiles.store.home import make_own_folder, own_home
 
 Form = tuple[Request, int]
 RECENTS = 8

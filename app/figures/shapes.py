@@ -12,12 +12,19 @@ def _diamond(size: float = 1.0, y: float = 0.0) -> Polygon:
     return ((0, y - 0.55 * size), (0.48 * size, y), (0, y + 0.55 * size), (-0.48 * size, y))
 
 
+def _square(half: float) -> Polygon:
+    return ((-half, -half), (half, -half), (half, half), (-half, half))
+
+
 OWN: dict[str, tuple[Polygon, ...]] = {
     "diamond-ring": (_diamond(), _diamond(0.55)),
     "diamond-half": (_diamond(), ((0, -0.3), (0.26, 0), (-0.26, 0))),
     "diamond-slit": (((0, -0.58), (0.4, -0.11), (-0.4, -0.11)), ((0, 0.58), (0.4, 0.11), (-0.4, 0.11))),
     "hourglass": (((-0.45, -0.5), (0.45, -0.5), (0, 0)), ((-0.45, 0.5), (0.45, 0.5), (0, 0))),
+    "bow-tie": (((-0.5, -0.45), (-0.5, 0.45), (0, 0)), ((0.5, -0.45), (0.5, 0.45), (0, 0))),
+    "square-ring": (_square(0.5), _square(0.24)),
     "rows": (_bar(-0.3), _bar(0.3)),
+    "columns": tuple(tuple((y, x) for x, y in _bar(place)) for place in (-0.3, 0.3)),
     "diamonds": (_diamond(0.56, -0.31), _diamond(0.56, 0.31)),
 }
 """Symbols that pyqtgraph does not have; where two polygons overlap there is a hole."""

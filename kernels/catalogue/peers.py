@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from flashscope.kernels.catalogue import workspace, workspace_backward
+from flashscope.kernels.catalogue import peer_limits, workspace, workspace_backward
 from flashscope.kernels.catalogue.marks import MarkSpec
 from flashscope.kernels.catalogue.spec import (
     CAUSAL_ONLY,
     DTYPES_BY_BACKEND,
+    EVERY_FEATURE,
     EVERY_MASK,
     ON_A_GPU,
     SIXTEEN_BIT,
@@ -153,5 +154,67 @@ FLASH_ATTN_4 = KernelSpec(
     ),
 )
 
+CUDNN_FRONTEND = KernelSpec(
+    name="cudnn-frontend",
+    family="library",
+    idea="cuDNN's fused attention through its own frontend, which is newer than the one in PyTorch",
+    mark=MarkSpec("purple", "square-ring", "dash-dot"),
+    dtypes={"cuda": SIXTEEN_BIT},
+    workspace=workspace.library_fused,
+    implementation={"cuda": "flashscope.kernels.library.cudnn_graph"},
+    head_dims=LIBRARY_HEAD_DIMS,
+    features={"cuda": EVERY_MASK - {"block_mask"}},
+    min_compute_capability=(8, 0),
+    extra="nvidia-cudnn-frontend",
+    module="cudnn",
+    backward=Backward(
+        idea="its own backward pass, described as a graph like the forward pass, from O and LSE",
+        dtypes={"cuda": SIXTEEN_BIT},
+        workspace=workspace_backward.library_fused,
+        kept=workspace_backward.kept_rows,
+        implementation={"cuda": "flashscope.kernels.library.cudnn_graph_backward"},
+    ),
+    limit=peer_limits.of_cudnn,
+)
+
+FLASHINFER = KernelSpec(
+    name="flashinfer",
+    family="library",
+    idea="FlashInfer, which serves language models: kernels for prompts, for decoding and for paged caches",
+    mark=MarkSpec("purple", "bow-tie", "long"),
+    dtypes={"cuda": SIXTEEN_BIT},
+    workspace=workspace.library_fused,
+    implementation={"cuda": "flashscope.kernels.library.flash_infer"},
+    head_dims={"cuda": range(64, 257, 64)},
+    features={"cuda": EVERY_FEATURE - {"block_mask"}},
+    min_compute_capability=(8, 0),
+    extra="flashinfer-python",
+    module="flashinfer",
+    compile_s=600.0,
+    limit=peer_limits.of_flashinfer,
+)
+
+TRITON_FLASH = KernelSpec(
+    name="triton-flash",
+    family="library",
+    idea="FlashAttention-2's loops in a page of Triton, whose compiler chooses layouts and instructions",
+    mark=MarkSpec("purple", "columns", "short"),
+    dtypes={"cuda": SIXTEEN_BIT},
+    workspace=workspace.library_fused,
+    implementation={"cuda": "flashscope.kernels.library.triton_flash"},
+    head_dims={"cuda": range(16, 257, 8)},
+    features={"cuda": CAUSAL_ONLY | {"gqa"}},
+    min_compute_capability=(8, 0),
+    extra="triton",
+    written_here=True,
+)
+
 TORCH: tuple[KernelSpec, ...] = (TORCH_MATH, TORCH_EFFICIENT, TORCH_FLASH, TORCH_CUDNN, TORCH_AUTO)
-LIBRARY: tuple[KernelSpec, ...] = (*TORCH, FLASH_ATTN_3, FLASH_ATTN_4)
+LIBRARY: tuple[KernelSpec, ...] = (
+    *TORCH,
+    CUDNN_FRONTEND,
+    FLASH_ATTN_3,
+    FLASH_ATTN_4,
+    FLASHINFER,
+    TRITON_FLASH,
+)

@@ -20,7 +20,7 @@ _NAMED = re.compile(
 
 
 def source_digests() -> dict[Backend, dict[str, str]]:
-    """A digest for every kernel that wraps no library, and for its backward pass, by backend and key.
+    """A digest for every kernel whose code is ours, and for its backward pass, by backend and key.
 
     It is of the module that implements the pass, of what that takes from its own folder, and of the CUDA
     sources and headers that any of these name. Options of the compiler follow from these files.
@@ -38,7 +38,7 @@ def source_digest(backend: Backend, key: str) -> str | None:
 
 def _modules() -> Iterator[tuple[Backend, str, Path]]:
     """What implements each pass: its backend, its key and the file."""
-    for spec in (one for one in KERNELS if one.extra is None):
+    for spec in (one for one in KERNELS if one.extra is None or one.written_here):
         backward = spec.backward.implementation if spec.backward else {}
         for key, modules in ((spec.name, spec.implementation), (spec.name + BACKWARD, backward)):
             for backend, module in modules.items():

@@ -8,6 +8,7 @@ from typing import Literal
 
 from flashscope.installation import install_command
 from flashscope.kernels.catalogue.buffers import Buffer
+from flashscope.kernels.catalogue.environments import environment_of
 from flashscope.kernels.catalogue.fp8 import Rounding
 from flashscope.kernels.catalogue.marks import MarkSpec
 from flashscope.kernels.catalogue.shared_traffic import SharedTraffic
@@ -123,6 +124,9 @@ class KernelSpec:
         max_compute_capability: The newest GPU it runs on; None: any.
         extra: The optional extra that installs the library it wraps, named like it; None: no library.
         module: What that library is imported as; None: as the extra.
+        compile_s: Seconds that the library may take to compile when it is first asked for a problem, on top
+            of a point's deadline.
+        written_here: Whether a kernel that needs a library is code of ours all the same.
         traffic: The formula of the bytes that its loops move between SM and L2; None: there is none.
         shared_traffic: The formula of those that they move in shared memory on a GPU; None: there is none.
         predecessor: The kernel of the ladder that it goes on from; None: it begins one.
@@ -149,6 +153,8 @@ class KernelSpec:
     max_compute_capability: tuple[int, int] | None = None
     extra: str | None = None
     module: str | None = None
+    compile_s: float = 0.0
+    written_here: bool = False
     traffic: LoopTraffic | None = None
     shared_traffic: SharedTraffic | None = None
     predecessor: str | None = None
@@ -163,6 +169,11 @@ class KernelSpec:
         """The idea of what is run: a backward pass alone has its own."""
         return self.backward.idea if self.backward and passes == "backward" else self.idea
 
+    def library_is_here(self) -> bool:
+        """Whether the library that it wraps is there, in its own folder or beside us; or it wraps none."""
+        extra = self.extra
+        return extra is None or installed(self.module or extra) or environment_of(extra) is not None
+
     def unsupported(self, problem: Problem, device: Device) -> str | None:
         """Why this kernel cannot run the problem's passes on the device, or None when it can."""
         reason = self.unsupported_forward(problem, device)  # a backward pass alone starts from its O and LSE
@@ -173,8 +184,8 @@ class KernelSpec:
         dtypes = self.dtypes.get(device.backend)
         if dtypes is None:
             return f"{self.name} is not implemented on the {device.backend} backend"
-        if self.extra is not None and not installed(self.module or self.extra):
-            return f"{self.name} needs {self.extra}: {install_command(self.extra)}"
+        if not self.library_is_here():
+            return f"{self.name} needs {self.extra}: {install_command(self.extra or '')}"
         if problem.dtype not in dtypes:
             return f"{self.name} takes {', '.join(dtypes)} on {device.backend}, not {problem.dtype}"
         dims = self.head_dims[device.backend]

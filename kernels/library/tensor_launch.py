@@ -35,7 +35,7 @@ class TensorRun(ABC):
         self.on_gpu = backend_of(inputs.q) == "cuda"
         self.allocator = GPU_ALLOCATOR if self.on_gpu else CPU_ALLOCATOR
         self._inputs = inputs  # kept alive: the tensors only borrow them
-        self.tensors = tuple(_tensor(array) for array in inputs.qkv)
+        self.tensors = tuple(as_tensor(array) for array in inputs.qkv)
         self.results: tuple[Any, ...] = NO_RESULTS
 
     @abstractmethod
@@ -86,12 +86,12 @@ class TensorLaunch(TensorRun):
     @property
     def output(self) -> Any:
         """O of the newest run, as an array of the inputs' kind; None before there is one."""
-        return _array(self.results[0])
+        return as_array(self.results[0])
 
     @property
     def lse(self) -> Any:
         """LSE of the newest run, None before the first; None also where the library returns none."""
-        return _array(self.results[1])
+        return as_array(self.results[1])
 
 
 class TensorBackward(TensorRun):
@@ -103,7 +103,7 @@ class TensorBackward(TensorRun):
 
     def __init__(self, forward: TensorLaunch, saved: Saved) -> None:
         super().__init__(saved.inputs)
-        self._grad_output = _tensor(saved.grad_output)
+        self._grad_output = as_tensor(saved.grad_output)
         self._forward = forward
         forward.tensors = self.tensors = tuple(tensor.requires_grad_() for tensor in self.tensors)
 
@@ -111,7 +111,7 @@ class TensorBackward(TensorRun):
     def gradients(self) -> Gradients:
         """Those of the newest run, row-major, of the inputs' kind; None each before there are any."""
         tensors = (*self.results, None)[:3]  # one more than the two that stand for no results
-        dq, dk, dv = (_array(None if one is None else one.contiguous()) for one in tensors)
+        dq, dk, dv = (as_array(None if one is None else one.contiguous()) for one in tensors)
         return Gradients(dq, dk, dv)
 
     def attend(self) -> tuple[Any, ...]:
@@ -134,7 +134,7 @@ def _cupy_stream() -> AbstractContextManager[Any]:
     return stream
 
 
-def _tensor(array: Any) -> Any:
+def as_tensor(array: Any) -> Any:
     """The array's memory as a tensor; NumPy and CuPy have bfloat16 from elsewhere, so it travels as int16."""
     if backend_of(array) == "cuda":
         if array.dtype.name == "bfloat16":
@@ -145,7 +145,7 @@ def _tensor(array: Any) -> Any:
         return torch.from_numpy(array)
 
 
-def _array(tensor: Any) -> Any:
+def as_array(tensor: Any) -> Any:
     """The tensor's memory as an array of its kind; None for None."""
     if tensor is None:
         return None

@@ -1,6 +1,7 @@
 """Which points of a group memory holds together, to be sampled in turns."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from flashscope.profiles.plan.plan import Point
@@ -60,6 +61,13 @@ def fitting_batches(tried: Sequence[PointMemory], margin: float, free_bytes: int
 def broken_off(reason: str) -> str:
     """The remark on points that are sampled when the turns they were to take part in are over."""
     return f"{TURNS_BROKEN_OFF.capitalize()}. {reason}"
+
+
+def apart(ahead: str) -> str:
+    """The remark on points whose worker finds modules in a folder of its own; empty where it has none."""
+    if not ahead:
+        return ""
+    return f"Measured with the packages of {Path(ahead).name} alone, without turns with kernels outside them."
 
 
 def _batch_of_one(point: Point, reason: str) -> Batch:

@@ -56,3 +56,5 @@ class Child(Protocol):
 
 MakeChild = Callable[[Log], Child]
 """Starts a child; what it prints goes to the log that is given."""
+MakeWorker = Callable[[Log, str], Child]
+"""The same of a worker, with a folder in which it finds modules before all others; empty: none."""

@@ -39,9 +39,10 @@ class SpawnedChild:
         serve: `module:function` that it runs, see profiles.worker.child.main.
         argument: What that serves with.
         log: Takes what it prints, line by line.
+        ahead: A folder in which it finds modules before all others; empty: none.
     """
 
-    def __init__(self, name: str, serve: str, argument: str, log: Log) -> None:
+    def __init__(self, name: str, serve: str, argument: str, log: Log, ahead: str = "") -> None:
         self._name = name
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
         self._log = log
@@ -58,7 +59,7 @@ class SpawnedChild:
         self._output, output = Pipe(duplex=False)
         os.set_blocking(self._output.fileno(), False)
         self._life, its_life = Pipe()  # nothing is sent: each side sees that the other has ended
-        self._process = _start_shielded((theirs, output, its_life), serve, argument)
+        self._process = _start_shielded((theirs, output, its_life), serve, argument, ahead)
         self._pidfd = _pidfd(self._process.pid)
         for end in (theirs, output, its_life):
             end.close()
@@ -238,10 +239,12 @@ class SpawnedChild:
             self._pipe = None
 
 
-def _start_shielded(ends: Sequence[Connection], serve: str, argument: str) -> subprocess.Popen[bytes]:
+def _start_shielded(
+    ends: Sequence[Connection], serve: str, argument: str, ahead: str
+) -> subprocess.Popen[bytes]:
     """Start a process that Ctrl-C cannot reach, not even before it runs its first line."""
     numbers = [end.fileno() for end in ends]
-    command = python_command(MAIN, *map(str, numbers), serve, argument)
+    command = python_command(MAIN, *map(str, numbers), ahead, serve, argument)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=numbers)

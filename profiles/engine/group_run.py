@@ -2,10 +2,10 @@
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from flashscope.kernels.workload.device import Device
-from flashscope.profiles.engine.batches import Batch, PointMemory, broken_off, fitting_batches
+from flashscope.profiles.engine.batches import Batch, PointMemory, apart, broken_off, fitting_batches
 from flashscope.profiles.engine.tasks import Task
 from flashscope.profiles.plan.plan import Point, Protocol
 from flashscope.profiles.plan.problem_words import place_words
@@ -29,10 +29,25 @@ class GroupRun:
     Points that memory cannot hold together are sampled apart. A batch in which the worker died takes its
     turns once more in a new one. Where that dies, too, or memory ran out or the deadline passed, what has no
     result is sampled alone: each shows whether it was to blame.
+
+    Args:
+        points: What is to be measured, of one problem.
+        device: Where.
+        protocol: How.
+        ahead: The folder of a library's own in which its worker finds modules first; empty: none.
+        compile_s: What kernels may take, by name, on top of the deadline when they are tried.
     """
 
-    def __init__(self, points: Sequence[Point], device: Device, protocol: Protocol) -> None:
+    def __init__(
+        self,
+        points: Sequence[Point],
+        device: Device,
+        protocol: Protocol,
+        ahead: str = "",
+        compile_s: Mapping[str, float] | None = None,
+    ) -> None:
         self._device, self._protocol = device, protocol
+        self._ahead, self._compile_s = ahead, compile_s or {}
         self._untried = deque(points)
         self._points = {point.index: point for point in points}
         self._right: list[PointMemory] = []
@@ -88,10 +103,11 @@ class GroupRun:
         return Task(
             command=TryPoint(point=point, device=self._device, protocol=self._protocol),
             closed_by=(PointChecked, PointFailed),
-            deadline_s=self._protocol.deadline_s,
+            deadline_s=self._protocol.deadline_s + self._compile_s.get(point.kernel, 0.0),
             what=f"ran {point.kernel} at {place_words(point.problem)}",
             start=start,
             fail=fail,
+            ahead=self._ahead,
         )
 
     def _sample(self, batch: Batch) -> Task:
@@ -100,7 +116,8 @@ class GroupRun:
 
         def start() -> Event:
             indices = tuple(point.index for point in points)
-            return SamplingStarted(indices=indices, t_ns=time.monotonic_ns(), remark=batch.remark)
+            remark = " ".join(filter(None, (apart(self._ahead), batch.remark)))
+            return SamplingStarted(indices=indices, t_ns=time.monotonic_ns(), remark=remark)
 
         def fail(status: FailedStatus, reason: str, detail: str) -> list[Event]:
             if status == "cancelled" or len(points) == 1:
@@ -116,6 +133,7 @@ class GroupRun:
             what=f"ran {names}{' in turns' if len(points) > 1 else ''} at {place_words(points[0].problem)}",
             start=start,
             fail=fail,
+            ahead=self._ahead,
         )
 
     def _try_again(self, reason: str, *, died: bool = False) -> None:

@@ -5,12 +5,14 @@ import sys
 import time
 import uuid
 from collections import deque
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from importlib.util import find_spec
 from typing import Protocol
 
 from msgspec.structs import replace
 
+from flashscope.kernels.catalogue.environments import environment_of
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.workload.device import Device
@@ -21,7 +23,7 @@ from flashscope.profiles.engine.children import RUNG_S
 from flashscope.profiles.engine.group_run import GroupRun
 from flashscope.profiles.engine.tasks import Fail, Task
 from flashscope.profiles.plan.machine import Machine, ProbeFinding
-from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.plan import Plan, Point
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.wire.events import (
     CeilingsMeasured,
@@ -139,6 +141,9 @@ class SweepJob:
         self._predicted = tuple(
             find_kernel(p.kernel, specs).predicted_bytes(p.problem, plan.backend) for p in plan.points()
         )
+        folders = {spec.name: spec.extra and environment_of(spec.extra) for spec in specs}
+        self._aheads = {kernel: str(folder) for kernel, folder in folders.items() if folder}
+        self._compile_s = {spec.name: spec.compile_s for spec in specs}
         self._before: deque[Task] = deque()  # of the first group
         self._groups: deque[GroupRun] = deque()
         self._refused = ""
@@ -151,7 +156,7 @@ class SweepJob:
         else:
             self._before.extend(first_tasks(device))
             groups = self._plan.groups() if self._remaining is None else self._remaining.groups(self._plan)
-            self._groups.extend(GroupRun(s, device, self._plan.protocol_of(s[0])) for s in groups)
+            self._groups.extend(self._runs(groups, device))
         if self._remaining is not None:
             return self._remaining.begin(machine, telemetry)
         return PlanStarted(
@@ -163,6 +168,21 @@ class SweepJob:
             predicted_bytes=self._predicted,
             telemetry=telemetry,
         )
+
+    def _runs(self, groups: Sequence[Sequence[Point]], device: Device) -> Iterator[GroupRun]:
+        """The groups on their way, each in parts by where the worker finds its kernels' libraries.
+
+        Every other group begins with the worker that the one before it ended with.
+        """
+        ahead = ""
+        for group in groups:
+            parts: dict[str, list[Point]] = {}
+            for point in group:
+                parts.setdefault(self._aheads.get(point.kernel, ""), []).append(point)
+            for folder in sorted(parts, key=lambda one: (one != ahead, one)):
+                protocol = self._plan.protocol_of(group[0])
+                yield GroupRun(parts[folder], device, protocol, folder, self._compile_s)
+                ahead = folder
 
     def next_task(self) -> Task | None:
         """What goes before, then the next task of the first group that is not through."""

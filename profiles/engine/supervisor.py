@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from flashscope.profiles.engine.child import Child, MakeChild
+from flashscope.profiles.engine.child import Child, MakeWorker
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.engine.jobs import Job, LiveJob, RequestJob, SweepJob, probe_job
 from flashscope.profiles.engine.tasks import Task
@@ -36,7 +36,7 @@ class Supervisor:
     def __init__(
         self,
         emit: Sink,
-        make_child: MakeChild,
+        make_child: MakeWorker,
         job_ended: Callable[[Job], None],
         telemetry: Callable[[], TelemetryStarted | None],
     ) -> None:
@@ -49,6 +49,8 @@ class Supervisor:
         self._jobs: deque[Job] = deque()
         self._job: Job | None = None
         self._task: Task | None = None
+        self._next: Task | None = None  # waits for a worker that finds modules elsewhere
+        self._ahead = ""
         self._state: WorkerState = "leaving"
         self._retiring = False
         self._deadline: float | None = None
@@ -118,7 +120,7 @@ class Supervisor:
         What a probe is answered with then is not remembered: the next sweep looks again.
         """
         self.child, self._state = None, "leaving"
-        self._task = self._deadline = self._patience = None
+        self._task = self._next = self._deadline = self._patience = None
         jobs, self._job = [job for job in (self._job, *self._jobs) if job is not None], None
         self._jobs.clear()
         for job in jobs:
@@ -236,10 +238,14 @@ class Supervisor:
 
     def _start_task(self, job: Job) -> bool:
         """Send the job's next command, or finish the job; False once a command is in flight."""
-        task = job.next_task()
+        task, self._next = self._next or job.next_task(), None
         if task is None or self.child is None:
             self._finish_job(None)
             return True
+        if task.ahead != self._ahead:
+            self._next, self._ahead = task, task.ahead
+            self._leave(ask=True)
+            return False
         self._task, self._state = task, "busy"
         self._deadline = time.monotonic() + task.deadline_s
         if task.start is not None:
@@ -248,7 +254,7 @@ class Supervisor:
         return False
 
     def _finish_job(self, failure: str | None) -> None:
-        job, self._job = self._job, None
+        job, self._job, self._next = self._job, None, None
         if job is not None:
             last = job.end(failure)
             self._job_ended(job)  # first, so that whoever hears the last event can start the next job
@@ -256,7 +262,7 @@ class Supervisor:
                 self._pass_on(event)
 
     def _start_worker(self) -> None:
-        self.child = self._make_child(self._emit)
+        self.child = self._make_child(self._emit, self._ahead)
         self._state, self._retiring = "starting", False
         self._deadline = time.monotonic() + START_S
 

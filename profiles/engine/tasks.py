@@ -20,6 +20,8 @@ class Task:
         what: What the worker did, for the sentence about a failure: `ran flash2 at N = 64`.
         start: Makes the event that tells of its start, when the command is sent; None: there is none.
         fail: Makes the events that stand in for the answer if none comes, from status, reason and detail.
+        ahead: A folder in which the worker is to find modules before all others; one that does not is
+            replaced. Empty: none.
     """
 
     command: Command
@@ -28,3 +30,4 @@ class Task:
     what: str
     start: Callable[[], Event] | None
     fail: Fail
+    ahead: str = ""

@@ -87,12 +87,14 @@ def preset_plan(
 ) -> Plan:
     """Our ladder and the libraries' kernels side by side on a preset's problems, in turns within each.
 
+    What is not installed here is among the kernels, too (see `with_those_here`).
+
     Args:
         name: One of `PRESETS`.
         backend: Where to run: in bfloat16 on a GPU, in float32 and small on the CPU.
         protocol: How to measure.
         seed: Seed of the inputs, and of the problems that are drawn.
-        kernels: Kernels to run; None: all that exist on the backend and have these passes.
+        kernels: Kernels to run; None: all that exist on the backend, have these passes.
         passes: What a run computes, if the preset does not say.
         deterministic: Every run must give the same bits of the gradients.
 
@@ -102,14 +104,20 @@ def preset_plan(
     preset = PRESETS[name]
     computed = preset.passes or passes
     asked = {"seed": seed, "passes": computed, "deterministic": deterministic}
-    able = (spec.name for spec in KERNELS if _runs(spec, backend, computed, deterministic=deterministic))
+    able = (spec for spec in KERNELS if _runs(spec, backend, computed, deterministic=deterministic))
     return Plan(
         backend=backend,
-        kernels=kernels or tuple(able),
+        kernels=kernels or tuple(spec.name for spec in able),
         problems=tuple(replace(problem, **asked) for problem in preset.problems(backend, seed)),
         protocol=protocol,
         seed=seed,
     )
+
+
+def with_those_here(plan: Plan) -> Plan:
+    """The plan without the peers whose libraries are not installed here."""
+    here = (spec.name for spec in KERNELS if spec.name in plan.kernels and spec.library_is_here())
+    return replace(plan, kernels=tuple(here))
 
 
 def _runs(spec: KernelSpec, backend: Backend, passes: Passes, *, deterministic: bool) -> bool:

@@ -5,8 +5,8 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+from flashscope.home import OWN_FILE
 from flashscope.profiles.store.errors import SessionFileError, explain_os, explain_sqlite
-from flashscope.profiles.store.home import OWN_FILE
 from flashscope.profiles.store.mark import SessionMark
 from flashscope.profiles.store.opening import being_written, checked, connect
 from flashscope.profiles.store.reader import read_mark

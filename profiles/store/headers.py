@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 import platformdirs
 
-from flashscope.profiles.store.home import OWN_FILE, make_own_folder, own_home
+from flashscope.home import OWN_FILE, make_own_folder, own_home
 from flashscope.profiles.store.info import SessionInfo
 from flashscope.profiles.store.schema import VERSION
 

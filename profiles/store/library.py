@@ -8,10 +8,10 @@ from pathlib import Path
 
 import platformdirs
 
+from flashscope.home import OWN_FILE, make_own_folder, own_home
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.store.copying import copy_session
 from flashscope.profiles.store.errors import BusyFileError, SessionFileError, explain_os, explain_sqlite
-from flashscope.profiles.store.home import OWN_FILE, make_own_folder, own_home
 from flashscope.profiles.store.opening import being_written, settle
 from flashscope.profiles.store.reader import read_words
 from flashscope.profiles.store.schema import MAX_NAME, SUFFIX

@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
 
+from flashscope.home import OWN_FILE, make_own_folder
 from flashscope.profiles.store.errors import (
     CorruptFileError,
     SessionFileError,
@@ -15,7 +16,6 @@ from flashscope.profiles.store.errors import (
     explain_os,
     explain_sqlite,
 )
-from flashscope.profiles.store.home import OWN_FILE, make_own_folder
 from flashscope.profiles.store.opening import being_written, connect
 from flashscope.profiles.store.sidecars import Sidecars, is_journal, leftovers, private_copy
 

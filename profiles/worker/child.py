@@ -3,6 +3,7 @@
 import faulthandler
 import os
 import signal
+import site
 import sys
 import threading
 from importlib import import_module
@@ -57,23 +58,33 @@ class Link:
             raise CancelledError
 
 
-def main(pipe: str, output: str, life: str, serve: str, argument: str) -> None:
+def main(pipe: str, output: str, life: str, ahead: str, *served: str) -> None:
     """Run a child: take over its standard streams, watch its parent, serve.
 
     Args:
         pipe: The descriptor of a pipe for messages, both ways.
         output: That of one for every byte that is written to descriptors 1 and 2, also from C.
         life: That of one which can be read once the parent has ended.
-        serve: `module:function` to call with a Link and the argument.
-        argument: What it serves with.
+        ahead: A folder in which it finds modules before all others; empty: none.
+        served: `module:function` to call with a Link and an argument, and that argument.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole terminal; the parent decides
     messages, parent = (_kept(Connection(int(number))) for number in (pipe, life))
     _redirect(_kept(Connection(int(output), readable=False)))
     use_one_blas_thread()
     threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
+    if ahead:
+        find_first(ahead)
+    serve, argument = served
     module, _, function = serve.partition(":")
     getattr(import_module(module), function)(Link(messages), argument)
+
+
+def find_first(folder: str) -> None:
+    """Find modules in a folder before all others, and where its .pth files lead, as pip's packages expect."""
+    before = sys.path[:]
+    site.addsitedir(folder)  # at the end
+    sys.path[:] = [*(entry for entry in sys.path if entry not in before), *before]
 
 
 def _kept(end: Connection) -> Connection:

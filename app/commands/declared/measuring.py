@@ -106,6 +106,30 @@ def kernels(**options: Any) -> int:
 
 
 @command(
+    "peers",
+    "peers h200-peers",
+    "peers --install flashinfer",
+)
+@click.argument("file", type=SESSION, required=False)
+@click.option(
+    "--install",
+    "name",
+    metavar="PEER",
+    help="Put a peer's package into a folder of its own, which the worker that measures it uses alone; "
+    "left out: nothing is installed",
+)
+@json_option
+@click.pass_context
+def peers(context: click.Context, /, file: Path | None, name: str | None, *, as_json: bool) -> int:
+    """Say which libraries stand beside our kernels here, which could, and how; with FILE: what it holds."""
+    if name is None:
+        return run("peers", file, as_json=as_json)
+    if file is not None or as_json:
+        raise click.UsageError("--install stands alone; leave FILE and --json out", context)
+    return run("peers_install", name)
+
+
+@command(
     "claims",
     "claims --json",
 )
@@ -206,4 +230,4 @@ def timeline(
     return run("timeline", kernels, chosen, into=into, perfetto=perfetto, **said)
 
 
-COMMANDS = (window, sweep, timeline, kernels, claims, doctor, selfcheck)
+COMMANDS = (window, sweep, timeline, kernels, peers, claims, doctor, selfcheck)

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import click
 
 from flashscope.app.commands.arguments import quantity, reading
+from flashscope.home import in_home
 from flashscope.installation import PROGRAM
 from flashscope.profiles.results.quantities.registry import RUNTIME
-from flashscope.profiles.store.home import in_home
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any] | click.Command)
 

@@ -21,7 +21,7 @@ from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.words.command_line import command_line
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.plan.presets import preset_plan
+from flashscope.profiles.plan.presets import preset_plan, with_those_here
 from flashscope.profiles.plan.request import Request
 
 
@@ -96,10 +96,10 @@ class FormPage(Page):
         self.controller.run(self.plan(), self.form.runs.chosen())
 
     def run_preset(self, name: str) -> None:
-        """Measure a preset's problems on the form's backend and by its protocol, with all kernels."""
+        """Measure a preset's problems on the form's backend and by its protocol, with all kernels here."""
         asked = self.form.request()
         plan = preset_plan(name, asked.backend, asked.protocol, seed=asked.seed)
-        self.controller.run(plan, self.form.runs.chosen())
+        self.controller.run(with_those_here(plan), self.form.runs.chosen())
 
     def set_backend(self, backend: Backend) -> None:
         """Follow what was chosen; another backend brings what the form said last of it, or its defaults."""

@@ -2,10 +2,10 @@
 
 import os
 import platform
-from importlib import metadata
 
 import psutil
 
+from flashscope.kernels.catalogue.environments import version_of
 from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.kernels.cpu.allowance import free_memory, memory_groups
 from flashscope.kernels.cpu.device import describe, machine_memory
@@ -50,11 +50,4 @@ def _told(cpu: Device) -> str:
 
 def _versions() -> dict[str, str]:
     """Versions of the packages that matter, those that are installed."""
-    return {package: version for package in PACKAGES if (version := _version(package)) is not None}
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
+    return {package: version for package in PACKAGES if (version := version_of(package)) is not None}

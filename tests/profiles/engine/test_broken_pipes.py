@@ -203,7 +203,7 @@ def test_a_worker_that_takes_no_command_does_not_hold_the_engine_up(
 def test_a_trace_that_cannot_have_a_worker_fails_alone_and_the_sweep_goes_on(
     heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def none_left(_log: object) -> SpawnedChild:
+    def none_left(_log: object, _ahead: str) -> SpawnedChild:
         raise OSError(24, "Too many open files")
 
     monkeypatch.setattr(heard.engine._tracer, "_make_child", none_left)

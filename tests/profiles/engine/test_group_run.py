@@ -194,6 +194,17 @@ def test_turns_may_last_as_long_as_all_their_deadlines_together() -> None:
     assert deadlines == [7.0, 7.0, 14.0]
 
 
+def test_a_library_that_compiles_may_take_longer_to_be_tried_and_no_longer_to_be_sampled() -> None:
+    points = points_of(2)
+    run = GroupRun(points, DEVICE, Protocol(deadline_s=7.0), compile_s={points[1].kernel: 100.0})
+    deadlines = []
+    while (task := run.next_task()) is not None:
+        deadlines.append(task.deadline_s)
+        if isinstance(task.command, TryPoint):
+            run.heard(checked(task.command.point, 1))
+    assert deadlines == [107.0 if point.kernel == points[1].kernel else 7.0 for point in points] + [14.0]
+
+
 def test_a_breakdown_is_told_in_the_log() -> None:
     run = GroupRun(points_of(2), DEVICE, Protocol())
     while True:

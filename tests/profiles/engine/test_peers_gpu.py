@@ -5,14 +5,17 @@ from typing import Any
 import pytest
 
 from flashscope.kernels.catalogue.peers import (
+    CUDNN_FRONTEND,
     FLASH_ATTN_3,
     FLASH_ATTN_4,
+    FLASHINFER,
     TORCH,
     TORCH_AUTO,
     TORCH_CUDNN,
     TORCH_EFFICIENT,
     TORCH_FLASH,
     TORCH_MATH,
+    TRITON_FLASH,
 )
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.launch import LibraryLaunch, make_inputs, prepare
@@ -30,8 +33,15 @@ FLASH_ATTENTION = (
     pytest.param(FLASH_ATTN_3, marks=pytest.mark.flash_attn_3),
     pytest.param(FLASH_ATTN_4, marks=pytest.mark.flash_attn_4),
 )
-PEERS = (*TORCH, *FLASH_ATTENTION)
+OTHERS = (
+    pytest.param(CUDNN_FRONTEND, marks=pytest.mark.cudnn_frontend),
+    pytest.param(FLASHINFER, marks=pytest.mark.flashinfer),
+    pytest.param(TRITON_FLASH, marks=pytest.mark.triton),
+)
+NAMED = {"cudnn-frontend": "cudnn-frontend 1.", "flashinfer": "flashinfer 0.", "triton-flash": "Triton 3."}
+PEERS = (*TORCH, *FLASH_ATTENTION, *OTHERS)
 each_of_flash_attention = pytest.mark.parametrize("spec", FLASH_ATTENTION, ids=lambda spec: spec.name)
+each_other = pytest.mark.parametrize("spec", OTHERS, ids=lambda spec: spec.name)
 each_peer = pytest.mark.parametrize("spec", PEERS, ids=lambda spec: spec.name)
 SHAPES: tuple[dict[str, Any], ...] = (
     {"seqlen_q": 300, "seqlen_k": 300, "batch": 2},
@@ -177,3 +187,105 @@ def test_flash_attention_passes_with_every_mask_that_the_spec_claims(
     launch.run()
     verdict = verify(problem, inputs, launch.output, launch.lse)
     assert verdict.passed, verdict
+
+
+@each_other
+def test_another_peer_is_measured_with_its_lse_and_says_its_version(heard: Heard, spec: KernelSpec) -> None:
+    found = measured(heard, spec.name)[spec.name]
+    assert_the_ledger_holds(spec.name, found)
+    assert found.value("output_bytes") == WIDE.output_bytes
+    assert found.note.startswith(NAMED[spec.name])
+    assert found.correctness is not None
+    assert {one.output for one in found.correctness.outputs} >= {"O", "LSE", "LSE of a row"}
+
+
+def assert_right(spec: KernelSpec, problem: Problem) -> None:
+    inputs, launch = prepared(spec, problem)
+    launch.run()
+    verdict = verify(problem, inputs, launch.output, launch.lse)
+    assert verdict.passed, verdict
+
+
+@pytest.mark.cudnn_frontend
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"seqlen_q": 500, "seqlen_k": 500, "window": (100, 0)},
+        {"seqlen_q": 300, "seqlen_k": 500, "window": (90, 40), "causal": True},
+        {"seqlen_q": 200, "seqlen_k": 500, "heads": 8, "kv_heads": 2, "causal": True},
+        {"seqlen_q": 1, "seqlen_k": 1000, "heads": 8, "kv_heads": 2, "head_dim": 128},
+        {"seqlen_q": 200, "seqlen_k": 200, "head_dim": 96, "scale": 0.2},
+        {"seqlen_q": 256, "seqlen_k": 256, "head_dim": 256},
+    ],
+    ids=str,
+)
+def test_cudnn_passes_with_every_mask_that_the_spec_claims(shape: dict[str, Any]) -> None:
+    assert_right(CUDNN_FRONTEND, Problem(dtype="bfloat16", **{"heads": 2, **shape}))
+
+
+@pytest.mark.cudnn_frontend
+@pytest.mark.parametrize("deterministic", [False, True], ids=("any order", "deterministic"))
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"seqlen_q": 512, "seqlen_k": 512, "causal": True},
+        {"seqlen_q": 256, "seqlen_k": 384, "heads": 4, "kv_heads": 2, "head_dim": 128},
+    ],
+    ids=str,
+)
+def test_cudnns_gradients_pass_our_criterion(
+    heard: Heard, shape: dict[str, Any], *, deterministic: bool
+) -> None:
+    problem = Problem(
+        dtype="bfloat16", passes="backward", deterministic=deterministic, **{"heads": 2, **shape}
+    )
+    plan = Plan(backend="cuda", kernels=("cudnn-frontend",), problems=(problem,), protocol=QUICK)
+    (found,) = map(done, heard.sweep(plan))
+    assert found.correctness is not None
+    assert found.correctness.passed, found.correctness
+
+
+@pytest.mark.flashinfer
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"seqlen_q": 300, "seqlen_k": 500, "window": (64, 0)},
+        {"seqlen_q": 300, "seqlen_k": 500, "causal": True, "batch": 2, "heads": 4, "kv_heads": 2},
+        {"seqlen_q": 16, "seqlen_k": 1000, "batch": 2, "heads": 8, "kv_heads": 2},
+        {"seqlen_q": 1, "seqlen_k": 1000, "batch": 3, "heads": 8, "kv_heads": 2},
+        {"seqlen_q": 1, "seqlen_k": 1001, "batch": 3, "heads": 4},
+        {"seqlen_q": 1, "seqlen_k": 512, "batch": 3, "heads": 4, "window": (100, -1)},
+        {"seqlen_q": 1, "seqlen_k": 512, "batch": 3, "heads": 8, "kv_heads": 2, "page_size": 16},
+        {
+            "seqlen_q": 1,
+            "seqlen_k": 512,
+            "batch": 3,
+            "heads": 8,
+            "page_size": 64,
+            "key_lengths": (512, 77, 1),
+        },
+        {"seqlen_q": 1, "seqlen_k": 500, "batch": 2, "heads": 2, "key_lengths": (300, 500)},
+        {"seqlen_q": 100, "seqlen_k": 512, "heads": 8, "kv_heads": 2, "page_size": 32, "causal": True},
+        {"seqlen_q": 16, "seqlen_k": 512, "heads": 8, "kv_heads": 2, "page_size": 32, "causal": True},
+    ],
+    ids=str,
+)
+def test_flashinfer_passes_with_every_mask_and_layout_that_the_spec_claims(shape: dict[str, Any]) -> None:
+    assert_right(FLASHINFER, Problem(dtype="bfloat16", head_dim=128, **{"heads": 2, **shape}))
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"seqlen_q": 300, "seqlen_k": 200, "causal": True},
+        {"seqlen_q": 200, "seqlen_k": 500, "heads": 8, "kv_heads": 2, "causal": True, "head_dim": 128},
+        {"seqlen_q": 1, "seqlen_k": 1000, "head_dim": 256},
+        {"seqlen_q": 130, "seqlen_k": 1, "head_dim": 16},
+        {"seqlen_q": 200, "seqlen_k": 200, "head_dim": 80, "scale": -0.3},
+        {"seqlen_q": 200, "seqlen_k": 200, "head_dim": 192, "scale": 0.0, "causal": True},
+    ],
+    ids=str,
+)
+def test_triton_passes_with_every_mask_that_the_spec_claims(shape: dict[str, Any]) -> None:
+    assert_right(TRITON_FLASH, Problem(dtype="float16", **{"heads": 2, **shape}))
