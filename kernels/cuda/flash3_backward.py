@@ -144,6 +144,7 @@ def _pairs(problem: Problem) -> KernelLaunch:
         arguments=(
             *_boxes(flash3_tile_q(problem) // PAIR, KEYS // PAIR),
             *(ROW_STATES, DQ_SUMS, "dk", "dv", *_numbers(problem)),
+            *((TILE_COUNTER, ADDED) if problem.deterministic else ()),
         ),
         threads=THREADS,
         shared_bytes=wide_shared_bytes(problem),
@@ -198,7 +199,8 @@ def wide_shared_bytes(problem: Problem) -> int:
     q_tiles, grad_tiles = (2, 1.5) if problem.head_dim > MANY_STAGES_HEAD else (3, 2)
     tiles = tile_bytes(2 * keys + int((q_tiles + grad_tiles) * tile_q), problem.head_dim)
     pair = tile_bytes(keys, 2 * SWIZZLE_WIDTH) + 4 * tile_bytes(keys, tile_q)
-    return tiles + pair + q_tiles * tile_q * 8 + BARRIER_BYTES + SHARED_ALIGNMENT
+    more = TURN_BYTES * problem.deterministic
+    return tiles + pair + q_tiles * tile_q * 8 + BARRIER_BYTES + more + SHARED_ALIGNMENT
 
 
 def grid_blocks(problem: Problem, tiles: int, multiprocessors: int) -> int:

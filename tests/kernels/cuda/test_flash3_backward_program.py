@@ -82,12 +82,15 @@ def test_rows_of_dq_that_are_turned_over_meet_no_others_in_shared_memory() -> No
     assert flash3_backward.program(workload(64), ON_HOPPER).launches[2].shared_bytes == 0
 
 
+@pytest.mark.parametrize(("deterministic", "barriers"), [(False, 160), (True, 192)])
 @pytest.mark.parametrize(("head_dim", "q_rows", "grad_rows"), [(192, 3 * 64, 2 * 64), (256, 2 * 64, 3 * 32)])
-def test_so_is_that_for_wide_heads(head_dim: int, q_rows: int, grad_rows: int) -> None:
+def test_so_is_that_for_wide_heads(
+    head_dim: int, q_rows: int, grad_rows: int, deterministic: bool, barriers: int
+) -> None:
     """K, V, Q, dO, half of the pair's K, P or dS of both blocks twice, the states of Q, and the barriers."""
     tiles = 2 * ((2 * 64 + q_rows + grad_rows) * head_dim + 64 * 128 + 4 * 64 * 64)
-    found = flash3_backward.wide_shared_bytes(workload(head_dim))
-    assert found == 1024 + tiles + 2 * q_rows * 4 + 160
+    found = flash3_backward.wide_shared_bytes(in_mode(workload(head_dim), deterministic))
+    assert found == 1024 + tiles + 2 * q_rows * 4 + barriers
     assert found <= ON_HOPPER.shared_memory
 
 
@@ -135,20 +138,15 @@ BLOCKS = BlockMask.random(8192, 8192, block_q=24, block_k=20, kept_share=0.5)
 
 
 @pytest.mark.parametrize(
-    ("problem", "deterministic", "says"),
+    ("problem", "says"),
     [
-        (workload(96), False, "takes head dims 64 to 256 in steps of 64 on cuda, not 96"),
-        (workload(256), True, "is not deterministic at head dims over 128"),
-        (
-            structs.replace(workload(192), block_mask=BLOCKS),
-            False,
-            "takes no block mask at head dims over 128",
-        ),
+        (workload(96), "takes head dims 64 to 256 in steps of 64 on cuda, not 96"),
+        (structs.replace(workload(192), block_mask=BLOCKS), "takes no block mask at head dims over 128"),
     ],
-    ids=["head dim", "deterministic", "block mask"],
+    ids=["head dim", "block mask"],
 )
-def test_what_it_does_not_take_goes_to_flash2(problem: Problem, deterministic: bool, says: str) -> None:
-    problem = in_mode(problem, deterministic)
+def test_what_it_does_not_take_goes_to_flash2(problem: Problem, says: str) -> None:
+    problem = in_mode(problem, deterministic=False)
     found = FLASH3.unsupported_backward(problem, GPU)
     assert found == f"flash3's backward pass {says}"
     assert choose_backward(problem, GPU) is FLASH2
@@ -161,7 +159,11 @@ def test_wide_heads_have_two_blocks_for_128_keys() -> None:
 
 @pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
 def test_it_is_the_first_choice_where_it_runs(deterministic: bool) -> None:
-    for problem in (workload(64, causal=True), structs.replace(workload(128), block_mask=BLOCKS)):
+    for problem in (
+        workload(64, causal=True),
+        workload(256),
+        structs.replace(workload(128), block_mask=BLOCKS),
+    ):
         assert choose_backward(in_mode(problem, deterministic), GPU) is FLASH3
 
 
