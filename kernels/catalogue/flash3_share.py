@@ -26,12 +26,17 @@ NARROW_HEAD, MIDDLE_HEAD, WIDE_HEAD = 64, 128, 192
 FEW_KEYS = 256  # up to here tiles of 64 keys gain 3 to 5 %: nothing hides the first and the last
 MOST_GROUPS_SHARED = 2  # three warpgroups' registers hold neither packed heads nor parts
 MANY_WAVES = 6  # from so many tiles an SM on the usual tile wins
+FEW_WAVES = 2  # up to so many tiles an SM all that counts is how many waves they are
 
 STEP_KEYS, STEP_US, STEP_US_A_GROUP = 128, 0.6, 0.27  # of a step at head dim 64, and of each warpgroup in it
 SM_BYTES_A_US = 48_500  # that every SM can load at once from the L2
 TILE_US = {1: 1.4, 2: 2.2, 3: 3.3}  # of a tile besides its steps, by warpgroups
 AGAIN = 1.15  # more, for tiles of one warpgroup that follow each other
 MERGE_US, MERGE_BYTES_A_US = 3.0, 3e6
+IDLE_READING, TAIL, READ_MERGE_US = 0.16, 0.05, 1.5
+"""Where the memory sets the pace: time lost to idle SMs, in their share; to a part that is still read when
+the others end, in its time; to a merge, which begins meanwhile (H100)."""
+PACKED_SHARE = 0.975  # of the tiles of heads alone: up to here packed ones win (H100)
 DRAM_BYTES_A_US = 4.2e6
 MOST_PARTS_OF_MANY = 8  # where tiles fill more than half of the SMs
 PART_KEYS = 128  # of a part at least
@@ -184,7 +189,7 @@ def share(problem: Problem) -> Share:
     tiles = _tiles(problem, shape, pack_gqa)
     if tiles > MANY_WAVES * SMS:
         told = f"{tiles:,} tiles of {shape.rows} queries keep {SMS} SMs busy"
-        found = Share(shape, pack_gqa, reason=told)
+        found = Share(shape, pack_gqa, reason="; ".join((told, *_packing(pack_gqa))))
         return found._replace(draws=not _long(problem, found), residents=_residents(problem, found))
     best = min(_candidates(problem), key=lambda found: _cost(problem, found))
     best = best._replace(draws=_draws(problem, best), residents=_residents(problem, best))
@@ -209,12 +214,24 @@ def _candidates(problem: Problem) -> Iterator[Share]:
 
 
 def packed_heads(problem: Problem, shape: TileShape) -> int:
-    """Query heads that share K and V, where one alone does not fill a tile's rows; else 1.
+    """Query heads that share K and V, where together they fill tiles better than each alone; else 1.
 
-    They lie one after the other in memory, so that together they are one head of as many times the rows.
+    They lie one after the other in memory, so that together they are one head of as many times the rows. A
+    tile then walks over all keys that any row of a head sees: under a mask that pays where one head does not
+    fill a tile.
     """
-    fills = problem.seqlen_q >= shape.rows or shape.groups > MOST_GROUPS_SHARED
-    return 1 if fills else problem.heads // problem.key_heads
+    group = problem.heads // problem.key_heads
+    if shape.groups > MOST_GROUPS_SHARED:
+        return 1
+    if problem.seqlen_q < shape.rows:
+        return group
+    if problem.features - {"gqa"} or shape != usual_shape(problem):
+        return 1
+    groups = problem.batch * problem.key_heads
+    alone = groups * group * ceil(problem.seqlen_q / shape.rows)
+    together = groups * ceil(group * problem.seqlen_q / shape.rows)
+    few = alone <= FEW_WAVES * SMS and ceil(together / SMS) == ceil(alone / SMS)
+    return 1 if few or together > PACKED_SHARE * alone else group
 
 
 def _parts(problem: Problem, shape: TileShape, pack_gqa: int) -> range:
@@ -259,10 +276,21 @@ def _cost(problem: Problem, found: Share) -> float:
     computing_us = ceil(items / SMS) * longest if even else max(longest, items / SMS * mean)
     if found.splits == 1:
         return computing_us * (AGAIN if found.shape.groups == 1 and items > SMS else 1)
-    if _cost(problem, found._replace(splits=1)) < _reading_us(problem):
-        return inf  # the memory sets the pace already
     merged_bytes = items * min(found.shape.rows, problem.seqlen_q * found.pack_gqa) * problem.head_dim * 8
-    return computing_us + MERGE_US + merged_bytes / MERGE_BYTES_A_US
+    merged_us, whole_us = merged_bytes / MERGE_BYTES_A_US, _cost(problem, found._replace(splits=1))
+    reading_us = _reading_us(problem)
+    if whole_us >= reading_us:
+        return computing_us + MERGE_US + merged_us
+    if problem.seqlen_q > GROUP_ROWS:
+        return inf
+    # The memory sets the pace already: all that parts can gain is that fewer SMs are idle meanwhile.
+    idle = _idle(load.tiles) - _idle(items)
+    return whole_us + READ_MERGE_US + merged_us + TAIL * mean - IDLE_READING * idle * reading_us
+
+
+def _idle(items: int) -> float:
+    """Rounds of items that leave SMs idle, in parts of those that do not."""
+    return ceil(items / SMS) * SMS / items - 1
 
 
 def _reading_us(problem: Problem) -> float:
@@ -307,13 +335,16 @@ def _long(problem: Problem, found: Share) -> bool:
     return problem.longest_keys >= least and _load(problem, found.shape, found.pack_gqa).longest >= least
 
 
+def _packing(heads: int) -> tuple[str, ...]:
+    return (f"the {heads} query heads of a K/V head fill tiles together",) if heads > 1 else ()
+
+
 def _reason(problem: Problem, found: Share) -> str:
     usual, tiles = usual_shape(problem), _load(problem, found.shape, found.pack_gqa).tiles
     told = [f"{SMS} SMs get {tiles} tiles of {found.shape.rows} queries"]
     if found.shape.groups < usual.groups and found.pack_gqa == 1:
         told.append(f"not {_tiles(problem, usual, 1)} of {usual.rows}, which use them less")
-    if found.pack_gqa > 1:
-        told.append(f"the {found.pack_gqa} query heads of a K/V head fill tiles together")
+    told += _packing(found.pack_gqa)
     if found.splits > 1:
         told.append(f"keys are cut into {found.splits} parts, merged by a second launch")
     if found.residents > 1:

@@ -162,8 +162,6 @@ def _of_wide_heads(problem: Problem) -> str | None:
         return None
     if problem.block_mask is not None:
         return f"takes no block mask at head dims over {workspace_backward.WIDE_HEAD}"
-    if problem.deterministic:
-        return f"is not deterministic at head dims over {workspace_backward.WIDE_HEAD}"
     return None
 
 

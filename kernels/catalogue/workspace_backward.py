@@ -12,7 +12,8 @@ DQ_SUMS, ROW_STATES = "dQ sums", "LSE and delta"
 ADDED, ZEROED, KEPT_QUERIES = "additions to dQ", "zeroed sums of dQ", "kept queries"
 FLASH3_TILE_Q, FLASH3_NARROW_TILE_Q, FLASH3_TURNED_TILE_Q = 64, 128, 80  # queries of a tile of flash3
 NARROW_HEAD, WIDE_HEAD = 64, 128  # wider ones have a kernel of their own
-FLASH3_KEYS, FLASH3_HALVES = 128, 2  # keys of its tiles, and warpgroups that share the sums of dQ of one of Q
+FLASH3_KEYS = 128  # of its tiles
+FLASH3_PART = 64  # rows or columns of a tile's dQ that a warpgroup adds at a time
 FLASH2_ROWS = 16  # of a fragment
 FLASH3_WORD = 256  # queries in 32 bits of its mask, a bit for 8 of them
 
@@ -79,14 +80,15 @@ def flash3_tile_q(problem: Problem) -> int:
 def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """The next key tile to draw; in whole tiles of queries LSE and delta, and sums of dQ in float32.
 
-    If it is deterministic, also how many key tiles have added to each half of a tile's sums; if sums are
+    If it is deterministic, also how many key tiles have added to each part of a tile's sums; if sums are
     zeroed ahead, what is taken and done of that, of each section of heads, which are as many as heads at
     most. Of a block mask also its tables: tiles of keys, those of queries that see each, and the mask in
     bits.
     """
     del backend
     tile_q, tiles = flash3_tile_q(problem), _flash3_tiles(problem)
-    added = (Buffer(ADDED, (*tiles, FLASH3_HALVES), "int32"),) if problem.deterministic else ()
+    parts = max(2, problem.head_dim // FLASH3_PART)
+    added = (Buffer(ADDED, (*tiles, parts), "int32"),) if problem.deterministic else ()
     zeroed = (Buffer(ZEROED, (*tiles[:2], 2), "int32"),) if flash3_zeroes_ahead(problem) else ()
     return (
         Buffer(workspace.TILE_COUNTER, (1,), "int32"),

@@ -9,10 +9,10 @@
 // The warpgroups take turns at the tensor cores: from dQ, dV and dK of a step to S and dP of the next one these belong
 // to one of them, while the other computes P and dS. So the first one's dQ is a step behind. PEELED: a first step in
 // which no query sees the second one's keys has no such products of its own, before the loop. Blocks draw tiles of keys
-// from a counter, those with most queries first, and load the next one's K and V while they store one's gradients or,
-// with two stages of them, before. Two warps that are left zero sums of dQ just before they are added to, so that the L2
-// holds them then (flash3_backward_zeros.cuh); under other masks, with wide causal heads and if DETERMINISTIC, another
-// launch does.
+// from a counter, those with most queries first (LATE_DRAW: under a causal mask when few loads of a tile are left), and
+// load the next one's K and V while they store one's gradients or, with two stages of them, before. Two warps that are
+// left zero sums of dQ just before they are added to, so that the L2 holds them then (flash3_backward_zeros.cuh); under
+// other masks, with wide causal heads and if DETERMINISTIC, another launch does.
 // Changed from flash2's: operands stay in shared memory, where wgmma reads them; mbarriers and numbered barriers for two
 // warpgroups replace __syncthreads.
 // Known to be wrong with it: the order of the additions to dQ is not the same in every run. DETERMINISTIC gives tiles of

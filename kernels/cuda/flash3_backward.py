@@ -1,9 +1,12 @@
 """flash3, backward, on CUDA: rows, blocks that own tiles of keys, conversion of dQ; on Hopper alone."""
 
+import heapq
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from flashscope.kernels.catalogue.flash3_share import SMS
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.catalogue.workspace import TILE_COUNTER
 from flashscope.kernels.catalogue.workspace_backward import (
@@ -40,9 +43,14 @@ STAGES = 2
 PRODUCT_ROWS = 64
 TURNED_GAP_BYTES = 16  # between rows of dQ in shared memory while it is turned: flash3_backward_rows.cuh
 PAIR, MANY_STAGES_HEAD = 2, 192  # flash3_backward_wide_layout.cuh
-SHARED_ALIGNMENT, BARRIER_BYTES, TURN_BYTES, ZERO_BYTES = 1024, 160, 32, 16
-SECTION_BYTES = 32 << 20
-"""Q, dO and the sums of dQ of the heads whose tiles are taken together (H200, 50 MiB of L2)."""
+SHARED_ALIGNMENT, BARRIER_BYTES, TURN_BYTES, ZERO_BYTES, LATE_BYTES = 1024, 160, 32, 16, 16
+SECTION_BYTES, LATE_SECTION_BYTES = 32 << 20, 16 << 20
+"""Q, dO and the sums of dQ of the heads whose tiles are taken together (H200, 50 MiB of L2); the second where
+tiles are drawn late, so that small sections cost little balance (H100)."""
+WIDER_SECTIONS, WIDER_COST, EVEN_SHARE = (1, 2, 4), 0.06, 0.7
+"""Times as many grouped heads a section may have as its bytes say, to end more evenly: the exponents of how
+much wider it is and of when the last block ends, in the time of a pass (H100)."""
+TILE_STEPS = 5  # what a tile of keys takes besides its steps, in steps
 ZERO_WARPS = 2  # those of a block that zero sums: flash3_backward_zeros.cuh
 ZEROED_TILES = 2 * 132
 """Tiles of keys during which the next sums of dQ are zeroed: two rounds of blocks on an H200."""
@@ -144,6 +152,7 @@ def _pairs(problem: Problem) -> KernelLaunch:
         arguments=(
             *_boxes(flash3_tile_q(problem) // PAIR, KEYS // PAIR),
             *(ROW_STATES, DQ_SUMS, "dk", "dv", *_numbers(problem)),
+            *((TILE_COUNTER, ADDED) if problem.deterministic else ()),
         ),
         threads=THREADS,
         shared_bytes=wide_shared_bytes(problem),
@@ -189,6 +198,7 @@ def shared_bytes(problem: Problem) -> int:
     tiles = tile_bytes(2 * key_stages * KEYS + 2 * STAGES * tile_q, problem.head_dim)
     weights = 2 * KEYS * tile_q * problem.itemsize
     more = TURN_BYTES * problem.deterministic + ZERO_BYTES * flash3_zeroes_ahead(problem)
+    more += LATE_BYTES * drawn_late(problem)
     return tiles + weights + STAGES * tile_q * 8 + BARRIER_BYTES + more + SHARED_ALIGNMENT
 
 
@@ -198,15 +208,19 @@ def wide_shared_bytes(problem: Problem) -> int:
     q_tiles, grad_tiles = (2, 1.5) if problem.head_dim > MANY_STAGES_HEAD else (3, 2)
     tiles = tile_bytes(2 * keys + int((q_tiles + grad_tiles) * tile_q), problem.head_dim)
     pair = tile_bytes(keys, 2 * SWIZZLE_WIDTH) + 4 * tile_bytes(keys, tile_q)
-    return tiles + pair + q_tiles * tile_q * 8 + BARRIER_BYTES + SHARED_ALIGNMENT
+    more = TURN_BYTES * problem.deterministic
+    return tiles + pair + q_tiles * tile_q * 8 + BARRIER_BYTES + more + SHARED_ALIGNMENT
 
 
 def grid_blocks(problem: Problem, tiles: int, multiprocessors: int) -> int:
     """One a multiprocessor, which then draws further tiles of keys; or one a tile.
 
-    A block that stays draws its next tile as it begins one, so that few or long tiles end unevenly; and those
-    that wait for one of unlike length would wait for what its block has to finish before.
+    Where tiles are not drawn late, a block that stays draws its next one as it begins one, so that few or
+    long tiles end unevenly; and those that wait for one of unlike length would wait for what its block has to
+    finish before.
     """
+    if drawn_late(problem):
+        return min(multiprocessors, tiles)
     steps = problem.heads // problem.key_heads * ceil_div(problem.seqlen_q, flash3_tile_q(problem))
     few = steps <= (FEW_TURNED_STEPS if turned(problem) else FEW_STEPS)
     alike = turned(problem) and not _unlike(problem) and problem.window is None
@@ -222,7 +236,48 @@ def section(problem: Problem) -> int:
     """
     if not (_unlike(problem) or problem.deterministic):
         return 1
-    return max(1, min(problem.batch * problem.key_heads, SECTION_BYTES // _head_bytes(problem)))
+    heads, grouped = problem.batch * problem.key_heads, problem.heads > problem.key_heads
+    most_bytes = LATE_SECTION_BYTES if drawn_late(problem) and not grouped else SECTION_BYTES
+    held = max(1, min(heads, most_bytes // _head_bytes(problem)))
+    plain = not problem.features - {"causal", "gqa"} and not problem.deterministic
+    return _even_section(problem, held) if grouped and plain else held
+
+
+def drawn_late(problem: Problem) -> bool:
+    """Whether a block draws a tile of keys only when the one before is nearly loaded."""
+    plain = problem.causal and problem.window is None and problem.block_mask is None
+    return plain and not problem.deterministic and problem.head_dim <= WIDE_HEAD
+
+
+@lru_cache(maxsize=64)
+def _even_section(problem: Problem, held: int) -> int:
+    """K/V heads of a section of grouped heads: more than `held` by the L2 where that ends more evenly.
+
+    A group's tiles are few and long. Of a section of a head or two, which begins with its longest tiles, the
+    last one ends long after most blocks have.
+    """
+    heads = problem.batch * problem.key_heads
+    if _key_tiles(problem) >= MANY_TILES * SMS:
+        return held
+    alike = sorted({ceil_div(heads, ceil_div(heads, held * wider)) for wider in WIDER_SECTIONS})
+    return min(alike, key=lambda one: last_end(problem, one) ** EVEN_SHARE * (one / held) ** WIDER_COST)
+
+
+def last_end(problem: Problem, together: int) -> int:
+    """When the last block ends under a causal mask, in steps, as each tile goes to the first free block."""
+    tile_q, group = flash3_tile_q(problem), problem.heads // problem.key_heads
+    heads, tiles_q = problem.batch * problem.key_heads, ceil_div(problem.seqlen_q, tile_q)
+    shift = problem.seqlen_k - problem.seqlen_q
+    steps = [
+        group * (tiles_q - max(0, k0 - shift) // tile_q) + TILE_STEPS
+        for k0 in range(0, problem.seqlen_k, KEYS)
+    ]
+    ends = [0] * (SMS // PAIR if problem.head_dim > WIDE_HEAD else SMS)
+    for before in range(0, heads, together):
+        for taken in steps:
+            for _ in range(min(together, heads - before)):
+                heapq.heapreplace(ends, ends[0] + taken)
+    return max(ends)
 
 
 def zeroed_together(problem: Problem) -> int:

@@ -9,7 +9,8 @@
 // The warpgroups take turns at the tensor cores: dV of a step and a half of dQ of the one before; dK and the other half;
 // S of the next step; its dP. P is computed under dP, dS under dV. So Q is held for nine tenths of a step, dO for four.
 // Changed from flash3_backward.cu: P as dS sees it is rounded to 16 bits; a block takes one tile of keys.
-// Known to be wrong with it: the order of the additions to dQ is not the same in every run.
+// Known to be wrong with it: the order of the additions to dQ is not the same in every run. DETERMINISTIC gives pairs of
+// blocks turns at it (flash3_backward_turns.cuh), and they draw their tiles of keys: the same bits in every run, and waits.
 // Limit: the additions to dQ still; shared memory, which holds 2 tiles of Q and 1.5 of dO at head dim 256. Figures, and
 // what was tried: flash3-backward-attempts.md.
 #include "flash3_backward_wide_loads.cuh"
@@ -37,8 +38,16 @@ struct Work {
     __device__ __forceinline__ Sums sums(int group_of_warps) const {
         return Sums(dq_sums, keys, group, tiles_q, part(group_of_warps), Tables());
     }
-    __device__ __forceinline__ void add(Sums& sums, const float (&dq)[DQ_REGS], int group_of_warps) const {
-        if (part(group_of_warps) < PARTS) add_dq(sums.at(keys, tiles_q), dq);
+    // What a step added to dQ, by the buffer of its dS: DETERMINISTIC has as many phases of turns.
+    __device__ __forceinline__ void add(Sums& sums, const float (&dq)[DQ_REGS], int group_of_warps, int buffer) const {
+        if (part(group_of_warps) < PARTS) {
+            if (DETERMINISTIC) wait(at.may_add(group_of_warps), buffer);
+            add_dq(sums.at(keys, tiles_q), dq);
+            if (DETERMINISTIC) {
+                __syncwarp();
+                if (threadIdx.x % 32 == 0) arrive(at.has_added(group_of_warps));
+            }
+        }
         sums.next(keys, group, tiles_q);
     }
 };
@@ -53,7 +62,7 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
     QueryRing queries;
     GradRing grads;
     Sums sums = work.sums(0);
-    int place = work.keys.first, head = 0, buffer = 0;
+    int place = work.keys.first, head = work.keys.head * work.group, buffer = 0;
 
     // In two groups, so that the second warpgroup's turn can begin before the last products end.
     const auto start_s = [&] {
@@ -108,7 +117,7 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
         pin(dq);
         if (step) {
             if (leader) arrive_in(at.weights_empty(buffer ^ 1), work.rank ^ 1);
-            work.add(sums, dq, 0);
+            work.add(sums, dq, 0, buffer ^ 1);
         }
         buffer ^= 1;
         if (more.value) {
@@ -134,7 +143,7 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
     start_dq(dq, at, buffer ^ 1, work.rank, 0);
     wgmma_wait<0>();
     pin(dq);
-    work.add(sums, dq, 0);
+    work.add(sums, dq, 0, buffer ^ 1);
 }
 
 // The second warpgroup: dP, dS, dK, and the next 64 columns of dQ.
@@ -209,7 +218,7 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
         wgmma_wait<0>();
         pin(dq);
         if (leader) release(at.weights_empty(buffer));
-        work.add(sums, dq, 1);
+        work.add(sums, dq, 1, buffer);
         queries.next();
         buffer ^= 1;
         if (more.value) {
@@ -238,22 +247,43 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
                          const __grid_constant__ TensorMap map_v, const __grid_constant__ TensorMap map_grad,
                          const float* states, float* dq_sums, element* dk_out, element* dv_out, int kv_heads,
                          int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right,
-                         float scale) {
+                         float scale
+#if DETERMINISTIC
+                         ,
+                         int* counter, int* added
+#endif
+    ) {
     let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     const WideShared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
     const int tiles_q = (seqlen_q + ROWS - 1) / ROWS, rank = blockIdx.x % PAIR;
+#if !DETERMINISTIC
     const Keys keys = Keys::of(blockIdx.x / PAIR, kv_heads, section, seqlen_q, seqlen_k, mask, Tables());  // of both blocks
     const int steps = keys.steps(group);
+#endif
     if (threadIdx.x == 0) initialise(at);
     __syncthreads();
     cluster_sync();
+#if DETERMINISTIC
+    const Keys keys = draw_for_both(at, counter, rank, kv_heads, section, seqlen_q, seqlen_k, mask);
+    const int steps = keys.steps(group);
+#endif
     const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);
     if (warpgroup == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
         if (steps && threadIdx.x == 0) load_queries(at, map_q, map_k, states, keys, group, tiles_q, rank);
         else if (steps && threadIdx.x == 32) load_grads(at, map_grad, map_v, keys, group, rank);
+#if DETERMINISTIC
+        else if (threadIdx.x >= 64 && threadIdx.x % 32 == 0) {
+            const int warps = threadIdx.x / 32 - 2, part = GROUPS * rank + warps;
+            u32 phase = 0;
+            wait_for_launch_before();
+            if (part < PARTS)
+                give_turns_in(keys, at.may_add(warps), at.has_added(warps), phase, part, added, group, tiles_q, mask,
+                              Tables());
+        }
+#endif
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
         wait_for_launch_before();

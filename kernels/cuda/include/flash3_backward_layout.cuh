@@ -14,6 +14,11 @@
 #else
 #define AHEAD 0
 #endif
+#if CAUSAL && !WINDOW && !SPARSE && !DETERMINISTIC
+#define LATE_DRAW 1  // a tile of keys is drawn when few loads of the one before are left: they differ in length
+#else
+#define LATE_DRAW 0
+#endif
 
 constexpr bool WIDE = HEAD_DIM > 128;  // cut as in flash3_backward_wide_layout.cuh
 // 80 rows are no multiple of the 64 that a product has: dQ is computed turned over, 64 columns by 80 rows, from dS with
@@ -30,6 +35,7 @@ constexpr u32 DS_BYTES = TURNED ? GROUPS * Q_PANEL : Q_PANELS * K_PANEL;
 constexpr int STATE = 2 * BLOCK_Q;  // floats of a tile: -LSE in base 2 of every row, then delta
 constexpr u32 STATE_BYTES = STATE * 4;
 constexpr int S_REGS = BLOCK_Q / 2, D_REGS = HEAD_DIM / 2, DQ_REGS = TURNED ? S_REGS : 32;
+constexpr int LATE_STEPS = 2;  // that are left to load when the next tile is drawn
 constexpr int CONSUMER_REGISTERS = 240, PRODUCER_REGISTERS = 24;
 static_assert(WIDE || PARTS == GROUPS, "a warpgroup computes 64 rows by 64 columns of dQ, or turned over 64 columns");
 static_assert(!TURNED || !(DETERMINISTIC || SPARSE), "a block mask has no bits for 80 rows, turns at dQ no registers");
@@ -51,6 +57,7 @@ struct Shared {
     __device__ u32 keys_empty(int s) const { return barriers + 8 * (4 * STAGES + 2 * KEY_STAGES + s); }
     __device__ u32 drawn_full(int s) const { return barriers + 8 * (4 * STAGES + 3 * KEY_STAGES + s); }
     __device__ u32 drawn(int s) const { return barriers + 8 * (4 * STAGES + 4 * KEY_STAGES + 2 * s); }  // Keys
+    __device__ u32 may_draw() const { return drawn(KEY_STAGES) + (AHEAD ? 8 * KEY_STAGES : 0); }  // LATE_DRAW
 };
 // Numbered barriers. The first two give the first and the second warpgroup their turns; what the other one wrote to the
 // buffers of dS before is there then, and what it read is done with. The third says that the tile's last dS is there;

@@ -24,6 +24,7 @@ __device__ __forceinline__ void initialise(const Shared& at) {
     }
     if (DETERMINISTIC) initialise_turns(at);
     if (AHEAD) initialise_zeros(at);
+    if (LATE_DRAW) barrier_init(at.may_draw(), 1);
     barriers_are_initialised();
 }
 // The loads of all tiles of keys that are drawn, and of the tiles of queries that see them.
@@ -47,6 +48,7 @@ __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& ma
         const int steps = keys.steps(group);
         for (int step = 0; step < steps; ++step) {
             const int s = ring.stage, tile = tile_at(place, keys, tables);
+            if (LATE_DRAW && (step + LATE_STEPS == steps || step == 0 && steps < LATE_STEPS)) arrive(at.may_draw());
             if (step == 0) {
                 CLOCK_OF_LOAD(at.k_full(ks), 0)
                 load_tile<PANELS>(at.k + ks * K_BYTES, K_PANEL, map_k, at.k_full(ks), keys.k0, keys.head);
@@ -80,7 +82,8 @@ __device__ __forceinline__ void load_tiles(const Shared& at, const TensorMap& ma
     }
 }
 // Draws tiles of keys: the block's own number first, then from the counter, as many ahead of the warpgroups as there
-// are stages of keys, at most.
+// are stages of keys, at most. LATE_DRAW: one, when few of a tile's loads are left, so that short tiles and long ones end
+// together.
 // DETERMINISTIC draws the first one, too, as blocks need not start in the order of their numbers; where there is a block
 // for each, no other.
 __device__ __forceinline__ void draw_keys(const Shared& at, int* counter, int kv_heads, int section, int seqlen_q,
@@ -96,6 +99,10 @@ __device__ __forceinline__ void draw_keys(const Shared& at, int* counter, int kv
         keys.write(at.drawn(ks));
         arrive(at.drawn_full(ks));
         if (!DETERMINISTIC) wait_for_launch_before();  // here, so that the first K is under way
+        if (LATE_DRAW) {
+            if (keys.head < 0) break;
+            wait(at.may_draw(), KEY_STAGES == 2 ? ks : key_ring.phase);
+        }
         if (DETERMINISTIC) drawn = gridDim.x == tiles ? tiles : atomicAdd(counter, 1);
         else drawn = gridDim.x + atomicAdd(counter, 1);
     }

@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
     let_next_launch_begin();
     const int tile = block_tile();
     if (tile == 0 && threadIdx.x == 0) *counter = 0;
-    if (DETERMINISTIC && threadIdx.x < GROUPS) given.counters()[tile * GROUPS + threadIdx.x] = 0;
+    if (DETERMINISTIC && threadIdx.x < PARTS) given.counters()[tile * PARTS + threadIdx.x] = 0;
     constexpr int PASS = ROW_THREADS / 8;  // rows at a time: 8 threads a row, each with a chunk of every panel
     const int thread_row = threadIdx.x / 8;
     const int head = tile / tiles_q, q0 = tile % tiles_q * BLOCK_Q, rows = min(BLOCK_Q, seqlen_q - q0);

@@ -1,5 +1,5 @@
 // DETERMINISTIC: in flash3's backward pass tiles of keys add to the sums of a tile of queries one after the other, in the
-// order in which they are drawn. For each half of a tile's sums a counter in memory says how many have added.
+// order in which they are drawn. For each part of a tile's sums a counter in memory says how many have added.
 //
 // Nobody waits for ever: a tile waits only for such that were drawn before it, whose blocks therefore run, and of the
 // unfinished ones the first drawn waits for none. A thread beside those that load watches the counters of a warpgroup
@@ -15,7 +15,7 @@ struct TurnsIf {
 };
 template <>
 struct TurnsIf<true> {
-    int* added;  // of every tile of queries, for each warpgroup: tiles of keys that have added
+    int* added;  // of every tile of queries, for each part of its sums: tiles of keys that have added
     __device__ __forceinline__ int* counters() const { return added; }
 };
 using Turns = TurnsIf<DETERMINISTIC>;
@@ -53,7 +53,25 @@ __device__ __forceinline__ void wait_for(const int* counter, int count) {
     }
 }
 
-// The turns of a warpgroup in all tiles of keys that are drawn. `added`: of every tile of queries, for each warpgroup.
+// The turns of a part of dQ in a tile of keys, whose warpgroup waits for one barrier and arrives on the other. `added`: of
+// every tile of queries, for each part.
+__device__ __forceinline__ void give_turns_in(const Keys& keys, u32 may_add, u32 has_added, u32& phase, int part, int* added,
+                                              int group, int tiles_q, const Mask& mask, const Tables& tables) {
+    const int steps = keys.steps(group);
+    int head = keys.head * group, place = keys.first;
+    for (int step = 0; step < steps; ++step) {
+        const int tile = tile_at(place, keys, tables);
+        const int before = SPARSE ? tables.before(place) : keys.k0 / BLOCK_K - mask.begin(tile * BLOCK_Q) / BLOCK_K;
+        int* const counter = added + ((long long)head * tiles_q + tile) * PARTS + part;
+        wait_for(counter, before);
+        arrive(may_add);
+        wait(has_added, phase);
+        store_release(counter, before + 1);
+        phase ^= 1;
+        advance(head, place, keys, group);
+    }
+}
+// Those of a warpgroup in all tiles of keys that are drawn.
 __device__ __forceinline__ void give_turns(const Shared& at, int part, int* added, int group, int tiles_q,
                                            const Mask& mask, const Tables& tables) {
     u32 phase = 0;
@@ -64,19 +82,6 @@ __device__ __forceinline__ void give_turns(const Shared& at, int part, int* adde
         const Keys keys = Keys::read(at.drawn(ks));
         arrive(at.keys_empty(ks));
         if (keys.head < 0) break;
-        const int steps = keys.steps(group);
-        int head = keys.head * group, place = keys.first;
-        for (int step = 0; step < steps; ++step) {
-            const int tile = tile_at(place, keys, tables);
-            const int before =
-                SPARSE ? tables.before(place) : keys.k0 / BLOCK_K - mask.begin(tile * BLOCK_Q) / BLOCK_K;
-            int* const counter = added + ((long long)head * tiles_q + tile) * GROUPS + part;
-            wait_for(counter, before);
-            arrive(may_add(at, part));
-            wait(has_added(at, part), phase);
-            store_release(counter, before + 1);
-            phase ^= 1;
-            advance(head, place, keys, group);
-        }
+        give_turns_in(keys, may_add(at, part), has_added(at, part), phase, part, added, group, tiles_q, mask, tables);
     }
 }

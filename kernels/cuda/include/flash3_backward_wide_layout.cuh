@@ -28,6 +28,11 @@ struct WideShared {
     __device__ u32 v_full() const { return k_full() + 8; }
     __device__ u32 received_full(int buffer) const { return k_full() + 8 * (2 + buffer); }
     __device__ u32 weights_empty(int buffer) const { return k_full() + 8 * (4 + buffer); }  // here and where it was sent
+    // DETERMINISTIC: a warpgroup may add to dQ, it has added; the pair's tile of keys is drawn, and where it is.
+    __device__ u32 may_add(int group) const { return k_full() + 8 * (6 + group); }
+    __device__ u32 has_added(int group) const { return k_full() + 8 * (8 + group); }
+    __device__ u32 drawn_full() const { return k_full() + 8 * 10; }
+    __device__ u32 drawn() const { return k_full() + 8 * 12; }  // Keys
 };
 using QueryRing = RingOf<Q_STAGES>;
 using GradRing = RingOf<GRAD_STAGES>;

@@ -3,7 +3,7 @@
 // both: a stage is empty once both have released it.
 #pragma once
 #include "cluster.cuh"
-#include "flash3_backward_walk.cuh"
+#include "flash3_backward_turns.cuh"
 #include "flash3_backward_wide_layout.cuh"
 #include "launch_order.cuh"
 #include "tma_bulk.cuh"
@@ -24,7 +24,34 @@ __device__ __forceinline__ void initialise(const WideShared& at) {
     }
     barrier_init(at.k_full(), 1);
     barrier_init(at.v_full(), 1);
+    if (DETERMINISTIC) {
+        barrier_init(at.drawn_full(), 1);
+        for (int group = 0; group < GROUPS; ++group) {
+            barrier_init(at.may_add(group), 1);
+            barrier_init(at.has_added(group), 4);
+        }
+    }
     barriers_are_initialised();
+}
+// DETERMINISTIC: the first block of a pair draws the tile of keys of both, as pairs need not start in the order of their
+// numbers. By all threads, behind a `cluster_sync`.
+__device__ __forceinline__ Keys draw_for_both(const WideShared& at, int* counter, int rank, int kv_heads, int section,
+                                              int seqlen_q, int seqlen_k, const Mask& mask) {
+    if (threadIdx.x == 0) {
+        if (rank) {
+            expect(at.drawn_full(), sizeof(Keys));
+        } else {
+            wait_for_launch_before();
+            Keys::of(atomicAdd(counter, 1), kv_heads, section, seqlen_q, seqlen_k, mask, Tables()).write(at.drawn());
+            publish_stores();
+            send_bytes(at.drawn(), at.drawn(), sizeof(Keys), at.drawn_full(), 1);
+            arrive(at.drawn_full());
+        }
+    }
+    wait(at.drawn_full(), 0);
+    const Keys keys = Keys::read(at.drawn());
+    return Keys{__shfl_sync(~0u, keys.head, 0), __shfl_sync(~0u, keys.k0, 0), __shfl_sync(~0u, keys.first, 0),
+                __shfl_sync(~0u, keys.end, 0)};
 }
 // By one thread of a warp that has read a stage.
 __device__ __forceinline__ void release(u32 empty) {

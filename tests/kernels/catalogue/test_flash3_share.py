@@ -48,8 +48,38 @@ def test_the_heads_that_share_keys_fill_a_tile_together_while_one_leaves_room() 
     assert share(workload(1, 65536, heads=32)).pack_gqa == 1
 
 
+@pytest.mark.parametrize(
+    ("batch", "rows", "keys", "rest", "packed"),
+    [
+        (8, 333, 333, {}, 4),  # 88 of 128 rows for each K/V head of a sequence instead of 96
+        (3, 2100, 2100, {}, 4),
+        (4, 1024, 1024, {}, 1),  # whole tiles
+        (4, 200, 8192, {}, 1),  # two waves of 132 either way
+        (8, 333, 333, {"causal": True}, 1),  # a tile of several heads walks over what any row sees
+        (8, 333, 333, {"window": (50, 50)}, 1),
+        (8, 333, 333, {"head_dim": 64}, 1),  # three warpgroups have no registers for it
+    ],
+)
+def test_longer_heads_do_so_where_that_leaves_fewer_rows_of_tiles_empty(
+    batch: int, rows: int, keys: int, rest: dict[str, Any], packed: int
+) -> None:
+    found = share(workload(rows, keys, batch=batch, heads=32, kv_heads=8, **rest))
+    assert found.pack_gqa == packed
+    assert ("fill tiles together" in found.reason) == (packed > 1)
+
+
 def test_nothing_is_split_where_the_memory_sets_the_pace_already() -> None:
     assert share(workload(1, 8192, batch=16, heads=32, kv_heads=8)).splits == 1
+
+
+@pytest.mark.parametrize(
+    ("batch", "heads", "keys", "splits"), [(3, 32, 5000, 8), (4, 30, 4096, 1), (3, 32, 2000, 1)]
+)
+def test_but_where_sms_were_idle_meanwhile_and_it_takes_long_enough(
+    batch: int, heads: int, keys: int, splits: int
+) -> None:
+    """96 tiles leave 36 of 132 SMs idle, 120 only 12."""
+    assert share(workload(1, keys, batch=batch, heads=heads)).splits == splits
 
 
 @pytest.mark.parametrize("keys", [16, 128, 256])

@@ -230,7 +230,7 @@ MANY_KEY_TILES: dict[str, dict[str, Any]] = {
 
 
 @both_masks
-@pytest.mark.parametrize("head_dim", [64, 128])
+@pytest.mark.parametrize("head_dim", [64, 128, 256])
 @pytest.mark.parametrize("shape", MANY_KEY_TILES.values(), ids=MANY_KEY_TILES)
 def test_a_thousand_deterministic_runs_of_flash3_s_timed_build_agree_to_the_bit(
     cp: Any, shape: dict[str, Any], head_dim: int, causal: bool

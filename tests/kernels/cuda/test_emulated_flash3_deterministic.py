@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from flashscope.kernels.catalogue.workspace_backward import WIDE_HEAD
 from flashscope.kernels.cuda import flash3_backward
 from flashscope.kernels.oracle.verify_gradients import gradient_criterion
 from flashscope.kernels.workload.block_mask import BlockMask
@@ -13,7 +14,15 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Gradients
 from tests.kernels.cases import in_mode
 from tests.kernels.cuda.emulator.build import Edits
-from tests.kernels.cuda.emulator.running import Setting, backward, given, gradients_of, needs_compiler
+from tests.kernels.cuda.emulator.running import (
+    USUAL,
+    Setting,
+    backward,
+    fails,
+    given,
+    gradients_of,
+    needs_compiler,
+)
 from tests.matrix import chosen, matrix
 
 pytestmark = needs_compiler
@@ -26,7 +35,9 @@ MASKS: dict[str, dict[str, Any]] = {
     "blocks": {"block_mask": BLOCKS},
     "blocks, causal": {"block_mask": BLOCKS, "causal": True},
 }
+WIDE_MASKS = ("full", "causal", "window")
 PLACES = ((None, 1), (None, 3), (None, 10), (2, 2), (3, 3))  # grid, blocks side by side
+WIDE_PLACES = tuple((None, residents) for residents in (2, 4, 10, 6))  # pairs of blocks
 
 
 def problem_of(head_dim: int, mask: str, kv_heads: int) -> Problem:
@@ -46,7 +57,7 @@ def schedules(problem: Problem, *, edits: Edits = ()) -> list[Gradients]:
     problem, found = in_mode(problem), []
     saved = given(problem)
     stay = problem.window is None and problem.block_mask is None and not problem.causal  # else a block a tile
-    for seed, (grid, residents) in enumerate(PLACES):
+    for seed, (grid, residents) in enumerate(WIDE_PLACES if problem.head_dim > WIDE_HEAD else PLACES):
         gradients = gradients_of(
             "flash3",
             problem,
@@ -71,9 +82,25 @@ def test_every_schedule_gives_the_same_bits(head_dim: int, mask: str, kv_heads: 
     assert not differ(schedules(problem_of(head_dim, mask, kv_heads)))
 
 
+@pytest.mark.matrix
+@matrix("head_dim mask kv_heads", [*product((192, 256), WIDE_MASKS, (2, 4))], "mask", few=1)
+def test_so_does_every_schedule_of_pairs_of_blocks(head_dim: int, mask: str, kv_heads: int) -> None:
+    assert not differ(schedules(problem_of(head_dim, mask, kv_heads)))
+
+
 @pytest.mark.matrix  # it takes seconds
-def test_without_turns_schedules_give_different_bits() -> None:
-    assert differ(schedules(problem_of(128, "full", 2), edits=(("wait_for(counter, before);", ""),)))
+@pytest.mark.parametrize("head_dim", [128, 256])
+def test_without_turns_schedules_give_different_bits(head_dim: int) -> None:
+    assert differ(schedules(problem_of(head_dim, "full", 2), edits=(("wait_for(counter, before);", ""),)))
+
+
+@pytest.mark.matrix  # it takes seconds
+def test_pairs_of_blocks_that_take_tiles_by_their_numbers_are_found() -> None:
+    """The last pairs start first, and wait for such as cannot start."""
+    by_number: Edits = (("atomicAdd(counter, 1), kv_heads", "gridDim.x / 2 - 1 - blockIdx.x / 2, kv_heads"),)
+    run = partial(backward, "flash3", in_mode(problem_of(256, "full", 2)), flash3_backward.program)
+    assert fails(partial(run, Setting(edits=by_number)))
+    assert run(USUAL).passed
 
 
 @chosen("mask", [mask for mask in MASKS if "blocks" in mask], ())

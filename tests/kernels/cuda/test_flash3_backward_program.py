@@ -65,6 +65,15 @@ def test_shared_memory_is_what_the_device_code_lays_out(
     assert flash3_backward.program(problem, ON_HOPPER).defines["TILE_Q"] == rows
 
 
+@pytest.mark.parametrize(("head_dim", "zeroed_ahead"), [(64, True), (128, False)])
+def test_tiles_that_are_drawn_late_have_a_barrier_for_that(head_dim: int, zeroed_ahead: bool) -> None:
+    """16 bytes more, also where others say that sums are zero."""
+    causal, full = (workload(head_dim, causal=causal) for causal in (True, False))
+    more = flash3_backward.shared_bytes(causal) - flash3_backward.shared_bytes(full)
+    assert more == 16 - 16 * (not zeroed_ahead)
+    assert not flash3_backward.drawn_late(in_mode(causal))
+
+
 def test_tiles_of_queries_leave_few_rows_behind_the_last() -> None:
     """80 at head dim 128, but 64 where that makes the fewer rows: a step of 80 takes a fifth longer."""
     tiles = {
@@ -82,12 +91,15 @@ def test_rows_of_dq_that_are_turned_over_meet_no_others_in_shared_memory() -> No
     assert flash3_backward.program(workload(64), ON_HOPPER).launches[2].shared_bytes == 0
 
 
+@pytest.mark.parametrize(("deterministic", "barriers"), [(False, 160), (True, 192)])
 @pytest.mark.parametrize(("head_dim", "q_rows", "grad_rows"), [(192, 3 * 64, 2 * 64), (256, 2 * 64, 3 * 32)])
-def test_so_is_that_for_wide_heads(head_dim: int, q_rows: int, grad_rows: int) -> None:
+def test_so_is_that_for_wide_heads(
+    head_dim: int, q_rows: int, grad_rows: int, deterministic: bool, barriers: int
+) -> None:
     """K, V, Q, dO, half of the pair's K, P or dS of both blocks twice, the states of Q, and the barriers."""
     tiles = 2 * ((2 * 64 + q_rows + grad_rows) * head_dim + 64 * 128 + 4 * 64 * 64)
-    found = flash3_backward.wide_shared_bytes(workload(head_dim))
-    assert found == 1024 + tiles + 2 * q_rows * 4 + 160
+    found = flash3_backward.wide_shared_bytes(in_mode(workload(head_dim), deterministic))
+    assert found == 1024 + tiles + 2 * q_rows * 4 + barriers
     assert found <= ON_HOPPER.shared_memory
 
 
@@ -114,10 +126,11 @@ def test_blocks_stay_where_tiles_are_many_and_short_or_heads_narrow(
         (4096, False, False, True),
         (16384, False, False, True),
         (4096, True, False, True),
-        (8192, True, False, False),
+        (8192, True, False, True),
+        (8192, True, True, False),
     ],
 )
-def test_at_head_dim_128_they_do_if_they_are_alike_or_short(
+def test_at_head_dim_128_they_do_if_they_are_alike_short_or_drawn_late(
     seqlen: int, causal: bool, deterministic: bool, stay: bool
 ) -> None:
     problem = structs.replace(workload(128, causal=causal), batch=32, seqlen_q=seqlen, seqlen_k=seqlen)
@@ -135,20 +148,15 @@ BLOCKS = BlockMask.random(8192, 8192, block_q=24, block_k=20, kept_share=0.5)
 
 
 @pytest.mark.parametrize(
-    ("problem", "deterministic", "says"),
+    ("problem", "says"),
     [
-        (workload(96), False, "takes head dims 64 to 256 in steps of 64 on cuda, not 96"),
-        (workload(256), True, "is not deterministic at head dims over 128"),
-        (
-            structs.replace(workload(192), block_mask=BLOCKS),
-            False,
-            "takes no block mask at head dims over 128",
-        ),
+        (workload(96), "takes head dims 64 to 256 in steps of 64 on cuda, not 96"),
+        (structs.replace(workload(192), block_mask=BLOCKS), "takes no block mask at head dims over 128"),
     ],
-    ids=["head dim", "deterministic", "block mask"],
+    ids=["head dim", "block mask"],
 )
-def test_what_it_does_not_take_goes_to_flash2(problem: Problem, deterministic: bool, says: str) -> None:
-    problem = in_mode(problem, deterministic)
+def test_what_it_does_not_take_goes_to_flash2(problem: Problem, says: str) -> None:
+    problem = in_mode(problem, deterministic=False)
     found = FLASH3.unsupported_backward(problem, GPU)
     assert found == f"flash3's backward pass {says}"
     assert choose_backward(problem, GPU) is FLASH2
@@ -161,15 +169,44 @@ def test_wide_heads_have_two_blocks_for_128_keys() -> None:
 
 @pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
 def test_it_is_the_first_choice_where_it_runs(deterministic: bool) -> None:
-    for problem in (workload(64, causal=True), structs.replace(workload(128), block_mask=BLOCKS)):
+    for problem in (
+        workload(64, causal=True),
+        workload(256),
+        structs.replace(workload(128), block_mask=BLOCKS),
+    ):
         assert choose_backward(in_mode(problem, deterministic), GPU) is FLASH3
 
 
 @pytest.mark.parametrize("deterministic", [False, True], ids=["any order", "deterministic"])
 def test_heads_are_taken_in_sections_where_tiles_differ_or_wait(deterministic: bool) -> None:
-    """4 MiB a head at N = 4k and head dim 128: 8 heads are 32 MiB."""
+    """4 MiB a head at N = 4k and head dim 128: 8 heads are 32 MiB, 4 where tiles are drawn late."""
     long = structs.replace(workload(128), batch=4, seqlen_q=4096, seqlen_k=4096)
     for causal in (False, True):
         problem = structs.replace(long, causal=causal)
-        expected = 8 if causal or deterministic else 1
+        expected = 8 if deterministic else 4 if causal else 1
         assert flash3_backward.section(in_mode(problem, deterministic)) == expected
+
+
+@pytest.mark.parametrize(
+    ("batch", "seqlen", "group", "expected"),
+    [(2, 8192, 4, 2), (1, 3000, 4, 4), (1, 16384, 4, 1), (2, 8192, 1, 2)],
+    ids=["even", "short", "even already", "a head each"],
+)
+def test_sections_of_grouped_heads_are_wider_where_they_end_more_evenly(
+    batch: int, seqlen: int, group: int, expected: int
+) -> None:
+    problem = structs.replace(
+        workload(128, causal=True), batch=batch, heads=8 * group, kv_heads=8, seqlen_q=seqlen, seqlen_k=seqlen
+    )
+    found = flash3_backward.section(problem)
+    assert found == expected
+    ends = [flash3_backward.last_end(problem, heads) for heads in (1, found)]
+    assert ends[1] <= ends[0]
+
+
+def test_the_last_block_ends_when_its_tiles_do() -> None:
+    """Of 132 and one more tiles alike one comes second; a step is 64 or 80 queries, a tile takes 5 more."""
+    problem = structs.replace(workload(128, causal=True), batch=1, heads=133, seqlen_q=128, seqlen_k=128)
+    assert flash3_backward.last_end(problem, 1) == 2 * (2 + 5)
+    long = structs.replace(problem, heads=2, seqlen_q=800, seqlen_k=800)
+    assert flash3_backward.last_end(long, 2) == 10 + 5
