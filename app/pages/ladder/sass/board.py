@@ -167,7 +167,7 @@ class SassBoard(QWidget):
             return ""
         listing, problem = self.shown.listing, PROBLEMS[wanted.label]
         kernel = listing.kernels[self.head.entry]
-        return annotated_source(listing, wanted.card.name, problem, kernel, self.lines)
+        return annotated_source(listing, wanted.card, problem, kernel, self.lines)
 
     def other_order(self) -> None:
         """Show the instructions in the other order."""
