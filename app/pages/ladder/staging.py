@@ -10,6 +10,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.pages.ladder.board import LadderBoard
 from flashscope.app.pages.ladder.ladder_recording import TITLE, LadderRecording, common_lengths
 from flashscope.app.pages.ladder.sass.board import SassBoard
+from flashscope.app.pages.ladder.stalls.board import StallsBoard
 from flashscope.app.pages.staging import PageStaging
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
@@ -34,6 +35,8 @@ class Ladder(Protocol):
         whole: Whether all lines are on show.
         sass: Whether the machine code is on show, which it is not on a stage.
         sass_board: The machine code.
+        stalls: Whether the stalls are on show.
+        stalls_board: The stalls.
         board: The two sources.
     """
 
@@ -44,6 +47,8 @@ class Ladder(Protocol):
     whole: QCheckBox
     sass: QCheckBox
     sass_board: SassBoard
+    stalls: QCheckBox
+    stalls_board: StallsBoard
     board: LadderBoard
 
     @property
@@ -104,8 +109,10 @@ class LadderStaging(PageStaging[Ladder]):
 
     @property
     def provenance(self) -> Provenance:
-        """The recording's, of the kernel on show; of machine code, that it was compiled."""
+        """The recording's, of the kernel on show; its stalls'; of machine code, that it was compiled."""
         page = self._page
+        if page.stalls.isChecked() and page.stalls_board.shown is not None:
+            return replace(page.stalls_board.shown.provenance, of=f"stalls of {page.kernel}")
         if page.sass.isChecked() and page.sass_board.shown is not None:
             card = page.sass_board.head.card
             return Provenance("compiled", "cuda", f"for {card.name}, not run", of=page.kernel)
@@ -143,6 +150,7 @@ class LadderStaging(PageStaging[Ladder]):
         page, self._seqlen = self._page, stop.seqlen
         page.whole.setChecked(False)
         page.sass.setChecked(False)
+        page.stalls.setChecked(False)
         page.board.set_px(CODE_PX)
         for column in page.board.columns:
             column.take_stage(on=True)
