@@ -42,11 +42,11 @@ def stall_bars(facts: StallFacts) -> LineBars:
     return LineBars(parts, len(PARTS) + 1, lambda count: share_of(count, facts.total))
 
 
-def sampled_lines(profile: StallProfile) -> InstructionLines:
-    """The instructions that were sampled by the lines of their source."""
+def sampled_lines(profile: StallProfile, *, lined: bool) -> InstructionLines:
+    """The instructions that were sampled by the lines of their source; not `lined`: of no line."""
     address, line = profile.address.numpy().tolist(), profile.line.numpy().tolist()
     code = [
-        Instruction(at, text, "", () if home == NO_LINE else (SourcePlace(profile.file, home),))
+        Instruction(at, text, "", () if home == NO_LINE or not lined else (SourcePlace(profile.file, home),))
         for at, text, home in zip(address, profile.text, line, strict=True)
     ]
     return by_line(code, profile.file)

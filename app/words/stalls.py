@@ -8,6 +8,7 @@ from flashscope.app.words.units import ms_text, ratio_text, share_text
 from flashscope.kernels.workload.stalls import ISSUED, StallProfile
 from flashscope.profiles.results.model.stall_facts import StallChange, StallFacts
 
+MOST_NAMED = 4  # reasons of a line
 LEAST = 0.05  # percent: half of the last digit
 
 
@@ -129,7 +130,9 @@ def samples_text(samples: Mapping[str, int], total: int) -> str:
     """Samples of a line or an instruction: how many, of how many, and for which reasons, most first."""
     count = sum(samples.values())
     most = sorted(samples.items(), key=lambda one: (-one[1], one[0]))
-    told = ", ".join(f"{reason_title(reason)} {share_text(part / count)}" for reason, part in most)
+    named = [f"{reason_title(reason)} {share_text(part / count)}" for reason, part in most[:MOST_NAMED]]
+    rest = sum(part for _, part in most[MOST_NAMED:])
+    told = ", ".join([*named, f"others {share_text(rest / count)}"] if rest else named)
     return f"{count:,} samples, {share_text(count / max(1, total))} of all ({told})"
 
 

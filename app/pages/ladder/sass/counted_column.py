@@ -57,9 +57,11 @@ class CountedColumn(CodeColumn):
 
     Signals:
         chosen: The user chose another line (its number, from 0).
+        resized: It has another width.
     """
 
     chosen = Signal(int)
+    resized = Signal()
 
     def __init__(self, name: str, theme: Theme, colours: Callable[[Theme], Sequence[str]], tip: str) -> None:
         super().__init__(name, theme)
@@ -140,6 +142,8 @@ class CountedColumn(CodeColumn):
         """Keep the numbers beside the lines."""
         super().resizeEvent(event)
         self._place_gutter()
+        if event.size().width() != event.oldSize().width():
+            self.resized.emit()
 
     @guarded()
     def changeEvent(self, event: QEvent) -> None:

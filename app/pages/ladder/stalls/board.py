@@ -122,7 +122,7 @@ class StallsBoard(QWidget):
             changed.connect(lambda *_: self._block())
         self.source.chosen.connect(self._choose_line)
         self.code.pointed.connect(self._choose_row)
-        self.split.splitterMoved.connect(lambda *_: self._fit())
+        self.source.resized.connect(self._fit)
         ZOOM.changed.connect(self._size)
         self._size()
         self._block()
@@ -164,17 +164,21 @@ class StallsBoard(QWidget):
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the lines of the source elsewhere."""
+        """Stand side by side where there is room for both."""
         super().resizeEvent(event)
-        self._fit()
+        self._arrange()
 
     def _size(self) -> None:
         self.source.setFont(mono_font(CODE_PX))
+        self._arrange()
         self._fit()
 
-    def _fit(self) -> None:
+    def _arrange(self) -> None:
         narrow = self.width() < px(NARROW_PX)
         self.split.setOrientation(Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal)
+
+    def _fit(self) -> None:
+        """Break the lines of the source elsewhere where it has another width."""
         if self.read is not None and max(LEAST_COLUMNS, self.source.columns) != self._laid:
             line = self.source.line
             self._lay_source()

@@ -48,6 +48,8 @@ def reading_of(profile: StallProfile, before: StallProfile | None) -> Callable[[
         source = None if found is None else ReadSource(found, tokens_of(found.text))
         pair = None if before is None else (before, StallFacts.of(before))
         told = () if pair is None else changes(pair[1], facts)
-        return ReadProfile(profile, facts, sampled_lines(profile), source, pair, told)
+        return ReadProfile(
+            profile, facts, sampled_lines(profile, lined=source is not None), source, pair, told
+        )
 
     return read
