@@ -113,6 +113,7 @@ def stalls_document(profile: StallProfile, others: Sequence[StallProfile]) -> di
         "build": profile.build,
         "entry": profile.entry,
         "interval_cycles": profile.interval,
+        "launches": profile.launches,
         "samples": facts.total,
         "issued": facts.issued,
         "idle": facts.idle,
