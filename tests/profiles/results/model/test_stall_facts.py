@@ -34,7 +34,8 @@ def test_the_counts_are_those_of_the_samples() -> None:
     assert facts.lines == {7: {ISSUED: 3, "wait": 7, "barrier": 10}}
     assert (facts.most, facts.line_of("barrier"), facts.line_of("membar")) == ("barrier", (7, 1.0), None)
     assert (facts.issued, facts.idle) == (0.15, 0.6)
-    assert (facts.plain_ms, facts.sampled) == (0.001, pytest.approx(1.02))
+    assert facts.plain_ms == pytest.approx(0.001)
+    assert facts.sampled == pytest.approx(1.02)
 
 
 def test_a_warp_that_never_waits_has_no_reason() -> None:
