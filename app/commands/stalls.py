@@ -9,13 +9,12 @@ from flashscope.app.commands.local import Events, local_driver
 from flashscope.app.commands.messages import complain, say, say_json
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.figures.stall_source import source_like
+from flashscope.app.words.stall_reasons import reason_line, reason_title
 from flashscope.app.words.stalls import (
     change_text,
     changes_sentence,
     points_text,
     profile_name,
-    reason_line,
-    reason_title,
     sentence,
     taken_text,
 )

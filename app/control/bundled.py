@@ -62,6 +62,11 @@ def stalls_recording() -> Path | None:
     return next((path for path in bundled_sessions() if path.stem == STALLED), None)
 
 
+def stalls_title() -> str:
+    """What that recording is called; empty: this copy has none."""
+    return NAMES[STALLED] if stalls_recording() is not None else ""
+
+
 def counted_recording() -> Path | None:
     """The bundled recording that has hardware counters, and with them something in every view."""
     return next((path for path in bundled_sessions() if path.stem == COUNTED), None)

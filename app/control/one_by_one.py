@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject, Signal
 from flashscope.profiles.engine.contract import Engine
 from flashscope.profiles.wire.events import Event, RequestFailed, StallsProgress, TimelineProgress
 
-Request = TypeVar("Request")
+Asked = TypeVar("Asked")
 
 
-class OneByOne(QObject, Generic[Request]):
+class OneByOne(QObject, Generic[Asked]):
     """Asks for recordings of a kind in turn, and tells what becomes of them.
 
     Attributes:
@@ -39,12 +39,12 @@ class OneByOne(QObject, Generic[Request]):
 
     def __init__(self, engine: Callable[[], Engine], parent: QObject) -> None:
         super().__init__(parent)
-        self.asked: Request | None = None
+        self.asked: Asked | None = None
         self._engine = engine
-        self._waiting: deque[Request] = deque()
+        self._waiting: deque[Asked] = deque()
         self._given_up = False
 
-    def ask(self, requests: Sequence[Request]) -> None:
+    def ask(self, requests: Sequence[Asked]) -> None:
         """Record these, one after the other, after what is asked for already."""
         self._waiting.extend(requests)
         if self.asked is None:
@@ -81,7 +81,7 @@ class OneByOne(QObject, Generic[Request]):
             self._start(self.asked)
         self.changed.emit()
 
-    def _start(self, request: Request) -> None:
+    def _start(self, request: Asked) -> None:
         """Have one recorded."""
         raise NotImplementedError
 

@@ -12,7 +12,7 @@ from flashscope.profiles.results.model.stall_facts import StallFacts
 
 PARTS: Sequence[str] = (
     ISSUED,
-    *("gmma", "barrier", "long_scoreboard", "short_scoreboard", "math_pipe_throttle", "wait"),
+    *("barrier", "long_scoreboard", "short_scoreboard", "wait", "math_pipe_throttle", "dispatch_stall"),
 )
 OTHERS = len(PARTS)
 """The part of all other reasons, behind those that have a colour of their own."""

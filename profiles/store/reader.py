@@ -31,7 +31,7 @@ from flashscope.profiles.store.words import Field, UserWords, read_bookmarks, re
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import Reading, TelemetryStarted
 
-Value = TypeVar("Value", Trace, StageTimeline, StallProfile)
+KeptKind = TypeVar("KeptKind", Trace, StageTimeline, StallProfile)
 BATCH = 1000  # readings: about two milliseconds of work
 
 
@@ -201,9 +201,9 @@ def _converted(rows: list[Row]) -> list[Reading]:
     return [record.reading() for record in msgspec.convert(values, list[ReadingRecord])]
 
 
-def _kept(connection: sqlite3.Connection, kind: type[Value], lost: dict[str, int]) -> list[Value]:
+def _kept(connection: sqlite3.Connection, kind: type[KeptKind], lost: dict[str, int]) -> list[KeptKind]:
     """The values of a kind that are those recorded; `lost` is told the number of others."""
-    place, found = PLACES[kind], list[Value]()
+    place, found = PLACES[kind], list[KeptKind]()
     lost[place.noun] = 0
     for number, (rows, whole) in enumerate(read_batches(connection, place.table)):
         if number >= place.most:

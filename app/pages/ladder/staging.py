@@ -6,13 +6,16 @@ from typing import Protocol
 from msgspec.structs import replace
 from PySide6.QtWidgets import QCheckBox, QWidget
 
+from flashscope.app.control.bundled import stalls_title
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.ladder.board import LadderBoard
 from flashscope.app.pages.ladder.ladder_recording import TITLE, LadderRecording, common_lengths
 from flashscope.app.pages.ladder.sass.board import SassBoard
 from flashscope.app.pages.ladder.stalls.board import StallsBoard
+from flashscope.app.pages.ladder.stalls.stops import scene_of_stalls
 from flashscope.app.pages.staging import PageStaging
 from flashscope.app.stage.blanks import fill
+from flashscope.app.stage.names import STALLS
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.widgets.plain import PlainLabel
@@ -21,6 +24,7 @@ from flashscope.app.words.timelines import NUMPY
 from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.results.model.rows import PointRow
 
+CHANGED = "What changed most in the stalls: {stall-change}. {issued} of the samples issue."
 CODE_PX = 9.6  # 24 pixels, 18 pt, at a stage's least zoom of 250 %
 
 
@@ -89,12 +93,17 @@ class LadderStaging(PageStaging[Ladder]):
     @property
     def settled(self) -> bool:
         """Whether the step's source is on show; of what it gained the sentence waits."""
+        board = self._page.stalls_board
+        if self._page.stalls.isChecked():
+            return board.read is not None and board.chores.idle
         return self._page.board.columns[1].blockCount() > 1
 
     @property
     def scene(self) -> Scene:
         """What the recording measured of the step and its predecessor."""
         page = self._page
+        if page.stalls.isChecked():
+            return scene_of_stalls(page.stalls_board.read)
         if page.recorded is None:
             return Scene(waiting=page.gain.text(), passes=page.passes)
         both = common_lengths(page.members, [name for name in (page.before, page.kernel) if name])
@@ -123,12 +132,14 @@ class LadderStaging(PageStaging[Ladder]):
     @property
     def source(self) -> str:
         """The recording's name; of the kernels in NumPy, which it does not have, what they are."""
+        if self._page.stalls.isChecked():
+            return stalls_title()
         return NUMPY if self._page.label == NUMPY else TITLE
 
     @property
     def exhibits(self) -> Sequence[QWidget]:
         """The two columns."""
-        return self._page.board.columns
+        return () if self._page.stalls.isChecked() else self._page.board.columns
 
     @property
     def stop(self) -> Stop:
@@ -141,7 +152,8 @@ class LadderStaging(PageStaging[Ladder]):
             kernels=tuple(name for name in (page.before, page.kernel) if name),
             curve=page.label,
             seqlen=self.scene.seqlen,
-            sentence=f"{page.kernel}: {{idea}}.{gained}",
+            mode=STALLS if page.stalls.isChecked() else "",
+            sentence=CHANGED if page.stalls.isChecked() else f"{page.kernel}: {{idea}}.{gained}",
         )
 
     def show_stop(self, stop: Stop) -> None:
@@ -150,7 +162,8 @@ class LadderStaging(PageStaging[Ladder]):
         page, self._seqlen = self._page, stop.seqlen
         page.whole.setChecked(False)
         page.sass.setChecked(False)
-        page.stalls.setChecked(False)
+        page.stalls.setChecked(stop.mode == STALLS)
+        page.stalls_board.take_stage(on=True)
         page.board.set_px(CODE_PX)
         for column in page.board.columns:
             column.take_stage(on=True)
@@ -165,6 +178,7 @@ class LadderStaging(PageStaging[Ladder]):
         super().leave()
         self._seqlen = None
         self._page.board.set_px()
+        self._page.stalls_board.take_stage(on=False)
         self._page.show_step("", "")
         for column in self._page.board.columns:
             column.take_stage(on=False)

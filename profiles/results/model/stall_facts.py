@@ -9,7 +9,7 @@ import numpy as np
 
 from flashscope.kernels.workload.stalls import ISSUED, NO_LINE, StallProfile
 
-Samples = Counter[str]
+StallCounts = Counter[str]
 """Samples by reason."""
 
 
@@ -29,9 +29,9 @@ class StallFacts:
     """
 
     total: int
-    reasons: Samples
-    lines: Mapping[int, Samples] = field(repr=False)
-    instructions: Sequence[Samples] = field(repr=False)
+    reasons: StallCounts
+    lines: Mapping[int, StallCounts] = field(repr=False)
+    instructions: Sequence[StallCounts] = field(repr=False)
     issued: float
     idle: float
     plain_ms: float
@@ -43,7 +43,7 @@ class StallFacts:
         samples = profile.samples.numpy()
         total = int(samples.sum())
         instructions = [_counted(profile.reasons, row) for row in samples]
-        lines: dict[int, Samples] = {}
+        lines: dict[int, StallCounts] = {}
         for line, counted in zip(profile.line.numpy().tolist(), instructions, strict=True):
             if line != NO_LINE and counted:
                 lines.setdefault(line, Counter()).update(counted)
@@ -96,5 +96,5 @@ def changes(before: StallFacts, after: StallFacts) -> list[StallChange]:
     return sorted(found, key=lambda one: (-abs(one.change), one.reason))
 
 
-def _counted(reasons: Sequence[str], row: "np.ndarray[tuple[int], np.dtype[np.int32]]") -> Samples:
+def _counted(reasons: Sequence[str], row: "np.ndarray[tuple[int], np.dtype[np.int32]]") -> StallCounts:
     return Counter({reasons[at]: int(row[at]) for at in np.flatnonzero(row).tolist()})

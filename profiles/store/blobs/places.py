@@ -16,7 +16,7 @@ from flashscope.profiles.store.schema import MAX_STALLS, MAX_TIMELINES, MAX_TRAC
 Keepable: TypeAlias = Trace | StageTimeline | StallProfile
 
 
-class Place(NamedTuple):
+class ValuePlace(NamedTuple):
     """Where values of a kind stand.
 
     Attributes:
@@ -37,10 +37,10 @@ class Place(NamedTuple):
 
 
 _pack = msgspec.msgpack.encode
-PLACES: dict[type[Keepable], Place] = {
-    Trace: Place("trace", "traces", "trace", MAX_TRACES, _pack, decode_trace),
-    StageTimeline: Place("timeline", "timelines", "timeline", MAX_TIMELINES, _pack, decode_timeline),
-    StallProfile: Place(
+PLACES: dict[type[Keepable], ValuePlace] = {
+    Trace: ValuePlace("trace", "traces", "trace", MAX_TRACES, _pack, decode_trace),
+    StageTimeline: ValuePlace("timeline", "timelines", "timeline", MAX_TIMELINES, _pack, decode_timeline),
+    StallProfile: ValuePlace(
         "stall profile", "stall_profiles", "profile", MAX_STALLS, encode_stalls, decode_stalls
     ),
 }

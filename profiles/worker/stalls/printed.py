@@ -41,7 +41,7 @@ class SampledInstruction(NamedTuple):
     idle: int
 
 
-class SampledKernel(NamedTuple):
+class PrintedLaunch(NamedTuple):
     """A launch that was sampled.
 
     Attributes:
@@ -60,20 +60,20 @@ class SampledKernel(NamedTuple):
         return sum(sum(one.samples) for one in self.instructions)
 
 
-def read_samples(printed: str) -> list[SampledKernel]:
+def read_samples(printed: str) -> list[PrintedLaunch]:
     """The launches of a source page (`--page source --csv`), in their order.
 
     Raises:
         UnreadableError: There is none, or a line of one is no instruction with its samples.
     """
-    kernels: list[SampledKernel] = []
+    kernels: list[PrintedLaunch] = []
     entry, columns = "", _Columns({}, {}, -1, -1)
     for line in _table(printed):
         if line[0] == NAME:
             entry = line[1] if len(line) > 1 else ""
         elif ADDRESS in line and SOURCE in line:
             columns = _Columns.of(line)
-            kernels.append(SampledKernel(entry, tuple(columns.samples), []))
+            kernels.append(PrintedLaunch(entry, tuple(columns.samples), []))
         elif kernels:
             kernels[-1].instructions.append(columns.read(line, kernels[-1].instructions))
     if not kernels:

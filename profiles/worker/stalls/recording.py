@@ -47,7 +47,7 @@ TIMEOUT_S, TICK_S = 240.0, 0.05
 GRACE_S = 5.0  # for what was killed to be gone
 MAIN = "flashscope.profiles.worker.stalls.launched:main"
 SAMPLER = "Nsight Compute"
-SAMPLING = ("--warp-sampling-interval", "2")  # 2^(5 + 2) cycles
+SAMPLING = ("--warp-sampling-interval", "0")  # as often as the GPU can: every 256 cycles on an H100
 LOST = "Nsight Compute lost samples ({bytes:.0f} bytes): its buffer was full. Choose a shorter sequence."
 UNREADABLE = "Nsight Compute printed something else than is known of it: {why}."
 NO_CARD = "There is no build for the {name} (compute capability {capability})."
@@ -73,7 +73,7 @@ def record_stalls(request: StallRequest, link: Link) -> StallProfile:
     ncu = find_ncu()
     if ncu is None:
         raise DeviceUnavailableError(MISSING)
-    steps, card = Steps(link), _card(device)
+    steps, card = StallSteps(link), _card(device)
     with tempfile.TemporaryDirectory(prefix="flashscope-") as place:
         folder = Path(place)
         report = folder / "samples.ncu-rep"
@@ -188,7 +188,7 @@ def read_plain(printed: str) -> list[int]:
     raise UnreadableError("the launches that are not watched were not timed")
 
 
-class Steps:
+class StallSteps:
     """Tells the engine how far it is, and whether to go on.
 
     Args:

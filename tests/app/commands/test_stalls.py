@@ -15,12 +15,11 @@ from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.profiles.store import load
 from flashscope.profiles.store.keeping import keep
 from flashscope.profiles.wire.events import Event, RequestFailed, StallsProgress, StallsReady
-from tests.app.stall_profiles import LINES, profile
+from tests.app.stall_profiles import FEWER, LINES, profile
 from tests.profiles.store import builders
 
 Printed = pytest.CaptureFixture[str]
 SESSION = builders.plan_started().session_id
-FEWER = ((10, 0, 5, 0), (20, 60, 0, 0), (5, 0, 0, 0), (0, 0, 0, 0))
 
 
 @pytest.fixture

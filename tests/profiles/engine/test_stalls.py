@@ -6,7 +6,13 @@ from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.profiles.results.model.stall_facts import StallFacts
-from flashscope.profiles.wire.events import PlanFinished, PointStarted, RequestFailed, StallsProgress, StallsReady
+from flashscope.profiles.wire.events import (
+    PlanFinished,
+    PointStarted,
+    RequestFailed,
+    StallsProgress,
+    StallsReady,
+)
 from flashscope.profiles.worker.ncu_tool import find_ncu
 from tests.profiles.engine.conftest import Gate
 from tests.profiles.engine.test_control import LONG

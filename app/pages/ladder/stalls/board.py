@@ -157,6 +157,13 @@ class StallsBoard(QWidget):
         if self.read is not None:
             self.head.show_legend(self.read, theme)
 
+    def take_stage(self, *, on: bool) -> None:
+        """Show on a stage where the stalls went, and elsewhere all there is to work with."""
+        for part in (self.head, self.detail):
+            part.setVisible(not on)
+        self.head.view.buttons["changes" if on else "code"].setChecked(True)
+        self.table.take_stage(on=on)
+
     def other_order(self) -> None:
         """Show the instructions in the next order."""
         keys = list(self.head.order.buttons)

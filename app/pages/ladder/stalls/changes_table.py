@@ -8,9 +8,11 @@ from flashscope.app.look.stall_colours import stall_colours
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.ladder.stalls.reading import ReadProfile
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, escaped, set_tip
-from flashscope.app.words.stalls import change_text, changes_sentence, points_text, reason_line, reason_title
+from flashscope.app.words.stall_reasons import reason_line, reason_title
+from flashscope.app.words.stalls import change_text, changes_sentence, points_text
 
 NAME, TIP = "Where the stalls went", "Of all samples of a launch, the share of each reason"
+MOST_STAGED = 7  # rows
 REASON, BEFORE, AFTER, CHANGE, MEANING = range(5)
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -26,6 +28,7 @@ class ChangesTable(QScrollArea):
         super().__init__(widgetResizable=True)
         self._theme = theme
         self._read: ReadProfile | None = None
+        self._most: int | None = None  # rows; None: all
         self.setAccessibleName(NAME)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.words = PlainLabel(wordWrap=True)
@@ -51,6 +54,12 @@ class ChangesTable(QScrollArea):
         self._theme = theme
         self._write()
 
+    def take_stage(self, *, on: bool) -> None:
+        """Show on a stage the largest changes alone, without the sentence: the stop has its own."""
+        self._most = MOST_STAGED if on else None
+        self.words.setVisible(not on)
+        self._write()
+
     def show_read(self, read: ReadProfile | None) -> None:
         """Show what became of each reason; nothing where there is no step before to compare with."""
         self._read = read
@@ -63,7 +72,7 @@ class ChangesTable(QScrollArea):
 
     def _write(self) -> None:
         read = self._read
-        changes = read.changes if read is not None else ()
+        changes = read.changes[: self._most] if read is not None else ()
         if read is not None and read.before is not None and changes:
             after = read.profile, read.facts
             self.words.setText(changes_sentence(read.before, after, changes[0]))

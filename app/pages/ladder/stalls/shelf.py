@@ -66,16 +66,12 @@ class StallShelf(QObject):
     def of(self, kernel: str, label: str) -> list[Shelved]:
         """Those of a kernel on the problems of a label: what was sampled here last, first."""
         there = (*reversed(self.sampled), *reversed(self.kept), *self.bundled)
-        return [one for one in there if _is_of(one.profile, kernel, label)]
+        return [one for one in there if is_of(one.profile, kernel, label)]
 
     def beside(self, shelved: Shelved, kernel: str) -> Shelved | None:
         """The profile of another kernel on the same problem and device, of the same place if it can be."""
-        profile, label = shelved.profile, label_of(shelved.profile.request.problem)
-        found = [
-            one
-            for one in self.of(kernel, label)
-            if one.profile.request.problem == profile.request.problem and one.profile.device == profile.device
-        ]
+        there = self.of(kernel, label_of(shelved.profile.request.problem))
+        found = [one for one in there if alike(one.profile, shelved.profile, kernel)]
         return min(found, key=lambda one: one.provenance != shelved.provenance, default=None)
 
     def is_fresh(self, shelved: Shelved) -> bool:
@@ -128,14 +124,17 @@ def read_bundled() -> tuple[Shelved, ...]:
         return ()
 
 
-def _is_of(profile: StallProfile, kernel: str, label: str) -> bool:
+def is_of(profile: StallProfile, kernel: str, label: str) -> bool:
+    """Whether a profile is of this kernel on the problems of a label."""
     problem = profile.request.problem
-    return (
-        profile.request.kernel == kernel
-        and label in PROBLEMS
-        and _plain(problem)
-        and label_of(problem) == label
-    )
+    known = label in PROBLEMS and _plain(problem) and label_of(problem) == label
+    return known and profile.request.kernel == kernel
+
+
+def alike(profile: StallProfile, other: StallProfile, kernel: str) -> bool:
+    """Whether a profile is of this kernel, on the other's problem and device."""
+    asked, device = profile.request, profile.device
+    return (asked.kernel, asked.problem, device) == (kernel, other.request.problem, other.device)
 
 
 def _plain(problem: Problem) -> bool:

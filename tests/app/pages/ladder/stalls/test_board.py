@@ -24,11 +24,10 @@ from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.profiles.wire.events import RequestFailed, StallsProgress, StallsReady
 from tests.app.fakes import GPU_MACHINE
 from tests.app.rig import Rig
-from tests.app.stall_profiles import DEVICE, LINES, SAMPLES, TEXTS, profile
+from tests.app.stall_profiles import DEVICE, FEWER, LINES, SAMPLES, TEXTS, profile
 
 LABEL = "d 64, no mask"
 DENIED = "Only administrators may read counters (ERR_NVGPUCTRPERM): run as root."
-FEWER = ((10, 0, 5, 0), (20, 60, 0, 0), (5, 0, 0, 0), (0, 0, 0, 0))
 
 
 @pytest.fixture
