@@ -22,7 +22,7 @@ REASONS: Mapping[str, StallWords] = {
     ISSUED: StallWords("selected", "No stall: the warp issues its instruction in this cycle."),
     "barrier": StallWords(
         "barrier",
-        "The warp waits for others of its block at a barrier, and on Hopper also for products of its warpgroup.",
+        "The warp waits for others of its block, or on Hopper for products of its warpgroup (wgmma).",
     ),
     "warpgroup_arrive": StallWords(
         "warpgroup arrive",
@@ -30,11 +30,11 @@ REASONS: Mapping[str, StallWords] = {
     ),
     "long_scoreboard": StallWords(
         "long scoreboard",
-        "The warp waits for data from global or local memory, and on Hopper also at an mbarrier, as for the TMA.",
+        "The warp waits for data from global or local memory, or on Hopper at an mbarrier (TMA).",
     ),
     "short_scoreboard": StallWords(
         "short scoreboard",
-        "The warp waits for shared memory, for an exponential (MUFU), or for another thread's value (shuffle).",
+        "The warp waits for shared memory, an exponential (MUFU), or a shuffle among its threads.",
     ),
     "math_pipe_throttle": StallWords(
         "math pipe throttle", "The arithmetic unit that the instruction takes is busy with others."

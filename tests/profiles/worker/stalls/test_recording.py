@@ -1,11 +1,12 @@
 """Sampling with a program in ncu's place: what it prints is joined, what it refuses told, and it ends."""
 
-import os
 import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from flashscope.kernels.cuda.reading.cards import CARDS
@@ -192,11 +193,13 @@ class Waiting(Link):
 
 
 def gone(number: int) -> bool:
-    """Whether a process has ended; one that nobody waits for is a zombie."""
+    """Whether a process has ended, or does so now; one that nobody waits for is a zombie."""
     try:
-        os.kill(number, 0)
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except (ProcessLookupError, FileNotFoundError):
+        process = psutil.Process(number)
+        with suppress(psutil.TimeoutExpired):
+            process.wait(0 if process.status() == psutil.STATUS_ZOMBIE else 5)
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
         return True
 
 
