@@ -84,6 +84,12 @@ class SassList(QListView):
             self.setCurrentIndex(self.code.index(row))
             self.scrollTo(self.code.index(row), QAbstractItemView.ScrollHint.PositionAtCenter)
 
+    def look_at(self, at: int) -> None:
+        """Bring an instruction into the middle; the current row stays."""
+        row = self.code.row_of(at)
+        if row is not None:
+            self.scrollTo(self.code.index(row), QAbstractItemView.ScrollHint.PositionAtCenter)
+
     @property
     def current(self) -> SassRow | None:
         """The current row."""

@@ -260,6 +260,15 @@ class StallsBoard(QWidget):
         if place is not None and not changes and read.source is not None:
             self.source.look_at(place[0] - 1)
             self._choose_line(place[0] - 1)
+            self._show_hottest(read, place[0])
+
+    def _show_hottest(self, read: ReadProfile, line: int) -> None:
+        """Bring into sight the instruction of a line that has most samples; of all, where they come first."""
+        if self.head.order.current == "samples":
+            self.code.scrollToTop()
+            return
+        through = read.lines.through.get(line, ())
+        self.code.look_at(max(through, key=lambda at: sum(read.facts.instructions[at].values()), default=0))
 
     def _say(self) -> None:
         """Say why there is nothing to show."""

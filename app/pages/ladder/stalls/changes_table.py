@@ -12,7 +12,7 @@ from flashscope.app.words.stall_reasons import reason_line, reason_title
 from flashscope.app.words.stalls import change_text, changes_sentence, points_text
 
 NAME, TIP = "Where the stalls went", "Of all samples of a launch, the share of each reason"
-MOST_STAGED = 7  # rows
+MOST_STAGED = 5  # rows
 REASON, BEFORE, AFTER, CHANGE, MEANING = range(5)
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -37,7 +37,7 @@ class ChangesTable(QScrollArea):
         self._grid = QGridLayout(table)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(20)
-        self._grid.setVerticalSpacing(3)
+        self._grid.setVerticalSpacing(5)
         self._grid.setColumnStretch(MEANING, 1)
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 8, 0)

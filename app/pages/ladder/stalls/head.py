@@ -34,6 +34,7 @@ SAMPLE, GIVE_UP, KEEP = "ladder.sample", "ladder.give-up", "ladder.keep"
 SAMPLE_WORDS = "Sample the stalls of the kernel and of the step before on this machine's GPU"
 KEEP_WORDS = "Keep in the session on show"
 STEPS = ("compiling with lines", "launching under ncu", "sampling", "reading the samples")
+IDLE = "While nothing issued: samples in cycles in which no warp of that quarter of the SM did."
 LEGEND_PX, BAR_PX = 380, 90
 
 
@@ -150,7 +151,6 @@ class StallsHead(QWidget):
             for at in range(OTHERS + 1)
             if parts[at]
         ]
-        idle = f"no warp of a quarter of the SM issues: {share_text(read.facts.idle)}"
-        self.legend.setText("&nbsp; ".join([*marks, f"· {idle}"]))
+        self.legend.setText("&nbsp; ".join([*marks, f"· {share_text(read.facts.idle)} while nothing issued"]))
         told = (f"{reason_title(one)}: {reason_line(one)}" for one in read.facts.reasons)
-        set_tip(self.legend, "\n".join(told))
+        set_tip(self.legend, "\n".join([IDLE, *told]))
