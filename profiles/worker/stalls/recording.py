@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -23,8 +23,8 @@ from flashscope.kernels.workload.errors import DeviceUnavailableError, Unsupport
 from flashscope.kernels.workload.stalls import StallProfile, StallRequest, text_digest
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.wire.events import StallsProgress
+from flashscope.profiles.wire.messages import Message
 from flashscope.profiles.wire.process import python_command
-from flashscope.profiles.worker.child import Link
 from flashscope.profiles.worker.ncu_tool import MISSING, find_ncu, why_refused
 from flashscope.profiles.worker.stalls.joining import joined
 from flashscope.profiles.worker.stalls.printed import (
@@ -53,10 +53,25 @@ UNREADABLE = "Nsight Compute printed something else than is known of it: {why}."
 NO_CARD = "There is no build for the {name} (compute capability {capability})."
 
 
-def record_stalls(request: StallRequest, link: Link) -> StallProfile:
+class StepLink(Protocol):
+    """What the engine's link has of use here."""
+
+    def send(self, message: Message) -> None:
+        """Say something to the engine."""
+
+    def check(self, timeout_s: float = 0) -> None:
+        """Go on, or raise to give up; a timeout waits for so long whether to."""
+
+
+def record_stalls(request: StallRequest, link: StepLink, listing: BuildListing | None = None) -> StallProfile:
     """Launch a kernel's timed build once under Nsight Compute, which samples where its warps stand.
 
     It says StallsProgress between its steps, and listens to the engine while ncu runs.
+
+    Args:
+        request: What to sample.
+        link: The engine.
+        listing: The build with lines, None: it is made first.
 
     Raises:
         InputError: It is no kernel of ours with a source in CUDA.
@@ -78,7 +93,7 @@ def record_stalls(request: StallRequest, link: Link) -> StallProfile:
         folder = Path(place)
         report = folder / "samples.ncu-rep"
         steps.next()
-        listing = listing_of(request.kernel, problem, card, folder)
+        listing = listing or listing_of(request.kernel, problem, card, folder)
         steps.next()
         alone = _answered(alone_command(ncu, request), link)
         steps.next()
@@ -195,7 +210,7 @@ class StallSteps:
         link: The engine.
     """
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: StepLink) -> None:
         self._link, self._done = link, 0
 
     def next(self) -> None:
@@ -216,7 +231,7 @@ def _card(device: Device) -> GpuCard:
     return card
 
 
-def _answered(command: Sequence[str], link: Link) -> str:
+def _answered(command: Sequence[str], link: StepLink) -> str:
     """What ncu prints; may be given up meanwhile.
 
     Raises:
@@ -245,7 +260,7 @@ def _answered(command: Sequence[str], link: Link) -> str:
     return told
 
 
-def _await(process: subprocess.Popen[bytes], link: Link) -> None:
+def _await(process: subprocess.Popen[bytes], link: StepLink) -> None:
     """Return when a process has ended.
 
     Raises:

@@ -78,7 +78,7 @@ def program(folder: Path, text: str) -> None:
 
 
 def record(link: Link) -> Any:
-    return recording.record_stalls(REQUEST, link)  # type: ignore[arg-type]  # a link that needs no pipe
+    return recording.record_stalls(REQUEST, link)
 
 
 def test_what_ncu_prints_is_joined_with_the_lines_and_each_step_is_told(place: Path) -> None:
