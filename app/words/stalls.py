@@ -33,7 +33,7 @@ def sentence(profile: StallProfile, facts: StallFacts, source: Sequence[str] | N
     if place is not None and source is not None:
         line, share = place
         words = source[line - 1].strip() if line <= len(source) else ""
-        told += f", most of these ({share_text(share)}) at line {line}{words and ': '}{words}"
+        told += f", of these {share_text(share)} at line {line}{words and ': '}{words}"
     return f"{told} · {share_text(facts.issued)} issue an instruction."
 
 

@@ -1,6 +1,7 @@
 """Stalls in Source: samples beside lines and instructions, what they say, and what a step changed."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -18,6 +19,7 @@ from flashscope.app.pages.ladder.source_diff import PROBLEMS
 from flashscope.app.pages.ladder.stalls import shelf
 from flashscope.app.pages.ladder.stalls.board import NO_GPU, NO_PYTHON, OTHER_SOURCE, StallsBoard
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.stage.story import Stop, Story
 from flashscope.app.words.provenance import Provenance
 from flashscope.app.words.timelines import NUMPY
 from flashscope.kernels.workload.stalls import StallProfile
@@ -99,7 +101,7 @@ def test_the_sentence_names_the_reason_with_most_samples_its_line_and_what_issue
     assert board.read.text is not None
     line = board.read.text[LINES[1] - 1].strip()
     assert board.head.words.text() == (
-        f"flash3-b: 50.0 % of the samples stall for “barrier”, most of these (100 %) at line {LINES[1]}: "
+        f"flash3-b: 50.0 % of the samples stall for “barrier”, of these 100 % at line {LINES[1]}: "
         f"{line} · 25.0 % issue an instruction."
     )
     told = board.head.taken.text()
@@ -266,6 +268,25 @@ def test_sampling_that_is_given_up_says_nothing(
     rig.engine.say([RequestFailed(request="stalls", reason="It was cancelled.")])
     qtbot.waitUntil(lambda: not board.head.sample.isHidden())
     assert "cancelled" not in board.notice.text()
+
+
+def test_a_stop_shows_where_the_stalls_went_and_gives_back_what_was_there(
+    window: MainWindow, page: LadderPage, qtbot: QtBot
+) -> None:
+    board = page.stalls_board
+    stop = Stop("ladder", kernels=("flash3-b",), curve=LABEL, mode="stalls")
+    window.stage.enter(Story(Path("a.toml"), "A story", (stop,)))
+    qtbot.waitUntil(lambda: page.staging.settled and bool(board.table.texts))
+    assert (board.stack.currentWidget() is board.table, board.head.isVisible()) == (True, False)
+    assert page.staging.sentence == (
+        "What changed most in the stalls: long scoreboard, 5.00 % to 20.0 %. 25.0 % of the samples issue."
+    )
+    assert page.staging.stop.mode == "stalls"
+    assert page.staging.exhibits == ()
+    window.stage.leave()
+    window.show_page("ladder")
+    qtbot.waitUntil(lambda: not page.stalls.isChecked())
+    assert (board.head.isHidden(), board.head.view.current, page.board.isVisible()) == (False, "code", True)
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
