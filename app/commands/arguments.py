@@ -11,6 +11,7 @@ import click
 
 from flashscope.home import in_home
 from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.kernels.cuda.reading.step import steps_of
 from flashscope.profiles.plan.choice import Declared
 from flashscope.profiles.plan.read import read_kernels
 from flashscope.profiles.results.quantities.quantity import Quantity
@@ -76,6 +77,16 @@ def peers(text: str) -> tuple[str, ...]:
     names = read_kernels(text)
     if names == (AUTO,):
         raise ValueError(f"{AUTO} is a choice, not a kernel: name one, or several separated by commas")
+    return names
+
+
+def sampled_kernels(text: str) -> tuple[str, ...]:
+    """Names of kernels of the ladder that have a source in CUDA; none where there is no text."""
+    names = peers(text) if text else ()
+    there = steps_of("forward")
+    for name in names:
+        if name not in there:
+            raise ValueError(f"{name} has no source in CUDA of its own; there are {', '.join(there)}")
     return names
 
 

@@ -49,7 +49,7 @@ def _print_sass(kernel: str, problem: Problem, card: GpuCard) -> None:
         build = listing_of(kernel, problem, card, Path(folder))
     for one in build.kernels:
         lines = by_line(one.instructions, build.source.file)
-        print_code(annotated_source(build, card.name, problem, one, lines), "cuda")
+        print_code(annotated_source(build, card, problem, one, lines), "cuda")
 
 
 def _print_both(before: StepSource, after: StepSource, form: str | None) -> None:

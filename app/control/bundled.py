@@ -9,7 +9,7 @@ from flashscope.profiles.store import SUFFIX, SessionFileError
 BUNDLED = ASSETS / "sessions"
 # The lesson, the ladder beside libraries, all that is counted; few query rows, few tiles, gradients;
 # the libraries on another GPU, and FlashAttention-3's own build there; rates of its caches; traces of timed
-# kernels; timelines.
+# kernels; timelines; stalls.
 NAMES = {
     "h200-standard-flash2": "H200 standard and flash2",
     "h200-peers": "H200 beside libraries",
@@ -21,11 +21,12 @@ NAMES = {
     "h100-flash-attn-3": "H100 beside FlashAttention-3",
     "h100-caches": "H100 caches",
     "h100-inside": "H100 inside flash2 and flash3",
+    "h100-stalls": "H100 stalls of flash2 and flash3",
     "cpu-timelines": "CPU timelines of flash1 and flash2",
 }
-COUNTED, INSIDE, CLOCKED = "h200-traffic", "h100-inside", "cpu-timelines"
+COUNTED, INSIDE, CLOCKED, STALLED = "h200-traffic", "h100-inside", "cpu-timelines", "h100-stalls"
 # For one view each, which leads to it, or like another one, and in the Library alone.
-SPECIAL = {"h100-caches", INSIDE, CLOCKED, "h100-flash-attn-3"}
+SPECIAL = {"h100-caches", INSIDE, CLOCKED, STALLED, "h100-flash-attn-3"}
 BACKWARD, DECODING = "h200-backward", "h200-decode"
 # In problems.
 ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers", "h100-flash-attn-3"}
@@ -54,6 +55,16 @@ def inside_title() -> str:
 def clocked_recording() -> Path | None:
     """The bundled recording that has timelines."""
     return next((path for path in bundled_sessions() if path.stem == CLOCKED), None)
+
+
+def stalls_recording() -> Path | None:
+    """The bundled recording that has stall profiles."""
+    return next((path for path in bundled_sessions() if path.stem == STALLED), None)
+
+
+def stalls_title() -> str:
+    """What that recording is called; empty: this copy has none."""
+    return NAMES[STALLED] if stalls_recording() is not None else ""
 
 
 def counted_recording() -> Path | None:

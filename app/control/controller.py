@@ -19,6 +19,7 @@ from flashscope.app.control.playback import Clock
 from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.control.showing import Showing
 from flashscope.app.control.shown_words import ShownWords
+from flashscope.app.control.stalls import Stalls
 from flashscope.app.control.timelines import Timelines
 from flashscope.app.words.progress import NS
 from flashscope.app.words.provenance import Provenance, of_machine, of_session
@@ -76,6 +77,7 @@ class Controller(Showing):
         queue: The sweeps that wait for their turn.
         unasked: Whether the sweep that runs, or the last one, began by itself: its turn had come.
         timelines: What is recorded of when a kernel does what.
+        stalls: What is sampled of where the warps of a launch stand.
         cuts: Has cuts of kernels compiled.
         live: What is launched in slow motion.
         keeping: Writes into the session on show what was recorded in Inside.
@@ -139,7 +141,9 @@ class Controller(Showing):
         self._bridge.arrived.connect(self._take_live)
         self._driver = Driver(make_engine, self._bridge.push)
         self.timelines = Timelines(lambda: self._driver.engine, self)
-        self.timelines.failed.connect(self.error_raised)
+        self.stalls = Stalls(lambda: self._driver.engine, self)
+        for asked in (self.timelines, self.stalls):
+            asked.failed.connect(self.error_raised)
         self.cuts = CutWork(self)
         self.cuts.failed.connect(self.error_raised)
         self.live = LiveLaunch(lambda: self._driver.engine, self)
@@ -321,7 +325,7 @@ class Controller(Showing):
                 self.trace_ready.emit(one.trace)  # it belongs to no session
                 continue
             if not isinstance(one, FileMade | FileTrouble) and (
-                self.timelines.take(one) or self.live.take(one)
+                self.timelines.take(one) or self.stalls.take(one) or self.live.take(one)
             ):
                 continue
             self._driver.take(one)

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from flashscope.app.figures.instruction_lines import InstructionLines
-from flashscope.app.words.sass import build_text, listed_text, takes_text
+from flashscope.app.words.sass import build_text, listed_text, occupancy_text, takes_text
+from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.cuda.sass.listing import BuildListing, KernelListing
 from flashscope.kernels.workload.problem import Problem
 
@@ -12,7 +13,7 @@ INDENT = " " * (MARGIN + 6)
 
 
 def annotated_source(
-    build: BuildListing, card: str, problem: Problem, kernel: KernelListing, lines: InstructionLines
+    build: BuildListing, card: GpuCard, problem: Problem, kernel: KernelListing, lines: InstructionLines
 ) -> str:
     """The source with the instructions of one of its kernels.
 
@@ -23,7 +24,8 @@ def annotated_source(
         kernel: One of the build's.
         lines: Its instructions.
     """
-    head = (build.source.heading, build_text(build, card, problem), takes_text(kernel))
+    told = build_text(build, card.name, problem), takes_text(kernel), occupancy_text(kernel, card)
+    head = (build.source.heading, *told)
     body = _lines(build.source.text.splitlines(), build.source.file, lines)
     return "\n".join([*(f"// {one}" for one in head), "", *body]) + "\n"
 

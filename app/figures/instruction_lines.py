@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flashscope.kernels.cuda.sass.disassembly import Instruction, SourcePlace
+from flashscope.kernels.cuda.sass.disassembly import Instruction, SourcePlace, home_of
 from flashscope.kernels.cuda.sass.kinds import kind_of
 
 Kinds = Counter[int]
@@ -50,7 +50,7 @@ def by_line(code: Sequence[Instruction], file: str) -> InstructionLines:
         file: The source on show.
     """
     kinds = [kind_of(one.text) for one in code]
-    homes = [_home(one, file) for one in code]
+    homes = [home_of(one, file) for one in code]
     groups: dict[SourcePlace | None, list[int]] = {}
     through: dict[int, list[int]] = {}
     counts: dict[int, Kinds] = {}
@@ -62,11 +62,6 @@ def by_line(code: Sequence[Instruction], file: str) -> InstructionLines:
             counts.setdefault(home.line, Counter())[kind] += 1
     ordered = {home: groups[home] for home in sorted(groups, key=lambda home: _order(home, file))}
     return InstructionLines(code, kinds, homes, ordered, through, counts, Counter(kinds))
-
-
-def _home(one: Instruction, file: str) -> SourcePlace | None:
-    own = next((place for place in one.places if place.file == file), None)
-    return own or (one.places[-1] if one.places else None)
 
 
 def _order(home: SourcePlace | None, file: str) -> tuple[int, str, int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from flashscope.app.stage.numbers import NUMBERS, OF_TIMELINE
+from flashscope.app.stage.numbers import NUMBERS, OF_STALLS, OF_TIMELINE
 from flashscope.app.stage.scene import Scene
 from flashscope.app.words.kinds import words_of
 from flashscope.app.words.units import bytes_text, ms_text, ratio_text, seqlen_text
@@ -168,10 +168,11 @@ def _figure(blank: Blank, quantity: Quantity, scene: Scene) -> str:
 
 def _number(blank: Blank, scene: Scene) -> str:
     name = blank.what
-    if name in OF_TIMELINE:
-        name = f"{name} of {blank.kernel or scene.kernel}"
-        if name not in scene.numbers:
-            raise Unknown(f"No timeline on show tells {name}.")
+    for names, what in ((OF_TIMELINE, "No timeline on show tells"), (OF_STALLS, "No stalls on show tell")):
+        if blank.what in names:
+            name = f"{blank.what} of {blank.kernel or scene.kernel}"
+            if name not in scene.numbers:
+                raise Unknown(f"{what} {name}.")
     if name not in scene.numbers:
         raise Unknown("This step is still being computed.")
     return scene.numbers[name]

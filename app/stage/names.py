@@ -8,6 +8,8 @@ from flashscope.kernels.workload.errors import InputError
 SAID = 80  # characters of a name that are said of it
 MEMORIES = "memories"
 """The mode of the Roofline that shows the memories of its device."""
+STALLS = "stalls"
+"""The mode of Source that shows where the stalls of a step went."""
 
 
 def presets() -> Sequence[str]:
@@ -21,6 +23,8 @@ def modes(page: str) -> Sequence[str]:
     """The modes that a page has."""
     if page == "roofline":
         return (MEMORIES,)
+    if page == "ladder":
+        return (STALLS,)
     from flashscope.app.stepper.modes import MODES  # noqa: PLC0415 - as above
 
     return [mode.key for mode in MODES]

@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flashscope.app.stepper.numbers import number, power
+from flashscope.app.words.stall_reasons import reason_title
 from flashscope.app.words.units import digits, ms_text, share_text
 
 if TYPE_CHECKING:
     from flashscope.app.stepper.step_view import StepView
     from flashscope.kernels.workload.timeline import StageTimeline
+    from flashscope.profiles.results.model.stall_facts import StallChange, StallFacts
     from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 
 OF_STEP = ("step", "steps", "tile", "tiles", "exact", "error")
@@ -18,13 +20,16 @@ NS_IN_MS = 1e6
 EXPONENTS = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 OF_LANES = ("moved-standard", "moved-flash1", "moved-flash2", "moved-ratio")
 OF_TIMELINE = ("span", "waits", "covered", "imbalance", "tail", "idle", "rows")
-NUMBERS = (*OF_STEP, *OF_ROW, *OF_LANES, *OF_TIMELINE)
+OF_STALLS = ("stall", "stall-share", "stall-change", "issued")
+NUMBERS = (*OF_STEP, *OF_ROW, *OF_LANES, *OF_TIMELINE, *OF_STALLS)
 """Before the first tile there are `step`, `steps` and `tiles` alone; `error` is that of the whole output.
 
 What has moved is known in the mode Lanes, from the formulas; `moved-ratio` is standard's over flash2's.
 Those of a timeline are of a kernel: how long its run with clocks took, what share of their time its lanes
 wait, how much of a softmax a product of another lane covers, the longest block over the shortest, how long
-the last blocks run alone, how many rows, SMs on a GPU, have nothing to do, and how many there are.
+the last blocks run alone, how many rows, SMs on a GPU, have nothing to do, and how many there are. So are
+those of stalls: the reason that holds most samples and its share, which one changed most from the step
+before, and what issues.
 """
 
 
@@ -46,6 +51,23 @@ def timeline_numbers(
         kernel = timeline.request.kernel
         known |= {f"{name} of {kernel}": text for name, text in told.items() if text is not None}
     return known
+
+
+def stall_numbers(
+    known: Sequence[tuple[str, "StallFacts"]], changes: Sequence["StallChange"]
+) -> Mapping[str, str]:
+    """Those of stalls on show, as `stall of flash3-c`, by kernel; the changes are those of the last one."""
+    told: dict[str, str] = {}
+    for kernel, facts in known:
+        told[f"issued of {kernel}"] = share_text(facts.issued)
+        if facts.most:
+            told[f"stall of {kernel}"] = reason_title(facts.most)
+            told[f"stall-share of {kernel}"] = share_text(facts.share(facts.most))
+    if changes:
+        most = changes[0]
+        change = f"{reason_title(most.reason)}, {share_text(most.before)} to {share_text(most.after)}"
+        told[f"stall-change of {known[-1][0]}"] = change
+    return told
 
 
 def step_numbers(view: "StepView") -> Mapping[str, str]:

@@ -9,15 +9,16 @@ from flashscope.profiles.results.quantities.registry import QUANTITIES
 
 WHERE = "Where the crosshair stands"
 STEP = "This step"
-TIMELINES = "These timelines"
+TIMELINES, STALLS = "These timelines", "These stalls"
 MOST_KERNELS = 12  # in a menu
 COMPARED = "runtime", "footprint"
 
 
 def offers(scene: Scene) -> Mapping[str, Sequence[Filled]]:
     """The blanks that can be filled from what is on show, by what they speak of."""
-    if scene.numbers and scene.kernel:  # those of timelines have kernels in their names
-        return {TIMELINES: _known([f"{{{name}}}" for name in ("n", *scene.numbers)], scene)}
+    if scene.numbers and scene.kernel:  # those of timelines and stalls have kernels in their names
+        of = STALLS if f"issued of {scene.kernel}" in scene.numbers else TIMELINES
+        return {of: _known([f"{{{name}}}" for name in ("n", *scene.numbers)], scene)}
     if scene.numbers:
         return {STEP: _known([f"{{{name}}}" for name in NUMBERS], scene)}
     kernels = dict.fromkeys(row.kernel for row in scene.rows if row.seqlen == scene.seqlen)

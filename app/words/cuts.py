@@ -61,9 +61,8 @@ def cut_sentence(found: Estimate, card: GpuCard, compiled: CompiledCut | None) -
     blocks = found.occupancy.blocks
     shares = f"{blocks} blocks of {found.threads} threads share an SM of {card.name}"
     alone = f"One block of {found.threads} threads has an SM of {card.name} to itself"
-    fill = (
-        f"{shares if blocks > 1 else alone}; {_bound(found.occupancy)} in no more{_if_all(found, compiled)}."
-    )
+    no_more = f"{bound_text(found.occupancy)} in no more{_if_all(found, compiled)}"
+    fill = f"{shares if blocks > 1 else alone}; {no_more}."
     return f"{fill} {waves_sentence(found)}{_doubts(found, compiled)}"
 
 
@@ -185,7 +184,7 @@ def _if_all(found: Estimate, compiled: CompiledCut | None) -> str:
     return f" if a thread takes all {found.registers} that it may" if unknown else ""
 
 
-def _bound(filled: Occupancy) -> str:
+def bound_text(filled: Occupancy) -> str:
     """The limits that bind, with their verb: `registers and shared memory let`."""
     binding = filled.binding
     lets = "lets" if binding == (SmLimit.SHARED,) else "let"
@@ -204,7 +203,7 @@ def cell_tip(found: Estimate, refused: Sequence[str], compiled: CompiledCut | No
         cut_words(found.cut),
         f"{bytes_text(found.shared_bytes)} of shared memory, {found.threads} threads",
         f"{_registers(found, compiled)} registers a thread",
-        f"{_count(found.occupancy.blocks, 'block')} an SM: {_bound(found.occupancy)} in no more",
+        f"{_count(found.occupancy.blocks, 'block')} an SM: {bound_text(found.occupancy)} in no more",
         waves_sentence(found),
     ]
     more = compiled_words(compiled) if compiled else _doubts(found, compiled).strip()

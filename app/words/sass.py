@@ -2,7 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from flashscope.app.words.units import bytes_text
+from flashscope.app.words.cuts import bound_text
+from flashscope.app.words.units import bytes_text, share_text
+from flashscope.kernels.cuda.design.limits import limits_of
+from flashscope.kernels.cuda.design.occupancy import Demand, occupancy
+from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.cuda.sass.disassembly import Instruction, SourcePlace
 from flashscope.kernels.cuda.sass.kinds import KINDS
 from flashscope.kernels.cuda.sass.listing import BuildListing, KernelListing
@@ -35,6 +39,18 @@ def takes_text(kernel: KernelListing) -> str:
         f"{spills}{stack}; shared memory of a block: {bytes_text(taken.shared)} static, "
         f"{bytes_text(kernel.dynamic_shared)} dynamic; {count_text(len(kernel.instructions))}."
     )
+
+
+def occupancy_text(kernel: KernelListing, card: GpuCard) -> str:
+    """How the blocks of a kernel fill an SM of a GPU by NVIDIA's rules, and which limit lets in no more."""
+    taken = kernel.resources
+    demand = Demand(kernel.threads, taken.registers, taken.shared + kernel.dynamic_shared)
+    filled = occupancy(demand, limits_of(card))
+    if not filled.blocks:
+        return f"No block of it fits an SM of the {card.name}: {bound_text(filled)} in none."
+    blocks = f"{filled.blocks} block{'s' * (filled.blocks != 1)}"
+    warps = f"{filled.warps} of {filled.most_warps} warps ({share_text(filled.share)})"
+    return f"Occupancy: {blocks} an SM, {warps}; {bound_text(filled)} in no more."
 
 
 def build_text(build: BuildListing, card: str, problem: Problem) -> str:

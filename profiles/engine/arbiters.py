@@ -7,9 +7,10 @@ import msgspec
 
 from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.engine.ncu import ARBITER_MAIN, TIMEOUT_S, NcuError, find_ncu, ncu_bytes
+from flashscope.profiles.engine.ncu import ARBITER_MAIN, TIMEOUT_S, NcuError, ncu_bytes
 from flashscope.profiles.wire.measurement import Figure
 from flashscope.profiles.wire.process import python_command
+from flashscope.profiles.worker.ncu_tool import find_ncu
 
 
 def counted_by_ncu(kernel: str, problem: Problem) -> dict[str, Figure] | str:

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.plan.plan import Plan
@@ -60,6 +61,15 @@ class Engine(Protocol):
 
     def give_up_live(self) -> None:
         """End a launch in slow motion within a second, or while it waits; a sweep goes on."""
+
+    def stalls(self, request: StallRequest) -> None:
+        """Sample where the warps of one launch stand, after what runs.
+
+        Answers with StallsProgress, and then with StallsReady or RequestFailed.
+        """
+
+    def give_up_stalls(self) -> None:
+        """Stop sampling at once, or while it waits; a sweep goes on."""
 
     def cancel(self) -> None:
         """Stop the sweep, or a timeline, within one repeat; the points measured so far are kept."""

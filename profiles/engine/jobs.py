@@ -17,6 +17,7 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.live import MOST_S, LiveRequest
+from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.children import RUNG_S
@@ -36,6 +37,7 @@ from flashscope.profiles.wire.events import (
     PlanFinished,
     PlanStarted,
     RequestFailed,
+    StallsReady,
     TelemetryStarted,
     TimelineReady,
     TraceReady,
@@ -44,6 +46,7 @@ from flashscope.profiles.wire.messages import (
     MeasureCeilings,
     Message,
     ProbeMachine,
+    RecordStalls,
     RecordTimeline,
     RecordTrace,
     RunLive,
@@ -53,6 +56,7 @@ from flashscope.profiles.worker.probing.host import probe_host
 REQUEST_DEADLINE_S = 120.0
 CEILINGS_DEADLINE_S = 60.0
 TIMELINE_DEADLINE_S = 600.0
+STALLS_DEADLINE_S = 600.0
 LIVE_DEADLINE_S = 2 * MOST_S
 
 
@@ -83,7 +87,7 @@ class Job(Protocol):
 
 
 class RequestJob:
-    """A probe, a trace, a timeline or a launch: one task, answered by its own closing event.
+    """A probe, a trace, a timeline, a launch or stalls: one task, answered by its own closing event.
 
     Args:
         task: The task.
@@ -121,6 +125,10 @@ class RequestJob:
 
 class TimelineJob(RequestJob):
     """A timeline, which can be given up while what stands before it goes on."""
+
+
+class StallsJob(RequestJob):
+    """Stalls of a launch, which can be given up while what stands before them goes on."""
 
 
 class LiveJob(RequestJob):
@@ -269,6 +277,17 @@ def timeline_job(request: TimelineRequest) -> Job:
     closed_by = (TimelineReady, RequestFailed)
     command, what = RecordTimeline(request=request), "recorded a timeline"
     return TimelineJob(Task(command, closed_by, TIMELINE_DEADLINE_S, what, None, fail), cancellable=True)
+
+
+def stalls_job(request: StallRequest) -> Job:
+    """Stalls of a launch."""
+
+    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
+        return [RequestFailed(request="stalls", reason=reason, detail=detail)]
+
+    closed_by = (StallsReady, RequestFailed)
+    command, what = RecordStalls(request=request), "sampled where warps stand"
+    return StallsJob(Task(command, closed_by, STALLS_DEADLINE_S, what, None, fail), cancellable=True)
 
 
 def live_job(request: LiveRequest) -> Job:

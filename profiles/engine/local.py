@@ -12,6 +12,7 @@ from threading import Semaphore, Thread
 
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.children import SpawnedChild
@@ -19,10 +20,12 @@ from flashscope.profiles.engine.contract import EngineBusyError, Sink
 from flashscope.profiles.engine.jobs import (
     Job,
     LiveJob,
+    StallsJob,
     SweepJob,
     TimelineJob,
     live_job,
     probe_job,
+    stalls_job,
     timeline_job,
     trace_job,
 )
@@ -143,6 +146,17 @@ class LocalEngine:
     def give_up_live(self) -> None:
         """End a launch in slow motion between two tiles; a worker that does not is ended within a second."""
         self._post(lambda: self._supervisor.cancel(LiveJob))
+
+    def stalls(self, request: StallRequest) -> None:
+        """Sample where the warps of one launch stand, after what runs.
+
+        Answers with StallsProgress and then StallsReady or RequestFailed.
+        """
+        self._post(lambda: self._supervisor.submit(stalls_job(request)))
+
+    def give_up_stalls(self) -> None:
+        """Stop sampling at once, or while it waits; a sweep goes on."""
+        self._post(lambda: self._supervisor.cancel(StallsJob))
 
     def cancel(self) -> None:
         """Stop the sweep, timelines and traces on the GPU within one repeat.

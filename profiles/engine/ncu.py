@@ -5,10 +5,8 @@ after it as the counters in process do, so that both count the same; it leaves c
 """
 
 import csv
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from statistics import median
 
 import msgspec
@@ -18,6 +16,7 @@ from flashscope.profiles.results.quantities.traffic import ARBITER
 from flashscope.profiles.wire.measurement import Figure
 from flashscope.profiles.wire.process import python_command
 from flashscope.profiles.wire.traffic import NCU_RUNS
+from flashscope.profiles.worker.ncu_tool import NO_PERMISSION
 
 METRICS = {
     "dram__bytes_read.sum": "dram_read_bytes",
@@ -28,23 +27,12 @@ METRICS = {
 READ, WRITTEN, L2 = METRICS.values()
 RANGES = 2 * NCU_RUNS  # each run is counted alone, and with what fills the cache after it
 UNITS = {"byte": 1, "kbyte": 1e3, "mbyte": 1e6, "gbyte": 1e9, "tbyte": 1e12}
-PLACES = ("/usr/local/cuda/bin/ncu", "/opt/nvidia/nsight-compute/*/ncu")
 TIMEOUT_S = 180
 ARBITER_MAIN = "flashscope.profiles.worker.arbiter:main"
-NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
 
 class NcuError(Exception):
     """ncu has no answer; the text is a clause that says why."""
-
-
-def find_ncu() -> str | None:
-    """Where ncu is: on the PATH or where NVIDIA's packages put it."""
-    for place in PLACES:
-        found = shutil.which("ncu") or next(iter(sorted(Path("/").glob(place[1:]), reverse=True)), None)
-        if found:
-            return str(found)
-    return None
 
 
 def ncu_bytes(ncu: str, kernel: str, problem: Problem) -> dict[str, Figure]:

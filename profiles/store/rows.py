@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from flashscope.profiles.results.model.session import PointState, Session
+from flashscope.profiles.store.blobs.places import PLACES, Keepable
 from flashscope.profiles.store.digest import ORDERS, seal
 from flashscope.profiles.store.records import (
     CorrectnessRecord,
@@ -19,7 +20,7 @@ from flashscope.profiles.store.records import (
     TrafficRecord,
     flag,
 )
-from flashscope.profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TIMELINES, MAX_TRACES, MAX_TRAFFIC
+from flashscope.profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRAFFIC
 from flashscope.profiles.store.statements import TooLargeError, cut_text, insert, parameters
 from flashscope.profiles.wire.events import (
     CeilingsMeasured,
@@ -32,6 +33,7 @@ from flashscope.profiles.wire.events import (
     PointStatus,
     Readings,
     SamplingStarted,
+    StallsReady,
     TelemetryStarted,
     TimelineReady,
     TraceReady,
@@ -123,8 +125,8 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             connection.execute(_CEILINGS, (as_json(ceilings),))
         case TelemetryStarted():
             connection.execute("UPDATE session SET telemetry = ?", (as_json(event),))
-        case TraceReady() | TimelineReady():
-            _write_recorded(connection, event)
+        case TraceReady(trace=value) | TimelineReady(timeline=value) | StallsReady(profile=value):
+            _write_recorded(connection, value)
         case PlanFinished(t_ns=t_ns, outcome=outcome):
             connection.execute("UPDATE session SET outcome = ?, ended_ns = ?", (outcome, t_ns))
         case _:
@@ -170,22 +172,19 @@ def _add_remark(connection: sqlite3.Connection, point: int, remark: str) -> None
         connection.execute("UPDATE measurements SET note = ? WHERE point = ?", (note, point))
 
 
-def _write_recorded(connection: sqlite3.Connection, event: TraceReady | TimelineReady) -> None:
-    """Write a trace or a timeline as one value."""
-    if isinstance(event, TraceReady):
-        table, most, blob = "traces", MAX_TRACES, msgspec.msgpack.encode(event.trace)
-    else:
-        table, most, blob = "timelines", MAX_TIMELINES, msgspec.msgpack.encode(event.timeline)
-    _check_room(connection, table, most - 1)
-    column = table.removesuffix("s")
-    connection.execute(f"INSERT INTO {table} ({column}) VALUES (?)", (blob,))  # noqa: S608 - our names
+def _write_recorded(connection: sqlite3.Connection, value: Keepable) -> None:
+    """Write a trace, a timeline or a stall profile."""
+    place = PLACES[type(value)]
+    _check_room(connection, place.table, place.most - 1)
+    blob = place.encode(value)
+    connection.execute(f"INSERT INTO {place.table} ({place.column}) VALUES (?)", (blob,))  # noqa: S608 - our names
 
 
 def _check_room(connection: sqlite3.Connection, table: str, most: int) -> None:
     """Refuse to add what would make the file one that is not opened."""
     (held,) = connection.execute(f"SELECT max(n) FROM {table}").fetchone()  # noqa: S608 - one of our tables
     if (held or 0) > most:
-        raise TooLargeError(f"more {table}: it has {held}")
+        raise TooLargeError(f"more {table.replace('_', ' ')}: it has {held}")
 
 
 def _write_measurement(connection: sqlite3.Connection, point: int, measured: Measurement) -> None:

@@ -35,6 +35,7 @@ from flashscope.profiles.wire.events import (
     PointStarted,
     Readings,
     SamplingStarted,
+    StallsReady,
     TelemetryStarted,
     TimelineReady,
     TraceReady,
@@ -50,6 +51,7 @@ Recorded = (
     | PointMeasured
     | PointFailed
     | TelemetryStarted
+    | StallsReady
     | TimelineReady
     | TraceReady
     | PlanFinished

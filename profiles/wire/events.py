@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from flashscope.kernels.workload.live import LiveRequest
+from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Array, Trace
 from flashscope.profiles.plan.machine import Machine
@@ -325,10 +326,23 @@ class LiveEnded(EventBase, frozen=True, kw_only=True, tag="live-ended"):
     same: bool
 
 
-class RequestFailed(EventBase, frozen=True, kw_only=True, tag="request-failed"):
-    """A probe, watch, trace, timeline or launch could not be had; same fields as a failed point's."""
+class StallsProgress(EventBase, frozen=True, kw_only=True, tag="stalls-progress"):
+    """Stalls are being sampled: `done` of `total` steps."""
 
-    request: Literal["probe", "watch", "trace", "timeline", "live"]
+    done: int
+    total: int
+
+
+class StallsReady(EventBase, frozen=True, kw_only=True, tag="stalls"):
+    """The answer to a request of stalls."""
+
+    profile: StallProfile
+
+
+class RequestFailed(EventBase, frozen=True, kw_only=True, tag="request-failed"):
+    """A probe, watch, trace, timeline, launch or stalls could not be had; same fields as a failed point's."""
+
+    request: Literal["probe", "watch", "trace", "timeline", "live", "stalls"]
     reason: str
     detail: str = ""
 
@@ -361,6 +375,8 @@ Event = (
     | LiveStarted
     | LiveTiles
     | LiveEnded
+    | StallsProgress
+    | StallsReady
     | RequestFailed
     | LogLine
 )

@@ -7,6 +7,7 @@ import msgspec
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.plan.plan import Point, Protocol
@@ -68,6 +69,12 @@ class RunLive(MessageBase, frozen=True, kw_only=True, tag="run-live"):
     request: LiveRequest
 
 
+class RecordStalls(MessageBase, frozen=True, kw_only=True, tag="record-stalls"):
+    """To the worker: sample where warps stand, telling how far. Answer: StallsReady or RequestFailed."""
+
+    request: StallRequest
+
+
 class WatchDevice(MessageBase, frozen=True, kw_only=True, tag="watch"):
     """To telemetry: watch this device from now on; `uuid` None: the first GPU."""
 
@@ -105,6 +112,7 @@ Command = (
     | RecordTrace
     | RecordTimeline
     | RunLive
+    | RecordStalls
     | WatchDevice
     | Cancel
     | StopChild

@@ -23,6 +23,7 @@ from flashscope.profiles.wire.events import (
     PointChecked,
     PointFailed,
     RequestFailed,
+    StallsReady,
     TimelineProgress,
     TimelineReady,
     TraceReady,
@@ -32,6 +33,7 @@ from flashscope.profiles.wire.messages import (
     MeasureCeilings,
     ProbeMachine,
     Ready,
+    RecordStalls,
     RecordTimeline,
     RecordTrace,
     Retiring,
@@ -48,6 +50,7 @@ from flashscope.profiles.worker.live import run_live
 from flashscope.profiles.worker.precheck import Precheck
 from flashscope.profiles.worker.probing.probe import probe_machine
 from flashscope.profiles.worker.sample import Sampling
+from flashscope.profiles.worker.stalls.recording import record_stalls
 from flashscope.profiles.worker.timelines import record_timeline
 
 
@@ -74,7 +77,7 @@ def serve(link: Link, kernels: str) -> None:
                 worker.try_point(command)
             case SamplePoints() as command:
                 worker.sample(command)
-            case RecordTrace() | RecordTimeline() | RunLive() as command:
+            case RecordTrace() | RecordTimeline() | RunLive() | RecordStalls() as command:
                 worker.answer(command)
             case _:  # a Cancel that came too late
                 pass
@@ -128,7 +131,7 @@ class Worker:
         for bench in self._benches.values():
             bench.release_instruments()
 
-    def answer(self, command: RecordTrace | RecordTimeline | RunLive) -> None:
+    def answer(self, command: RecordTrace | RecordTimeline | RunLive | RecordStalls) -> None:
         """Record what is asked for, or launch it in slow motion, and answer with it."""
         match command:
             case RecordTrace():
@@ -137,6 +140,8 @@ class Worker:
                 self.record_timeline(command)
             case RunLive():
                 self.run_live(command.request)
+            case RecordStalls():
+                self.record_stalls(command)
 
     def trace(self, command: RecordTrace) -> None:
         """Record a trace and answer with it."""
@@ -177,6 +182,17 @@ class Worker:
                 self._link.send(Retiring())
             answer = RequestFailed(request="live", reason=refusal.reason, detail=refusal.detail)
         gc.collect()
+        self._link.send(answer)
+
+    def record_stalls(self, command: RecordStalls) -> None:
+        """Sample where the warps of a launch stand and answer with it, unless it is given up."""
+        try:
+            answer: StallsReady | RequestFailed = StallsReady(
+                profile=record_stalls(command.request, self._link)
+            )
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is the answer
+            refusal = explain(error, "sampling")
+            answer = RequestFailed(request="stalls", reason=refusal.reason, detail=refusal.detail)
         self._link.send(answer)
 
     def _tell_round(self, done: int, total: int) -> None:

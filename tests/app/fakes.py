@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import EngineBusyError, Sink
@@ -74,6 +75,10 @@ class SilentEngine:
 
     def give_up_timeline(self) -> None: ...
 
+    def stalls(self, request: StallRequest) -> None: ...
+
+    def give_up_stalls(self) -> None: ...
+
     def live(self, request: LiveRequest) -> None: ...
 
     def give_up_live(self) -> None: ...
@@ -93,7 +98,7 @@ class FakeEngine:
         plans: What it was asked to run.
         rests: What was left of each of these, None: all.
         renewed: How often a fresh process was asked for.
-        given_up: How often it was asked to give up a timeline or a launch.
+        given_up: How often it was asked to give up a timeline, a launch or stalls.
     """
 
     def __init__(self, sink: Sink, machine: Machine = CPU_MACHINE) -> None:
@@ -105,6 +110,7 @@ class FakeEngine:
         self.watched: list[Backend] = []
         self.traces: list[TraceRequest] = []
         self.timelines: list[TimelineRequest] = []
+        self.stalled: list[StallRequest] = []
         self.launched: list[LiveRequest] = []
         self.busy = False
 
@@ -137,6 +143,12 @@ class FakeEngine:
         self.timelines.append(request)
 
     def give_up_timeline(self) -> None:
+        self.given_up += 1
+
+    def stalls(self, request: StallRequest) -> None:
+        self.stalled.append(request)
+
+    def give_up_stalls(self) -> None:
         self.given_up += 1
 
     def live(self, request: LiveRequest) -> None:

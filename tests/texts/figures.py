@@ -5,7 +5,7 @@ from functools import cache
 from statistics import geometric_mean
 from typing import NamedTuple
 
-from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.control.bundled import STALLED, bundled_sessions
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
@@ -36,8 +36,9 @@ def points_of(name: str) -> tuple[PointRow, ...]:
 
 
 def measured() -> list[PointRow]:
-    """The points of all bundled recordings that have samples."""
-    return [row for path in bundled_sessions() for row in points_of(path.stem) if row.trust is not None]
+    """The points of bundled recordings that have samples; that of stalls is made anew with the kernels."""
+    names = [path.stem for path in bundled_sessions() if path.stem != STALLED]
+    return [row for name in names for row in points_of(name) if row.trust is not None]
 
 
 def medians(name: str, kernel: str, chosen: Chosen = any_problem) -> dict[Problem, float]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from flashscope.app.commands.arguments import folder, numbers, option_of, positive, reading
+from flashscope.app.commands.arguments import folder, numbers, option_of, positive, reading, sampled_kernels
 from flashscope.app.commands.declared.options import SESSION, THEMES, command, json_option, run
 from flashscope.app.commands.together import given
 from flashscope.kernels.cuda.reading.cards import CARDS
@@ -144,6 +144,36 @@ def source(context: click.Context, /, kernel: str, **options: Any) -> int:
 
 
 @command(
+    "stalls h100-stalls",
+    "stalls run.flashscope --sample flash3-b,flash3-c --mask both",
+)
+@click.argument("file", type=SESSION)
+@click.option(
+    "--sample",
+    "kernels",
+    callback=reading(sampled_kernels),
+    default="",
+    metavar="A,B",
+    help="First launch each of these kernels under Nsight Compute, on the problem of Source, and keep "
+    "where its warps stood in FILE; left out: none",
+)
+@click.option(
+    "--head-dim", type=int, default=128, show_default=True, metavar="D", help="Of what is sampled: d"
+)
+@click.option(
+    "--mask",
+    type=click.Choice(("none", "causal", "both")),
+    default="none",
+    show_default=True,
+    help="Of what is sampled: without a mask, under a causal one, or both in turn",
+)
+@json_option
+def stalls(file: Path, **options: Any) -> int:
+    """Print why the warps of a session's launches stalled, by reason and line, and what a step changed."""
+    return run("stalls", file, **options)
+
+
+@command(
     "present",
     "present why-tiling-wins",
     "present why-tiling-wins --check",
@@ -181,4 +211,4 @@ def shots(folder: Path, session: Path | None, story: str | None, theme: str | No
     return run("shots", folder, session, story, theme)
 
 
-COMMANDS = (plan, trace, source, present, shots)
+COMMANDS = (plan, trace, source, stalls, present, shots)

@@ -32,6 +32,8 @@ from flashscope.app.pages.ladder.source_diff import (
     steps_for,
 )
 from flashscope.app.pages.ladder.staging import LadderStaging
+from flashscope.app.pages.ladder.stalls.board import StallsBoard
+from flashscope.app.pages.ladder.stalls.head import GIVE_UP, KEEP, KEEP_WORDS, SAMPLE, SAMPLE_WORDS
 from flashscope.app.widgets.badge import Badge
 from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.drop_down import DropDown
@@ -50,6 +52,7 @@ STRIDE = 3  # rows that a key goes on
 SASS_COMMANDS = ("ladder.copy", "ladder.save", "ladder.order")
 BESIDE_A_SWEEP = "A sweep runs, and compiling beside it would disturb it: this is compiled when it has ended."
 BESIDE_A_TIMELINE = BESIDE_A_SWEEP.replace("A sweep runs", "A timeline is recorded")
+BESIDE_STALLS = BESIDE_A_SWEEP.replace("A sweep runs", "Stalls are sampled")
 NO_BUILD = "No machine code is on show: switch on SASS in Source, and wait until the kernel is compiled."
 COPIED = "The source with its machine code is on the clipboard."
 COPY_WORDS, SAVE_WORDS = "Copy the source with its machine code", "Save the source with its machine code"
@@ -83,8 +86,9 @@ class LadderPage(Page):
             Badge(),
         )
         self.kernels, self.problems = DropDown(), DropDown()
-        self.whole, self.sass = QCheckBox("Whole source"), QCheckBox("SASS")
+        self.whole, self.sass, self.stalls = (QCheckBox(one) for one in ("Whole source", "SASS", "Stalls"))
         self.board, self.sass_board = LadderBoard(theme), SassBoard(theme, SASS_COMMANDS)
+        self.stalls_board = StallsBoard(controller, theme)
         self.writer = SassWriter(self, self.chores, self.noticed.emit)
         self._lay_out()
         self._connect()
@@ -103,7 +107,9 @@ class LadderPage(Page):
         set_tip(self.whole, "All lines, not those around a change alone (W)")
         tip = "The machine code of the kernel beside the lines that it comes from (S)"
         set_tip(self.sass, with_line(self.sass.text(), tip))
-        parts = (self.idea, self.kernels, self.problems, self.whole, self.sass)
+        tip = "Where its warps stood as it ran, and why: samples beside lines and instructions (L)"
+        set_tip(self.stalls, with_line(self.stalls.text(), tip))
+        parts = (self.idea, self.kernels, self.problems, self.whole, self.sass, self.stalls)
         head = Lines(parts, (self.idea,), 8)
         gained = self.gained = QWidget()
         row = QHBoxLayout(gained)
@@ -117,23 +123,26 @@ class LadderPage(Page):
         column.addWidget(head)
         column.addWidget(gained)
         column.addWidget(self.board, 1)
-        column.addWidget(self.sass_board, 1)
+        for board in (self.sass_board, self.stalls_board):
+            column.addWidget(board, 1)
+            board.hide()
         self.badge.hide()
-        self.sass_board.hide()
         self.staging = LadderStaging(self, self.controller, (head, gained))
 
     def _connect(self) -> None:
         self.kernels.currentTextChanged.connect(lambda _name: self._chosen())
         self.problems.currentTextChanged.connect(lambda _label: self._choose_problem())
         self.whole.toggled.connect(lambda _on: self._show())
-        self.sass.toggled.connect(self._show_sass)
+        self.sass.toggled.connect(lambda on: self._show_code(self.sass, on=on))
+        self.stalls.toggled.connect(lambda on: self._show_code(self.stalls, on=on))
         self.sass_board.head.show_machine(self.controller.machine)
         self.controller.machine_found.connect(self.sass_board.head.show_machine)
-        for changed in (self.sass_board.head.changed, self.sass_board.settled):
+        for changed in (self.sass_board.head.changed, self.sass_board.settled, self.stalls_board.settled):
             changed.connect(self.staging.changed)
         self.controller.running_changed.connect(lambda _running: self._block())
         self.controller.occupied_changed.connect(lambda _reason: self._block())
-        self.controller.timelines.changed.connect(self._block)
+        for asked in (self.controller.timelines, self.controller.stalls):
+            asked.changed.connect(self._block)
         self._block()
         self.controller.timelines.stage_asked.connect(
             lambda kernel, label, marked: self.show_step(kernel, label, marked=marked)
@@ -147,7 +156,9 @@ class LadderPage(Page):
             Action("ladder.before", "Show the step before", lambda: self._step(-1), "Ladder", "P"),
             Action("ladder.whole", "Show the whole source, or its changes", self.whole.toggle, "Ladder", "W"),
             Action("ladder.sass", "Show the machine code beside the source", self.sass.toggle, "Ladder", "S"),
+            Action("ladder.stalls", "Show where the kernel stalls", self.stalls.toggle, "Ladder", "L"),
             *self._sass_actions(),
+            *self._stalls_actions(),
             *staged(
                 Action(
                     "ladder.on", "Go on in the source", lambda: self.board.go_on(STRIDE), "Ladder", "Down"
@@ -162,13 +173,22 @@ class LadderPage(Page):
         """What can be done with machine code on show."""
         board = self.sass_board
         told: tuple[tuple[str, str, Callable[[], None], str], ...] = (
-            ("order", "Show the machine code by address, or by line", board.other_order, "A"),
+            ("order", "Show the machine code by address, or by line", self._other_order, "A"),
             ("copy", COPY_WORDS, self.copy_sass, ""),
             ("save", SAVE_WORDS, self.save_sass, ""),
             (CANCEL, "Stop compiling", board.cancel, ""),
             (AGAIN, "Compile once more", board.try_again, ""),
         )
         return [Action(f"ladder.{key}", title, do, "Ladder", keys) for key, title, do, keys in told]
+
+    def _stalls_actions(self) -> list[Action]:
+        """What can be done with stalls on show."""
+        board = self.stalls_board
+        return [
+            Action(SAMPLE, SAMPLE_WORDS, board.sample, "Ladder", "R"),
+            Action(GIVE_UP, "Stop sampling", self.controller.stalls.give_up, "Ladder", "C"),
+            Action(KEEP, f"{KEEP_WORDS}: the stalls", board.keep, "Ladder", "K"),
+        ]
 
     def copy_sass(self) -> None:
         """Put the source with its machine code on the clipboard, or say that there is none."""
@@ -218,13 +238,13 @@ class LadderPage(Page):
         self._show()
 
     def kept(self) -> Callable[[], None]:
-        """Give back the step and its problem, and whether all lines or the machine code are on show."""
+        """Give back the step and its problem, and which of lines, machine code and stalls are on show."""
         kernel, label = self.kernel, self.label
-        whole, sass = self.whole.isChecked(), self.sass.isChecked()
+        boxes = [(box, box.isChecked()) for box in (self.whole, self.sass, self.stalls)]
 
         def give_back() -> None:
-            self.whole.setChecked(whole)
-            self.sass.setChecked(sass)
+            for box, on in boxes:
+                box.setChecked(on)
             self.show_step(kernel, label)
 
         return give_back
@@ -235,6 +255,7 @@ class LadderPage(Page):
         self.badge.apply_theme(theme)
         self.board.apply_theme(theme)
         self.sass_board.apply_theme(theme)
+        self.stalls_board.apply_theme(theme)
 
     @guarded()
     def showEvent(self, event: QShowEvent) -> None:
@@ -269,6 +290,8 @@ class LadderPage(Page):
             self.chores.do(partial(read, *wanted), partial(self._take, wanted))
             if self.sass.isChecked():
                 self.sass_board.show_kernel(*wanted)
+            if self.stalls.isChecked():
+                self.stalls_board.show_kernel(*wanted)
 
     def _take(self, wanted: tuple[str, str], found: SourceDiff | str) -> None:
         if wanted != (self.kernel, self.label):
@@ -284,21 +307,32 @@ class LadderPage(Page):
         self.badge.show_provenance(found.provenance)
         self._tell()
 
-    def _show_sass(self, on: bool) -> None:
-        """Have the machine code in place of the predecessor, or the two sources again."""
-        for part, there in ((self.board, not on), (self.sass_board, on), (self.gained, not on)):
-            part.setVisible(there)
-        self.whole.setVisible(not on)
+    def _show_code(self, box: QCheckBox, *, on: bool) -> None:
+        """Have the machine code or the stalls in place of the predecessor, or the two sources again."""
         if on:
+            (self.stalls if box is self.sass else self.sass).setChecked(False)
+        sass, stalls = self.sass.isChecked(), self.stalls.isChecked()
+        for part in (self.board, self.gained, self.whole):
+            part.setVisible(not (sass or stalls))
+        self.sass_board.setVisible(sass)
+        self.stalls_board.setVisible(stalls)
+        if on and box is self.sass:
             self.sass_board.show_kernel(self.kernel, self.label)
-        else:
+        elif on:
+            self.stalls_board.show_kernel(self.kernel, self.label)
+        elif box is self.sass:
             self.sass_board.cancel()
         self.staging.changed.emit()
+
+    def _other_order(self) -> None:
+        """Show the instructions on show in another order."""
+        (self.stalls_board if self.stalls.isChecked() else self.sass_board).other_order()
 
     def _block(self) -> None:
         """Have nothing compiled beside what is measured."""
         controller = self.controller
         others = BESIDE_A_TIMELINE if controller.timelines.asked is not None else controller.occupied
+        others = BESIDE_STALLS if controller.stalls.asked is not None else others
         self.sass_board.block(BESIDE_A_SWEEP if controller.measuring else others)
 
     def _not_recorded(self, reason: str) -> None:

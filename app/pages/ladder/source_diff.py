@@ -16,14 +16,14 @@ from flashscope.profiles.plan.problem_words import pass_words
 MOST_KEPT = 16  # readings: a story that is walked again, or to and fro
 
 
-def _label(problem: Problem) -> str:
+def label_of(problem: Problem) -> str:
     """As the curve of such problems is called."""
     mask = "causal" if problem.causal else "no mask"
     return ", ".join(filter(None, (f"d {problem.head_dim}", pass_words(problem), mask)))
 
 
 PROBLEMS: dict[str, Problem] = {
-    _label(problem): problem
+    label_of(problem): problem
     for passes in ONE_PASS
     for head_dim in (64, 128, 256)
     for causal in (False, True)

@@ -6,12 +6,16 @@ from typing import Protocol
 from msgspec.structs import replace
 from PySide6.QtWidgets import QCheckBox, QWidget
 
+from flashscope.app.control.bundled import stalls_title
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.ladder.board import LadderBoard
 from flashscope.app.pages.ladder.ladder_recording import TITLE, LadderRecording, common_lengths
 from flashscope.app.pages.ladder.sass.board import SassBoard
+from flashscope.app.pages.ladder.stalls.board import StallsBoard
+from flashscope.app.pages.ladder.stalls.stops import scene_of_stalls
 from flashscope.app.pages.staging import PageStaging
 from flashscope.app.stage.blanks import fill
+from flashscope.app.stage.names import STALLS
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.widgets.plain import PlainLabel
@@ -20,6 +24,7 @@ from flashscope.app.words.timelines import NUMPY
 from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.results.model.rows import PointRow
 
+CHANGED = "What changed most in the stalls: {stall-change}. {issued} of the samples issue."
 CODE_PX = 9.6  # 24 pixels, 18 pt, at a stage's least zoom of 250 %
 
 
@@ -34,6 +39,8 @@ class Ladder(Protocol):
         whole: Whether all lines are on show.
         sass: Whether the machine code is on show, which it is not on a stage.
         sass_board: The machine code.
+        stalls: Whether the stalls are on show.
+        stalls_board: The stalls.
         board: The two sources.
     """
 
@@ -44,6 +51,8 @@ class Ladder(Protocol):
     whole: QCheckBox
     sass: QCheckBox
     sass_board: SassBoard
+    stalls: QCheckBox
+    stalls_board: StallsBoard
     board: LadderBoard
 
     @property
@@ -84,12 +93,17 @@ class LadderStaging(PageStaging[Ladder]):
     @property
     def settled(self) -> bool:
         """Whether the step's source is on show; of what it gained the sentence waits."""
+        board = self._page.stalls_board
+        if self._page.stalls.isChecked():
+            return board.read is not None and board.chores.idle
         return self._page.board.columns[1].blockCount() > 1
 
     @property
     def scene(self) -> Scene:
         """What the recording measured of the step and its predecessor."""
         page = self._page
+        if page.stalls.isChecked():
+            return scene_of_stalls(page.stalls_board.read)
         if page.recorded is None:
             return Scene(waiting=page.gain.text(), passes=page.passes)
         both = common_lengths(page.members, [name for name in (page.before, page.kernel) if name])
@@ -104,8 +118,10 @@ class LadderStaging(PageStaging[Ladder]):
 
     @property
     def provenance(self) -> Provenance:
-        """The recording's, of the kernel on show; of machine code, that it was compiled."""
+        """The recording's, of the kernel on show; its stalls'; of machine code, that it was compiled."""
         page = self._page
+        if page.stalls.isChecked() and page.stalls_board.shown is not None:
+            return replace(page.stalls_board.shown.provenance, of=f"stalls of {page.kernel}")
         if page.sass.isChecked() and page.sass_board.shown is not None:
             card = page.sass_board.head.card
             return Provenance("compiled", "cuda", f"for {card.name}, not run", of=page.kernel)
@@ -116,12 +132,14 @@ class LadderStaging(PageStaging[Ladder]):
     @property
     def source(self) -> str:
         """The recording's name; of the kernels in NumPy, which it does not have, what they are."""
+        if self._page.stalls.isChecked():
+            return stalls_title()
         return NUMPY if self._page.label == NUMPY else TITLE
 
     @property
     def exhibits(self) -> Sequence[QWidget]:
         """The two columns."""
-        return self._page.board.columns
+        return () if self._page.stalls.isChecked() else self._page.board.columns
 
     @property
     def stop(self) -> Stop:
@@ -134,7 +152,8 @@ class LadderStaging(PageStaging[Ladder]):
             kernels=tuple(name for name in (page.before, page.kernel) if name),
             curve=page.label,
             seqlen=self.scene.seqlen,
-            sentence=f"{page.kernel}: {{idea}}.{gained}",
+            mode=STALLS if page.stalls.isChecked() else "",
+            sentence=CHANGED if page.stalls.isChecked() else f"{page.kernel}: {{idea}}.{gained}",
         )
 
     def show_stop(self, stop: Stop) -> None:
@@ -143,6 +162,8 @@ class LadderStaging(PageStaging[Ladder]):
         page, self._seqlen = self._page, stop.seqlen
         page.whole.setChecked(False)
         page.sass.setChecked(False)
+        page.stalls.setChecked(stop.mode == STALLS)
+        page.stalls_board.take_stage(on=True)
         page.board.set_px(CODE_PX)
         for column in page.board.columns:
             column.take_stage(on=True)
@@ -157,6 +178,7 @@ class LadderStaging(PageStaging[Ladder]):
         super().leave()
         self._seqlen = None
         self._page.board.set_px()
+        self._page.stalls_board.take_stage(on=False)
         self._page.show_step("", "")
         for column in self._page.board.columns:
             column.take_stage(on=False)

@@ -17,8 +17,11 @@ from flashscope.app.pages.ladder.ladder_recording import (
 )
 from flashscope.app.pages.ladder.page import FIRST, FIRST_PROBLEM
 from flashscope.app.pages.ladder.source_diff import LABELS, before_of, passes_of
+from flashscope.app.pages.ladder.stalls.shelf import read_bundled
+from flashscope.app.pages.ladder.stalls.stops import stalls_scene
 from flashscope.app.pages.timeline.stops import timeline_scene
 from flashscope.app.pages.traffic.shown import groups, nearest
+from flashscope.app.stage.names import STALLS
 from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
@@ -73,6 +76,11 @@ class Scenes(QObject):
         """
         if stop.page == "stepper":
             return self._stepped(stop, session)
+        if stop.page == "ladder" and stop.mode == STALLS:
+            stalls = self._look(
+                ("stalls", stop.kernels, stop.curve), lambda: stalls_scene(stop, read_bundled())
+            )
+            return stalls if isinstance(stalls, Scene) else _waiting(stalls)
         if stop.page == "ladder":
             known = self._look("ladder", _read_ladder)
             return _ladder_scene(stop, known) if isinstance(known, LadderRecording) else _waiting(known)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from flashscope.app.words.glossary.stalls import STALLS
 from flashscope.app.words.glossary.terms import TERMS, Meaning
 from flashscope.app.words.glossary.views import VIEWS
 from flashscope.app.words.glossary.window import WINDOW
@@ -18,6 +19,7 @@ def _entries() -> Iterator[Meaning]:
     yield from TERMS
     yield from WINDOW
     yield from VIEWS
+    yield from STALLS
     for quantity in QUANTITIES.values():
         also = (quantity.short,) if quantity.short.lower() != quantity.title.lower() else ()
         yield Meaning(quantity.title, quantity.about, also)

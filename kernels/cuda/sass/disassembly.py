@@ -49,6 +49,15 @@ class Instruction(msgspec.Struct, frozen=True, array_like=True):
     places: tuple[SourcePlace, ...] = ()
 
 
+def home_of(one: Instruction, file: str) -> SourcePlace | None:
+    """The line that an instruction is of, read in one source; None: the compiler names none.
+
+    The innermost of its lines in that source; where it has none there, the outermost of all.
+    """
+    own = next((place for place in one.places if place.file == file), None)
+    return own or (one.places[-1] if one.places else None)
+
+
 def find_nvdisasm() -> Path:
     """Where nvdisasm is: in NVIDIA's wheel, in the toolkit that a variable names, on the PATH.
 

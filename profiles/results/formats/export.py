@@ -127,6 +127,7 @@ def described(session: Session, path: str | None = None, provenance: str = "") -
         "readings": len(session.readings),
         "traces": len(session.traces),
         "timelines": len(session.timelines),
+        "stall_profiles": len(session.stalls),
         "altered": session.altered,
         "baseline": favoured_baseline(session.plan.kernels),
         "provenance": provenance,

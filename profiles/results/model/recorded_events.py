@@ -24,6 +24,7 @@ from flashscope.profiles.wire.events import (
     PointStatus,
     Readings,
     SamplingStarted,
+    StallsReady,
     TimelineReady,
     TraceReady,
 )
@@ -124,6 +125,8 @@ def _script(session: Session) -> Iterator[Timed]:
         yield end, TraceReady(trace=trace)
     for timeline in session.timelines:
         yield end, TimelineReady(timeline=timeline)
+    for profile in session.stalls:
+        yield end, StallsReady(profile=profile)
     yield end, _ending(session, end)
 
 

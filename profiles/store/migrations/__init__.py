@@ -26,6 +26,7 @@ from flashscope.profiles.store.migrations.v016_runs import keep_run
 from flashscope.profiles.store.migrations.v017_faults import name_faults
 from flashscope.profiles.store.migrations.v018_timelines import keep_timelines
 from flashscope.profiles.store.migrations.v019_backward_timelines import name_stages
+from flashscope.profiles.store.migrations.v020_stalls import keep_stalls
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -49,6 +50,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     name_faults,
     keep_timelines,
     name_stages,
+    keep_stalls,
 )
 
 

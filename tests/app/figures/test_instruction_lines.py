@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 
 from flashscope.app.figures.annotated_source import annotated_source
 from flashscope.app.figures.instruction_lines import by_line
+from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.cuda.reading.step import StepSource, read_problem
 from flashscope.kernels.cuda.sass.disassembly import Instruction, SourcePlace
 from flashscope.kernels.cuda.sass.kinds import KINDS, kind_of
 from flashscope.kernels.cuda.sass.listing import BuildListing, KernelListing
 from flashscope.kernels.cuda.sass.resources import Resources
 
+H100 = next(card for card in CARDS if card.name == "H100")
 FILE = "flash9.cu"
 TEXTS = ("HGMMA.64x128x16 R0", "@P0 MUFU.EX2 R1, R2", "LDS R1, [R2]", "FADD R1, R2, R3")
 SOURCE = "one\ntwo\nthree\nfour\n"
@@ -75,10 +77,11 @@ def test_a_source_is_written_with_the_instructions_under_their_lines() -> None:
     kernel = KernelListing("flash9", code, Resources(168, 8, 4, 1024, 12), 384, 229376, 2)
     source = StepSource("flash9", FILE, "flash9: a heading", SOURCE)
     build = BuildListing(source, "sm_90a", "NVRTC 13.0", [kernel])
-    assert annotated_source(build, "H100", read_problem(), kernel, by_line(code, FILE)).splitlines() == [
+    assert annotated_source(build, H100, read_problem(), kernel, by_line(code, FILE)).splitlines() == [
         "// flash9: a heading",
         f"// {MADE}",
         f"// {TAKES}",
+        "// Occupancy: 1 block an SM, 12 of 64 warps (18.8 %); registers and shared memory let in no more.",
         "",
         "     1 | one",
         "     2 | two",

@@ -7,15 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from flashscope.app.pages.ladder.stalls.shelf import Shelved
+from flashscope.app.pages.ladder.stalls.stops import NONE, stalls_scene
 from flashscope.app.pages.timeline.stops import scene_of_timelines, timelines_of
 from flashscope.app.stage.blanks import fill
-from flashscope.app.stage.numbers import NUMBERS, OF_TIMELINE, step_numbers
+from flashscope.app.stage.numbers import NUMBERS, OF_STALLS, OF_TIMELINE, step_numbers
 from flashscope.app.stage.scene import Scene, scene_of
+from flashscope.app.stage.story import Stop
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.lock_step import LockStep
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import StepView
+from flashscope.app.words.provenance import Provenance
 from flashscope.kernels.catalogue.ladder import FLASH2
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan, Point, Protocol
@@ -23,6 +27,7 @@ from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from flashscope.profiles.wire.events import PointStatus
 from tests.app.fakes import measurement
+from tests.app.stall_profiles import DEVICE, FEWER, profile
 from tests.app.stepper.builders import slide_trace
 from tests.app.timelines import made_timeline
 
@@ -133,7 +138,7 @@ def test_the_numbers_of_a_step_are_those_that_the_algorithm_has_computed_by_then
         assert ("l" in numbers) <= ("m" in numbers)
         assert ("o" in numbers) <= ("l" in numbers)
         seen |= set(numbers)
-    assert seen == set(NUMBERS) - set(OF_TIMELINE)
+    assert seen == set(NUMBERS) - {*OF_TIMELINE, *OF_STALLS}
     assert (numbers["o"], numbers["exact"], numbers["l"]) == ("2.250", "2.250", "1.585")
 
 
@@ -146,6 +151,21 @@ def test_a_number_of_a_timeline_is_of_the_kernel_that_the_blank_names_or_of_the_
     assert {name.split()[0] for name in scene.numbers} == set(OF_TIMELINE) - {"covered"}
     assert fill("{covered}", scene) == "No timeline on show tells covered of flash2."
     assert fill("{span of flash3}", scene) == "No timeline on show tells span of flash3."
+
+
+def test_a_stop_of_stalls_tells_the_reason_and_what_changed_from_the_step_before() -> None:
+    before, after = profile("flash3-a", samples=FEWER), profile("flash3-b")
+    there = [Shelved(one, Provenance("saved", "cuda", DEVICE)) for one in (before, after)]
+    stop = Stop("ladder", kernels=("flash3-b",), curve="d 64, no mask", mode="stalls")
+    scene = stalls_scene(stop, there)
+    assert fill("{stall}, {stall-share of flash3-a} to {stall-share}", scene) == "barrier, 60.0 % to 50.0 %"
+    assert fill("{stall-change} at N = {n}", scene) == "long scoreboard, 5.00 % to 20.0 % at N = 4k"
+    assert fill("{issued of flash3-a}, {issued}", scene) == "35.0 %, 25.0 %"
+    assert {name.split()[0] for name in scene.numbers} == set(OF_STALLS)
+    assert fill("{stall of flash2}", scene) == "No stalls on show tell stall of flash2."
+    alone = stalls_scene(stop, there[1:])
+    assert fill("{stall-change}", alone) == "No stalls on show tell stall-change of flash3-b."
+    assert fill("{stall}", stalls_scene(replace(stop, kernels=("flash2",)), there)) == NONE
 
 
 def test_a_stop_shows_the_newest_timelines_of_its_kernels_and_of_its_length() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.stalls import ISSUED, NO_LINE, StallProfile, StallRequest
 from flashscope.kernels.workload.timeline import LOAD, QK, STORE, StageTimeline, TimelineRequest
 from flashscope.kernels.workload.trace import Array, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
@@ -29,6 +30,7 @@ from flashscope.profiles.wire.events import (
     Reading,
     Readings,
     SamplingStarted,
+    StallsReady,
     TelemetryStarted,
     TimelineReady,
     TraceReady,
@@ -160,6 +162,35 @@ def timeline() -> StageTimeline:
     )
 
 
+def stalls() -> StallProfile:
+    """Three instructions, the first two of one line; most samples wait for products."""
+
+    def ints(*numbers: Any, dtype: Any = np.int32) -> Array:
+        return Array.of(np.array(numbers, dtype))
+
+    return StallProfile(
+        request=StallRequest(problem=Problem(seqlen_q=64, seqlen_k=64, dtype="float16"), kernel="flash2"),
+        device="NVIDIA H100",
+        sampler="Nsight Compute 2025.3.1",
+        build="0123456789ab",
+        file="flash2.cu",
+        source="0123456789abcdef",
+        entry="flash2",
+        others=3,
+        interval=128,
+        launches=1,
+        reasons=(ISSUED, "wait", "barrier"),
+        address=ints(0, 16, 48),
+        text=("HMMA R1, R2", "BAR.SYNC 0x0", "EXIT"),
+        line=ints(7, 7, NO_LINE),
+        samples=ints((2, 6, 0), (1, 1, 10), (0, 0, 0)),
+        idle=ints(4, 8, 0),
+        plain_ns=ints(900, 1000, 1100, dtype=np.int64),
+        profiled_ns=1000,
+        sampled_ns=1020,
+    )
+
+
 def whole_sweep() -> Iterator[Event]:
     """A sweep of four points: two measured, one out of memory, one never reached; with all else there is."""
     yield plan_started()
@@ -176,6 +207,7 @@ def whole_sweep() -> Iterator[Event]:
     yield PointFailed(index=2, t_ns=5_000, status="wrong", reason="NaN.", measurement=MEASUREMENT)
     yield TraceReady(trace=trace())
     yield TimelineReady(timeline=timeline())
+    yield StallsReady(profile=stalls())
     yield readings(5_100)
     yield PlanFinished(t_ns=6_000, outcome="cancelled")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import (
     CorruptFileError,
@@ -18,6 +19,7 @@ from flashscope.profiles.store import (
     statements,
     writer,
 )
+from flashscope.profiles.store.blobs.places import PLACES
 from flashscope.profiles.store.records import PointRecord
 from flashscope.profiles.store.schema import MAX_NOTE
 from flashscope.profiles.wire.events import Event, PointFailed, SamplingStarted, TraceReady
@@ -105,7 +107,7 @@ def test_a_problem_whose_description_no_file_can_hold_is_refused_at_once(
 def test_what_a_full_file_cannot_hold_is_told_and_costs_nothing_that_is_in_it(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "MAX_TRACES", 1)
+    monkeypatch.setitem(PLACES, Trace, PLACES[Trace]._replace(most=1))
     recorder = Recorder(path)
     recorder.record(builders.plan_started())
     recorder.record(TraceReady(trace=builders.trace()))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.problem import PASSES, Problem
+from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Array, Trace
 from flashscope.profiles.plan.plan import Plan
@@ -230,6 +231,18 @@ def timelines(draw: st.DrawFn) -> StageTimeline:
     return msgspec.structs.replace(known, begin=begin, end=end, clocked_ns=rounds, plain_ns=rounds, **words)
 
 
+@st.composite
+def profiles(draw: st.DrawFn) -> StallProfile:
+    """Stall profiles of any samples, with any words beside them."""
+    known = builders.stalls()
+    counts = draw(st.lists(st.integers(0, 1 << 20), min_size=9, max_size=9))
+    samples = np.array(counts, np.int32).reshape(3, 3)
+    words = {name: draw(TEXTS) for name in ("device", "sampler", "build", "file", "source", "entry")}
+    share = draw(st.integers(0, 3))
+    idle = Array.of((samples.sum(axis=1) * share // 3).astype(np.int32))
+    return msgspec.structs.replace(known, samples=Array.of(samples), idle=idle, **words)
+
+
 def right(error: OutputError) -> OutputError:
     return error if error.passed else msgspec.structs.replace(error, error=0.0, bound=0.0)
 
@@ -239,7 +252,14 @@ OF_ERRORS: dict[tuple[type[msgspec.Struct], str], st.SearchStrategy[Any]] = {
     (OutputError, name): FIGURES.map(abs) for name in ("error", "bound")
 }
 ANY = Drawn(
-    {**POSSIBLE, int: SIZES, float: FIGURES, Trace: traces(), StageTimeline: timelines()},
+    {
+        **POSSIBLE,
+        int: SIZES,
+        float: FIGURES,
+        Trace: traces(),
+        StageTimeline: timelines(),
+        StallProfile: profiles(),
+    },
     {(Sample, "ms"): TIMES, **OF_ERRORS},
 )
 RIGHT = ANY.struct(

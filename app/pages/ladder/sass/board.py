@@ -13,7 +13,9 @@ from flashscope.app.control.chores import Chores
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.annotated_source import annotated_source
 from flashscope.app.figures.instruction_lines import InstructionLines
+from flashscope.app.figures.line_bars import NO_BARS, kind_bars
 from flashscope.app.look.fonts import mono_font
+from flashscope.app.look.kind_colours import kind_colours
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.pages.ladder.board import CODE_PX
@@ -35,6 +37,8 @@ from flashscope.kernels.workload.errors import KernelError
 LEAST_COLUMNS, MOST_KEPT = 24, 16
 CODE_TITLE = "Machine code (SASS)"
 CHOOSE = "Choose a line of the source, or an instruction: each marks the other."
+COUNTED = "Source with the number of instructions of each line"
+COUNTED_TIP = "The line, and how many instructions of the kernel come from it, by their kinds"
 NARROW_PX = 720  # in less the source stands over the machine code
 LEAST_PX = {Qt.Orientation.Horizontal: 240, Qt.Orientation.Vertical: 420}  # of both, in the lowest window
 SOURCE, CODE = 11, 9  # how the two share the width
@@ -74,7 +78,7 @@ class SassBoard(QWidget):
         self._laid = 0  # characters of a row as the source is laid out
         self.chores, self.job = Chores(self), SassJob(self)
         self.head, self.title, self.detail = SassHead(), ElidedLabel(), ElidedLabel()
-        self.source = CountedColumn("Source with the number of instructions of each line", theme)
+        self.source = CountedColumn(COUNTED, theme, kind_colours, COUNTED_TIP)
         self.code = SassList(theme, commands)
         self.notice = SassNotice(self.cancel, self.try_again)
         self._lay_out()
@@ -87,9 +91,9 @@ class SassBoard(QWidget):
         self.stack.addWidget(self.notice)
         self.stack.addWidget(self.code)
         self.split = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
-        self._side = _titled(self.title, self.source)
+        self._side = titled(self.title, self.source)
         self.split.addWidget(self._side)
-        self.split.addWidget(_titled(ElidedLabel(CODE_TITLE), self.stack))
+        self.split.addWidget(titled(ElidedLabel(CODE_TITLE), self.stack))
         for place, share in enumerate((SOURCE, CODE)):
             self.split.setStretchFactor(place, share)
         self.split.setHandleWidth(8)
@@ -167,7 +171,7 @@ class SassBoard(QWidget):
             return ""
         listing, problem = self.shown.listing, PROBLEMS[wanted.label]
         kernel = listing.kernels[self.head.entry]
-        return annotated_source(listing, wanted.card.name, problem, kernel, self.lines)
+        return annotated_source(listing, wanted.card, problem, kernel, self.lines)
 
     def other_order(self) -> None:
         """Show the instructions in the other order."""
@@ -255,7 +259,7 @@ class SassBoard(QWidget):
 
     def _show_nothing(self) -> None:
         self.head.show_none()
-        self.source.show_counts(None)
+        self.source.show_bars(NO_BARS)
         self.code.show_rows(None, ())
         self.detail.setText("")
 
@@ -273,7 +277,7 @@ class SassBoard(QWidget):
         self.head.show_build(self._wanted, self.shown)
         lines = self.shown.lines[self.head.entry]
         self._show_legend()
-        self.source.show_counts(lines)
+        self.source.show_bars(kind_bars(lines))
         source, order = self.shown.listing.source, self.head.order.current
         text = source.text.splitlines()
         self.code.show_rows(
@@ -319,7 +323,7 @@ class SassBoard(QWidget):
         self.detail.setText(line_text(line, lines.counts.get(line, Counter()), len(through)))
 
 
-def _titled(title: ElidedLabel, body: QWidget) -> QWidget:
+def titled(title: ElidedLabel, body: QWidget) -> QWidget:
     """A column under its title."""
     title.setProperty("role", "title")
     side = QWidget()

@@ -1,15 +1,14 @@
-"""The source, a line of which is chosen, with the number and the kinds of its instructions beside it."""
+"""The source, a line of which is chosen, with a bar beside each line: its instructions or its stalls."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QTextEdit, QWidget
 
 from flashscope.app.control.guard import guarded
-from flashscope.app.figures.instruction_lines import InstructionLines, Kinds
+from flashscope.app.figures.line_bars import NO_BARS, LineBars, Parts
 from flashscope.app.look.fonts import mono_font
-from flashscope.app.look.kind_colours import kind_colours
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.pages.ladder.board import CODE_PX
@@ -17,14 +16,10 @@ from flashscope.app.pages.ladder.column import MARKED, CodeColumn, grounds
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.line_diff import DiffRow
 from flashscope.app.words.tokens import Token
-from flashscope.kernels.cuda.sass.kinds import KINDS
 
 BAR_PX, PAD_PX, THICK = 36, 6, 0.5  # pixels, and the part of a line's height that a bar takes
 LINE_DIGITS, COUNT_DIGITS = "000", "0000"
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-
-
-TIP = "The line, and how many instructions of the kernel come from it, by their kinds"
 
 
 class CountGutter(QWidget):
@@ -54,28 +49,31 @@ class CountedColumn(CodeColumn):
     Args:
         name: What a screen reader calls it.
         theme: The colours in use.
+        colours: The colours of the parts of a bar on a theme.
+        tip: What the bars are.
 
     Attributes:
         look: The colours in use.
 
     Signals:
         chosen: The user chose another line (its number, from 0).
+        resized: It has another width.
     """
 
     chosen = Signal(int)
+    resized = Signal()
 
-    def __init__(self, name: str, theme: Theme) -> None:
+    def __init__(self, name: str, theme: Theme, colours: Callable[[Theme], Sequence[str]], tip: str) -> None:
         super().__init__(name, theme)
         self.look = theme
-        self._counts: Mapping[int, Kinds] = {}
-        self._most = 0
+        self._bar_colours, self._bars = colours, NO_BARS
         self._lit: Collection[int] = ()  # lines, from 0
         self._rows: Sequence[DiffRow] = ()
         self._quiet = False
         mouse = Qt.TextInteractionFlag.TextSelectableByMouse
         self.setTextInteractionFlags(mouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
         self.gutter = CountGutter(self)
-        set_tip(self.gutter, TIP)
+        set_tip(self.gutter, tip)
         self.cursorPositionChanged.connect(self._tell)
         self.updateRequest.connect(lambda _rect, _dy: self.gutter.update())
         ZOOM.changed.connect(self._make_room)
@@ -99,10 +97,9 @@ class CountedColumn(CodeColumn):
         self._quiet = False
         self._light()
 
-    def show_counts(self, lines: InstructionLines | None) -> None:
-        """Show how many instructions the lines have; None: it is not known."""
-        self._counts = lines.counts if lines is not None else {}
-        self._most = lines.most if lines is not None else 0
+    def show_bars(self, bars: LineBars) -> None:
+        """Show other bars beside the lines."""
+        self._bars = bars
         self.gutter.update()
 
     def light(self, lines: Collection[int]) -> None:
@@ -145,6 +142,8 @@ class CountedColumn(CodeColumn):
         """Keep the numbers beside the lines."""
         super().resizeEvent(event)
         self._place_gutter()
+        if event.size().width() != event.oldSize().width():
+            self.resized.emit()
 
     @guarded()
     def changeEvent(self, event: QEvent) -> None:
@@ -195,7 +194,7 @@ class CountedColumn(CodeColumn):
             at = block.blockNumber()
             if at < len(self._rows) and self._begins(at):
                 line = (self._rows[at].number or 0) + 1
-                self._paint_line(painter, place, line, self._counts.get(line))
+                self._paint_line(painter, place, line, self._bars.parts.get(line))
             block = block.next()
 
     def _begins(self, at: int) -> bool:
@@ -203,23 +202,23 @@ class CountedColumn(CodeColumn):
         number = self._rows[at].number
         return number is not None and (at == 0 or self._rows[at - 1].number != number)
 
-    def _paint_line(self, painter: QPainter, place: QRectF, line: int, kinds: Kinds | None) -> None:
+    def _paint_line(self, painter: QPainter, place: QRectF, line: int, parts: Parts | None) -> None:
         pad, digits = px(PAD_PX), self._digits_px(LINE_DIGITS)
         painter.setPen(QColor(self.look.dim))
         painter.drawText(QRectF(pad, place.top(), digits, place.height()), RIGHT, f"{line}")
-        if not kinds:
+        if not parts:
             return
-        count, left = sum(kinds.values()), 2 * pad + digits
+        count, left = sum(parts.values()), 2 * pad + digits
         painter.setPen(QColor(self.look.text))
         room = QRectF(left, place.top(), self._digits_px(COUNT_DIGITS), place.height())
-        painter.drawText(room, RIGHT, f"{count}")
-        self._paint_bar(painter, room.right() + pad, place, kinds, count)
+        painter.drawText(room, RIGHT, self._bars.text(count))
+        self._paint_bar(painter, room.right() + pad, place, parts, count)
 
-    def _paint_bar(self, painter: QPainter, left: float, place: QRectF, kinds: Kinds, count: int) -> None:
-        """A bar as long as the count, in parts of its kinds."""
-        whole, high = max(1.0, px(BAR_PX) * count / self._most), place.height() * THICK
-        for kind in range(len(KINDS)):
-            if part := whole * kinds[kind] / count:
+    def _paint_bar(self, painter: QPainter, left: float, place: QRectF, parts: Parts, count: int) -> None:
+        """A bar as long as the count, in its parts."""
+        whole, high = max(1.0, px(BAR_PX) * count / self._bars.most), place.height() * THICK
+        for kind in range(self._bars.kinds):
+            if part := whole * parts.get(kind, 0) / count:
                 bar = QRectF(left, place.center().y() - high / 2, part, high)
-                painter.fillRect(bar, QColor(kind_colours(self.look)[kind]))
+                painter.fillRect(bar, QColor(self._bar_colours(self.look)[kind]))
                 left += part

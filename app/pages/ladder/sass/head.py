@@ -14,7 +14,7 @@ from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
 from flashscope.app.widgets.segments import Segments
-from flashscope.app.words.sass import build_text, takes_text
+from flashscope.app.words.sass import build_text, occupancy_text, takes_text
 from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard, card_of
 from flashscope.kernels.cuda.sass.kinds import KINDS
 from flashscope.profiles.plan.machine import Machine
@@ -102,7 +102,8 @@ class SassHead(QWidget):
                 self.entries.setCurrentIndex(_longest(shown))
         self.entries.setHidden(len(names) == 1)
         told = build_text(shown.listing, asked.card.name, PROBLEMS[asked.label])
-        self.takes.setText(f"{takes_text(kernels[self.entry])} {told}")
+        kernel = kernels[self.entry]
+        self.takes.setText(f"{takes_text(kernel)} {occupancy_text(kernel, asked.card)} {told}")
 
     def show_none(self) -> None:
         """Say nothing: there is no build."""

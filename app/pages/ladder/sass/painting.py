@@ -1,10 +1,13 @@
-"""How a row of machine code is drawn: the kind's stripe, the address, the opcode in the kind's colour."""
+"""How a row of machine code is drawn: the kind's stripe, the address, the opcode in its colour, a bar."""
 
-from PySide6.QtCore import QRect, QSize, Qt
+from collections.abc import Callable, Iterator, Sequence
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from flashscope.app.control.guard import guarded
+from flashscope.app.figures.line_bars import Parts
 from flashscope.app.look.contrast import mixed
 from flashscope.app.look.kernel_marks import LEGIBLE
 from flashscope.app.look.kind_colours import kind_colours
@@ -15,16 +18,23 @@ from flashscope.app.plots.stepper.ink import mix
 from flashscope.kernels.cuda.sass.kinds import OPCODE
 
 STRIPE_PX, PAD_PX, GAP_PX, ROW_PX = 3, 8, 12, 5
+BAR_PX, THICK, SHARE = 64, 0.5, "00.0 %"
 LIT, CHOSEN = 0.86, 0.55  # of the card in the ground of a row that is marked, or chosen
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 
 class SassPainter(QStyledItemDelegate):
-    """Draws the rows in a theme's colours."""
+    """Draws the rows in a theme's colours.
 
-    def __init__(self, theme: Theme) -> None:
+    Args:
+        theme: The colours in use.
+        colours: Those of the parts of bars on a theme; None: no row has one.
+    """
+
+    def __init__(self, theme: Theme, colours: Callable[[Theme], Sequence[str]] | None = None) -> None:
         super().__init__()
+        self._colours = colours
         self.use(theme)
 
     def use(self, theme: Theme) -> None:
@@ -57,7 +67,7 @@ class SassPainter(QStyledItemDelegate):
         if row.at is None:
             self._heading(painter, option.rect, row, ground)
         else:
-            self._instruction(painter, option.rect, row, ground)
+            self._instruction(painter, option.rect, row, getattr(model, "most", 0), ground)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QColor(self._theme.accent))
             painter.drawRect(option.rect.adjusted(0, 0, -1, -1))
@@ -72,10 +82,12 @@ class SassPainter(QStyledItemDelegate):
         elided = painter.fontMetrics().elidedText(row.text, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, LEFT, elided)
 
-    def _instruction(self, painter: QPainter, place: QRect, row: SassRow, ground: str) -> None:
+    def _instruction(self, painter: QPainter, place: QRect, row: SassRow, most: int, ground: str) -> None:
         stripe = QRect(place.left(), place.top(), px(STRIPE_PX), place.height())
         painter.fillRect(stripe, self._stripes[row.kind])
         room = place.adjusted(px(STRIPE_PX + PAD_PX), 0, -px(PAD_PX), 0)
+        if self._colours is not None:
+            room = self._bar(painter, room, row, most, ground)
         address, _, text = row.text.partition("  ")
         metrics = painter.fontMetrics()
         painter.setPen(self._ink(self._theme.dim, ground))
@@ -88,6 +100,23 @@ class SassPainter(QStyledItemDelegate):
         self._code(
             painter, room, metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width()), row, ground
         )
+
+    def _bar(self, painter: QPainter, room: QRect, row: SassRow, most: int, ground: str) -> QRect:
+        """What the row has of the whole, and a bar as long; the room that is left behind them."""
+        share, parts = painter.fontMetrics().horizontalAdvance(SHARE), row.bar or {}
+        if parts:
+            painter.setPen(self._ink(self._theme.text, ground))
+            painter.drawText(QRect(room.left(), room.top(), share, room.height()), RIGHT, row.share)
+            left, high = float(room.left() + share + px(PAD_PX)), room.height() * THICK
+            for part, colour in self._parts(parts, px(BAR_PX) / max(1, most)):
+                painter.fillRect(QRectF(left, room.center().y() - high / 2, part, high), colour)
+                left += part
+        return room.adjusted(share + px(BAR_PX + 2 * PAD_PX), 0, 0, 0)
+
+    def _parts(self, parts: Parts, scale: float) -> Iterator[tuple[float, QColor]]:
+        """How long each part of a bar is, and its colour."""
+        colours = self._colours(self._theme) if self._colours is not None else ()
+        yield from ((parts[at] * scale, QColor(colours[at])) for at in sorted(parts))
 
     def _code(self, painter: QPainter, room: QRect, text: str, row: SassRow, ground: str) -> None:
         """The predicate, the opcode in its kind's colour, the operands."""

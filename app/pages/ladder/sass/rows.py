@@ -7,6 +7,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.instruction_lines import InstructionLines
+from flashscope.app.figures.line_bars import Parts
 from flashscope.app.words.sass import count_text, instruction_text, listed_text
 from flashscope.kernels.cuda.sass.disassembly import SourcePlace
 
@@ -25,6 +26,8 @@ class SassRow(NamedTuple):
         at: The place of the instruction in the code; None: it is a heading.
         home: The line that it is of, or heads.
         kind: Of the instruction, a place in `KINDS`.
+        bar: The parts of its bar; none: it has none.
+        share: What stands before the bar.
     """
 
     text: str
@@ -32,6 +35,8 @@ class SassRow(NamedTuple):
     at: int | None = None
     home: SourcePlace | None = None
     kind: int = 0
+    bar: Parts | None = None
+    share: str = ""
 
 
 def rows_of(lines: InstructionLines, source: Sequence[str], file: str, order: Order) -> list[SassRow]:
@@ -84,11 +89,14 @@ class SassModel(QAbstractListModel):
         self.lines: InstructionLines | None = None
         self.rows: Sequence[SassRow] = ()
         self.lit: frozenset[int] = frozenset()  # instructions of the chosen line
+        self.most = 0  # the whole of the longest bar
 
     def show_rows(self, lines: InstructionLines | None, rows: Sequence[SassRow]) -> None:
         """Show other rows, none of them lit."""
         self.beginResetModel()
         self.lines, self.rows, self.lit = lines, rows, frozenset()
+        wholes = (sum(row.bar.values()) for row in rows if row.bar and row.at is not None)
+        self.most = max(wholes, default=0)
         self.endResetModel()
 
     def light(self, instructions: Sequence[int]) -> None:

@@ -1,6 +1,6 @@
 """The list of instructions: it scrolls as fast as it is drawn, whatever its length, and copies rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QItemSelection, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence
@@ -27,6 +27,7 @@ class SassList(QListView):
     Args:
         theme: The colours in use.
         commands: Keys of commands of the window's registry that its menu has, too.
+        colours: Those of the parts of bars on a theme; None: no row has one.
 
     Signals:
         pointed: Another row is the current one (`SassRow`).
@@ -34,9 +35,14 @@ class SassList(QListView):
 
     pointed = Signal(object)
 
-    def __init__(self, theme: Theme, commands: Sequence[str]) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        commands: Sequence[str],
+        colours: Callable[[Theme], Sequence[str]] | None = None,
+    ) -> None:
         super().__init__()
-        self._commands, self._painter = commands, SassPainter(theme)
+        self._commands, self._painter = commands, SassPainter(theme, colours)
         self.code = SassModel()
         self.setAccessibleName(NAME)
         self.setModel(self.code)
@@ -76,6 +82,12 @@ class SassList(QListView):
         row = self.code.row_of(at)
         if row is not None:
             self.setCurrentIndex(self.code.index(row))
+            self.scrollTo(self.code.index(row), QAbstractItemView.ScrollHint.PositionAtCenter)
+
+    def look_at(self, at: int) -> None:
+        """Bring an instruction into the middle; the current row stays."""
+        row = self.code.row_of(at)
+        if row is not None:
             self.scrollTo(self.code.index(row), QAbstractItemView.ScrollHint.PositionAtCenter)
 
     @property

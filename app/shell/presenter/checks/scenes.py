@@ -3,8 +3,11 @@
 from flashscope.app.figures.series import kernels_of, seqlens_of
 from flashscope.app.pages.ladder.ladder_recording import common_lengths, read_ladder_recording
 from flashscope.app.pages.ladder.source_diff import LABELS, before_of, passes_of
+from flashscope.app.pages.ladder.stalls.shelf import read_bundled
+from flashscope.app.pages.ladder.stalls.stops import stalls_scene
 from flashscope.app.pages.timeline.stops import timeline_scene
 from flashscope.app.pages.traffic.shown import groups, nearest, telling
+from flashscope.app.stage.names import STALLS
 from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
@@ -64,6 +67,8 @@ def _traffic(stop: Stop, session: Session) -> Scene:
 
 
 def _ladder(stop: Stop) -> Scene:
+    if stop.mode == STALLS:
+        return stalls_scene(stop, read_bundled())
     label = stop.curve if stop.curve in LABELS else FIRST_LADDER
     passes = passes_of(label)
     members = read_ladder_recording().curves.get(label, ())

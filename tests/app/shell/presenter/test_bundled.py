@@ -78,8 +78,9 @@ def test_a_stop_of_the_stepper_without_a_preset_walks_the_newest_trace_of_its_se
     page = window.page
     assert isinstance(page, StepperPage)
     page.show_trace(slide_trace())
-    window.stage.enter(read_story(find_story("inside-flash3")))
-    window.stage.go(2)
+    story = read_story(find_story("inside-flash3"))
+    window.stage.enter(story)
+    window.stage.go(next(at for at, stop in enumerate(story.stops) if stop.page == "stepper"))
     settle(window, rig, qtbot)
     session = rig.controller.session
     assert session is not None

@@ -10,6 +10,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import Trace, TraceRequest
 from flashscope.profiles.store import ReplacedFileError, SessionFileError, load
 from flashscope.profiles.store import keeping as kept
+from flashscope.profiles.store.blobs.places import PLACES
 from tests.profiles.store import builders
 
 SESSION = builders.plan_started().session_id
@@ -52,6 +53,6 @@ def test_another_session_in_the_file_gets_none(tmp_path: Path) -> None:
 
 def test_a_full_session_takes_no_more_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
-    monkeypatch.setitem(kept.PLACES, Trace, kept.PLACES[Trace]._replace(most=1))
+    monkeypatch.setitem(PLACES, Trace, PLACES[Trace]._replace(most=1))
     with pytest.raises(SessionFileError, match="has 1 traces; it takes no more"):
         kept.keep(path, MADE, SESSION)

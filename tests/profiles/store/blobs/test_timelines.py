@@ -17,6 +17,7 @@ from flashscope.kernels.workload.timeline import STAGES, StageTimeline
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import ReplacedFileError, SessionFileError, load
 from flashscope.profiles.store import keeping as kept
+from flashscope.profiles.store.blobs.places import PLACES
 from flashscope.profiles.store.blobs.timelines import decode_timeline
 from flashscope.profiles.store.schema import VERSION
 from tests.profiles.store import builders
@@ -116,7 +117,8 @@ def test_a_file_from_before_there_were_timelines_has_none_and_takes_one(tmp_path
     path = builders.recorded(tmp_path / "a.flashscope")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DROP TABLE timelines")
-        connection.execute("DELETE FROM batches WHERE name = 'timelines'")
+        connection.execute("DROP TABLE stall_profiles")
+        connection.execute("DELETE FROM batches WHERE name IN ('timelines', 'stall_profiles')")
         connection.execute("PRAGMA user_version = 16")
     before = path.read_bytes()
     assert load(path).timelines == []
@@ -155,7 +157,7 @@ def test_another_session_in_the_file_gets_nothing(tmp_path: Path) -> None:
 
 def test_a_full_session_takes_no_more_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
-    monkeypatch.setitem(kept.PLACES, StageTimeline, kept.PLACES[StageTimeline]._replace(most=1))
+    monkeypatch.setitem(PLACES, StageTimeline, PLACES[StageTimeline]._replace(most=1))
     with pytest.raises(SessionFileError, match="has 1 timelines; it takes no more"):
         kept.keep(path, KNOWN, SESSION)
     monkeypatch.setattr(kept, "MAX_VALUE_BYTES", 10)

@@ -169,7 +169,8 @@ def test_the_head_says_what_the_build_takes_what_it_is_for_and_that_it_was_not_r
     show(board, qtbot)
     told = board.head.takes.text()
     assert told.startswith("flash2: 128 registers a thread, 128 threads a block, no spills; ")
-    assert "0 B static, 4.00 KiB dynamic; 4 instructions. Compiled here by NVRTC 13.0 for the H200" in told
+    assert "0 B static, 4.00 KiB dynamic; 4 instructions. Occupancy: 4 blocks an SM, 16 of 64 warps" in told
+    assert "registers let in no more. Compiled here by NVRTC 13.0 for the H200" in told
     assert told.endswith("not run.")
     assert "tensor cores 1" in board.head.legend.text().replace("&nbsp;", " ")
     assert "TMA" not in board.head.legend.text()

@@ -1,0 +1,1 @@
+"""Where the warps of the kernel on show stand, and why: samples beside its lines and instructions."""

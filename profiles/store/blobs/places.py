@@ -1,0 +1,46 @@
+"""Where a session keeps what it holds as one value each, and in what form."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from flashscope.kernels.workload.stalls import StallProfile
+from flashscope.kernels.workload.timeline import StageTimeline
+from flashscope.kernels.workload.trace import Trace
+from flashscope.profiles.store.blobs.stalls import decode_stalls, encode_stalls
+from flashscope.profiles.store.blobs.timelines import decode_timeline
+from flashscope.profiles.store.blobs.traces import decode_trace
+from flashscope.profiles.store.schema import MAX_STALLS, MAX_TIMELINES, MAX_TRACES
+
+Keepable: TypeAlias = Trace | StageTimeline | StallProfile
+
+
+class ValuePlace(NamedTuple):
+    """Where values of a kind stand.
+
+    Attributes:
+        noun: What one is called.
+        table: Its table.
+        column: Its column there.
+        most: As many as a session takes.
+        encode: Makes its bytes.
+        decode: Makes it of its bytes; a ValueError says what is wrong with them.
+    """
+
+    noun: str
+    table: str
+    column: str
+    most: int
+    encode: Callable[[Any], bytes]
+    decode: Callable[[bytes], Any]
+
+
+_pack = msgspec.msgpack.encode
+PLACES: dict[type[Keepable], ValuePlace] = {
+    Trace: ValuePlace("trace", "traces", "trace", MAX_TRACES, _pack, decode_trace),
+    StageTimeline: ValuePlace("timeline", "timelines", "timeline", MAX_TIMELINES, _pack, decode_timeline),
+    StallProfile: ValuePlace(
+        "stall profile", "stall_profiles", "profile", MAX_STALLS, encode_stalls, decode_stalls
+    ),
+}

@@ -1,0 +1,94 @@
+"""Records the bundled stall profiles anew: `python -m tests.stall_session FILE`, on an H100 with ncu.
+
+Measures flash2 and flash3's ladder on the problems of Source at head dim 128, without and under a causal
+mask, then samples where their warps stand, and keeps that in the same file. Broken off, it goes on in the
+same file with what is left. It takes NVRTC and nvdisasm, but no package of the window.
+"""
+
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from queue import SimpleQueue
+
+from flashscope.kernels.cuda.compile import compile_module
+from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.cuda.reading.cards import card_of
+from flashscope.kernels.cuda.reading.step import program_of, read_problem
+from flashscope.kernels.cuda.sass.listing import BuildListing, listing_of
+from flashscope.kernels.workload.stalls import StallRequest
+from flashscope.profiles.engine.local import LocalEngine
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.running.driver import Driver
+from flashscope.profiles.running.recording import FileNote, RunRecording
+from flashscope.profiles.store import Recorder, load
+from flashscope.profiles.store.keeping import keep
+from flashscope.profiles.store.words import change
+from flashscope.profiles.wire.events import Event
+from flashscope.profiles.wire.messages import Message
+from flashscope.profiles.worker.stalls.recording import record_stalls
+
+Told = Event | FileNote
+NAME = "H100 stalls of flash2 and flash3"
+KERNELS = ("flash2", "flash3-a", "flash3-b", "flash3-c", "flash3")
+PROBLEMS = tuple(read_problem(128, causal=causal) for causal in (False, True))
+REQUESTS = [StallRequest(problem=problem, kernel=kernel) for problem in PROBLEMS for kernel in KERNELS]
+
+
+class SilentLink:
+    """In place of the engine that would be told how far it is."""
+
+    def send(self, message: Message) -> None:
+        """Nobody hears it."""
+
+    def check(self, timeout_s: float = 0) -> None:
+        """Nobody gives it up."""
+        time.sleep(timeout_s)
+
+
+def listed(request: StallRequest) -> BuildListing:
+    """In a process of its own: compile the timed build, which CuPy keeps, and the one with lines."""
+    card = card_of(describe())
+    if card is None:
+        sys.exit("there are no builds for this GPU")
+    compile_module(program_of(request.kernel, request.problem, card))
+    with tempfile.TemporaryDirectory() as folder:
+        return listing_of(request.kernel, request.problem, card, Path(folder))
+
+
+def record(path: Path) -> None:
+    """Measure into the file unless it is there, and sample what it lacks; what fails ends it."""
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        listings = dict(zip(REQUESTS, pool.map(listed, REQUESTS), strict=True))
+    if not path.exists():
+        measure(path)
+    session = load(path)
+    known = {one.request for one in session.stalls}
+    for request in (one for one in REQUESTS if one not in known):
+        keep(path, record_stalls(request, SilentLink(), listings[request]), session.id)
+
+
+def measure(path: Path) -> None:
+    """Time every kernel on every problem."""
+    events: SimpleQueue[Told] = SimpleQueue()
+    plan = Plan(backend="cuda", kernels=KERNELS, problems=PROBLEMS, protocol=Protocol(drift_check=False))
+    recorder = Recorder(path)
+    driver = Driver(LocalEngine, events.put)
+    try:
+        driver.run(plan, lambda _event: RunRecording(recorder, events.put))
+        while driver.running:
+            driver.take(events.get())
+        session: Session | None = driver.session
+    finally:
+        driver.close()
+        driver.wait()
+    if session is None or any(one.status != "done" for one in session.points):
+        sys.exit("not every point is done")
+    change(path, "name", NAME)
+
+
+if __name__ == "__main__":
+    record(Path(sys.argv[1]))
