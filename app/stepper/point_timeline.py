@@ -1,6 +1,7 @@
 """From a point of a sweep to a timeline of its kernel on this machine."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from msgspec.structs import replace as with_fields
 
@@ -15,6 +16,7 @@ from flashscope.profiles.plan.machine import Machine
 ROUNDS = {512: 25, 1024: 15, 2048: 7, 4096: 5}
 """How often both builds run, by N: of short runs more, that one may be undisturbed."""
 MOST_HEADS = {"cpu": 8, "cuda": 16}
+PLAIN = {"page_size": None, "passes": "forward", "deterministic": False}
 MOST_BACKWARD_HEADS = 8  # whose tiles have twice as many bars
 BACKWARD: dict[ClockedKernel, int] = {"flash2": 256, "flash3": 128}
 """Those whose backward pass has a build with clocks, on a GPU, and up to which head dim."""
@@ -79,8 +81,8 @@ def timeline_of_point(
     heads = short.batch * short.heads
     most = MOST_HEADS[where] if short.passes == "forward" else MOST_BACKWARD_HEADS
     if heads > most:
-        changes.append(f"{most} heads of {heads}.")
-        short = with_fields(short, batch=1, heads=most, kv_heads=None)
+        short = _fewer(short, most)
+        changes.append(f"{short.heads} heads of {heads}.")
     short = with_fields(short, dtype=dtype)
     rounds = next(ROUNDS[longest] for longest in ROUNDS if max(short.seqlen_q, short.seqlen_k) <= longest)
     request = TimelineRequest(problem=short, backend=where, kernel=kernel, rounds=rounds)
@@ -90,12 +92,26 @@ def timeline_of_point(
 def _shortened(
     kernel: ClockedKernel, problem: Problem, where: Backend, why: str
 ) -> tuple[Problem, list[str]]:
-    """The problem at a length that is recorded, its backward pass where that has clocks; and what changes."""
-    clocked = where == "cuda" and problem.head_dim <= BACKWARD.get(kernel, 0)
-    if problem.passes != "backward" or not clocked:
-        return shortened(problem, max(ROUNDS), why)
-    short, changes = shortened(with_fields(problem, passes="forward", deterministic=False), max(ROUNDS), why)
-    return with_fields(short, passes="backward", deterministic=problem.deterministic), changes
+    """The problem at a length that is recorded, with pages and pass that have clocks; and what changes."""
+    kept: dict[str, Any] = {}
+    ragged = problem.query_lengths is not None or problem.key_lengths is not None
+    if where == "cuda" and problem.page_size is not None and not ragged:
+        kept["page_size"] = problem.page_size
+    if where == "cuda" and problem.passes == "backward" and problem.head_dim <= BACKWARD.get(kernel, 0):
+        kept |= {"passes": "backward", "deterministic": problem.deterministic}
+    plain = with_fields(problem, **{name: PLAIN[name] for name in kept})
+    short, changes = shortened(plain, max(ROUNDS), why)
+    if short.seqlen_k % kept.get("page_size", 1):
+        del kept["page_size"]
+        changes.append("Without pages, which its keys no longer fill.")
+    return with_fields(short, **kept), changes
+
+
+def _fewer(problem: Problem, most: int) -> Problem:
+    """The problem with so many heads at most, and K and V shared by as many of them as before."""
+    group = min(problem.heads // problem.key_heads, most)
+    kv_heads = most // group
+    return with_fields(problem, batch=1, heads=kv_heads * group, kv_heads=None if group == 1 else kv_heads)
 
 
 def _runs_on_gpu(kernel: str, machine: Machine | None) -> bool:

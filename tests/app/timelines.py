@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.problem import Passes, Problem
 from flashscope.kernels.workload.timeline import (
     STORE,
     ClockedKernel,
     RowKind,
     StageTimeline,
     TimelineRequest,
+    outer_is_keys,
 )
 from flashscope.kernels.workload.trace import Array
 
@@ -23,6 +24,7 @@ def made_timeline(
     *,
     seqlen: int = 64,
     causal: bool = False,
+    passes: Passes = "forward",
     rows: int = 1,
     lanes: tuple[str, ...] = ("Python",),
     row_kind: RowKind = "thread",
@@ -31,7 +33,9 @@ def made_timeline(
 ) -> StageTimeline:
     """Two heads in tiles of 16 x 16; blocks go to lanes in turn, every stage takes a quarter of a tile."""
     request = TimelineRequest(
-        problem=Problem(seqlen_q=seqlen, seqlen_k=seqlen, batch=1, heads=2, head_dim=8, causal=causal),
+        problem=Problem(
+            seqlen_q=seqlen, seqlen_k=seqlen, batch=1, heads=2, head_dim=8, causal=causal, passes=passes
+        ),
         kernel=kernel,
         rounds=3,
     )
@@ -76,11 +80,11 @@ def _bars(request: TimelineRequest, lanes: int, tile_ns: int) -> tuple[Any, Any]
         lane = n % lanes
         begin = now = free[lane]
         for inner in range(outer + 1 if request.problem.causal else tiles):
-            i, j = (outer, inner) if request.kernel == "flash2" else (inner, outer)
+            i, j = (inner, outer) if outer_is_keys(request) else (outer, inner)
             for stage in range(OF_A_TILE):
                 bars.append((lane, stage, head, i, j, now, now + tile_ns // OF_A_TILE))
                 now += tile_ns // OF_A_TILE
-        last = (outer, -1) if request.kernel == "flash2" else (-1, outer)
+        last = (-1, outer) if outer_is_keys(request) else (outer, -1)
         bars.append((lane, STORE, head, *last, now, now + tile_ns // OF_A_TILE))
         free[lane] = now + tile_ns // OF_A_TILE
         blocks.append((lane, head, outer, begin, free[lane]))

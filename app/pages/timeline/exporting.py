@@ -14,7 +14,7 @@ from flashscope.app.pages.timeline.shown_timelines import DrawnTimeline
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.report.kinds import KINDS
 from flashscope.app.widgets.saving import write_chosen
-from flashscope.app.words.timelines import overhead_text, problem_words, sentence
+from flashscope.app.words.timelines import overhead_text, problem_words, run_name, sentence
 from flashscope.app.words.version import own_version
 from flashscope.kernels.workload.timeline import STAGES, StageTimeline
 from flashscope.profiles.results.formats.perfetto_timeline import timelines_to_perfetto
@@ -32,7 +32,7 @@ def timelines_export(
         return None
     timelines, facts = [one.rows.timeline for one in drawn], [one.facts for one in drawn]
     told = [overhead_text(fact, one.request.rounds) for one, fact in zip(timelines, facts, strict=True)]
-    heads = [f"{one.request.kernel}: {words}" for one, words in zip(timelines, told, strict=True)]
+    heads = [f"{run_name(one.request)}: {words}" for one, words in zip(timelines, told, strict=True)]
     return Export(
         title=f"Stages over time since the run began, {problem_words(timelines[0].request.problem)}",
         headline=sentence(timelines, facts),

@@ -15,8 +15,12 @@ NONE = "No timeline of these kernels is in this session."
 def timelines_of(
     timelines: Sequence[StageTimeline], kernels: Sequence[str], seqlen: int | None
 ) -> list[StageTimeline]:
-    """The newest one of each of these kernels, of one N where that is given; two at most."""
+    """The newest one of each of these kernels, of one N where that is given; two at most.
+
+    Of a backward pass only where there is none of the kernel's forward pass.
+    """
     there = [one for one in timelines if seqlen in {None, one.request.problem.seqlen_q}]
+    there.sort(key=lambda one: one.request.problem.passes == "forward")
     newest = {one.request.kernel: one for one in there}
     return [newest[kernel] for kernel in kernels if kernel in newest][:MOST]
 

@@ -32,7 +32,7 @@ class TimelineFacts:
             PV, under way; None where no row has two lanes that take a softmax.
         idle_rows: How many rows have no bar at all.
         merge_ns: From when the first block merges parts of keys until the last one has; 0: none does.
-        tail_ns: From when the first row had nothing left to do until the end of the last one.
+        tail_ns: From when the first row had nothing left to do until the end of the last one, merges aside.
         held_up: The share of the bars' time in bars of over five times the median of their stage: something
             else had the thread.
         imbalance: How many times as long the longest block took as the shortest; 1 where there is one.
@@ -72,7 +72,8 @@ class TimelineFacts:
             shares={name: float(taken[STAGES.index(name)]) / life for name in names},
             waits=max(0.0, 1 - float(taken.sum()) / life),
             covered=_covered(timeline),
-            **_of_rows(timeline, lane // len(timeline.lanes), np.where(stage == MERGE, 0, end)),
+            idle_rows=len(timeline.rows.numpy()) - len(np.unique(lane // len(timeline.lanes))),
+            tail_ns=_tail_ns(lane[stage != MERGE] // len(timeline.lanes), end[stage != MERGE]),
             merge_ns=_merge_ns(stage, begin, end),
             held_up=_held_up(stage, end - begin),
             imbalance=_imbalance(timeline),
@@ -83,16 +84,12 @@ class TimelineFacts:
         )
 
 
-def _of_rows(timeline: StageTimeline, row: NDArray[Any], end: NDArray[np.int64]) -> dict[str, int]:
-    """Idle rows, and the tail of the others."""
-    rows = len(timeline.rows.numpy())
-    last = np.full(rows, -1, np.int64)
+def _tail_ns(row: NDArray[Any], end: NDArray[np.int64]) -> int:
+    """From when the first row that has bars ends until the last one does."""
+    last = np.full(int(row.max(initial=0)) + 1, -1, np.int64)
     np.maximum.at(last, row, end)
     worked = last[last >= 0]
-    return {
-        "idle_rows": int(rows - worked.size),
-        "tail_ns": int(worked.max() - worked.min()) if worked.size else 0,
-    }
+    return int(worked.max() - worked.min()) if worked.size else 0
 
 
 def _merge_ns(stage: NDArray[Any], begin: NDArray[np.int64], end: NDArray[np.int64]) -> int:

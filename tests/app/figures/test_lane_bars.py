@@ -98,7 +98,8 @@ def test_rows_by_block_hold_each_block_alone_and_keep_every_bar() -> None:
     assert (np.diff(rows.bars.begin)[np.diff(rows.bars.lane) == 0] > 0).all()
 
 
-def test_flash1_has_a_row_for_each_key_block_and_a_place_has_the_devices_names() -> None:
+def test_flash1_and_backward_passes_have_a_row_for_each_key_block_and_a_place_has_the_devices_names() -> None:
+    assert TimelineRows.of(made_timeline(passes="backward"), "block").names[1] == "h0 j 1"
     by_keys = TimelineRows.of(made_timeline("flash1"), "block")
     assert (by_keys.names[1], by_keys.key) == ("h0 j 1", "h head, j key block")
     placed = TimelineRows.of(made_timeline(rows=2, row_kind="SM"))

@@ -215,6 +215,23 @@ def test_a_backward_pass_of_a_gpu_is_recorded_as_such_where_it_has_clocks() -> N
     assert timeline_of_point("flash2", backward, "cuda", CPU_MACHINE).request.problem.passes == "forward"
 
 
+def test_pages_and_heads_that_share_keys_stay_as_they_are_on_a_gpu() -> None:
+    decoding = replace(LONG, seqlen_q=1, heads=32, kv_heads=8, batch=1, page_size=64)
+    problem = timeline_of_point("flash3", decoding, "cuda", GPU_MACHINE).request.problem
+    assert (problem.seqlen_q, problem.seqlen_k, problem.page_size) == (1, 4096, 64)
+    assert (problem.heads, problem.kv_heads) == (16, 4)
+    wide = timeline_of_point("flash3", replace(decoding, kv_heads=1), "cuda", GPU_MACHINE).request.problem
+    assert (wide.heads, wide.kv_heads) == (16, 1)
+    more_rows = replace(decoding, seqlen_q=10_000, seqlen_k=960)
+    cut = timeline_of_point("flash3", more_rows, "cuda", GPU_MACHINE)
+    assert (cut.request.problem.seqlen_k, cut.request.problem.page_size) == (393, None)
+    assert "Without pages, which its keys no longer fill." in cut.changes
+    ragged = replace(decoding, key_lengths=(100,))
+    found = timeline_of_point("flash3", ragged, "cuda", GPU_MACHINE)
+    assert found.request.problem.page_size is None
+    assert "One sequence that fills its arrays, without lengths and pages." in found.changes
+
+
 def test_flash1_of_a_gpu_is_recorded_on_the_cpu_and_says_why() -> None:
     found = timeline_of_point("flash1", SHORT, "cuda", GPU_MACHINE)
     assert found.request.backend == "cpu"
@@ -230,7 +247,7 @@ def test_whatever_was_measured_can_be_recorded(
         check_clocked(find_kernel(kernel), found.request.problem)
     else:
         asked = found.request.problem
-        assert asked.even
+        assert (asked.query_lengths, asked.key_lengths) == (None, None)
         clocked = problem.passes == "backward" and problem.head_dim <= BACKWARD.get(kernel, 0)
         assert (asked.block_mask, asked.passes) == (None, "backward" if clocked else "forward")
         assert asked.dtype != "float32"

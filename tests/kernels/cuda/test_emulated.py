@@ -91,7 +91,7 @@ EARLY_MUTANTS: dict[str, Edits] = {
     "no mask on the last keys": (("!(0 ? j >= own.whole : (j + 1) * 128 > own.limit) &&", ""),),
     "no mask on the left": (("j * 128 >= work.lower : true))", "true : true))"),),
 }
-HELD = "walk.next();\n        wait_copies<0>();"
+HELD = "walk.next();\n       \n        wait_copies<0>();"
 BACKWARD_MUTANTS: dict[str, Edits] = {
     "P and dS are not waited for": (("if (SHARED_DS) __syncthreads();", ""),),
     "copies are not waited for": ((HELD, "walk.next();"),),

@@ -65,6 +65,14 @@ def test_lanes_are_tracks_named_as_in_the_window_and_blocks_hold_their_bars() ->
         assert around[0]["name"].startswith(f"head {bar['args']['head']},")
 
 
+def test_blocks_of_a_backward_pass_have_keys_and_its_track_names_the_pass() -> None:
+    told = events(timelines_to_perfetto([made_timeline(passes="backward")]))
+    blocks = [one for one in told if one.get("cat") == "block"]
+    assert [one["name"] for one in blocks[:2]] == ["head 0, block j 0", "head 0, block j 1"]
+    (process,) = (one["args"]["name"] for one in told if one["name"] == "process_name")
+    assert process.startswith("flash2 with clocks, N = 64, backward")
+
+
 def test_two_timelines_are_two_processes_from_the_same_moment_on() -> None:
     document = timelines_to_perfetto([made_timeline("flash1"), made_timeline("flash2")])
     told = events(document)
