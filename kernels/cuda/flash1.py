@@ -38,16 +38,25 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
     return bind(spec, problem, inputs, program)
 
 
-def program(problem: Problem, target: Target) -> Program:
-    """Source, defines and the two launches for a problem on a target, with the largest cut that fits it."""
-    if problem.dtype == "float32":
-        return simt_flash1.program(problem, target)
+def cut(problem: Problem, target: Target) -> TensorVariant:
+    """How a block's work is cut, in 16 bits: the largest that fits the target.
+
+    Raises:
+        InputError: No cut suits the block mask.
+    """
     table = (variant for widest, variant in VARIANTS if problem.head_dim <= widest)
-    variant = choose_fitting(
+    return choose_fitting(
         masked_variants(problem, table, "flash1"),
         lambda variant: shared_bytes(problem, variant),
         target.shared_memory,
     )
+
+
+def program(problem: Problem, target: Target) -> Program:
+    """Source, defines and the two launches for a problem on a target, with the largest cut that fits it."""
+    if problem.dtype == "float32":
+        return simt_flash1.program(problem, target)
+    variant = cut(problem, target)
     pass_all = KernelLaunch(
         "flash1",
         grid=problem.batch * problem.heads,

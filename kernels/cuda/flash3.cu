@@ -329,8 +329,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             clear();
             state = Softmax();
 #if TRACE
-            state.begin(recording, work.q0 / BLOCK_Q * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + j, row_in_tile,
-                        min(BLOCK_Q, seqlen_q - work.q0));
+            state.begin(recording, work.head / splits, work.q0 / BLOCK_Q * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + j,
+                        row_in_tile, (RAGGED && !PACKED ? work.queries : seqlen_q) - work.q0);
 #endif
             if constexpr (OVERLAP) {
                 if (j >= work.begin && own.half(j)) {
