@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flashscope.app.stepper.faulty_formulas import CHANGED, faulty_rows
+from flashscope.app.stepper.merging import merge_rows
 from flashscope.app.stepper.numbers import number
 from flashscope.app.stepper.pseudocode import LAZY_MAXIMUM
 from flashscope.app.stepper.recording import RecordedFloats
@@ -106,6 +107,8 @@ def formulas(view: StepView) -> tuple[Formula, ...]:
     local = view.local_row
     if local is None:
         return ()
+    if view.step.merges:
+        return tuple(Formula("merge", *row, active=True) for row in merge_rows(view, local))
     x = terms(view, local)
     order, fault = view.recording.order, view.recording.fault
     rows = faulty_rows(x, order, fault) if fault in CHANGED else _right_rows(view, x)

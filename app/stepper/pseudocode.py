@@ -32,7 +32,14 @@ class CodeLine:
 
 
 def lines(
-    order: str, *, local_max: bool, reverse: bool, memory: str, lazy: bool = False, fault: Fault = ""
+    order: str,
+    *,
+    local_max: bool,
+    reverse: bool,
+    memory: str,
+    lazy: bool = False,
+    fault: Fault = "",
+    splits: int = 1,
 ) -> tuple[CodeLine, ...]:
     """The algorithm of a loop order.
 
@@ -43,7 +50,10 @@ def lines(
         memory: What the arrays are in.
         lazy: m follows the maximum only where that is more than 2⁸ times as large, as an exponent.
         fault: What it gets wrong on purpose: the lines that do are marked.
+        splits: Parts of a query block's keys, merged by a second launch.
     """
+    if splits > 1:
+        return _in_parts(reverse=reverse, lazy=lazy, splits=splits)
     right = _lines(order, local_max=local_max and not fault, reverse=reverse, memory=memory, lazy=lazy)
     wrong = {} if not fault else _wrong_lines(order)[fault]
     return tuple(_changed(line, wrong) for line in right)
@@ -102,6 +112,24 @@ def _lines(order: str, *, local_max: bool, reverse: bool, memory: str, lazy: boo
         CodeLine(2, "load K<sub>j</sub>, V<sub>j</sub>", ("load",)),
         *(CodeLine(2, line.text, line.phases) for line in inner),
         CodeLine(1, "O<sub>i</sub> = Ō / ℓ;  L<sub>i</sub> = m + log ℓ;  write both", ("write",)),
+    )
+
+
+def _in_parts(*, reverse: bool, lazy: bool, splits: int) -> tuple[CodeLine, ...]:
+    """flash2's order with the keys in parts, and their merge."""
+    keys = "reversed(K, V blocks of p)" if reverse else "K, V blocks of p"
+    inner = _softmax("flash2", local_max=False, lazy=lazy)
+    return (
+        CodeLine(0, f"for i in Q blocks, p in {splits} parts of the keys, side by side:", ("start",)),
+        CodeLine(1, "load Q<sub>i</sub>;  m = −∞;  ℓ = 0;  Ō = 0", ("load",), first_only=True),
+        CodeLine(1, f"for j in {keys}:"),
+        CodeLine(2, "load K<sub>j</sub>, V<sub>j</sub>", ("load",)),
+        *(CodeLine(2, line.text, line.phases) for line in inner),
+        CodeLine(1, "write Ō, m, ℓ of p", ("write",)),
+        CodeLine(0, "second launch: for each part or sum x of i:", ()),
+        CodeLine(1, "m′ = max(m, m<sub>x</sub>);  α = exp(m − m′);  w = exp(m<sub>x</sub> − m′)", ("merge",)),
+        CodeLine(1, "ℓ = αℓ + w ℓ<sub>x</sub>;  Ō = αŌ + w Ō<sub>x</sub>;  m = m′", ("merge",)),
+        CodeLine(0, "O<sub>i</sub> = Ō / ℓ;  L<sub>i</sub> = m + log ℓ;  write both", ()),
     )
 
 

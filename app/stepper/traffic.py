@@ -6,6 +6,7 @@ are ignored.
 """
 
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def tile_bytes(walk: Tiled) -> tuple[Ints, Ints]:
     """Bytes that each tile reads when it is loaded, and writes when it is done; int64 (T,) each.
 
     flash1 keeps K and V while the key block stays, and O, m and l in HBM between tiles; flash2 keeps Q, O, m
-    and l while the query block stays.
+    and l while the query block stays, and of keys in parts writes these at the end of each, in float32.
     """
     e, d, dv = walk.problem.itemsize, walk.problem.head_dim, walk.value_dim
     i, j = walk.tile.T.astype(np.int64)
@@ -47,7 +48,16 @@ def tile_bytes(walk: Tiled) -> tuple[Ints, Ints]:
     if walk.order == "flash1":
         state = rows * (dv + 2) * FLOAT32
         return keys * np.append(True, j[1:] != j[:-1])[: len(j)] + queries + state, result + state
+    if walk.splits > 1:
+        result = rows * (dv + 2) * FLOAT32 * walk.last
     return keys + queries * (walk.previous < 0), result
+
+
+def merge_bytes(walk: Tiled, step: Snapshot, *, ends: bool) -> HbmBytes:
+    """Bytes of an addition: it reads a part, or adds sums on the chip; the last one writes O and LSE."""
+    rows, dv = walk.rows(step.i), walk.value_dim
+    read = rows * (dv + 2) * FLOAT32 if step.addition < walk.splits else 0
+    return HbmBytes(read, rows * (dv * walk.problem.itemsize + LSE_ITEMSIZE) if ends else 0)
 
 
 def running_traffic(walk: Tiled, steps: tuple[Snapshot, ...]) -> tuple[HbmBytes, ...]:
@@ -55,11 +65,15 @@ def running_traffic(walk: Tiled, steps: tuple[Snapshot, ...]) -> tuple[HbmBytes,
     totals: list[HbmBytes] = []
     read, written = 0, 0
     loads, writes = (moved.tolist() for moved in tile_bytes(walk))
-    for step in steps:
+    for step, following in zip_longest(steps, steps[1:]):
         if step.phase == "load":
             read += loads[step.tile]
         elif step.phase == "write":
             written += writes[step.tile]
+        elif step.merges:
+            ends = following is None or following.i != step.i
+            moved = merge_bytes(walk, step, ends=ends)
+            read, written = read + moved.read, written + moved.written
         totals.append(HbmBytes(read, written))
     totals[-1] += blank_bytes(walk)
     return tuple(totals)
@@ -89,6 +103,9 @@ def on_chip(walk: Tiled, step: Snapshot) -> tuple[Resident, ...]:
     """The arrays that a tile holds on the chip at a step, in the order of loading; P takes the place of S."""
     if step.tile < 0:
         return ()
+    if step.merges:
+        state = walk.rows(step.i) * (walk.value_dim + 2) * FLOAT32
+        return Resident("m ℓ O", state), Resident("m ℓ O of a part", state)
     problem = walk.problem
     e, d, dv = problem.itemsize, problem.head_dim, walk.value_dim
     rows, columns = walk.rows(step.i), walk.columns(step.j)

@@ -15,7 +15,7 @@ from flashscope.kernels.launching.on_show import drawn, qkv_on_show, rows_on_sho
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.tensors import Inputs
-from flashscope.kernels.workload.trace import Trace, TraceRequest
+from flashscope.kernels.workload.trace import Trace, TraceRequest, check_tiling
 
 
 def record(request: TraceRequest) -> Trace:
@@ -31,7 +31,7 @@ def record(request: TraceRequest) -> Trace:
     problem = request.problem
     if problem.dtype == "float32":
         raise InputError(f"In float32 {request.kernel} runs on the FMA units: trace its loop order instead.")
-    tracing.check_head(request)
+    check_tiling(request)
     cut = timed_cut(request.kernel, problem, current_target())
     asked = cut.of(request)
     tracing.check_traceable(asked)

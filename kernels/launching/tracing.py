@@ -19,10 +19,16 @@ from flashscope.kernels.oracle.reference import attention_reference
 from flashscope.kernels.workload import layout
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.lengths import pages_for
-from flashscope.kernels.workload.trace import MOST_TILES, Array, Trace, TraceRequest, check_tiling
+from flashscope.kernels.workload.trace import (
+    MERGING_LANES,
+    MOST_TILES,
+    Array,
+    Trace,
+    TraceRequest,
+    check_tiling,
+)
 
 MAX_TRACE_BYTES = 64 * 2**20
-MERGING_LANES = 8  # sums that a row of parts goes into at most before they are added, in flash3_combine.cuh
 Floats = npt.NDArray[np.float32]
 
 
@@ -74,7 +80,6 @@ def check_traceable(request: TraceRequest) -> None:
     """
     if request.fault and request.backend != "cpu":
         raise UnsupportedError("A fault is traced on the CPU alone; choose the CPU.")
-    check_head(request)
     check_tiling(request)
     kernel = find_kernel(request.kernel or request.order)
     asked_for = request.problem if request.kernel else request.shown
@@ -140,22 +145,6 @@ def area(request: TraceRequest, i: int, j: int) -> tuple[slice, slice]:
         slice(i * request.block_q, min((i + 1) * request.block_q, shown.seqlen_q)),
         slice(j * request.block_k, min((j + 1) * request.block_k, shown.seqlen_k)),
     )
-
-
-def check_head(request: TraceRequest) -> None:
-    """Refuse a head that there is not, or of an empty sequence, and several heads with given inputs.
-
-    Raises:
-        InputError: The text says which.
-    """
-    problem = request.problem
-    heads = problem.batch * problem.heads
-    if not 0 <= request.head < heads:
-        raise InputError(f"There is no head {request.head} to look at: the {heads} heads count from 0.")
-    if request.inputs is not None and (heads > 1 or not problem.even):
-        raise InputError("Q, K and V are given for one head of one sequence that fills its arrays.")
-    if not all(request.lengths):
-        raise InputError(f"Sequence {request.sequence} has no rows or no keys: look at another head.")
 
 
 def tile_count(request: TraceRequest) -> int:
@@ -283,6 +272,8 @@ def _check_inputs(request: TraceRequest) -> None:
     """Shapes and dtypes of explicit inputs."""
     if request.inputs is None:
         return
+    if request.problem.batch * request.problem.heads > 1 or not request.problem.even:
+        raise InputError("Q, K and V are given for one head of one sequence that fills its arrays.")
     problem = request.shown
     rows, columns, width = problem.seqlen_q, problem.seqlen_k, problem.head_dim
     shapes = ((rows, width), (columns, width), (columns, _value_dim(request)))

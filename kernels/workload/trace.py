@@ -12,6 +12,8 @@ from flashscope.kernels.workload.problem import Backend, Problem
 MOST_TILES = 100_000  # that run, and
 MOST_PLACES = 1 << 22  # that there are, those included of which the mask keeps nothing
 
+MERGING_LANES = 8  # sums that parts of keys go into at most before these are added: flash3_combine.cuh
+
 LoopOrder = Literal["flash1", "flash2"]
 TimedKernel = Literal["", "flash1", "flash2", "flash3"]
 Fault = Literal[
@@ -91,6 +93,11 @@ class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, block_q=16, block_k=16, reverse=False, packed=1, splits=1)
 
     @property
+    def shared(self) -> bool:
+        """Whether a row's keys are cut into parts, or heads share tiles."""
+        return self.splits > 1 or self.packed > 1
+
+    @property
     def sequence(self) -> int:
         """The sequence of the head on show."""
         return self.head // self.problem.heads
@@ -138,11 +145,19 @@ class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_tiling(request: TraceRequest) -> None:
-    """Refuse blocks that are none, or so small that there are more tiles than can be shown.
+    """Refuse a head that there is not, an empty sequence, and blocks that are none or too many to be shown.
 
     Raises:
         InputError: The text has the numbers.
     """
+    problem = request.problem
+    heads, group = problem.batch * problem.heads, problem.heads // problem.key_heads
+    if not 0 <= request.head < heads:
+        raise InputError(f"There is no head {request.head} to look at: the {heads} heads count from 0.")
+    if request.packed not in {1, group} or not 1 <= request.splits <= MOST_TILES:
+        raise InputError(f"{request.packed} heads in a tile and {request.splits} parts of keys are no share.")
+    if not all(request.lengths):
+        raise InputError(f"Sequence {request.sequence} has no rows or no keys: look at another head.")
     if request.block_q < 1 or request.block_k < 1:
         raise InputError(
             f"The blocks of a trace must be at least 1 long, not {request.block_q} x {request.block_k}."

@@ -46,6 +46,7 @@ class CodePanel(Panel):
             memory=MEMORIES[recording.request.backend][0],
             lazy=recording.headroom > 0,
             fault=recording.fault,
+            splits=recording.splits,
         )
 
     def _draw_line(self, painter: QPainter, rect: QRectF, line: CodeLine, active: bool) -> None:
