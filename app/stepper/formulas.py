@@ -124,8 +124,8 @@ def _right_rows(view: StepView, x: RowTerms) -> list[tuple[StepPhase, str, str]]
         _maximum(x, view.local_max, headroom=view.recording.headroom),
         *_factors(x, view.local_max),
         _sum(x, view.local_max),
-        *_output(x, view.recording.order, view.local_max),
-    ]
+        *_output(x, view.recording.order, view.local_max)[: 1 if view.recording.splits > 1 else None],
+    ]  # a part is divided by no l: its O, m and l go to the merge
 
 
 def _maximum(x: RowTerms, local_max: bool, *, headroom: float) -> tuple[StepPhase, str, str]:

@@ -22,7 +22,7 @@ from flashscope.app.stepper.merging import addition_words
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.plain import escaped
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
-from flashscope.app.words.tracing import broken, page_words, row_words, share_words
+from flashscope.app.words.tracing import broken, page_words, row_words
 from flashscope.profiles.results.model.curves import mask_words
 
 GAP = 8  # pixels
@@ -190,8 +190,7 @@ class StepperBoard(ModeBoard):
         blocks = escaped(cut_short(problem.block_mask.words, MOST_OF_NAME)) if problem.block_mask else ""
         mask = mask_words(causal=problem.causal, window=problem.window, blocks=blocks)
         asked = recording.request
-        told = f"{recording.order} order", mask, share_words(asked)
-        self._cards[self.tiles].write("Tiles", " · ".join(filter(None, told)))
+        self._cards[self.tiles].write("Tiles", " · ".join(filter(None, (f"{recording.order} order", mask))))
         pages = page_words(recording.trace, step.j) if view.started else ""
         beside = ", ".join(filter(None, ("row maximum ringed", pages)))
         self._cards[self.scores].write(f"Scores S{tile}", self.scores.readout() or beside)

@@ -50,6 +50,13 @@ def test_each_part_begins_in_the_empty_state_and_walks_its_own_keys_downwards() 
             assert recording.last[own].tolist() == [False] * (len(own) - 1) + [True]
 
 
+def test_all_tiles_have_ended_when_the_merge_begins() -> None:
+    ends, steps = STORY.timeline.tile_ends, STORY.timeline.steps
+    assert [steps[at].tile for at in ends[: STORY.recording.tiles]] == [*range(STORY.recording.tiles)]
+    assert all(steps[at].merges for at in ends[STORY.recording.tiles :])
+    assert len(ends) == STORY.recording.tiles + STORY.recording.blocks_q
+
+
 @pytest.mark.parametrize("splits", [2, 4, 11])
 def test_the_merge_ends_with_what_the_kernel_returns(splits: int) -> None:
     story = SteppedTrace.of(Recording.of(shared_trace(splits=splits)))
