@@ -1,21 +1,23 @@
 """Kernels with their recording switched on: those on the FMA units in any tiles, others as they are timed."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import structs
 
 from flashscope.kernels.catalogue.flash3_share import Share, share
-from flashscope.kernels.cuda import flash1, flash2, flash3, simt, simt_flash1
-from flashscope.kernels.cuda.program import KernelLaunch, Program, Struct, Target, TileSize, round_up
+from flashscope.kernels.cuda import flash1, flash2, flash3, flash3_fp8, simt, simt_flash1
+from flashscope.kernels.cuda.program import Program, Struct, Target, TileSize, round_up
 from flashscope.kernels.cuda.simt_layout import TILE_STEP
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.trace import HEADROOM, TimedKernel, TraceRequest
+from flashscope.kernels.workload.trace import FP8_HEADROOM, HEADROOM, TimedKernel, TraceRequest
 
 RECORDED = ("trace_s", "trace_m", "trace_l", "trace_alpha", "trace_o", "trace_t_ns", "trace_sm")
 """Buffers of the recording, in the order of Recording in trace.cuh and the two headers beside it."""
+TWICE = "trace_twice"
+"""Buffer of the rows whose weights are computed twice, which flash3-fp8 records beside those."""
 MERGED = ("trace_merge_m", "trace_merge_l", "trace_merge_o")
 """Buffers of what merges parts of keys, in the order of MergeRecording in trace_warpgroups.cuh."""
 
@@ -86,6 +88,9 @@ def timed_cut(kernel: TimedKernel, problem: Problem, target: Target, chosen: Sha
         return TimedCut(flash1.cut(problem, target).tile, 0.0, flash1.program(problem, target))
     if kernel == "flash2":
         return TimedCut(flash2.cut(problem, target).tile, HEADROOM, flash2.program(problem, target))
+    if kernel == "flash3-fp8":
+        fp8 = flash3_fp8.fp8_variant(problem.head_dim)
+        return TimedCut(fp8.tile, FP8_HEADROOM, flash3_fp8.program(problem, target))
     if problem.block_mask is not None:
         raise UnsupportedError("flash3 is not traced under a block mask; flash2 is.")
     chosen = chosen or share(problem)
@@ -145,15 +150,13 @@ def timed(program: Program, head: int) -> Program:
         program: What is timed.
         head: Which is recorded, among those of all sequences as the launch counts them: packed ones are one.
     """
-    first, *others = program.launches
-    launches = (_recording(first, RECORDED, head), *(_merging(launch, head) for launch in others))
-    return replace(program, defines={**program.defines, "TRACE": 1}, launches=launches)
-
-
-def _merging(launch: KernelLaunch, head: int) -> KernelLaunch:
-    """A later launch: the one that merges parts of keys records, too."""
-    return _recording(launch, MERGED, head) if launch.entry == "flash3_combine" else launch
-
-
-def _recording(launch: KernelLaunch, buffers: tuple[str, ...], head: int) -> KernelLaunch:
-    return replace(launch, arguments=(*launch.arguments, Struct((*buffers, np.int32(head)))))
+    main = program.source.removesuffix(".cu")
+    twice: tuple[Any, ...] = {"flash3": (np.uintp(0),), "flash3_fp8": (TWICE,)}.get(main, ())
+    fields = {main: (*RECORDED, np.int32(head), *twice), "flash3_combine": (*MERGED, np.int32(head))}
+    launches = (
+        replace(launch, arguments=(*launch.arguments, Struct(fields[launch.entry])))
+        if launch.entry in fields
+        else launch
+        for launch in program.launches
+    )
+    return replace(program, defines={**program.defines, "TRACE": 1}, launches=tuple(launches))

@@ -6,7 +6,7 @@ import cupy
 import numpy as np
 import numpy.typing as npt
 
-from flashscope.kernels.cuda.instrument import MERGED, RECORDED
+from flashscope.kernels.cuda.instrument import MERGED, RECORDED, TWICE
 from flashscope.kernels.cuda.program import ceil_div
 from flashscope.kernels.launching import tracing
 from flashscope.kernels.launching.tracing import Merging, Snapshots
@@ -32,14 +32,26 @@ def recording_buffers(request: TraceRequest, width: int) -> dict[str, Any]:
         additions = tracing.additions(request), rows
         filled = np.full(additions, -np.inf, np.float32), np.zeros(additions, np.float32)
         arrays |= zip(MERGED, (*filled, np.zeros((*additions, width), np.float32)), strict=True)
+    if request.kernel == "flash3-fp8":
+        arrays[TWICE] = np.zeros((tiles, request.block_q), np.uint8)
     return {name: cupy.asarray(array) for name, array in arrays.items()}
 
 
 def collected(request: TraceRequest, buffers: dict[str, Any], value_dim: int) -> tuple[Snapshots, Clocks]:
     """The recording in the order the tiles ran, in host memory."""
-    order = np.array([i * _columns(request) + j for i, j in tracing.visits(request)], np.int64)
+    order = _order(request)
     s, m, l, alpha, o, t_ns, sm = (cupy.asnumpy(buffers[name])[order] for name in RECORDED)
     return Snapshots(s, m, l, alpha, o[..., :value_dim]), (t_ns, sm)
+
+
+def computed_twice(request: TraceRequest, buffers: dict[str, Any]) -> Any:
+    """Which rows of each tile were computed twice, uint8 (T, Br), in that order; None: of no such kernel."""
+    return cupy.asnumpy(buffers[TWICE])[_order(request)] if TWICE in buffers else None
+
+
+def _order(request: TraceRequest) -> npt.NDArray[np.int64]:
+    """The slots of the tiles in the order they ran."""
+    return np.array([i * _columns(request) + j for i, j in tracing.visits(request)], np.int64)
 
 
 def merged(request: TraceRequest, buffers: dict[str, Any], additions: int) -> Merging | None:

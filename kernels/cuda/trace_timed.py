@@ -9,7 +9,7 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.cuda.instrument import TimedCut, timed, timed_cut
 from flashscope.kernels.cuda.launch import bind_launches, current_target, load_kernels
-from flashscope.kernels.cuda.trace_buffers import collected, merged, recording_buffers
+from flashscope.kernels.cuda.trace_buffers import collected, computed_twice, merged, recording_buffers
 from flashscope.kernels.launching import tracing
 from flashscope.kernels.launching.on_show import drawn, qkv_on_show, rows_on_show
 from flashscope.kernels.oracle.verify import storage_dtype
@@ -54,6 +54,7 @@ def record(request: TraceRequest) -> Trace:
         clocks=clocks,
         headroom=cut.headroom,
         merging=merged(asked, buffers, cut.additions),
+        twice=computed_twice(asked, buffers),
     )
 
 

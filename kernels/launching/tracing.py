@@ -182,6 +182,7 @@ def assemble(
     clocks: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]] | None = None,
     headroom: float = 0.0,
     merging: Merging | None = None,
+    twice: Any = None,
 ) -> Trace:
     """The Trace of one run, with the oracle's answer for the same inputs; all arrays in host memory.
 
@@ -197,6 +198,7 @@ def assemble(
         clocks: %globaltimer in ns, int64 (T,), and SM, int32 (T,), of each tile; None where there are none.
         headroom: As in `Trace`.
         merging: What merged parts of keys; None where there is one part.
+        twice: As in `Trace`, NumPy.
     """
     exact, exact_lse = _exactly(request, qkv)
     tile = np.array([*visits(request)], np.int32).reshape(-1, 2)
@@ -231,6 +233,7 @@ def assemble(
         merge_l=merging and Array.of(merging.l),
         merge_o=merging and Array.of(merging.o),
         pages=None if pages is None else Array.of(pages),
+        twice=None if twice is None else Array.of(twice),
     )
 
 

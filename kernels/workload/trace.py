@@ -15,7 +15,7 @@ MOST_PLACES = 1 << 22  # that there are, those included of which the mask keeps 
 MERGING_LANES = 8  # sums that parts of keys go into at most before these are added: flash3_combine.cuh
 
 LoopOrder = Literal["flash1", "flash2"]
-TimedKernel = Literal["", "flash1", "flash2", "flash3"]
+TimedKernel = Literal["", "flash1", "flash2", "flash3", "flash3-fp8"]
 Fault = Literal[
     "",
     "no-rescale",
@@ -27,6 +27,7 @@ Fault = Literal[
     "stale-keys",
 ]
 FAULTS: tuple[Fault, ...] = get_args(Fault)[1:]
+FP8_HEADROOM = log(14)  # P_LARGEST over 2^P_SHIFT in flash3_fp8_softmax.cuh
 HEADROOM = 8 * log(2)  # LAZINESS in flash2.cu, HEADROOM in flash3_softmax.cuh: powers of two
 
 
@@ -201,6 +202,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
         merge_m, merge_l: float32 (A, Nq): running maximum and sum after each addition of the launch that
             merges parts of keys, in the order of `merging`; None: keys are in one part.
         merge_o: float32 (A, Nq, dv): the accumulator after it, not divided by l.
+        twice: bool as uint8 (T, Br): of flash3-fp8, whether the tile's weights left the range of their 8 bits
+            under the old m and were computed again with a new one; None: of any other kernel.
         pages: int32: the pages of the sequence in the order of its keys; None: K and V are no pages.
     """
 
@@ -227,6 +230,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     merge_l: Array | None = None
     merge_o: Array | None = None
     pages: Array | None = None
+    twice: Array | None = None
 
     @property
     def normalised(self) -> bool:

@@ -15,6 +15,7 @@ struct Recording {
     long long* t_ns;  // (slots)
     int* sm;          // (slots)
     int head;         // that is recorded, among those of all sequences; one of packed heads is all of them
+    unsigned char* twice;  // (slots, BLOCK_Q), where P is computed again with newer maxima: flash3-fp8 alone
 };
 
 struct Recorder {
@@ -58,8 +59,14 @@ struct Recorder {
         to.t_ns[slot] = now;
         to.sm[slot] = id;
     }
-    __device__ __forceinline__ void output(const float (&x)[O_REGS], bool of_tile_before) const {
-        put<O_REGS, HEAD_DIM>(to.o, of_tile_before ? before : slot, x, 1.0f);
+    __device__ __forceinline__ void again() const {
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            if (row + 8 * r < rows && threadIdx.x % 4 == 0) to.twice[(long long)slot * BLOCK_Q + row + 8 * r] = 1;
+        }
+    }
+    __device__ __forceinline__ void output(const float (&x)[O_REGS], bool of_tile_before, float unit = 1.0f) const {
+        put<O_REGS, HEAD_DIM>(to.o, of_tile_before ? before : slot, x, unit);
     }
     template <int REGISTERS, int COLUMNS>
     __device__ __forceinline__ void put(float* target, int tile, const float (&x)[REGISTERS], float factor) const {

@@ -18,7 +18,7 @@ def decode_trace(blob: bytes) -> Trace:
     for name, shape in _shapes(trace).items():
         array = getattr(trace, name)
         if array is not None:
-            kinds = INTEGERS if name in {"tile", "t_ns", "sm", "pages"} else FLOATS
+            kinds = INTEGERS if name in {"tile", "t_ns", "sm", "pages", "twice"} else FLOATS
             check_array(f"{name} of a trace", array, shape, kinds)
     for name, given in zip("qkv", trace.request.inputs or (), strict=False):
         check_array(f"given {name} of a trace", given, getattr(trace, name).shape, FLOATS)
@@ -49,6 +49,7 @@ def _shapes(trace: Trace) -> dict[str, tuple[int, ...]]:
         **dict.fromkeys(("merge_m", "merge_l"), merged),
         "merge_o": (*merged, value_dim),
         "pages": (pages,),
+        "twice": of_rows,
     }
 
 

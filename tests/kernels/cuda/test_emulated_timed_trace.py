@@ -7,7 +7,7 @@ import numpy as np
 
 from flashscope.kernels.catalogue.flash3_share import Share, usual_shape
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.cuda.instrument import MERGED, RECORDED, TimedCut, timed, timed_cut
+from flashscope.kernels.cuda.instrument import MERGED, RECORDED, TWICE, TimedCut, timed, timed_cut
 from flashscope.kernels.cuda.program import ceil_div
 from flashscope.kernels.launching import tracing
 from flashscope.kernels.launching.on_show import qkv_on_show, rows_on_show
@@ -26,6 +26,7 @@ pytestmark = needs_compiler
 HOPPER = 900
 USUAL = "usual"  # flash3 in the tile that it takes of many heads; of these few it takes a smaller one
 Case = tuple[str, str, int]
+FP8_SHAPES = ("full", "causal", "more rows", "grouped", "negative", "rising")
 CASES: list[Case] = [
     *(("flash1", shape, head_dim) for shape, head_dim in product(ALONE, (64, 128))),
     *(("flash2", shape, head_dim) for shape, head_dim in product(ALONE, (64, 128))),
@@ -35,12 +36,14 @@ CASES: list[Case] = [
     *(("flash2", shape, 64) for shape in ("grouped", "ragged", "pages")),
     *(("flash1", "full", 40), ("flash2", "full", 40), (f"flash3 {USUAL}", "causal", 256)),
     *((f"flash3 {USUAL}", shape, 128) for shape in ("grouped", "ragged", "pages")),
+    *(("flash3-fp8", shape, head_dim) for shape, head_dim in product(FP8_SHAPES, (64, 128, 256))),
 ]
 IN_EVERY_RUN: list[Case] = [
     ("flash1", "grouped", 64),
     ("flash2", "causal", 128),
     (f"flash3 {USUAL}", "rising", 128),
     ("flash3", "packed pages", 64),
+    ("flash3-fp8", "rising", 64),
 ]
 
 
@@ -82,6 +85,7 @@ def recorded(case: Run, *, traced: bool = True) -> dict[str, Any]:
             buffers[name] = memory.copy(name, fill)
         for name, wide in zip(MERGED, ((), (), (problem.head_dim,)), strict=True):
             buffers[name] = memory.empty(name, (cut.additions, rows, *wide), np.float32)
+        buffers[TWICE] = memory.copy(TWICE, np.zeros((tiles, cut.tile.q), np.uint8))
         run(program, buffers, arch=HOPPER, edits=WITHOUT_CLOCK if traced else ())
         return {name: array.copy() for name, array in buffers.items()}
 
@@ -101,6 +105,7 @@ def collected(case: Run, found: dict[str, Any]) -> Trace:
         result=(rows_on_show(asked, found["o"]), rows_on_show(asked, found["lse"])),
         clocks=(t_ns, sm),
         headroom=cut.headroom,
+        twice=found[TWICE][order] if asked.kernel == "flash3-fp8" else None,
         merging=Merging(*(found[name][:, :rows] for name in MERGED)) if cut.additions else None,
     )
 
@@ -121,6 +126,14 @@ def test_the_answer_is_that_of_the_timed_kernel_to_the_bit(case: Case) -> None:
     traced, plain = (recorded(running(case), traced=one) for one in (True, False))
     for name in ("o", "lse"):
         assert traced[name].tobytes() == plain[name].tobytes()
+
+
+def test_flash3_fp8_computes_a_tile_twice_where_scores_outgrow_the_maxima_so_far() -> None:
+    for shape, twice in (("rising", True), ("negative", False)):
+        taken = running(("flash3-fp8", shape, 64))
+        trace = collected(taken, recorded(taken))
+        assert trace.twice is not None
+        assert trace.twice.numpy().any() == twice
 
 
 def test_the_cases_have_every_way_in_which_a_kernel_takes_a_head() -> None:

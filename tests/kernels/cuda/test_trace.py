@@ -89,6 +89,7 @@ MANY = {
 TIMED = [
     *product(("flash1", "flash2", "flash3"), ALONE, (64, 128)),
     *product(("flash2", "flash3"), AMONG_OTHERS, (64, 128)),
+    *product(("flash3-fp8",), (*ALONE, "grouped", "many"), (64, 128, 256)),
     *product(("flash2", "flash3"), ["many"], (64, 128, 192)),
 ]
 
