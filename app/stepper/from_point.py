@@ -247,7 +247,7 @@ def _itself(name: str, problem: Problem, here: Backend) -> StandIn | None:
             return StandIn(name, order=name, timed=name if on_tensor_cores else "")
         case "flash2":
             return StandIn(name, timed=name if on_tensor_cores else "")
-        case "flash3":
+        case "flash3" | "flash3-fp8":
             return StandIn(name, timed=name) if on_tensor_cores and problem.block_mask is None else None
         case "standard":
             return StandIn(name)
@@ -264,7 +264,8 @@ def _why(kernel: str, shown: str, here: Backend) -> str:
     elif spec.family == "library":
         reason = f"{kernel} lets nobody look inside"
     else:
-        where = "" if kernel != "flash3" else " on a CPU" if here == "cpu" else " under a block mask"
+        where = " on a CPU" if here == "cpu" else " under a block mask"
+        where *= kernel in get_args(TimedKernel)
         reason = f"{kernel} has no trace{where}"
     before = shown in [*_ladder(kernel)]
     nearest = f"{shown}{', which it goes on from,' * before} stands nearest"

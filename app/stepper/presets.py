@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from msgspec.structs import replace as with_fields
@@ -101,7 +102,7 @@ def last_gpu_problem(
     """The last problem a GPU session ran, at most 256 rows of it; None without one.
 
     In 16 bits it is a timed kernel that is followed, launched with all heads: that of the loop order, or
-    flash3 if that ran last. Else it is one head alone.
+    flash3 or flash3-fp8 if that ran last. Else it is one head alone.
 
     A block mask is that of the whole problem and is left out, and so are lengths and pages.
     """
@@ -121,7 +122,8 @@ def last_gpu_problem(
     )
     timed: TimedKernel = ""
     if backend == "cuda" and problem.dtype != "float32":
-        timed = "flash3" if (order, kernel) == ("flash2", "flash3") else order
+        newer = kernel in {"flash3", "flash3-fp8"} and order == "flash2"
+        timed = cast("TimedKernel", kernel) if newer else order
         problem = with_fields(problem, batch=last.batch, heads=last.heads, kv_heads=last.kv_heads)
     return TraceRequest(problem=problem, backend=backend, order=order, kernel=timed, block_q=32, block_k=32)
 

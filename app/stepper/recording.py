@@ -82,6 +82,19 @@ class Recording(Tiled):
         return self.trace.headroom if 0 < self.trace.headroom < MOST_HEADROOM else 0.0
 
     @property
+    def in_8_bits(self) -> bool:
+        """Whether weights are rounded to 8 bits, and m stays as long as they keep their range: flash3-fp8."""
+        return self.trace.twice is not None
+
+    def computed_twice(self, t: int) -> NDArray[np.bool_]:
+        """Which rows of tile t were computed again with a new maximum (rows,); none but of flash3-fp8."""
+        rows = self.rows(self.at(t)[0])
+        if self.trace.twice is None:
+            return np.zeros(rows, bool)
+        found: NDArray[np.bool_] = self.trace.twice.numpy()[t, :rows].astype(bool)
+        return found
+
+    @property
     def value_dim(self) -> int:  # type: ignore[override]  # as above
         """dv, the width of V and O."""
         return int(self.o.shape[2])

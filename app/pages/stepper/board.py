@@ -191,10 +191,12 @@ class StepperBoard(ModeBoard):
         mask = mask_words(causal=problem.causal, window=problem.window, blocks=blocks)
         asked = recording.request
         self._cards[self.tiles].write("Tiles", " · ".join(filter(None, (f"{recording.order} order", mask))))
+        twice = view.started and not step.merges and recording.computed_twice(step.tile).any()
+        weighed = f"exp(S − {top}){', computed twice' * bool(twice)}"
         pages = page_words(recording.trace, step.j) if view.started else ""
         beside = ", ".join(filter(None, ("row maximum ringed", pages)))
         self._cards[self.scores].write(f"Scores S{tile}", self.scores.readout() or beside)
-        self._cards[self.weights].write(f"Weights P{tile}", self.weights.readout() or f"exp(S − {top})")
+        self._cards[self.weights].write(f"Weights P{tile}", self.weights.readout() or weighed)
         where = f", tile j = {step.j}" if view.local_row is not None else ""
         name = row_words(asked, view.row)
         if step.merges:

@@ -47,6 +47,7 @@ class CodePanel(Panel):
             lazy=recording.headroom > 0,
             fault=recording.fault,
             splits=recording.splits,
+            in_8_bits=recording.in_8_bits,
         )
 
     def _draw_line(self, painter: QPainter, rect: QRectF, line: CodeLine, active: bool) -> None:
