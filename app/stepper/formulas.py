@@ -148,7 +148,7 @@ def _maximum_in_8_bits(x: RowTerms, *, again: bool) -> tuple[StepPhase, str, str
     """M stays while P keeps its range; a tile with a mask takes the new maximum at once."""
     told = f"max({number(x.m)}, {number(x.m_tile)}) = <m>{number(x.m_new)}</m>"
     if again:
-        numbers = f"P left its range: {told}"
+        numbers = f"P overflows: {told}"
     else:
         numbers = told if x.m_new > x.m else f"P has room: <m>{number(x.m_new)}</m>"
     return "maximum", f"<m>m′</m> = {MAXIMUM_IN_8_BITS}", numbers

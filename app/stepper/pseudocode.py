@@ -7,7 +7,7 @@ from flashscope.app.stepper.snapshots import Snapshot, StepPhase
 from flashscope.kernels.workload.trace import Fault
 
 WRONG = "✗ "  # before a line that a fault has changed
-MAXIMUM_IN_8_BITS = "max(m, rowmax S) where P would leave e4m3’s range, else m"
+MAXIMUM_IN_8_BITS = "max(m, rowmax S) if P overflows, else m"
 LAZY_MAXIMUM = "rowmax S if that is above m + 8 ln 2, else m"
 
 
@@ -124,8 +124,8 @@ def _in_8_bits(*, reverse: bool) -> tuple[CodeLine, ...]:
     """flash2's order as flash3-fp8 has it."""
     keys = "reversed(K, V blocks)" if reverse else "K, V blocks"
     return (
-        CodeLine(0, "first launch: Q, K, V to e4m3", ()),
-        CodeLine(0, "for i in Q blocks:", ("start",)),
+        CodeLine(0, "first launch: Q, K, V to e4m3", ("start",)),
+        CodeLine(0, "for i in Q blocks:"),
         CodeLine(1, "load Q<sub>i</sub>;  m = −∞;  ℓ = 0;  Ō = 0", ("load",), first_only=True),
         CodeLine(1, f"for j in {keys}:"),
         CodeLine(2, "load K<sub>j</sub>, V<sub>j</sub>", ("load",)),

@@ -82,9 +82,9 @@ class Recording(Tiled):
         return self.trace.headroom if 0 < self.trace.headroom < MOST_HEADROOM else 0.0
 
     @property
-    def in_8_bits(self) -> bool:
-        """Whether weights are rounded to 8 bits, and m stays as long as they keep their range: flash3-fp8."""
-        return self.trace.twice is not None
+    def plain(self) -> bool:
+        """Whether it is of one head, in one part and not in 8 bits: what the modes beside Blocks walk."""
+        return not self.request.shared and not self.in_8_bits
 
     def computed_twice(self, t: int) -> NDArray[np.bool_]:
         """Which rows of tile t were computed again with a new maximum (rows,); none but of flash3-fp8."""

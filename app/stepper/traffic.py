@@ -40,11 +40,11 @@ def tile_bytes(walk: Tiled) -> tuple[Ints, Ints]:
     flash1 keeps K and V while the key block stays, and O, m and l in HBM between tiles; flash2 keeps Q, O, m
     and l while the query block stays, and of keys in parts writes these at the end of each, in float32.
     """
-    e, d, dv = walk.problem.itemsize, walk.problem.head_dim, walk.value_dim
+    e, d, dv = walk.loaded_itemsize, walk.problem.head_dim, walk.value_dim
     i, j = walk.tile.T.astype(np.int64)
     rows = np.minimum(walk.block_q, walk.seqlen_q - i * walk.block_q)
     keys = np.minimum(walk.block_k, walk.seqlen_k - j * walk.block_k) * (d + dv) * e
-    queries, result = rows * d * e, rows * (dv * e + LSE_ITEMSIZE) * walk.last
+    queries, result = rows * d * e, rows * (dv * walk.problem.itemsize + LSE_ITEMSIZE) * walk.last
     if walk.order == "flash1":
         state = rows * (dv + 2) * FLOAT32
         return keys * np.append(True, j[1:] != j[:-1])[: len(j)] + queries + state, result + state
@@ -63,7 +63,8 @@ def merge_bytes(walk: Tiled, step: Snapshot, *, ends: bool) -> HbmBytes:
 def running_traffic(walk: Tiled, steps: tuple[Snapshot, ...]) -> tuple[HbmBytes, ...]:
     """Bytes moved from the start up to each step."""
     totals: list[HbmBytes] = []
-    read, written = 0, 0
+    rounded = rounding_bytes(walk)
+    read, written = rounded.read, rounded.written
     loads, writes = (moved.tolist() for moved in tile_bytes(walk))
     for step, following in zip_longest(steps, steps[1:]):
         if step.phase == "load":
@@ -79,10 +80,17 @@ def running_traffic(walk: Tiled, steps: tuple[Snapshot, ...]) -> tuple[HbmBytes,
     return tuple(totals)
 
 
+def rounding_bytes(walk: Tiled) -> HbmBytes:
+    """What a first launch moves that rounds Q, K and V to 8 bits, without their scales; else nothing."""
+    d, dv = walk.problem.head_dim, walk.value_dim
+    elements = walk.seqlen_q * d + walk.seqlen_k * (d + dv) if walk.in_8_bits else 0
+    return HbmBytes(elements * walk.problem.itemsize, elements)
+
+
 def blank_bytes(walk: Tiled) -> HbmBytes:
     """Rows that see no key have O = 0 and LSE written when all else is done; flash2 has their Q read, too."""
     problem, rows = walk.problem, walk.blank_rows
-    asked = rows * problem.head_dim * problem.itemsize if walk.order == "flash2" else 0
+    asked = rows * problem.head_dim * walk.loaded_itemsize if walk.order == "flash2" else 0
     return HbmBytes(asked, rows * (walk.value_dim * problem.itemsize + LSE_ITEMSIZE))
 
 
@@ -107,7 +115,7 @@ def on_chip(walk: Tiled, step: Snapshot) -> tuple[Resident, ...]:
         state = walk.rows(step.i) * (walk.value_dim + 2) * FLOAT32
         return Resident("m ℓ O", state), Resident("m ℓ O of a part", state)
     problem = walk.problem
-    e, d, dv = problem.itemsize, problem.head_dim, walk.value_dim
+    e, d, dv = walk.loaded_itemsize, problem.head_dim, walk.value_dim
     rows, columns = walk.rows(step.i), walk.columns(step.j)
     held = [
         Resident(f"Q<sub>{step.i}</sub>", rows * d * e),

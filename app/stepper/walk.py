@@ -85,6 +85,16 @@ class Tiled:
         return int(self.tile[t, 0]), int(self.tile[t, 1])
 
     @property
+    def in_8_bits(self) -> bool:
+        """Whether Q, K and V are rounded to 8 bits by a first launch, as flash3-fp8 does."""
+        return self.request.kernel == "flash3-fp8"
+
+    @property
+    def loaded_itemsize(self) -> int:
+        """Bytes of an element of Q, K or V as tiles load it."""
+        return 1 if self.in_8_bits else self.problem.itemsize
+
+    @property
     def splits(self) -> int:
         """Parts that the keys of a query block are cut into, each with a softmax of its own."""
         return self.request.splits

@@ -9,7 +9,7 @@ MEMORIES: dict[Backend, tuple[str, str]] = {"cuda": ("HBM", "SRAM"), "cpu": ("me
 """What the arrays of a problem are in, and what a tile is computed in."""
 DEVICES = {"cuda": "a GPU", "cpu": "a CPU"}
 LAST_GPU_IDEA = "One head of the problem that the session on show ran last, at most 256 rows of it"
-BLOCKS_ALONE = "Blocks alone shows a trace with keys in parts, or with heads that share tiles"
+BLOCKS_ALONE = "Blocks alone shows a trace with keys in parts, of heads that share tiles, or in 8 bits"
 NO_TRACE_YET = (
     "No trace yet. Choose a preset above: one head is computed in tiles, every tile is recorded, "
     "and you step through the result here."

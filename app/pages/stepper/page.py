@@ -144,7 +144,7 @@ class StepperPage(Page):
         """Show a trace from its start; the first one where a tile is done: there is something to see."""
         first = self.story is None
         recording = Recording.of(trace)
-        if recording.request.shared:
+        if not recording.plain:
             self.modes.show_mode(MODES[0].key)
             self.bar.modes.choose_quietly(self.modes.key)
         self.story = self.modes.mode.steps(recording)
@@ -170,9 +170,9 @@ class StepperPage(Page):
     def show_mode(self, key: str) -> None:
         """Draw what is walked through in another mode, at the same tile; without such a mode in the first.
 
-        A trace with keys in parts, or of heads that share tiles, stays in the first one.
+        A trace with keys in parts, of heads that share tiles, or in 8 bits stays in the first one.
         """
-        if self.story is not None and self.story.recording.request.shared and key != MODES[0].key:
+        if self.story is not None and not self.story.recording.plain and key != MODES[0].key:
             self._say(BLOCKS_ALONE)
             key = MODES[0].key
         if mode_named(key) is not self.modes.mode:

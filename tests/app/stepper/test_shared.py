@@ -15,6 +15,7 @@ from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.words.tracing import key_words, page_words, row_words, share_words, trace_words
 from flashscope.kernels.workload.layout import page_table
 from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store.blobs.traces import decode_trace
 from tests.app.stepper.shared_traces import FEW_ROWS, shared_trace
 
@@ -103,6 +104,34 @@ def test_rows_are_named_by_their_head_and_keys_by_their_page() -> None:
     assert key_words(trace, 33) == f"33 in page {table[2]}"
     wide = shared_trace(block=(4, 32))
     assert page_words(wide, 0) == f"pages {table[0]}, {table[1]}"
+
+
+def in_8_bits(twice: bool) -> SteppedTrace:
+    """A trace of flash3-fp8 in which no tile, or every one, is computed again."""
+    problem = Problem(seqlen_q=10, seqlen_k=20, head_dim=8, dtype="float16")
+    trace = shared_trace(problem, splits=1, packed=1, head=0)
+    asked = msgspec.structs.replace(trace.request, kernel="flash3-fp8")
+    flags = Array.of(np.full(trace.m.shape, twice, np.uint8))
+    return SteppedTrace.of(Recording.of(msgspec.structs.replace(trace, request=asked, twice=flags)))
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_in_8_bits_the_formula_says_whether_the_weights_overflow(twice: bool) -> None:
+    story = in_8_bits(twice)
+    at = story.timeline.maxima[1]
+    first = formulas(view_at(story, at))[0]
+    assert first.numbers.startswith("P overflows: max(") == twice
+    assert "if P overflows" in first.symbols
+    assert not story.recording.plain
+
+
+def test_in_8_bits_tiles_load_half_as_much_and_a_first_launch_rounds() -> None:
+    story = in_8_bits(twice=False)
+    elements = 10 * 8 + 20 * 8 + 20 * 8
+    assert (story.traffic[0].read, story.traffic[0].written) == (2 * elements, elements)
+    load = story.timeline.steps[1]
+    assert load.phase == "load"
+    assert story.traffic[1].read - story.traffic[0].read == 4 * 8 + 2 * (20 % 8) * 8
 
 
 def test_one_head_of_many_in_one_part_is_stepped_through_as_one_alone() -> None:

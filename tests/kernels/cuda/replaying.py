@@ -38,7 +38,7 @@ AMONG_OTHERS: dict[str, dict[str, Any]] = {
     | {"query_lengths": (3, 2), "key_lengths": (500, 701), "causal": True},
 }
 SHAPES = ALONE | AMONG_OTHERS
-HEADS = {"grouped": 3, "parts": 2, "one row": 13, "packed": 8, "ragged": 3, "pages": 2, "packed pages": 5}
+HEADS = {"grouped": 2, "parts": 2, "one row": 13, "packed": 8, "ragged": 3, "pages": 2, "packed pages": 5}
 """Which head is on show where it is not the first."""
 
 
