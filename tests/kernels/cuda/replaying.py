@@ -9,6 +9,7 @@ import numpy as np
 from flashscope.kernels.catalogue.fp8 import Rounding
 from flashscope.kernels.launching import tracing
 from flashscope.kernels.launching.on_show import padding
+from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.trace import Trace, TraceRequest
 
 ROUNDING = {"float16": 2**-10, "bfloat16": 2**-7}  # twice half a unit
@@ -37,7 +38,12 @@ AMONG_OTHERS: dict[str, dict[str, Any]] = {
     "packed pages": {"seqlen_q": 3, "seqlen_k": 768, "batch": 2, "heads": 4, "kv_heads": 1, "page_size": 64}
     | {"query_lengths": (3, 2), "key_lengths": (500, 701), "causal": True},
 }
-SHAPES = ALONE | AMONG_OTHERS
+MASK = BlockMask.of([[True, False, True], [False, True, True], [True, False, False]], 256, 128)
+BLOCKS: dict[str, dict[str, Any]] = {
+    "blocks": {"seqlen_q": 700, "seqlen_k": 300, "block_mask": MASK},
+    "causal blocks": {"seqlen_q": 700, "seqlen_k": 300, "causal": True, "heads": 2, "block_mask": MASK},
+}
+SHAPES = ALONE | AMONG_OTHERS | BLOCKS
 HEADS = {"grouped": 2, "parts": 2, "one row": 13, "packed": 8, "ragged": 3, "pages": 2, "packed pages": 5}
 """Which head is on show where it is not the first."""
 

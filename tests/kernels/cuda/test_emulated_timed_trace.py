@@ -18,7 +18,7 @@ from flashscope.kernels.workload.tensors import Inputs
 from flashscope.kernels.workload.trace import TimedKernel, Trace, TraceRequest
 from tests.kernels.cuda.emulator.launch import guarded_memory, run
 from tests.kernels.cuda.emulator.running import drawn, needs_compiler, target
-from tests.kernels.cuda.replaying import ALONE, HEADS, SHAPES, check_trace
+from tests.kernels.cuda.replaying import ALONE, AMONG_OTHERS, BLOCKS, HEADS, SHAPES, check_trace
 from tests.kernels.cuda.test_emulated_trace import WITHOUT_CLOCK
 from tests.matrix import chosen
 
@@ -31,7 +31,8 @@ CASES: list[Case] = [
     *(("flash1", shape, head_dim) for shape, head_dim in product(ALONE, (64, 128))),
     *(("flash2", shape, head_dim) for shape, head_dim in product(ALONE, (64, 128))),
     *((f"flash3 {USUAL}", shape, head_dim) for shape, head_dim in product(ALONE, (64, 128))),
-    *(("flash3", shape, head_dim) for shape, head_dim in product(SHAPES, (64, 128))),
+    *(("flash3", shape, head_dim) for shape, head_dim in product(ALONE | AMONG_OTHERS, (64, 128))),
+    *((kernel, shape, 64) for kernel, shape in product(("flash1", "flash2"), BLOCKS)),
     ("flash1", "grouped", 64),
     *(("flash2", shape, 64) for shape in ("grouped", "ragged", "pages")),
     *(("flash1", "full", 40), ("flash2", "full", 40), (f"flash3 {USUAL}", "causal", 256)),
@@ -41,6 +42,7 @@ CASES: list[Case] = [
 IN_EVERY_RUN: list[Case] = [
     ("flash1", "grouped", 64),
     ("flash2", "causal", 128),
+    ("flash2", "causal blocks", 64),
     (f"flash3 {USUAL}", "rising", 128),
     ("flash3", "packed pages", 64),
     ("flash3-fp8", "rising", 64),

@@ -13,7 +13,7 @@ from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Dtype, Problem
 from flashscope.kernels.workload.trace import Array, LoopOrder, TimedKernel, Trace, TraceRequest
-from tests.kernels.cuda.replaying import ALONE, AMONG_OTHERS, HEADS, SHAPES, check_trace
+from tests.kernels.cuda.replaying import ALONE, AMONG_OTHERS, BLOCKS, HEADS, SHAPES, check_trace
 
 pytestmark = pytest.mark.gpu
 
@@ -89,6 +89,7 @@ MANY = {
 TIMED = [
     *product(("flash1", "flash2", "flash3"), ALONE, (64, 128)),
     *product(("flash2", "flash3"), AMONG_OTHERS, (64, 128)),
+    *product(("flash1", "flash2"), BLOCKS, (64, 128)),
     *product(("flash3-fp8",), (*ALONE, "grouped", "many"), (64, 128, 256)),
     *product(("flash2", "flash3"), ["many"], (64, 128, 192)),
 ]
