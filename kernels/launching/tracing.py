@@ -19,6 +19,7 @@ from flashscope.kernels.oracle.reference import attention_reference
 from flashscope.kernels.workload import layout
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.lengths import pages_for
+from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import (
     MERGING_LANES,
     MOST_TILES,
@@ -29,6 +30,7 @@ from flashscope.kernels.workload.trace import (
 )
 
 MAX_TRACE_BYTES = 64 * 2**20
+MAX_DRAWN_BYTES = 2 * 2**30  # of Q, K and V of all heads, in float32 in host memory
 Floats = npt.NDArray[np.float32]
 
 
@@ -76,7 +78,8 @@ def check_traceable(request: TraceRequest) -> None:
         UnsupportedError: The kernel, or that of this loop order, does not take the problem's masks on this
             backend, or a fault is asked of a GPU.
         InputError: No such head, an empty sequence, a block below 1, inputs of other shapes than those of
-            one head alone, or a trace of more than `MAX_TRACE_BYTES` or `MOST_TILES`.
+            one head alone, a trace of more than `MAX_TRACE_BYTES` or `MOST_TILES`, or more to draw than
+            `MAX_DRAWN_BYTES`.
     """
     if request.fault and request.backend != "cpu":
         raise UnsupportedError("A fault is traced on the CPU alone; choose the CPU.")
@@ -88,6 +91,7 @@ def check_traceable(request: TraceRequest) -> None:
         asked = " and ".join(text for feature, text in FEATURES.items() if feature in missing)
         raise UnsupportedError(f"The {request.backend} backend does not trace {asked}; choose the CPU.")
     _check_inputs(request)
+    _check_drawn(request.problem)
     tiles = tile_count(request)
     size = trace_bytes(request, tiles)
     if size > MAX_TRACE_BYTES:
@@ -269,6 +273,15 @@ def _value_dim(request: TraceRequest) -> int:
     if request.inputs is None:
         return request.problem.head_dim
     return request.inputs[2].shape[-1] if request.inputs[2].shape else 0
+
+
+def _check_drawn(problem: Problem) -> None:
+    nbytes = 4 * (prod(problem.q_shape) + 2 * prod(problem.pool_shape))
+    if nbytes > MAX_DRAWN_BYTES:
+        raise InputError(
+            f"Q, K and V of all heads would take {nbytes / 2**30:.1f} GiB in float32 where a trace draws at "
+            f"most {MAX_DRAWN_BYTES / 2**30:.0f} GiB; choose fewer sequences or heads, or shorter ones."
+        )
 
 
 def _check_inputs(request: TraceRequest) -> None:

@@ -194,6 +194,10 @@ ZEROS = {shape: Array.of(np.zeros(shape)) for shape in ((4, 2), (6, 2), (5, 2), 
             ),
             "are given for one head",
         ),
+        (
+            TraceRequest(problem=Problem(seqlen_q=1, seqlen_k=1 << 17, heads=32, batch=16, head_dim=128)),
+            r"would take 64\.0 GiB in float32",
+        ),
         (TraceRequest(problem=PROBLEM, block_q=0), "at least 1 long, not 0 x 16"),
         (
             TraceRequest(problem=Problem(seqlen_q=8192, seqlen_k=8192)),
