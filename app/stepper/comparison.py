@@ -143,7 +143,8 @@ def on_cpu(trace: Trace) -> TraceRequest:
         request,
         backend="cpu",
         kernel="",
-        problem=replace(request.problem, dtype="float32"),
+        head=0,
+        problem=replace(request.shown, dtype="float32"),
         inputs=(trace.q, trace.k, trace.v),
     )
 

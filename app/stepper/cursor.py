@@ -16,9 +16,13 @@ class Timeline:
 
     @cached_property
     def tile_ends(self) -> tuple[int, ...]:
-        """The last step of each tile, rising."""
+        """The last step of each tile, rising, then that of each merge of a query block's parts."""
         pairs = zip(self.steps, [*self.steps[1:], None], strict=True)
-        return tuple(k for k, (a, b) in enumerate(pairs) if a.tile >= 0 and (b is None or b.tile != a.tile))
+        return tuple(
+            k
+            for k, (a, b) in enumerate(pairs)
+            if a.tile >= 0 and (b is None or (b.tile, b.merges) != (a.tile, a.merges))
+        )
 
     @cached_property
     def maxima(self) -> tuple[int, ...]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from flashscope.app.stepper.faulty_formulas import CHANGED, faulty_rows
+from flashscope.app.stepper.merging import merge_rows
 from flashscope.app.stepper.numbers import number
-from flashscope.app.stepper.pseudocode import LAZY_MAXIMUM
+from flashscope.app.stepper.pseudocode import LAZY_MAXIMUM, MAXIMUM_IN_8_BITS
 from flashscope.app.stepper.recording import RecordedFloats
 from flashscope.app.stepper.snapshots import StepPhase
 from flashscope.app.stepper.step_view import StepView
@@ -84,7 +85,7 @@ def _beta(shared: RecordedFloats, own: RecordedFloats) -> float:
 
 def _product(view: StepView, weights: RecordedFloats, local: int) -> float:
     recording = view.recording
-    if recording.fault == "stale-keys":  # the V that was read is not that of the tile
+    if recording.fault == "stale-keys" or recording.in_8_bits:  # V and P are not those that are shown
         return _added(view, local)
     first = view.step.j * recording.block_k
     values = recording.trace.v.numpy()[first : first + len(weights), 0]
@@ -106,6 +107,8 @@ def formulas(view: StepView) -> tuple[Formula, ...]:
     local = view.local_row
     if local is None:
         return ()
+    if view.step.merges:
+        return tuple(Formula("merge", *row, active=True) for row in merge_rows(view, local))
     x = terms(view, local)
     order, fault = view.recording.order, view.recording.fault
     rows = faulty_rows(x, order, fault) if fault in CHANGED else _right_rows(view, x)
@@ -117,12 +120,18 @@ def formulas(view: StepView) -> tuple[Formula, ...]:
 
 
 def _right_rows(view: StepView, x: RowTerms) -> list[tuple[StepPhase, str, str]]:
+    recording, step = view.recording, view.step
+    if recording.in_8_bits:
+        again = bool(recording.computed_twice(step.tile)[view.local_row or 0])
+        maximum = _maximum_in_8_bits(x, again=again)
+    else:
+        maximum = _maximum(x, view.local_max, headroom=recording.headroom)
     return [
-        _maximum(x, view.local_max, headroom=view.recording.headroom),
+        maximum,
         *_factors(x, view.local_max),
         _sum(x, view.local_max),
-        *_output(x, view.recording.order, view.local_max),
-    ]
+        *_output(x, view.recording.order, view.local_max)[: 1 if view.recording.splits > 1 else None],
+    ]  # a part is divided by no l: its O, m and l go to the merge
 
 
 def _maximum(x: RowTerms, local_max: bool, *, headroom: float) -> tuple[StepPhase, str, str]:
@@ -133,6 +142,16 @@ def _maximum(x: RowTerms, local_max: bool, *, headroom: float) -> tuple[StepPhas
         return "maximum", f"<m>m′</m> = {LAZY_MAXIMUM}", numbers
     symbols = "<m>m′</m> = max(<m>m</m>, m̃)" if local_max else "<m>m′</m> = max(<m>m</m>, rowmax S)"
     return "maximum", symbols, f"max({number(x.m)}, {number(x.m_tile)}) = <m>{number(x.m_new)}</m>"
+
+
+def _maximum_in_8_bits(x: RowTerms, *, again: bool) -> tuple[StepPhase, str, str]:
+    """M stays while P keeps its range; a tile with a mask takes the new maximum at once."""
+    told = f"max({number(x.m)}, {number(x.m_tile)}) = <m>{number(x.m_new)}</m>"
+    if again:
+        numbers = f"P overflows: {told}"
+    else:
+        numbers = told if x.m_new > x.m else f"P has room: <m>{number(x.m_new)}</m>"
+    return "maximum", f"<m>m′</m> = {MAXIMUM_IN_8_BITS}", numbers
 
 
 def _factors(x: RowTerms, local_max: bool) -> list[tuple[StepPhase, str, str]]:

@@ -8,9 +8,12 @@ from msgspec.structs import replace as with_fields
 
 from flashscope.app.stepper.presets import MAX_SEQLEN
 from flashscope.app.words.units import seqlen_full
-from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.catalogue.registry import KERNELS, find_kernel
 from flashscope.kernels.catalogue.spec import FEATURES
+from flashscope.kernels.cuda.instrument import timed_cut
+from flashscope.kernels.cuda.program import Target
 from flashscope.kernels.launching.tracing import check_traceable
+from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.problem import UNBOUNDED, Backend, Problem
 from flashscope.kernels.workload.trace import LoopOrder, TimedKernel, TraceRequest
@@ -22,6 +25,7 @@ FEWEST_TILES = 8  # along N, where N is shorter still
 FEWEST_ROWS = 16  # of queries, where there are as many: to have few is the point of decoding
 WHOLE = "standard"  # holds S and P whole, and is shown by Lanes alone
 BESIDE = "Lanes shows it beside flash1 and flash2"
+FORWARD_ALONE = "The forward pass: of a backward pass there is no such record."
 SPECS = {spec.name: spec for spec in KERNELS}
 
 
@@ -96,6 +100,8 @@ def trace_of_point(
 ) -> PointTrace:
     """One head of a point's problem, as this machine can trace it and the Stepper can show it.
 
+    On a GPU it is the kernel itself on the whole problem, wherever such a trace has room.
+
     Args:
         kernel: The point's, of any version.
         problem: The point's.
@@ -113,6 +119,12 @@ def trace_of_point(
             changes.append("On the CPU: the GPU measures.")
         else:
             here = "cuda"
+    device = None if machine is None else machine.device("cuda")
+    launched = as_launched(kernel, problem, device) if here == "cuda" and device is not None else None
+    if launched is not None:
+        stand_in = StandIn(kernel, order=launched.order, timed=launched.kernel)
+        left = [FORWARD_ALONE] if problem.passes != "forward" else []
+        return PointTrace(kernel, problem, launched, stand_in, tuple(left))
     shorter, changed = shortened(problem, MAX_SEQLEN, "a trace keeps every score of a head")
     stand_in = stand_in_for(kernel, shorter, here)
     traced, left = _one_head(shorter, stand_in, here)
@@ -122,6 +134,28 @@ def trace_of_point(
     if recorded and changes and kernel in get_args(TimedKernel):
         left.append(f"As it is timed on a GPU {kernel} is traced in the recording “{recorded}”.")
     return PointTrace(kernel, problem, request, stand_in, (*changes, *changed, *left))
+
+
+def as_launched(kernel: str, problem: Problem, device: Device) -> TraceRequest | None:
+    """A trace of the kernel as it is timed on the whole problem; None: it has no room, or there is none.
+
+    It looks at the first head, of the first sequence that has something to compute.
+    """
+    timed: TimedKernel | None = next((one for one in get_args(TimedKernel)[1:] if one == kernel), None)
+    limits = device.compute_capability, device.shared_memory_per_block
+    if timed is None or problem.dtype == "float32" or limits[0] is None or limits[1] is None:
+        return None
+    forward = with_fields(problem, passes="forward", deterministic=False)
+    if find_kernel(timed).unsupported(forward, device) or not forward.sequences:
+        return None
+    head = min(forward.sequences) * forward.heads
+    asked = TraceRequest(problem=forward, backend="cuda", kernel=timed, head=head)
+    try:
+        taken = timed_cut(timed, forward, Target(limits[0], limits[1], device.multiprocessors)).of(asked)
+        check_traceable(taken)
+    except (InputError, UnsupportedError):
+        return None
+    return with_fields(asked, order=taken.order)
 
 
 def again(found: PointTrace, backend: Backend, order: LoopOrder) -> TraceRequest:
@@ -157,7 +191,7 @@ def shortened(problem: Problem, longest: int, why: str) -> tuple[Problem, list[s
     """
     changes = []
     if problem.passes != "forward":
-        changes.append("The forward pass: of a backward pass there is no such record.")
+        changes.append(FORWARD_ALONE)
     forward = with_fields(problem, passes="forward", deterministic=False)
     if not forward.even:
         changes.append("One sequence that fills its arrays, without lengths and pages.")
@@ -210,11 +244,11 @@ def _itself(name: str, problem: Problem, here: Backend) -> StandIn | None:
     on_tensor_cores = here == "cuda" and problem.dtype != "float32"
     match name:
         case "flash1":
-            return StandIn(name, order=name)
+            return StandIn(name, order=name, timed=name if on_tensor_cores else "")
         case "flash2":
             return StandIn(name, timed=name if on_tensor_cores else "")
-        case "flash3":
-            return StandIn(name, timed=name) if on_tensor_cores else None
+        case "flash3" | "flash3-fp8":
+            return StandIn(name, timed=name) if on_tensor_cores and problem.block_mask is None else None
         case "standard":
             return StandIn(name)
     return None
@@ -230,8 +264,9 @@ def _why(kernel: str, shown: str, here: Backend) -> str:
     elif spec.family == "library":
         reason = f"{kernel} lets nobody look inside"
     else:
-        timed_elsewhere = here == "cpu" and kernel == "flash3"
-        reason = f"{kernel} has no trace{' on a CPU' * timed_elsewhere}"
+        where = " on a CPU" if here == "cpu" else " under a block mask"
+        where *= kernel in get_args(TimedKernel)
+        reason = f"{kernel} has no trace{where}"
     before = shown in [*_ladder(kernel)]
     nearest = f"{shown}{', which it goes on from,' * before} stands nearest"
     return f"{reason}; {nearest}{f': {BESIDE}' * (shown == WHOLE)}."
@@ -239,7 +274,9 @@ def _why(kernel: str, shown: str, here: Backend) -> str:
 
 def _one_head(problem: Problem, stand_in: StandIn, here: Backend) -> tuple[Problem, list[str]]:
     """One head of it, in what is traced there."""
-    changes = []
+    changes: list[str] = []
+    if stand_in.timed:
+        return problem, changes  # launched with all its heads
     heads, sequences = counted_noun(problem.heads, "head"), counted_noun(problem.batch, "sequence")
     if problem.batch * problem.heads > 1:
         changes.append(f"One head of {heads.split()[0]}{f', of {sequences}' * (problem.batch > 1)}.")

@@ -99,7 +99,7 @@ def _of_exponents(pair: FaultComparison) -> str:
 
 
 def _of_edge(pair: FaultComparison) -> str:
-    if pair.right.recording.trace.request.problem.causal:
+    if pair.right.recording.trace.request.shown.causal:
         return ""
     return "the problem is not causal, so that it has no such edge."
 

@@ -156,15 +156,17 @@ def _in_order(recording: Recording, order: LoopOrder) -> TileWalk:
 
 def beside(trace: Trace) -> TraceRequest:
     """What records the other loop order of the same tiles of the same inputs, on the CPU."""
-    asked = trace.request
-    inputs = asked.inputs if asked.backend == "cpu" else (trace.q, trace.k, trace.v)
+    asked, problem = trace.request, trace.request.shown
+    own = asked.backend == "cpu" and asked.problem == problem
+    inputs = asked.inputs if own else (trace.q, trace.k, trace.v)
     return msgspec.structs.replace(
         asked,
         backend="cpu",
         kernel="",
         order=OTHER[asked.order],
+        head=0,
         inputs=inputs,
-        problem=msgspec.structs.replace(asked.problem, dtype="float32"),
+        problem=msgspec.structs.replace(problem, dtype="float32"),
     )
 
 
@@ -172,17 +174,17 @@ def is_beside(trace: Trace, other: Trace) -> bool:
     """Whether a trace is that of the other loop order: the same tiles of the same inputs, as right."""
     asked, told = trace.request, other.request
     alike = (told.block_q, told.block_k, told.reverse) == (asked.block_q, asked.block_k, asked.reverse)
-    problem = msgspec.structs.replace(told.problem, dtype=asked.problem.dtype)
+    problem = msgspec.structs.replace(told.shown, dtype=asked.problem.dtype)
     return (
         alike
         and told.order == OTHER[asked.order]
         and told.fault == asked.fault
-        and problem == asked.problem
+        and problem == asked.shown
         and (other.q, other.k, other.v) == (trace.q, trace.k, trace.v)
     )
 
 
 def under(trace: Trace, other: Trace) -> Recording:
     """Another trace's arrays, with the problem of the one on show: bytes are those of its dtype."""
-    request = msgspec.structs.replace(other.request, problem=trace.request.problem)
+    request = msgspec.structs.replace(other.request, problem=trace.request.shown)
     return Recording.of(msgspec.structs.replace(other, request=request))

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
+from msgspec.structs import replace as with_fields
 
 from flashscope.app.stepper.shaped_inputs import falling, one_hot, rising, sink
 from flashscope.kernels.workload.problem import Backend, Problem
@@ -97,9 +99,10 @@ def own(options: Options) -> TraceRequest:
 def last_gpu_problem(
     session: Session | None, backend: Backend = "cuda", order: LoopOrder = "flash2"
 ) -> TraceRequest | None:
-    """The last problem a GPU session ran, one head and at most 256 rows of it; None without one.
+    """The last problem a GPU session ran, at most 256 rows of it; None without one.
 
-    In 16 bits and the order of flash2 it is a timed kernel that is followed: flash3 if that ran last.
+    In 16 bits it is a timed kernel that is followed, launched with all heads: that of the loop order, or
+    flash3 or flash3-fp8 if that ran last. Else it is one head alone.
 
     A block mask is that of the whole problem and is left out, and so are lengths and pages.
     """
@@ -117,8 +120,11 @@ def last_gpu_problem(
         scale=last.scale,
         seed=last.seed,
     )
-    on_tensor_cores = (backend, order) == ("cuda", "flash2") and problem.dtype != "float32"
-    timed: TimedKernel = "" if not on_tensor_cores else "flash3" if kernel == "flash3" else "flash2"
+    timed: TimedKernel = ""
+    if backend == "cuda" and problem.dtype != "float32":
+        newer = kernel in {"flash3", "flash3-fp8"} and order == "flash2"
+        timed = cast("TimedKernel", kernel) if newer else order
+        problem = with_fields(problem, batch=last.batch, heads=last.heads, kv_heads=last.kv_heads)
     return TraceRequest(problem=problem, backend=backend, order=order, kernel=timed, block_q=32, block_k=32)
 
 

@@ -7,6 +7,7 @@ from flashscope.app.stepper.snapshots import Snapshot, StepPhase
 from flashscope.kernels.workload.trace import Fault
 
 WRONG = "✗ "  # before a line that a fault has changed
+MAXIMUM_IN_8_BITS = "max(m, rowmax S) if P overflows, else m"
 LAZY_MAXIMUM = "rowmax S if that is above m + 8 ln 2, else m"
 
 
@@ -32,7 +33,15 @@ class CodeLine:
 
 
 def lines(
-    order: str, *, local_max: bool, reverse: bool, memory: str, lazy: bool = False, fault: Fault = ""
+    order: str,
+    *,
+    local_max: bool,
+    reverse: bool,
+    memory: str,
+    lazy: bool = False,
+    fault: Fault = "",
+    splits: int = 1,
+    in_8_bits: bool = False,
 ) -> tuple[CodeLine, ...]:
     """The algorithm of a loop order.
 
@@ -43,7 +52,13 @@ def lines(
         memory: What the arrays are in.
         lazy: m follows the maximum only where that is more than 2⁸ times as large, as an exponent.
         fault: What it gets wrong on purpose: the lines that do are marked.
+        splits: Parts of a query block's keys, merged by a second launch.
+        in_8_bits: P is rounded to e4m3, and a tile is computed again where it would leave its range.
     """
+    if splits > 1:
+        return _in_parts(reverse=reverse, lazy=lazy, splits=splits)
+    if in_8_bits:
+        return _in_8_bits(reverse=reverse)
     right = _lines(order, local_max=local_max and not fault, reverse=reverse, memory=memory, lazy=lazy)
     wrong = {} if not fault else _wrong_lines(order)[fault]
     return tuple(_changed(line, wrong) for line in right)
@@ -102,6 +117,42 @@ def _lines(order: str, *, local_max: bool, reverse: bool, memory: str, lazy: boo
         CodeLine(2, "load K<sub>j</sub>, V<sub>j</sub>", ("load",)),
         *(CodeLine(2, line.text, line.phases) for line in inner),
         CodeLine(1, "O<sub>i</sub> = Ō / ℓ;  L<sub>i</sub> = m + log ℓ;  write both", ("write",)),
+    )
+
+
+def _in_8_bits(*, reverse: bool) -> tuple[CodeLine, ...]:
+    """flash2's order as flash3-fp8 has it."""
+    keys = "reversed(K, V blocks)" if reverse else "K, V blocks"
+    return (
+        CodeLine(0, "first launch: Q, K, V to e4m3", ("start",)),
+        CodeLine(0, "for i in Q blocks:"),
+        CodeLine(1, "load Q<sub>i</sub>;  m = −∞;  ℓ = 0;  Ō = 0", ("load",), first_only=True),
+        CodeLine(1, f"for j in {keys}:"),
+        CodeLine(2, "load K<sub>j</sub>, V<sub>j</sub>", ("load",)),
+        CodeLine(2, "S = Q<sub>i</sub>K<sub>j</sub><sup>T</sup> · scale", ("scores",)),
+        CodeLine(2, f"m′ = {MAXIMUM_IN_8_BITS}", ("maximum",)),
+        CodeLine(2, "α = exp(m − m′)", ("maximum",)),
+        CodeLine(2, "P = exp(S − m′);  ℓ′ = αℓ + Σ P", ("weights",)),
+        CodeLine(2, "Ō = αŌ + e4m3(P)V<sub>j</sub>;  m = m′;  ℓ = ℓ′", ("output",)),
+        CodeLine(1, "O<sub>i</sub> = Ō / ℓ;  L<sub>i</sub> = m + log ℓ;  write both", ("write",)),
+    )
+
+
+def _in_parts(*, reverse: bool, lazy: bool, splits: int) -> tuple[CodeLine, ...]:
+    """flash2's order with the keys in parts, and their merge."""
+    keys = "reversed(K, V blocks of p)" if reverse else "K, V blocks of p"
+    inner = _softmax("flash2", local_max=False, lazy=lazy)
+    return (
+        CodeLine(0, f"for i in Q blocks, p in {splits} parts of the keys, side by side:", ("start",)),
+        CodeLine(1, "load Q<sub>i</sub>;  m = −∞;  ℓ = 0;  Ō = 0", ("load",), first_only=True),
+        CodeLine(1, f"for j in {keys}:"),
+        CodeLine(2, "load K<sub>j</sub>, V<sub>j</sub>", ("load",)),
+        *(CodeLine(2, line.text, line.phases) for line in inner),
+        CodeLine(1, "write Ō, m, ℓ of p", ("write",)),
+        CodeLine(0, "second launch: for each part or sum x of i:", ()),
+        CodeLine(1, "m′ = max(m, m<sub>x</sub>);  α = exp(m − m′);  w = exp(m<sub>x</sub> − m′)", ("merge",)),
+        CodeLine(1, "ℓ = αℓ + w ℓ<sub>x</sub>;  Ō = αŌ + w Ō<sub>x</sub>;  m = m′", ("merge",)),
+        CodeLine(0, "O<sub>i</sub> = Ō / ℓ;  L<sub>i</sub> = m + log ℓ;  write both", ()),
     )
 
 

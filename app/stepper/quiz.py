@@ -238,7 +238,7 @@ class _Asking:
 
     def _bytes(self) -> Iterator[Question]:
         recording = self.story.recording
-        problem = recording.trace.request.problem
+        problem = recording.trace.request.shown
         standard, tiled = standard_bytes(recording), self.story.traffic[-1].total
         rows, keys, d, dv = recording.seqlen_q, recording.seqlen_k, problem.head_dim, recording.value_dim
         least = problem.itemsize * (rows * (d + dv) + keys * (d + dv))  # each array once

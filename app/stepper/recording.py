@@ -82,9 +82,50 @@ class Recording(Tiled):
         return self.trace.headroom if 0 < self.trace.headroom < MOST_HEADROOM else 0.0
 
     @property
+    def plain(self) -> bool:
+        """Whether it is of one head, in one part and not in 8 bits: what the modes beside Blocks walk."""
+        return not self.request.shared and not self.in_8_bits
+
+    def computed_twice(self, t: int) -> NDArray[np.bool_]:
+        """Which rows of tile t were computed again with a new maximum (rows,); none but of flash3-fp8."""
+        rows = self.rows(self.at(t)[0])
+        if self.trace.twice is None:
+            return np.zeros(rows, bool)
+        found: NDArray[np.bool_] = self.trace.twice.numpy()[t, :rows].astype(bool)
+        return found
+
+    @property
     def value_dim(self) -> int:  # type: ignore[override]  # as above
         """dv, the width of V and O."""
         return int(self.o.shape[2])
+
+    @cached_property
+    def additions(self) -> tuple[tuple[int, bool, int], ...]:
+        """The additions that merge parts of the keys, as `merge_order` has them; none of one part."""
+        return self.trace.merging
+
+    def merged(self, addition: int, i: int) -> RowState:
+        """The rows of query block i in the sum that an addition adds to, after it; -1: the empty state."""
+        trace = self.trace
+        if addition < 0 or trace.merge_m is None or trace.merge_l is None or trace.merge_o is None:
+            return self.state(-1, i)
+        rows = slice(i * self.block_q, i * self.block_q + self.rows(i))
+        return RowState(
+            *(array.numpy()[addition, rows] for array in (trace.merge_m, trace.merge_l, trace.merge_o))
+        )
+
+    def sum_before(self, addition: int) -> int:
+        """The addition before this one to the same sum; -1: that was empty."""
+        into = [one[0] for one in self.additions[:addition]]
+        return max((k for k, one in enumerate(into) if one == self.additions[addition][0]), default=-1)
+
+    def added(self, addition: int, i: int) -> RowState:
+        """The rows of query block i in what an addition adds: a part, or another sum."""
+        _, of_parts, which = self.additions[addition]
+        if of_parts:
+            return self.state(self.ends(i).get(which, -1), i)
+        into = [one[0] for one in self.additions[:addition]]
+        return self.merged(max((k for k, one in enumerate(into) if one == which), default=-1), i)
 
     @cached_property
     def m_before(self) -> RecordedFloats:

@@ -1,8 +1,10 @@
 """One query row, tile by tile, and the wrong result of a softmax taken in each tile alone."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flashscope.app.stepper.recording import RecordedFloats, Recording
 from flashscope.app.stepper.walk import Ints
@@ -22,7 +24,9 @@ class RowHistory:
         l: Running sum (K,).
         alpha: Factor on the old state (K,).
         rises: Whether the tile raised a maximum that was there before (bool, (K,)).
-        o: O divided by l: the output if the row ended with this tile (K, dv).
+        o: O divided by l: the output if the row ended with this tile, merged with the parts of its keys that
+            are done (K, dv).
+        starts: Whether the tile begins in the empty state: the first of the row, or of a part (bool, (K,)).
         shares: shares[k, b] is the share of tile b in the softmax after tile k; rows sum to 1 (K, K).
         naive: Sum of the outputs of each tile's own softmax, up to this tile (K, dv).
         naive_sum: Sum of the weights of these softmaxes: the number of tiles so far that are not masked for
@@ -39,6 +43,7 @@ class RowHistory:
     alpha: RecordedFloats
     rises: Ints
     o: RecordedFloats
+    starts: NDArray[np.bool_]
     shares: RecordedFloats
     naive: RecordedFloats
     naive_sum: Ints
@@ -62,7 +67,10 @@ def row_history(recording: Recording, row: int) -> RowHistory:
     tiles = np.flatnonzero(recording.tile[:, 0] == i)
     m, l = recording.m[tiles, local], recording.l[tiles, local]
     o = recording.o[tiles, local]
-    if not recording.normalised:
+    starts = recording.previous[tiles] < 0
+    if recording.splits > 1:
+        o = _merged(m, l, o, starts)
+    elif not recording.normalised:
         o = o / np.where(l > 0, l, 1)[:, None]
     before = recording.m_before[tiles, local]
     scores = recording.s[tiles, local].astype(np.float64)
@@ -75,12 +83,36 @@ def row_history(recording: Recording, row: int) -> RowHistory:
         alpha=recording.alpha[tiles, local],
         rises=np.isfinite(before) & (m > before),
         o=o,
+        starts=starts,
         shares=_shares(scores),
         naive=_naive(recording, tiles, scores),
         naive_sum=np.cumsum(np.isfinite(scores).any(axis=1)),
         exact=recording.exact[row],
         top=float(scores.max(initial=-np.inf)),
     )
+
+
+def _merged(
+    m: RecordedFloats, l: RecordedFloats, o: RecordedFloats, starts: NDArray[np.bool_]
+) -> RecordedFloats:
+    """O divided by l after each tile, with what the parts before its own come to, in float64."""
+    top, sums, outputs = -np.inf, 0.0, np.zeros(o.shape[1])  # of the parts before
+    found = np.zeros(o.shape)
+    for k in range(len(m)):
+        if k and starts[k]:
+            top, sums, outputs = _sum((top, sums, outputs), (float(m[k - 1]), float(l[k - 1]), o[k - 1]))
+        _, total, both = _sum((top, sums, outputs), (float(m[k]), float(l[k]), o[k]))
+        found[k] = both / total if total > 0 else 0
+    return found
+
+
+def _sum(one: tuple[float, float, RecordedFloats], other: tuple[float, float, RecordedFloats]) -> Any:
+    """m, l and O of two parts together."""
+    top = max(one[0], other[0])
+    if np.isneginf(top):
+        return one
+    keep, take = np.exp(one[0] - top), np.exp(other[0] - top)
+    return top, keep * one[1] + take * other[1], keep * one[2] + take * other[2].astype(np.float64)
 
 
 def _shares(scores: RecordedFloats) -> RecordedFloats:

@@ -31,7 +31,7 @@ class SteppedTrace:
     @classmethod
     def of(cls, recording: Recording) -> "SteppedTrace":
         """Lay out a recording's steps."""
-        timeline = Timeline(snapshots(recording))
+        timeline = Timeline(snapshots(recording, additions=len(recording.additions)))
         return cls(recording, timeline, running_traffic(recording, timeline.steps))
 
     @cached_property
@@ -121,20 +121,23 @@ class StepView:
 
     @cached_property
     def scores(self) -> RecordedFloats | None:
-        """S of the current tile once it is computed."""
-        return self.recording.scores(self.step.tile) if self.step.reached("scores") else None
+        """S of the current tile once it is computed; none while parts are merged."""
+        there = self.step.reached("scores") and not self.step.merges
+        return self.recording.scores(self.step.tile) if there else None
 
     @cached_property
     def weights(self) -> RecordedFloats | None:
         """P of the current tile once it is computed."""
-        if not self.step.reached("weights"):
+        if not self.step.reached("weights") or self.step.merges:
             return None
         return self.recording.weights(self.step.tile, local=self.local_max)
 
     @cached_property
     def before(self) -> RowState:
-        """The rows of the current query block before the current tile."""
+        """The rows of the current query block before the current tile; of a merge the sum before it."""
         t = self.step.tile
+        if self.step.merges:
+            return self.recording.merged(self.recording.sum_before(self.step.addition), self.step.i)
         return self.recording.state(int(self.recording.previous[t]) if t >= 0 else -1, self.step.i)
 
     @cached_property
@@ -142,6 +145,8 @@ class StepView:
         """The rows of the current query block at this step: m, l and O change one phase after another."""
         if not self.step.reached("maximum"):
             return self.before
+        if self.step.merges:
+            return self.recording.merged(self.step.addition, self.step.i)
         after = self.recording.state(self.step.tile, self.step.i)
         return RowState(
             after.m,

@@ -6,6 +6,7 @@ are ignored.
 """
 
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 
@@ -37,38 +38,59 @@ def tile_bytes(walk: Tiled) -> tuple[Ints, Ints]:
     """Bytes that each tile reads when it is loaded, and writes when it is done; int64 (T,) each.
 
     flash1 keeps K and V while the key block stays, and O, m and l in HBM between tiles; flash2 keeps Q, O, m
-    and l while the query block stays.
+    and l while the query block stays, and of keys in parts writes these at the end of each, in float32.
     """
-    e, d, dv = walk.problem.itemsize, walk.problem.head_dim, walk.value_dim
+    e, d, dv = walk.loaded_itemsize, walk.problem.head_dim, walk.value_dim
     i, j = walk.tile.T.astype(np.int64)
     rows = np.minimum(walk.block_q, walk.seqlen_q - i * walk.block_q)
     keys = np.minimum(walk.block_k, walk.seqlen_k - j * walk.block_k) * (d + dv) * e
-    queries, result = rows * d * e, rows * (dv * e + LSE_ITEMSIZE) * walk.last
+    queries, result = rows * d * e, rows * (dv * walk.problem.itemsize + LSE_ITEMSIZE) * walk.last
     if walk.order == "flash1":
         state = rows * (dv + 2) * FLOAT32
         return keys * np.append(True, j[1:] != j[:-1])[: len(j)] + queries + state, result + state
+    if walk.splits > 1:
+        result = rows * (dv + 2) * FLOAT32 * walk.last
     return keys + queries * (walk.previous < 0), result
+
+
+def merge_bytes(walk: Tiled, step: Snapshot, *, ends: bool) -> HbmBytes:
+    """Bytes of an addition: it reads a part, or adds sums on the chip; the last one writes O and LSE."""
+    rows, dv = walk.rows(step.i), walk.value_dim
+    read = rows * (dv + 2) * FLOAT32 if step.addition < walk.splits else 0
+    return HbmBytes(read, rows * (dv * walk.problem.itemsize + LSE_ITEMSIZE) if ends else 0)
 
 
 def running_traffic(walk: Tiled, steps: tuple[Snapshot, ...]) -> tuple[HbmBytes, ...]:
     """Bytes moved from the start up to each step."""
     totals: list[HbmBytes] = []
-    read, written = 0, 0
+    rounded = rounding_bytes(walk)
+    read, written = rounded.read, rounded.written
     loads, writes = (moved.tolist() for moved in tile_bytes(walk))
-    for step in steps:
+    for step, following in zip_longest(steps, steps[1:]):
         if step.phase == "load":
             read += loads[step.tile]
         elif step.phase == "write":
             written += writes[step.tile]
+        elif step.merges:
+            ends = following is None or following.i != step.i
+            moved = merge_bytes(walk, step, ends=ends)
+            read, written = read + moved.read, written + moved.written
         totals.append(HbmBytes(read, written))
     totals[-1] += blank_bytes(walk)
     return tuple(totals)
 
 
+def rounding_bytes(walk: Tiled) -> HbmBytes:
+    """What a first launch moves that rounds Q, K and V to 8 bits, without their scales; else nothing."""
+    d, dv = walk.problem.head_dim, walk.value_dim
+    elements = walk.seqlen_q * d + walk.seqlen_k * (d + dv) if walk.in_8_bits else 0
+    return HbmBytes(elements * walk.problem.itemsize, elements)
+
+
 def blank_bytes(walk: Tiled) -> HbmBytes:
     """Rows that see no key have O = 0 and LSE written when all else is done; flash2 has their Q read, too."""
     problem, rows = walk.problem, walk.blank_rows
-    asked = rows * problem.head_dim * problem.itemsize if walk.order == "flash2" else 0
+    asked = rows * problem.head_dim * walk.loaded_itemsize if walk.order == "flash2" else 0
     return HbmBytes(asked, rows * (walk.value_dim * problem.itemsize + LSE_ITEMSIZE))
 
 
@@ -89,8 +111,11 @@ def on_chip(walk: Tiled, step: Snapshot) -> tuple[Resident, ...]:
     """The arrays that a tile holds on the chip at a step, in the order of loading; P takes the place of S."""
     if step.tile < 0:
         return ()
+    if step.merges:
+        state = walk.rows(step.i) * (walk.value_dim + 2) * FLOAT32
+        return Resident("m ℓ O", state), Resident("m ℓ O of a part", state)
     problem = walk.problem
-    e, d, dv = problem.itemsize, problem.head_dim, walk.value_dim
+    e, d, dv = walk.loaded_itemsize, problem.head_dim, walk.value_dim
     rows, columns = walk.rows(step.i), walk.columns(step.j)
     held = [
         Resident(f"Q<sub>{step.i}</sub>", rows * d * e),

@@ -98,7 +98,7 @@ class Truth:
         keys = self.kept(row, tiles)
         if not len(keys):
             return None
-        asked = self._right.trace.request.problem
+        asked = self._right.trace.request.shown
         problem = Problem(
             seqlen_q=1,
             seqlen_k=len(keys),
@@ -114,7 +114,7 @@ class Truth:
     @cached_property
     def _criterion(self) -> Criterion:
         inputs = Inputs(*(array[None, None] for array in (self._q, self._k, self._v)))
-        return _criterion(self._right.trace.request.problem, inputs)
+        return _criterion(self._right.trace.request.shown, inputs)
 
 
 def answer(recording: Recording, t: int, row: int) -> RowAnswer:

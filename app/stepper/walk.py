@@ -1,5 +1,6 @@
 """Tiles in the order they run: what the steps of a trace and the bytes of its loops are laid out by."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,8 +29,8 @@ class Tiled:
 
     @property
     def problem(self) -> Problem:
-        """The workload."""
-        return self.request.problem
+        """What is on show, as a problem of one head."""
+        return self.request.shown
 
     @property
     def order(self) -> str:
@@ -83,22 +84,52 @@ class Tiled:
         """The (i, j) of tile t."""
         return int(self.tile[t, 0]), int(self.tile[t, 1])
 
+    @property
+    def in_8_bits(self) -> bool:
+        """Whether Q, K and V are rounded to 8 bits by a first launch, as flash3-fp8 does."""
+        return self.request.kernel == "flash3-fp8"
+
+    @property
+    def loaded_itemsize(self) -> int:
+        """Bytes of an element of Q, K or V as tiles load it."""
+        return 1 if self.in_8_bits else self.problem.itemsize
+
+    @property
+    def splits(self) -> int:
+        """Parts that the keys of a query block are cut into, each with a softmax of its own."""
+        return self.request.splits
+
+    @cached_property
+    def part(self) -> Ints:
+        """The part of its query block's keys that each tile is of (int, (T,)): equal shares of the tiles."""
+        if self.splits == 1:
+            return np.zeros(self.tiles, dtype=np.int64)
+        there = self.order_of_tile >= 0
+        place, count = np.cumsum(there, axis=1) - 1, there.sum(axis=1)
+        i, j = self.tile.T
+        return np.asarray(((place[i, j] + 1) * self.splits - 1) // count[i])
+
     @cached_property
     def previous(self) -> Ints:
-        """For each tile, the tile before it of the same query block; -1 for the first (int, (T,))."""
-        last = np.full(self.blocks_q, -1)
+        """For each tile, the one before it of the same query block and part; -1 for the first (int, (T,))."""
+        last: dict[tuple[int, int], int] = {}
         result = np.empty(self.tiles, dtype=np.int64)
-        for t, i in enumerate(self.tile[:, 0]):
-            result[t], last[i] = last[i], t
+        for t, key in enumerate(zip(self.tile[:, 0].tolist(), self.part.tolist(), strict=True)):
+            result[t] = last.get(key, -1)
+            last[key] = t
         return result
 
     @cached_property
     def last(self) -> NDArray[np.bool_]:
-        """Whether each tile is the last of its query block (bool, (T,))."""
-        last = np.zeros(self.tiles, dtype=bool)
-        ran = self.order_of_tile.max(axis=1, initial=-1)
-        last[ran[ran >= 0]] = True
+        """Whether each tile is the last of its query block, or of its part of it (bool, (T,))."""
+        last = np.ones(self.tiles, dtype=bool)
+        last[self.previous[self.previous >= 0]] = False
         return last
+
+    def ends(self, i: int) -> Mapping[int, int]:
+        """The last tile of each part of a query block's keys that has one, by the part."""
+        own = np.flatnonzero(self.last & (self.tile[:, 0] == i))
+        return {int(self.part[t]): int(t) for t in own}
 
     @cached_property
     def order_of_tile(self) -> Ints:

@@ -96,7 +96,7 @@ class StaleKeyBlocks(KeyBlocks):
 
 def steps_of(request: TraceRequest, k: Floats, v: Floats) -> TileSteps:
     """The steps of a request: the right ones, or those of its fault."""
-    mask, fault = request.problem.mask, request.fault
+    mask, fault = request.shown.mask, request.fault
     if request.problem.causal and fault in EDGES:
         mask = mask._replace(highest=min(mask.seqlen_k - 1, mask.highest + EDGES[fault]))
     keys = StaleKeyBlocks(request, k, v) if fault == "stale-keys" else KeyBlocks(k, v)

@@ -63,7 +63,7 @@ def _run(
         m, l, o = (array[rows] for array in state)
         part = tile.cut(len(m), columns.stop - columns.start)
         block_k, block_v = keys.load(i, columns)
-        scores(q[rows], block_k, part.s, request.problem, (rows, columns), mask=mask)
+        scores(q[rows], block_k, part.s, request.shown, (rows, columns), mask=mask)
         snapshots.s[t, : len(m), : part.s.shape[1]] = part.s
         absorb((m, l, o), part, block_v, mask, (rows, columns))
         for recorded, held in zip(snapshots[1:], (m, l, part.alpha, o), strict=True):

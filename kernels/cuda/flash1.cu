@@ -20,6 +20,9 @@
 
 constexpr int THREADS = WARPS * 32;
 constexpr int TILE_Q = WARPS * SUBTILES * 16;
+#if TRACE
+#include "trace_fragments.cuh"
+#endif
 constexpr int WIDTH = round_up(HEAD_DIM, 16);
 using TileQ = Tile<TILE_Q, WIDTH, THREADS>;
 using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
@@ -28,6 +31,9 @@ using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash1(const element* q, const element* k, const element* v, float* o, float* m, float* l, int group, int seqlen_q,
            int seqlen_k, int window_left, int window_right, float scale, const int* kept
+#if TRACE
+           , const __grid_constant__ Recording recording
+#endif
            LIVE_GIVEN) {
     LIVE_BEGIN()
     extern __shared__ __align__(1024) unsigned char shared[];
@@ -91,6 +97,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             const Rows<TileQ, SUBTILES, false> left{lane_q + stage};
             multiply_rows<TileK>(s, left, lane_k);
             if (k0 + BLOCK_K > mask.end(q0) || k0 < mask.begin(q0 + TILE_Q - 1)) apply_mask(s, mask, q0 + warp_row, k0);
+#if TRACE
+            Recorder recorder(recording, head, warp_row, seqlen_q - q0);
+            recorder.scores(tile * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + k0 / BLOCK_K, s, factor);
+#endif
 
             float keep[SUBTILES][2], gain[SUBTILES][2];  // factors on the old O and on this tile's PV
 #pragma unroll
@@ -108,6 +118,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     keep[i][r] = old * gain[i][r];
                     __syncwarp();  // all four lanes of the row have read its state
                     if (row < seqlen_q && lane % 4 == 0) m[row] = row_m, l[row] = sum;
+#if TRACE
+                    recorder.row(i, r, row_m, sum, exp2_approx(before - origin));
+#endif
                 }
             }
             float acc[SUBTILES][WIDTH / 8][4] = {};
@@ -130,8 +143,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                             make_float2(fmaf(acc[i][n][2 * r], gain[i][r], old[n].x * keep[i][r]),
                                         fmaf(acc[i][n][2 * r + 1], gain[i][r], old[n].y * keep[i][r]));
                     }
+#if TRACE
+                    recorder.output_row(i, r, place);
+#endif
                 }
             }
+#if TRACE
+            recorder.stamp();
+#endif
             __syncwarp();
             LIVE_TILE((head * tiles_q + tile) * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + k0 / BLOCK_K)
             tile = following;

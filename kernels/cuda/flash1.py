@@ -39,7 +39,7 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 
 def cut(problem: Problem, target: Target) -> TensorVariant:
-    """How a block's work is cut, in 16 bits.
+    """How a block's work is cut, in 16 bits: the largest that fits the target.
 
     Raises:
         InputError: No cut suits the block mask.

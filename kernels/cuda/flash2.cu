@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const unsigned target_k = TileK::thread_target(shared_k), target_v = TileK::thread_target(shared_v);
 
 #if TRACE
-    Recorder recorder(recording, warp_row, rows);
+    Recorder recorder(recording, head, warp_row, rows);
     const int tiles_k = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
 #endif
     TileQ::copy(TileQ::thread_target(shared_q), TileQ::thread_source(q + first_row * HEAD_DIM, HEAD_DIM), HEAD_DIM,

@@ -307,9 +307,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             }
             clear();
             state = Softmax();
-            RECORD(const int row_of_tiles = work.head / splits * tiles_q + work.q0 / BLOCK_Q;
-                   state.begin(recording, row_of_tiles * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + j, row_in_tile,
-                               min(BLOCK_Q, seqlen_q - work.q0)))
+            RECORD(const int tiles_k = (seqlen_k + BLOCK_K - 1) / BLOCK_K;
+                   state.begin(recording, work.head / splits, tiles_q * tiles_k, work.q0 / BLOCK_Q * tiles_k + j, row_in_tile,
+                               (RAGGED && !PACKED ? work.queries : seqlen_q) - work.q0))
             if constexpr (OVERLAP) {
                 if (j >= work.begin && own.half(j)) {
                     if constexpr (HALVES) {

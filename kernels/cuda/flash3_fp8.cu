@@ -75,6 +75,9 @@ __device__ __forceinline__ void product_pv(float (&t)[HALF_S], const u32 (&p)[2]
 // What a warpgroup holds: the scores of a tile, or in their place shares of P V, then P, and what was summed up.
 struct State {
     LazySoftmax softmax;
+#if TRACE
+    Recorder recorder;
+#endif
     float s[2][HALF_S], o[O_REGS], unit = 1.0f;  // o in units of the newest tile's scale of V
     u32 p[2][HALF_P];
 
@@ -109,6 +112,9 @@ struct State {
     __device__ __forceinline__ void weigh(float c, const RowMask& mask, u32 k_empty) {
         float sum[2] = {0.0f, 0.0f};
         bool fits = false;
+#if TRACE
+        float factor[2] = {1.0f, 1.0f};
+#endif
         if (MASK) {
             wgmma_wait<0>();
             pin(s[0]); pin(s[1]);
@@ -131,11 +137,21 @@ struct State {
             float alpha[2];
             softmax.raise(s, c, alpha);
             rescale(alpha[0], alpha[1]);
+#if TRACE
+            factor[0] = alpha[0], factor[1] = alpha[1];
+#endif
             sum[0] = sum[1] = 0.0f;
             softmax.weigh(s[0], p[0], c, sum);
             softmax.weigh(s[1], p[1], c, sum);
         }
         softmax.l[0] += sum[0], softmax.l[1] += sum[1];
+#if TRACE
+        recorder.scores(reinterpret_cast<const float(&)[S_REGS]>(s), c);
+        const float m[2] = {softmax.reference(0), softmax.reference(1)};
+        const float l[2] = {softmax.l[0] * P_UNIT, softmax.l[1] * P_UNIT};
+        recorder.state(m, l, factor, LN2);
+        if (!MASK && __any_sync(~0u, !fits)) recorder.again();
+#endif
     }
     __device__ __forceinline__ void finish() { rescale(unit, unit); }
 
@@ -200,6 +216,9 @@ __device__ __forceinline__ void attend(State& state, const Shared& at, u32 q, Ri
         state.add(share, units);
         start(share + 2);
     }
+#if TRACE
+    state.recorder.output(state.o, false, unit * P_UNIT);
+#endif
     end_turn(group);
     ring = next;
     if (NEXT) weigh<MASK>(state, at, ring, k, c, mask);
@@ -208,7 +227,12 @@ __device__ __forceinline__ void attend(State& state, const Shared& at, u32 q, Ri
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash3_fp8(const unsigned char* q8, const unsigned char* k8, const unsigned char* v8, unsigned short* out,
                float* lse, int heads, int group_heads, int section, int seqlen_q, int seqlen_k, float score_factor,
-               int* counter) {
+               int* counter
+#if TRACE
+               ,
+               const __grid_constant__ Recording recording
+#endif
+    ) {
     extern __shared__ __align__(1024) unsigned char raw[];
     Shared at;
     at.q = ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;
@@ -276,6 +300,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             const Own own(work, group, seqlen_q, seqlen_q, seqlen_k, 0);
             State state;
             int j = work.last;
+#if TRACE
+            state.recorder.begin(recording, work.head, 0, work.q0 / BLOCK_Q * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + own.last,
+                                 row_in_tile, seqlen_q - work.q0);
+#endif
             for (; j > own.last; --j, ring.next()) {  // tiles that only the other warpgroups need
                 wait(at.k_full(ring.stage), ring.phase);
                 arrive(at.k_empty(ring.stage));

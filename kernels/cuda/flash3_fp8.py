@@ -16,7 +16,15 @@ from flashscope.kernels.cuda.flash3 import (
     alike_sections,
 )
 from flashscope.kernels.cuda.launch import bind
-from flashscope.kernels.cuda.program import LOG2E, KernelLaunch, Program, Target, defines_of, shape_arguments
+from flashscope.kernels.cuda.program import (
+    LOG2E,
+    KernelLaunch,
+    Program,
+    Target,
+    TileSize,
+    defines_of,
+    shape_arguments,
+)
 from flashscope.kernels.launching.launch import Launch
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
@@ -40,6 +48,11 @@ class Flash3Fp8Variant(NamedTuple):
     block_k: int
     stages: int
     q_stages: int = 2
+
+    @property
+    def tile(self) -> TileSize:
+        """Br and Bc."""
+        return TileSize(self.groups * fp8.QUERY_BLOCK, self.block_k)
 
     @property
     def threads(self) -> int:

@@ -1,19 +1,25 @@
 """Kernels with their recording switched on: those on the FMA units in any tiles, others as they are timed."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import structs
 
-from flashscope.kernels.catalogue.flash3_share import Share, usual_shape
-from flashscope.kernels.cuda import flash2, flash3, simt, simt_flash1
+from flashscope.kernels.catalogue.flash3_share import Share, share
+from flashscope.kernels.cuda import flash1, flash2, flash3, flash3_fp8, simt, simt_flash1
 from flashscope.kernels.cuda.program import Program, Struct, Target, TileSize, round_up
 from flashscope.kernels.cuda.simt_layout import TILE_STEP
+from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.trace import HEADROOM, TimedKernel, TraceRequest
+from flashscope.kernels.workload.trace import FP8_HEADROOM, HEADROOM, TimedKernel, TraceRequest
 
 RECORDED = ("trace_s", "trace_m", "trace_l", "trace_alpha", "trace_o", "trace_t_ns", "trace_sm")
 """Buffers of the recording, in the order of Recording in trace.cuh and the two headers beside it."""
+TWICE = "trace_twice"
+"""Buffer of the rows whose weights are computed twice, which flash3-fp8 records beside those."""
+MERGED = ("trace_merge_m", "trace_merge_l", "trace_merge_o")
+"""Buffers of what merges parts of keys, in the order of MergeRecording in trace_warpgroups.cuh."""
 
 
 def instrumented(request: TraceRequest, problem: Problem) -> Program:
@@ -33,31 +39,64 @@ def instrumented(request: TraceRequest, problem: Problem) -> Program:
 
 
 class TimedCut(NamedTuple):
-    """What a timed kernel makes of a problem of one head.
+    """What a timed kernel makes of a problem.
 
     Attributes:
         tile: Its tile.
         headroom: By how much the maximum of a row may pass the reference point of the exponents before that
             follows, in units of the scaled scores; 0: it follows at once.
         program: Its program, without a recording.
+        packed: Query heads that fill the rows of its tiles one after the other.
+        splits: Parts that a tile's keys are cut into.
     """
 
     tile: TileSize
     headroom: float
     program: Program
+    packed: int = 1
+    splits: int = 1
+
+    @property
+    def additions(self) -> int:
+        """Additions of the launch that merges parts: of these, and of the sums that they go into."""
+        if self.splits == 1:
+            return 0
+        *_, lanes = self.program.launches[-1].arguments
+        return self.splits + int(lanes) - 1
+
+    def of(self, request: TraceRequest) -> TraceRequest:
+        """The request with the tile, the order and the share that the kernel takes."""
+        first = request.kernel == "flash1"
+        return structs.replace(
+            request,
+            order="flash1" if first else "flash2",
+            block_q=self.tile.q,
+            block_k=self.tile.k,
+            reverse=not first and request.problem.block_mask is None,
+            packed=self.packed,
+            splits=self.splits,
+        )
 
 
-def timed_cut(kernel: TimedKernel, problem: Problem, target: Target) -> TimedCut:
-    """How a timed kernel takes a problem of one head in 16 bits.
+def timed_cut(kernel: TimedKernel, problem: Problem, target: Target, chosen: Share | None = None) -> TimedCut:
+    """How a timed kernel takes a problem in 16 bits, with all its heads; flash3 as `chosen` or as is best.
 
-    flash3 takes the tile that it takes of many heads: what one alone is shared into is not what is timed.
+    Raises:
+        UnsupportedError: A block mask before flash3, which walks over its keys in an order of its own.
     """
-    if kernel == "flash3":
-        chosen = Share(usual_shape(problem))
-        variant = flash3.tiling_of(problem, "flash3", chosen)[0]
-        program = flash3.program(problem, target, "flash3", chosen)
-        return TimedCut(variant.tile, HEADROOM if variant.lazy else 0.0, program)
-    return TimedCut(flash2.cut(problem, target).tile, HEADROOM, flash2.program(problem, target))
+    if kernel == "flash1":
+        return TimedCut(flash1.cut(problem, target).tile, 0.0, flash1.program(problem, target))
+    if kernel == "flash2":
+        return TimedCut(flash2.cut(problem, target).tile, HEADROOM, flash2.program(problem, target))
+    if kernel == "flash3-fp8":
+        fp8 = flash3_fp8.fp8_variant(problem.head_dim)
+        return TimedCut(fp8.tile, FP8_HEADROOM, flash3_fp8.program(problem, target))
+    if problem.block_mask is not None:
+        raise UnsupportedError("flash3 is not traced under a block mask; flash2 is.")
+    chosen = chosen or share(problem)
+    variant = flash3.tiling_of(problem, "flash3", chosen)[0]
+    headroom, program = HEADROOM if variant.lazy else 0.0, flash3.program(problem, target, "flash3", chosen)
+    return TimedCut(variant.tile, headroom, program, chosen.pack_gqa, chosen.splits)
 
 
 WARP, CLOCK_BYTES = 32, 16  # of a step, for each warp
@@ -126,8 +165,20 @@ def clocked_backward(program: Program, names: tuple[str, str], most_rows: int) -
     return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(before, main, after))
 
 
-def timed(program: Program) -> Program:
-    """A timed kernel's program with its recording compiled in."""
-    (launch,) = program.launches
-    launch = replace(launch, arguments=(*launch.arguments, Struct(RECORDED)))
-    return replace(program, defines={**program.defines, "TRACE": 1}, launches=(launch,))
+def timed(program: Program, head: int) -> Program:
+    """A timed kernel's program with its recording compiled in.
+
+    Args:
+        program: What is timed.
+        head: Which is recorded, among those of all sequences as the launch counts them: packed ones are one.
+    """
+    main = program.source.removesuffix(".cu")
+    twice: tuple[Any, ...] = {"flash3": (np.uintp(0),), "flash3_fp8": (TWICE,)}.get(main, ())
+    fields = {main: (*RECORDED, np.int32(head), *twice), "flash3_combine": (*MERGED, np.int32(head))}
+    launches = (
+        replace(launch, arguments=(*launch.arguments, Struct(fields[launch.entry])))
+        if launch.entry in fields
+        else launch
+        for launch in program.launches
+    )
+    return replace(program, defines={**program.defines, "TRACE": 1}, launches=tuple(launches))

@@ -5,21 +5,32 @@ the tiles of `visits` in that order while it takes snapshots, and hands them to 
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import FEATURES
-from flashscope.kernels.launching.launch import make_inputs
+from flashscope.kernels.launching.on_show import drawn, padding, qkv_on_show
 from flashscope.kernels.oracle.reference import attention_reference
+from flashscope.kernels.workload import layout
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
-from flashscope.kernels.workload.trace import MOST_TILES, Array, Trace, TraceRequest, check_tiling
+from flashscope.kernels.workload.lengths import pages_for
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import (
+    MERGING_LANES,
+    MOST_TILES,
+    Array,
+    Trace,
+    TraceRequest,
+    check_tiling,
+)
 
 MAX_TRACE_BYTES = 64 * 2**20
+MAX_DRAWN_BYTES = 2 * 2**30  # of Q, K and V of all heads, in float32 in host memory
 Floats = npt.NDArray[np.float32]
 
 
@@ -52,33 +63,35 @@ class Snapshots(NamedTuple):
         )
 
 
+class Merging(NamedTuple):
+    """The state after each addition of a launch that merges parts of keys; see `Trace`."""
+
+    m: Floats
+    l: Floats
+    o: Floats
+
+
 def check_traceable(request: TraceRequest) -> None:
     """Refuse what cannot be traced.
 
     Raises:
-        UnsupportedError: The kernel of this loop order does not take the problem's masks on this backend, or
-            it has lengths or pages, or a fault is asked of a GPU.
-        InputError: More than one head, a block below 1, inputs of other shapes than the problem's, or a trace
-            of more than `MAX_TRACE_BYTES` or `MOST_TILES`.
+        UnsupportedError: The kernel, or that of this loop order, does not take the problem's masks on this
+            backend, or a fault is asked of a GPU.
+        InputError: No such head, an empty sequence, a block below 1, inputs of other shapes than those of
+            one head alone, a trace of more than `MAX_TRACE_BYTES` or `MOST_TILES`, or more to draw than
+            `MAX_DRAWN_BYTES`.
     """
-    problem = request.problem
     if request.fault and request.backend != "cpu":
         raise UnsupportedError("A fault is traced on the CPU alone; choose the CPU.")
-    if problem.batch != 1 or problem.heads != 1:
-        raise InputError(
-            f"A trace follows one head of one sequence: set batch and heads to 1, not {problem.batch} and "
-            f"{problem.heads}."
-        )
-    if not problem.even:
-        raise UnsupportedError(
-            "A trace follows a sequence that fills its arrays: leave lengths and page size out."
-        )
     check_tiling(request)
-    missing = problem.features - find_kernel(request.order).features[request.backend]
+    kernel = find_kernel(request.kernel or request.order)
+    asked_for = request.problem if request.kernel else request.shown
+    missing = asked_for.features - kernel.features[request.backend]
     if missing:
         asked = " and ".join(text for feature, text in FEATURES.items() if feature in missing)
         raise UnsupportedError(f"The {request.backend} backend does not trace {asked}; choose the CPU.")
     _check_inputs(request)
+    _check_drawn(request.problem)
     tiles = tile_count(request)
     size = trace_bytes(request, tiles)
     if size > MAX_TRACE_BYTES:
@@ -95,37 +108,46 @@ def check_traceable(request: TraceRequest) -> None:
 
 
 def inputs(request: TraceRequest) -> tuple[Floats, Floats, Floats]:
-    """Q (Nq, d), K (Nk, d) and V (Nk, dv) in float32: those of the request, else drawn from the seed."""
-    if request.inputs is not None:
-        q, k, v = (array.numpy().astype(np.float32) for array in request.inputs)
-        return q, k, v
-    q, k, v = make_inputs(msgspec.structs.replace(request.problem, dtype="float32"), "cpu").qkv
-    return q[0, 0], k[0, 0], v[0, 0]
+    """Q (Nq, d), K (Nk, d) and V (Nk, dv) on show, in float32: the request's, else drawn from the seed."""
+    return qkv_on_show(request, drawn(request))
 
 
 def visits(request: TraceRequest) -> Iterator[tuple[int, int]]:
     """The tiles (i, j) in the order they run: key blocks outside for flash1, inside for flash2.
 
-    A tile of which the mask keeps nothing is not visited. `reverse` walks the key blocks from the last.
+    A tile of which the mask keeps nothing is not visited. `reverse` walks the key blocks from the last; of
+    keys in parts those of each part, the first part's first.
     """
+    if request.splits > 1:
+        yield from (place for i in range(request.grid[0]) for part in parts_of(request, i) for place in part)
+        return
     rows, columns = request.grid
     keys = range(columns)[::-1] if request.reverse else range(columns)
     if request.order == "flash1":
         ordered = ((i, j) for j in keys for i in range(rows))
     else:
         ordered = ((i, j) for i in range(rows) for j in keys)
-    mask = request.problem.mask
+    mask = request.mask
     for i, j in ordered:
         if mask.keeps(*area(request, i, j)):
             yield i, j
 
 
+def parts_of(request: TraceRequest, i: int) -> list[list[tuple[int, int]]]:
+    """The tiles of each part of a query block's keys, in the order they run: of equal shares."""
+    mask, columns = request.mask, range(request.grid[1])
+    kept = [(i, j) for j in columns if mask.keeps(*area(request, i, j))]
+    ends = [len(kept) * part // request.splits for part in range(request.splits + 1)]
+    parts = [kept[begin:end] for begin, end in pairwise(ends)]
+    return [part[::-1] for part in parts] if request.reverse else parts
+
+
 def area(request: TraceRequest, i: int, j: int) -> tuple[slice, slice]:
-    """The query rows and the keys of tile (i, j)."""
-    problem = request.problem
+    """The rows on show and the keys of tile (i, j)."""
+    shown = request.shown
     return (
-        slice(i * request.block_q, min((i + 1) * request.block_q, problem.seqlen_q)),
-        slice(j * request.block_k, min((j + 1) * request.block_k, problem.seqlen_k)),
+        slice(i * request.block_q, min((i + 1) * request.block_q, shown.seqlen_q)),
+        slice(j * request.block_k, min((j + 1) * request.block_k, shown.seqlen_k)),
     )
 
 
@@ -139,12 +161,18 @@ def tile_count(request: TraceRequest) -> int:
 
 def trace_bytes(request: TraceRequest, tiles: int) -> int:
     """Exact bytes of the arrays of a trace of so many tiles, without the clocks of a GPU."""
-    problem, value_dim = request.problem, _value_dim(request)
+    problem, value_dim = request.shown, _value_dim(request)
     state = request.block_q * (request.block_k + 3 + value_dim)
     visited = tiles * (4 * state + 8)
     given = 4 * (problem.seqlen_q + problem.seqlen_k) * problem.head_dim + 4 * problem.seqlen_k * value_dim
     returned = (4 + 8) * problem.seqlen_q * (value_dim + 1)
-    return visited + given + returned
+    merged = 4 * additions(request) * problem.seqlen_q * (value_dim + 2)
+    return visited + given + returned + merged
+
+
+def additions(request: TraceRequest) -> int:
+    """How many additions merge the parts of a row's keys at most; 0: there is one part."""
+    return request.splits + MERGING_LANES - 1 if request.splits > 1 else 0
 
 
 def assemble(
@@ -157,6 +185,8 @@ def assemble(
     result: tuple[Floats, Floats],
     clocks: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]] | None = None,
     headroom: float = 0.0,
+    merging: Merging | None = None,
+    twice: Any = None,
 ) -> Trace:
     """The Trace of one run, with the oracle's answer for the same inputs; all arrays in host memory.
 
@@ -171,21 +201,23 @@ def assemble(
         result: What the kernel returned: O (Nq, dv) and LSE (Nq,).
         clocks: %globaltimer in ns, int64 (T,), and SM, int32 (T,), of each tile; None where there are none.
         headroom: As in `Trace`.
+        merging: What merged parts of keys; None where there is one part.
+        twice: As in `Trace`, NumPy.
     """
-    exact, exact_lse = attention_reference(
-        *(array[None, None] for array in qkv),
-        causal=request.problem.causal,
-        window=request.problem.window,
-        block_mask=request.problem.block_mask,
-        scale=request.problem.softmax_scale,
-    )
+    exact, exact_lse = _exactly(request, qkv)
+    tile = np.array([*visits(request)], np.int32).reshape(-1, 2)
     s, m, l, alpha, o = snapshots
+    absent = _absent(request, tile[:, 0])
+    m, s = np.where(absent, np.float32(-np.inf), m), np.where(absent[..., None], np.float32(-np.inf), s)
     unseen = np.isneginf(m)
+    pages = layout.page_table(request.problem)
+    if pages is not None and request.problem.page_size is not None:
+        pages = pages[request.sequence, : pages_for(request.lengths[1], request.problem.page_size)]
     return Trace(
         request=request,
         device=device,
         source=source,
-        tile=Array.of(np.array(list(visits(request)), np.int32).reshape(-1, 2)),
+        tile=Array.of(tile),
         s=Array.of(s),
         m=Array.of(m),
         l=Array.of(np.where(unseen, np.float32(0), l)),
@@ -196,12 +228,44 @@ def assemble(
         v=Array.of(qkv[2]),
         output=Array.of(result[0]),
         lse=Array.of(result[1]),
-        exact_output=Array.of(exact[0, 0]),
-        exact_lse=Array.of(exact_lse[0, 0]),
+        exact_output=Array.of(exact),
+        exact_lse=Array.of(exact_lse),
         t_ns=clocks and Array.of(clocks[0]),
         sm=clocks and Array.of(clocks[1]),
         headroom=headroom,
+        merge_m=merging and Array.of(merging.m),
+        merge_l=merging and Array.of(merging.l),
+        merge_o=merging and Array.of(merging.o),
+        pages=None if pages is None else Array.of(pages),
+        twice=None if twice is None else Array.of(twice),
     )
+
+
+def _absent(request: TraceRequest, i: Any) -> npt.NDArray[np.bool_]:
+    """Which rows of tiles of query blocks `i` are padding between packed heads: (T, Br)."""
+    rows = np.append(padding(request), np.zeros(request.block_q, bool))  # what lies behind is empty as it is
+    found: npt.NDArray[np.bool_] = rows[i[:, None] * request.block_q + np.arange(request.block_q)]
+    return found
+
+
+def _exactly(request: TraceRequest, qkv: tuple[Floats, Floats, Floats]) -> tuple[Any, Any]:
+    """The oracle's O (Nq, dv) and LSE (Nq,) of the rows on show, float64; of padding 0 and -inf."""
+    q, k, v = qkv
+    problem, rows = request.problem, request.lengths[0]
+    head_rows = problem.seqlen_q if request.packed > 1 else rows
+    output, lse = attention_reference(
+        q.reshape(1, request.packed, head_rows, -1)[:, :, :rows],
+        k[None, None],
+        v[None, None],
+        causal=problem.causal,
+        window=problem.window,
+        block_mask=problem.block_mask,
+        scale=problem.softmax_scale,
+    )
+    shape = request.packed, head_rows
+    exact, exact_lse = np.zeros((*shape, output.shape[-1])), np.full(shape, -np.inf)
+    exact[:, :rows], exact_lse[:, :rows] = output[0], lse[0]
+    return exact.reshape(-1, output.shape[-1]), exact_lse.reshape(-1)
 
 
 def _value_dim(request: TraceRequest) -> int:
@@ -211,11 +275,22 @@ def _value_dim(request: TraceRequest) -> int:
     return request.inputs[2].shape[-1] if request.inputs[2].shape else 0
 
 
+def _check_drawn(problem: Problem) -> None:
+    nbytes = 4 * (prod(problem.q_shape) + 2 * prod(problem.pool_shape))
+    if nbytes > MAX_DRAWN_BYTES:
+        raise InputError(
+            f"Q, K and V of all heads would take {nbytes / 2**30:.1f} GiB in float32 where a trace draws at "
+            f"most {MAX_DRAWN_BYTES / 2**30:.0f} GiB; choose fewer sequences or heads, or shorter ones."
+        )
+
+
 def _check_inputs(request: TraceRequest) -> None:
     """Shapes and dtypes of explicit inputs."""
     if request.inputs is None:
         return
-    problem = request.problem
+    if request.problem.batch * request.problem.heads > 1 or not request.problem.even:
+        raise InputError("Q, K and V are given for one head of one sequence that fills its arrays.")
+    problem = request.shown
     rows, columns, width = problem.seqlen_q, problem.seqlen_k, problem.head_dim
     shapes = ((rows, width), (columns, width), (columns, _value_dim(request)))
     for name, shape, array in zip("QKV", shapes, request.inputs, strict=True):

@@ -105,6 +105,31 @@ class Mask(NamedTuple):
                 yield (part_rows, part_columns), self.blocks.keeps(i, j)
 
 
+class PackedMask(NamedTuple):
+    """The pairs kept of the rows of several heads, one head after the other, as packed tiles have them.
+
+    Attributes:
+        mask: That of one head.
+        head_rows: Rows from one head to the next; those behind the mask's own are padding and keep nothing.
+    """
+
+    mask: Mask
+    head_rows: int
+
+    def keeping(self, key: int, rows: slice) -> Any:
+        """Which of these rows keep a key: NumPy bool (rows,)."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        kept = np.zeros(self.head_rows, bool)
+        kept[: self.mask.seqlen_q] = self.mask.keeping(key, slice(0, self.mask.seqlen_q))
+        return kept[np.arange(rows.start, rows.stop) % self.head_rows]
+
+    def keeps(self, rows: slice, columns: slice) -> bool:
+        """Whether a tile is computed: wherever any row of a head keeps one of its keys."""
+        del rows
+        return self.mask.keeps(slice(0, self.mask.seqlen_q), columns)
+
+
 def _cut(span: slice, block: int) -> Iterator[tuple[int, slice]]:
     """The blocks that a span touches: index, and the part of the span inside."""
     for index in range(span.start // block, -(-span.stop // block)):

@@ -3,6 +3,8 @@
 import threading
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend, Problem
@@ -45,6 +47,7 @@ FINDINGS = (
 )
 CPU_MACHINE = Machine(system="Test OS 1", python="3.11.0", devices=(CPU,), findings=FINDINGS)
 GPU_MACHINE = Machine(system="Test OS 1", python="3.11.0", devices=(GPU, CPU), driver="580.1", cuda="13.0")
+HOPPER_MACHINE = replace(GPU_MACHINE, devices=(replace(GPU, shared_memory_per_block=227 << 10), CPU))
 PLAN = Plan(
     backend="cpu",
     kernels=("standard", "flash2"),

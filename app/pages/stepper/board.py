@@ -18,10 +18,11 @@ from flashscope.app.plots.stepper.row_chart import ROW_CHARTS, MaximumChart, Out
 from flashscope.app.plots.stepper.tile_map import TileMap
 from flashscope.app.plots.style import stands_still
 from flashscope.app.stage.story import PANELS
+from flashscope.app.stepper.merging import addition_words
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.plain import escaped
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
-from flashscope.app.words.tracing import broken
+from flashscope.app.words.tracing import broken, page_words, row_words
 from flashscope.profiles.results.model.curves import mask_words
 
 GAP = 8  # pixels
@@ -188,12 +189,20 @@ class StepperBoard(ModeBoard):
         problem = recording.trace.request.problem
         blocks = escaped(cut_short(problem.block_mask.words, MOST_OF_NAME)) if problem.block_mask else ""
         mask = mask_words(causal=problem.causal, window=problem.window, blocks=blocks)
+        asked = recording.request
         self._cards[self.tiles].write("Tiles", " · ".join(filter(None, (f"{recording.order} order", mask))))
-        self._cards[self.scores].write(f"Scores S{tile}", self.scores.readout() or "row maximum ringed")
-        self._cards[self.weights].write(f"Weights P{tile}", self.weights.readout() or f"exp(S − {top})")
+        twice = view.started and not step.merges and recording.computed_twice(step.tile).any()
+        weighed = f"exp(S − {top}){', computed twice' * bool(twice)}"
+        pages = page_words(recording.trace, step.j) if view.started else ""
+        beside = ", ".join(filter(None, ("row maximum ringed", pages)))
+        self._cards[self.scores].write(f"Scores S{tile}", self.scores.readout() or beside)
+        self._cards[self.weights].write(f"Weights P{tile}", self.weights.readout() or weighed)
         where = f", tile j = {step.j}" if view.local_row is not None else ""
+        name = row_words(asked, view.row)
+        if step.merges:
+            where = f", {addition_words(recording, step.addition)}"
         dims = "component 0 of O" if recording.value_dim > 1 else ""
-        self._cards[self.formulas].write(f"Row {view.row}{where}", dims)
+        self._cards[self.formulas].write(f"{name[:1].upper()}{name[1:]}{where}", dims)
         self._cards[self.memory].write("Memory", "bytes by tile, model")
         step_of = f"step {view.cursor.at} of {view.cursor.last}"
         self._cards[self.code].write(broken(recording.fault) or "Algorithm", step_of)

@@ -25,6 +25,7 @@ from flashscope.app.words.tracing import (
     MACHINE_UNKNOWN,
     NO_GPU_SESSION,
     no_gpu_text,
+    share_words,
     trace_words,
 )
 from flashscope.kernels.workload.problem import Backend
@@ -171,7 +172,8 @@ class OptionsBar(QWidget):
             last_gpu: What the last GPU problem would ask for, None when there is none.
         """
         request = trace.request
-        self.source.setText(f"{trace.device} · {trace.source}")
+        told = trace.device, share_words(request), trace.source
+        self.source.setText(" · ".join(filter(None, told)))
         self.form.show_request(request)
         typed = SCORES if self.chosen_preset == SCORES and self._typed(request) else ""
         point = POINT if self._point is not None and is_of(request, self._point) else ""

@@ -54,7 +54,7 @@ class OwnProblem(QWidget):
 
     def show_request(self, request: TraceRequest) -> None:
         """Fill in the problem that is on show, to start from it."""
-        problem = request.problem
+        problem = request.shown
         self.seqlen.setValue(problem.seqlen_k)
         self.head_dim.setValue(problem.head_dim)
         self.block_q.setValue(request.block_q)

@@ -28,12 +28,12 @@ from flashscope.app.pages.stepper.visits import KEEP_WORDS, Visits
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.events import StepEvent
-from flashscope.app.stepper.modes import mode_named
+from flashscope.app.stepper.modes import MODES, mode_named
 from flashscope.app.stepper.presets import last_gpu_problem
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.tracing import NO_GPU_SESSION, NO_TRACE_YET, broken
+from flashscope.app.words.tracing import BLOCKS_ALONE, NO_GPU_SESSION, NO_TRACE_YET, broken
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.plan.machine import Machine
@@ -143,7 +143,11 @@ class StepperPage(Page):
     def show_trace(self, trace: Trace) -> None:
         """Show a trace from its start; the first one where a tile is done: there is something to see."""
         first = self.story is None
-        self.story = self.modes.mode.steps(Recording.of(trace))
+        recording = Recording.of(trace)
+        if not recording.plain:
+            self.modes.show_mode(MODES[0].key)
+            self.bar.modes.choose_quietly(self.modes.key)
+        self.story = self.modes.mode.steps(recording)
         self._show_choice()
         self.stack.setCurrentWidget(self.modes)
         self.transport.setEnabled(True)
@@ -164,7 +168,13 @@ class StepperPage(Page):
             self._settings.stepper_mode = self.modes.key
 
     def show_mode(self, key: str) -> None:
-        """Draw what is walked through in another mode, at the same tile; without such a mode in the first."""
+        """Draw what is walked through in another mode, at the same tile; without such a mode in the first.
+
+        A trace with keys in parts, of heads that share tiles, or in 8 bits stays in the first one.
+        """
+        if self.story is not None and not self.story.recording.plain and key != MODES[0].key:
+            self._say(BLOCKS_ALONE)
+            key = MODES[0].key
         if mode_named(key) is not self.modes.mode:
             self.modes.show_mode(key)
             if self.story is not None and self.position is not None:

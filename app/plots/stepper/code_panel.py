@@ -46,6 +46,8 @@ class CodePanel(Panel):
             memory=MEMORIES[recording.request.backend][0],
             lazy=recording.headroom > 0,
             fault=recording.fault,
+            splits=recording.splits,
+            in_8_bits=recording.in_8_bits,
         )
 
     def _draw_line(self, painter: QPainter, rect: QRectF, line: CodeLine, active: bool) -> None:

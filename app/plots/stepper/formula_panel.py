@@ -10,6 +10,7 @@ from flashscope.app.plots.stepper.panel import SMALL, Panel, put, width_of
 from flashscope.app.stepper.formulas import Formula, formulas
 from flashscope.app.stepper.numbers import number, plain
 from flashscope.app.stepper.step_view import StepView
+from flashscope.app.words.tracing import row_words
 
 ROLES: tuple[Role, ...] = ("m", "a", "l", "o")
 WIDEST = "= (0.000 · 00.000 · 00.000 + 00.000) / 00.000 = 00.000"  # letters are as large at every step
@@ -71,7 +72,8 @@ class FormulaPanel(Panel):
         if not view.started:
             return "Before the first tile:; m = −∞,  ℓ = 0,  O = 0"
         history, known = view.history, view.finished
-        text = f"Row {history.row} is in another query block:; its state does not change here."
+        name = row_words(view.recording.request, history.row)
+        text = f"{name[:1].upper()}{name[1:]} is in another query block:; its state does not change here."
         if known:
             k = known - 1
             text += (

@@ -28,6 +28,7 @@ from flashscope.app.stepper.numbers import number
 from flashscope.app.stepper.recording import RecordedFloats
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.plain import set_tip
+from flashscope.app.words.tracing import key_words, row_words
 
 LARGEST_CELL = (144.0, 90.0)
 VALUES = (2.0, 1.7, 1.4, 1.2, 1.0, 0.9)  # times a caption's letters; the first with room
@@ -115,6 +116,8 @@ class Heatmap(Panel):
         """The values of the row watched, or why there are none."""
         values = self.values(view)
         if values is None:
+            if view.step.merges:
+                return "no scores: parts are merged"
             return "not computed yet" if view.started else "no tile loaded yet"
         row = view.local_row or 0
         return ", ".join(number(float(v), self._digits) for v in values[row])
@@ -137,7 +140,9 @@ class Heatmap(Panel):
             return ""
         step, recording = self.view.step, self.view.recording
         query, key = step.i * recording.block_q + row, step.j * recording.block_k + column
-        return f"[{query}, {key}] = {number(float(values[row, column]))}"
+        query_name = row_words(recording.request, query).removeprefix("row ")
+        key_name = key_words(recording.trace, key)
+        return f"[{query_name}, {key_name}] = {number(float(values[row, column]))}"
 
     def set_hovered(self, cell: CellIndex | None) -> None:
         """Light a cell's row and column."""

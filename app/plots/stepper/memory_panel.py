@@ -96,7 +96,7 @@ class MemoryPanel(Panel):
         return f"write {traffic_text(written)}" if written else "no traffic in this step"
 
     def _draw_memory(self, painter: QPainter, view: StepView, rect: QRectF) -> None:
-        problem = view.recording.trace.request.problem
+        problem = view.recording.trace.request.shown
         dv, e = view.recording.value_dim, problem.itemsize
         sizes = (
             ("Q", problem.seqlen_q * problem.head_dim * e),

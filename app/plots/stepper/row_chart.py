@@ -187,7 +187,8 @@ class MaximumChart(RowChart):
         """The maximum after each tile; the dotted line is the row's maximum."""
         m = view.history.m.tolist()
         marks = tuple(np.flatnonzero(view.history.rises).tolist())
-        return TileSeries(m, view.known, *span(m), final=m[-1] if m else None, marks=marks)
+        final = (max(m) if view.recording.splits > 1 else m[-1]) if m else None
+        return TileSeries(m, view.known, *span(m), final=final, marks=marks)
 
 
 class SumChart(RowChart):
@@ -197,9 +198,13 @@ class SumChart(RowChart):
     quantity = "Running sum ℓ"
 
     def series(self, view: StepView) -> TileSeries:
-        """The sum after each tile; the dotted line is the exact denominator under the final maximum."""
+        """The sum after each tile; the dotted line is the exact denominator under the final maximum.
+
+        Of keys in parts each has a sum of its own, and there is no such line.
+        """
         l = view.history.l.tolist()
-        return TileSeries(l, view.summed, *span(l, zero=True), final=l[-1] if l else None)
+        final = l[-1] if l and view.recording.splits == 1 else None
+        return TileSeries(l, view.summed, *span(l, zero=True), final=final)
 
 
 class FactorChart(RowChart):
@@ -211,7 +216,7 @@ class FactorChart(RowChart):
     def series(self, view: StepView) -> TileSeries:
         """Alpha at each tile, from 0 to 1; NaN where there is no old state to rescale."""
         history = view.history
-        seen = np.isfinite(np.concatenate([[-np.inf], history.m]))[:-1]
+        seen = np.isfinite(np.concatenate([[-np.inf], history.m]))[:-1] & ~history.starts
         return TileSeries(np.where(seen, history.alpha, np.nan).tolist(), view.known, 0.0, 1.0)
 
     def words(self, view: StepView) -> str:

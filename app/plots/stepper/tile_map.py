@@ -91,7 +91,7 @@ class TileMap(Panel):
 
     def _captions(self, view: StepView) -> tuple[str, ...]:
         """How far it is, and where it runs, with ever fewer words."""
-        done = bisect_right(view.cursor.timeline.tile_ends, view.cursor.at)
+        done = min(bisect_right(view.cursor.timeline.tile_ends, view.cursor.at), view.recording.tiles)
         masked = int((view.recording.order_of_tile < 0).sum())
         sm = view.recording.trace.sm
         place = f" · SM {sm.numpy()[view.step.tile]}" if sm is not None and view.started else ""
@@ -137,14 +137,14 @@ class TileMap(Panel):
         painter.drawRoundedRect(rect, 1.5, 1.5)
 
     def _draw_cell(self, painter: QPainter, view: StepView, grid: TileGrid, i: int, j: int) -> None:
-        t = int(view.recording.order_of_tile[i, j])
+        t, now = int(view.recording.order_of_tile[i, j]), _now(view)
         rect = grid.rect(i, j)
         radius = min(4.0, grid.cell / 6)
         if t < 0:
             self._masked(painter, rect, radius, grid.cell)
-        elif t == view.step.tile:
+        elif t == now:
             self._current(painter, rect, radius, f"{i},{j}")
-        elif t < view.step.tile:
+        elif t < now:
             self._done(painter, rect, radius)
         else:
             painter.setPen(QPen(QColor(self.theme.line), 1))
@@ -153,7 +153,7 @@ class TileMap(Panel):
 
     def _draw_small_cells(self, painter: QPainter, view: StepView, grid: TileGrid) -> None:
         """Cells without outline or glyph, all of one kind at once: there may be thousands."""
-        ran, now = view.recording.order_of_tile, view.step.tile
+        ran, now = view.recording.order_of_tile, _now(view)
         hatched = QBrush(QColor(self.theme.dim), Qt.BrushStyle.BDiagPattern)
         kinds = (
             (ran < 0, hatched),
@@ -165,7 +165,7 @@ class TileMap(Panel):
         for chosen, brush in kinds:
             painter.setBrush(brush)
             painter.drawRects([grid.rect(int(i), int(j)) for i, j in zip(*chosen.nonzero(), strict=True)])
-        if view.started:
+        if view.started and not view.step.merges:
             painter.setPen(QPen(QColor(self.theme.text), 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(grid.rect(view.step.i, view.step.j).adjusted(-1, -1, 1, 1))
@@ -203,3 +203,8 @@ class TileMap(Panel):
             painter.drawPolyline(
                 QPolygonF([c + QPointF(-a, 0), c + QPointF(-a / 4, a), c + QPointF(a * 1.2, -a)])
             )
+
+
+def _now(view: StepView) -> int:
+    """The tile that runs; while parts are merged, all have run."""
+    return view.recording.tiles if view.step.merges else view.step.tile

@@ -50,7 +50,11 @@ struct Sum {
 // `parts`: (heads, splits, seqlen_q, HEAD_DIM); `sums` likewise, m and l; rows = heads * seqlen_q.
 extern "C" __global__ void __launch_bounds__(COLUMNS * 8)
     flash3_combine(const float4* parts, const float2* sums, uint2* out, float* lse, long long rows, int seqlen_q,
-                   int splits, int lanes MERGE_CLOCKS_GIVEN) {
+                   int splits, int lanes
+#if TRACE
+                   , const __grid_constant__ MergeRecording recording
+#endif
+                   MERGE_CLOCKS_GIVEN) {
     MERGE_CLOCK(0)
     __shared__ Sum shared[8][COLUMNS];
     const int column = threadIdx.x % COLUMNS, line = threadIdx.x / COLUMNS, lane = line % lanes;
@@ -66,6 +70,9 @@ extern "C" __global__ void __launch_bounds__(COLUMNS * 8)
             const long long at = first + (long long)s * seqlen_q;
             const float2 part = sums[at];
             own.add(part.x, part.y, parts[at * COLUMNS + column]);
+#if TRACE
+            recording.added(s, row, seqlen_q, column, own);
+#endif
         }
     }
     if (lanes > 1) {
@@ -76,6 +83,9 @@ extern "C" __global__ void __launch_bounds__(COLUMNS * 8)
         for (int i = 1; i < 8; ++i) {
             const Sum& other = shared[line + i][column];
             own.add(other.m, other.l, other.o);
+#if TRACE
+            if (inside) recording.added(splits + i - 1, row, seqlen_q, column, own);
+#endif
         }
     }
     if (!inside) return;

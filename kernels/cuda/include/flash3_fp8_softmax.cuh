@@ -12,6 +12,9 @@
 constexpr int HALF_S = S_REGS / 2, HALF_P = HALF_S / 4;  // registers of half a tile's scores, and of their P
 constexpr float P_SHIFT = 5.0f, P_LARGEST = 448.0f;
 constexpr float FIRST_SHIFT = 1e30f;  // finite, so that any key that a row does see leaves the range
+#if TRACE
+constexpr float P_UNIT = 1.0f / 32;  // 2^-P_SHIFT: what l and O are recorded in
+#endif
 
 struct LazySoftmax {
     // P_SHIFT - m in powers of two; l and O are of P times 2^P_SHIFT.
@@ -60,6 +63,12 @@ struct LazySoftmax {
         }
         return largest <= P_LARGEST;
     }
+#if TRACE
+    // m of row r, in powers of two.
+    __device__ __forceinline__ float reference(int r) const {
+        return shift[r] == FIRST_SHIFT ? NO_MAXIMUM : P_SHIFT - shift[r];
+    }
+#endif
     // What flash3 stores LSE from.
     __device__ __forceinline__ Softmax finished() const {
         Softmax state;

@@ -10,9 +10,9 @@ struct Recorder {
     const Recording* to;
     int next;  // slot of the key tile that ends next
 
-    __device__ __forceinline__ void begin(const Recording& recording, int first_slot, int, int) {
+    __device__ __forceinline__ void begin(const Recording& recording, int head, int tiles_of_head, int first_slot, int, int) {
         to = &recording;
-        next = first_slot;
+        next = head * tiles_of_head + first_slot;
         if (threadIdx.x % 32 == 0) SlowMotion::begin(recording);
     }
     template <int n>

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from flashscope.kernels.workload.trace import MOST_TILES, Trace, check_tiling
+from flashscope.kernels.workload.lengths import pages_for
+from flashscope.kernels.workload.trace import MERGING_LANES, MOST_TILES, Trace, check_tiling
 from flashscope.profiles.store.blobs.arrays import FLOATS, INTEGERS, check_array
 
 
@@ -14,12 +15,10 @@ def decode_trace(blob: bytes) -> Trace:
     """
     trace = msgspec.msgpack.decode(blob, type=Trace)
     check_tiling(trace.request)
-    if trace.request.problem.batch != 1 or trace.request.problem.heads != 1:
-        raise ValueError("a trace of more than one head")
     for name, shape in _shapes(trace).items():
         array = getattr(trace, name)
         if array is not None:
-            kinds = INTEGERS if name in {"tile", "t_ns", "sm"} else FLOATS
+            kinds = INTEGERS if name in {"tile", "t_ns", "sm", "pages", "twice"} else FLOATS
             check_array(f"{name} of a trace", array, shape, kinds)
     for name, given in zip("qkv", trace.request.inputs or (), strict=False):
         check_array(f"given {name} of a trace", given, getattr(trace, name).shape, FLOATS)
@@ -29,12 +28,13 @@ def decode_trace(blob: bytes) -> Trace:
 
 def _shapes(trace: Trace) -> dict[str, tuple[int, ...]]:
     """The shape that each array must have; T and dv are those of `tile` and `v`."""
-    request, problem = trace.request, trace.request.problem
+    request, problem = trace.request, trace.request.shown
     tiles, value_dim = (*trace.tile.shape, 0)[0], (0, *trace.v.shape)[-1]
     if value_dim < 1:
         raise ValueError(f"a trace with V of shape {trace.v.shape}")
     rows, keys, width = problem.seqlen_q, problem.seqlen_k, problem.head_dim
-    of_rows = (tiles, request.block_q)
+    of_rows, merged = (tiles, request.block_q), (_additions(trace), rows)
+    pages = pages_for(keys, request.problem.page_size) if request.problem.page_size is not None else 0
     return {
         "tile": (tiles, 2),
         "s": (*of_rows, request.block_k),
@@ -46,7 +46,26 @@ def _shapes(trace: Trace) -> dict[str, tuple[int, ...]]:
         **dict.fromkeys(("output", "exact_output"), (rows, value_dim)),
         **dict.fromkeys(("lse", "exact_lse"), (rows,)),
         **dict.fromkeys(("t_ns", "sm"), (tiles,)),
+        **dict.fromkeys(("merge_m", "merge_l"), merged),
+        "merge_o": (*merged, value_dim),
+        "pages": (pages,),
+        "twice": of_rows,
     }
+
+
+def _additions(trace: Trace) -> int:
+    """How many additions merge the parts of its keys.
+
+    Raises:
+        ValueError: There are parts and no merge of them, or more or fewer additions than merge so many.
+    """
+    parts, merged = trace.request.splits, (trace.merge_m, trace.merge_l, trace.merge_o)
+    if parts == 1 and not any(merged):
+        return 0
+    count = (0 if trace.merge_m is None else (*trace.merge_m.shape, 0)[0]) if all(merged) else 0
+    if parts == 1 or not parts <= count < parts + MERGING_LANES:
+        raise ValueError(f"a trace of {parts} parts of keys with {count} additions of them")
+    return count
 
 
 def _check_tiles(trace: Trace) -> None:

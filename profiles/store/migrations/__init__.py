@@ -27,6 +27,7 @@ from flashscope.profiles.store.migrations.v017_faults import name_faults
 from flashscope.profiles.store.migrations.v018_timelines import keep_timelines
 from flashscope.profiles.store.migrations.v019_backward_timelines import name_stages
 from flashscope.profiles.store.migrations.v020_stalls import keep_stalls
+from flashscope.profiles.store.migrations.v021_heads import name_heads
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -51,6 +52,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     keep_timelines,
     name_stages,
     keep_stalls,
+    name_heads,
 )
 
 

@@ -19,7 +19,7 @@ from flashscope.kernels.cpu.stages import check_clocked
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.timeline import ClockedKernel
-from tests.app.fakes import CPU_MACHINE, GPU_MACHINE
+from tests.app.fakes import CPU_MACHINE, GPU_MACHINE, HOPPER_MACHINE
 
 LONG = Problem(
     seqlen_q=16384, seqlen_k=16384, batch=2, heads=16, head_dim=128, dtype="float16", causal=True, seed=7
@@ -72,6 +72,56 @@ def test_a_gpu_traces_its_own_points_as_they_are_timed_but_not_while_it_measures
     assert busy.changes[0] == "On the CPU: the GPU measures."
 
 
+DECODING = Problem(
+    seqlen_q=1,
+    seqlen_k=16384,
+    batch=4,
+    heads=32,
+    kv_heads=8,
+    head_dim=128,
+    dtype="float16",
+    page_size=16,
+    key_lengths=(0, 900, 16384, 77),
+)
+MASK = BlockMask.of([[i == j for j in range(4)] for i in range(4)], 128, 128)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "problem", "head"),
+    [
+        ("flash3", DECODING, 32),
+        ("flash2", DECODING, 32),
+        ("flash3", replace(LONG, seqlen_q=1024, seqlen_k=2048), 0),
+        ("flash3-fp8", replace(LONG, seqlen_q=1024, seqlen_k=2048), 0),
+        ("flash1", replace(LONG, seqlen_q=1024, seqlen_k=2048), 0),
+    ],
+)
+def test_a_gpu_traces_the_kernel_on_the_points_whole_problem_where_it_has_room(
+    kernel: str, problem: Problem, head: int
+) -> None:
+    found = trace_of_point(kernel, problem, "cuda", HOPPER_MACHINE)
+    assert (found.request.kernel, found.request.problem, found.request.head) == (kernel, problem, head)
+    assert not found.changes
+    assert found.words.startswith(f"Inside {kernel} at N = ")
+    assert found.words.endswith("4.") or found.words.endswith("8.")
+    assert not found.lack
+
+
+def test_one_without_room_is_shorter_and_launched_with_all_its_heads() -> None:
+    found = trace_of_point("flash3", LONG, "cuda", HOPPER_MACHINE)
+    assert found.request.problem == replace(LONG, seqlen_q=512, seqlen_k=512)
+    assert found.changes == (
+        "N = 512 in the place of 16\N{NARROW NO-BREAK SPACE}384: a trace keeps every score of a head.",
+    )
+
+
+def test_before_flash3_under_a_block_mask_flash2_stands() -> None:
+    masked = replace(LONG, seqlen_q=512, seqlen_k=512, block_mask=MASK)
+    found = trace_of_point("flash3", masked, "cuda", HOPPER_MACHINE)
+    assert found.request.kernel == "flash2"
+    assert "flash3 has no trace under a block mask" in found.words
+
+
 @pytest.mark.parametrize(
     ("kernel", "here", "shown", "said"),
     [
@@ -83,9 +133,9 @@ def test_a_gpu_traces_its_own_points_as_they_are_timed_but_not_while_it_measures
         ),
         (
             "flash3-fp8",
-            "cuda",
-            "flash3",
-            "flash3-fp8 has no trace; flash3, which it goes on from, stands near",
+            "cpu",
+            "flash2",
+            "flash3-fp8 has no trace on a CPU; flash2, which it goes on from, stands near",
         ),
         (
             "flash3-a",
@@ -171,7 +221,8 @@ def test_whatever_was_measured_can_be_traced_with_its_head_dim_and_mask(
 def test_the_same_head_is_traced_in_the_other_order_and_on_the_other_backend(backend: Backend) -> None:
     found = trace_of_point("flash2", LONG, "cuda", GPU_MACHINE)
     other = again(found, backend, "flash1")
-    assert (other.order, other.backend, other.kernel) == ("flash1", backend, "")
+    assert (other.order, other.backend) == ("flash1", backend)
+    assert other.kernel == ("flash1" if backend == "cuda" else "")
     assert is_of(other, found)
     assert other.problem.dtype == ("float32" if backend == "cpu" else "float16")
     assert again(found, "cuda", "flash2") == found.request

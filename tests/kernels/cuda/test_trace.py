@@ -1,14 +1,19 @@
 """The instrumented kernels on a GPU against the trace of the CPU."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
-from flashscope.kernels import attention
+from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cpu.trace import record as record_on_cpu
+from flashscope.kernels.launching.launch import prepare
+from flashscope.kernels.launching.on_show import drawn, rows_on_show
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Dtype, Problem
 from flashscope.kernels.workload.trace import Array, LoopOrder, TimedKernel, Trace, TraceRequest
+from tests.kernels.cuda.replaying import ALONE, AMONG_OTHERS, BLOCKS, HEADS, SHAPES, check_trace
 
 pytestmark = pytest.mark.gpu
 
@@ -74,34 +79,49 @@ def test_a_16_bit_trace_agrees_with_its_own_oracle() -> None:
     assert close(trace.lse, trace.exact_lse, 1e-4)
 
 
-@pytest.mark.parametrize("kernel", ["flash2", "flash3"])
+MANY = {
+    "batch": 4,
+    "heads": 16,
+    "seqlen_q": 512,
+    "seqlen_k": 600,
+    "causal": True,
+}
+TIMED = [
+    *product(("flash1", "flash2", "flash3"), ALONE, (64, 128)),
+    *product(("flash2", "flash3"), AMONG_OTHERS, (64, 128)),
+    *product(("flash1", "flash2"), BLOCKS, (64, 128)),
+    *product(("flash3-fp8",), (*ALONE, "grouped", "many"), (64, 128, 256)),
+    *product(("flash2", "flash3"), ["many"], (64, 128, 192)),
+]
+
+
+def taken(kernel: str, shape: str) -> bool:
+    """Whether a kernel takes a problem at all."""
+    return Problem(**{"heads": 1, **SHAPES.get(shape, MANY)}).features <= find_kernel(kernel).features["cuda"]
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize(("head_dim", "causal"), [(64, False), (128, True), (192, True)])
-def test_a_timed_kernel_is_traced_as_it_is_and_gives_the_same_answer(
-    kernel: TimedKernel, dtype: Dtype, head_dim: int, causal: bool
+@pytest.mark.parametrize(("kernel", "shape", "head_dim"), [case for case in TIMED if taken(*case[:2])])
+def test_a_timed_kernel_is_traced_as_it_is_and_gives_the_same_bits(
+    kernel: TimedKernel, shape: str, head_dim: int, dtype: Dtype
 ) -> None:
     import cupy  # noqa: PLC0415 - a GPU is there
 
-    problem = Problem(seqlen_q=300, seqlen_k=431, head_dim=head_dim, dtype=dtype, causal=causal, seed=4)
-    trace = record_on_cuda(TraceRequest(problem=problem, backend="cuda", kernel=kernel))
-    q, k, v = (
-        cupy.asarray(x.numpy()).astype(storage_dtype(dtype))[None, None] for x in (trace.q, trace.k, trace.v)
-    )
-    plain = cupy.asnumpy(attention(q, k, v, kernel=kernel, causal=causal)[0, 0].astype(cupy.float32))
-    if kernel == "flash2":  # alone flash3 takes another tile than among many heads
-        assert (plain == trace.output.numpy()).all()
-    assert np.allclose(plain, trace.output.numpy(), atol=2e-2)
-    block = trace.request.block_q
-    assert trace.request.reverse
-    tile, last = trace.tile.numpy(), {int(i): t for t, (i, _) in enumerate(trace.tile.numpy())}
-    for i, t in last.items():
-        rows = slice(i * block, min((i + 1) * block, 300))
-        count = rows.stop - rows.start
-        l, o = trace.l.numpy()[t, :count], trace.o.numpy()[t, :count]
-        assert np.allclose(o / l[:, None], trace.exact_output.numpy()[rows], atol=2e-2)
-        assert np.allclose(trace.m.numpy()[t, :count] + np.log(l), trace.exact_lse.numpy()[rows], atol=2e-3)
+    problem = Problem(**{"heads": 1, **SHAPES.get(shape, MANY)}, head_dim=head_dim, dtype=dtype, seed=4)
+    request = TraceRequest(problem=problem, backend="cuda", kernel=kernel, head=HEADS.get(shape, 0))
+    trace = record_on_cuda(request)
+    check_trace(trace)
     assert trace.sm is not None
-    assert len(tile) == len(trace.sm.numpy())
+    assert trace.t_ns is not None
+    assert len(trace.tile.numpy()) == np.count_nonzero(trace.t_ns.numpy())
+    host = drawn(request)
+    arrays = {name: cupy.asarray(getattr(host, name).astype(storage_dtype(dtype))) for name in "qkv"}
+    table = None if host.page_table is None else cupy.asarray(host.page_table)
+    launch = prepare(find_kernel(kernel), problem, host._replace(**arrays, page_table=table), "cuda")
+    launch.run()
+    for ours, theirs in ((trace.output, launch.output), (trace.lse, launch.lse)):
+        plain = rows_on_show(trace.request, cupy.asnumpy(theirs.astype(cupy.float32)))
+        assert ours.numpy().tobytes() == plain.tobytes()
 
 
 @pytest.mark.parametrize(("block", "head_dim"), [(65, 64), (16, 136)])

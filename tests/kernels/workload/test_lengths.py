@@ -13,8 +13,10 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cpu.device import describe
 from flashscope.kernels.cpu.trace import record
+from flashscope.kernels.launching.launch import make_inputs
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.errors import InputError, UnsupportedError
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.layout import page_table
 from flashscope.kernels.workload.trace import TraceRequest
 
 RAGGED = Problem(
@@ -97,10 +99,18 @@ def test_no_gradients_are_computed_of_them(name: str) -> None:
     assert reason == f"{name}'s backward pass does not take ragged lengths on cpu"
 
 
-def test_a_trace_of_them_is_refused() -> None:
-    one = Problem(seqlen_q=8, seqlen_k=8, head_dim=16, key_lengths=(5,))
-    with pytest.raises(UnsupportedError, match="A trace follows a sequence that fills its arrays"):
-        record(TraceRequest(problem=one, order="flash2", block_q=4, block_k=4))
+def test_a_trace_looks_at_one_sequence_of_them_through_its_pages() -> None:
+    even = Problem(
+        seqlen_q=8, seqlen_k=32, head_dim=16, batch=2, heads=2, query_lengths=(8, 5), key_lengths=(32, 20)
+    )
+    problem = msgspec.structs.replace(even, page_size=16)
+    trace = record(TraceRequest(problem=problem, order="flash2", block_q=4, block_k=8, head=3))
+    lying = make_inputs(even, "cpu")
+    for name, length in (("q", 5), ("k", 20), ("v", 20)):
+        assert (getattr(trace, name).numpy() == getattr(lying, name)[1, 1, :length]).all()
+    assert trace.pages is not None
+    assert trace.pages.numpy().tolist() == page_table(problem)[1, :2].tolist()
+    np.testing.assert_allclose(trace.output.numpy(), trace.exact_output.numpy(), atol=1e-5)
 
 
 def array(*shape: int) -> Any:

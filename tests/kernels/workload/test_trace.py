@@ -179,8 +179,24 @@ ZEROS = {shape: Array.of(np.zeros(shape)) for shape in ((4, 2), (6, 2), (5, 2), 
     ("request_", "says"),
     [
         (
-            TraceRequest(problem=Problem(seqlen_q=4, seqlen_k=4, heads=2)),
-            "set batch and heads to 1, not 1 and 2",
+            TraceRequest(problem=Problem(seqlen_q=4, seqlen_k=4, heads=2, batch=2), head=4),
+            "no head 4 to look at: the 4 heads count from 0",
+        ),
+        (
+            TraceRequest(
+                problem=Problem(seqlen_q=4, seqlen_k=4, heads=2, batch=2, key_lengths=(4, 0)), head=3
+            ),
+            "Sequence 1 has no rows or no keys",
+        ),
+        (
+            TraceRequest(
+                problem=Problem(seqlen_q=4, seqlen_k=6, head_dim=2, heads=2), inputs=(ZEROS[4, 2],) * 3
+            ),
+            "are given for one head",
+        ),
+        (
+            TraceRequest(problem=Problem(seqlen_q=1, seqlen_k=1 << 17, heads=32, batch=16, head_dim=128)),
+            r"would take 64\.0 GiB in float32",
         ),
         (TraceRequest(problem=PROBLEM, block_q=0), "at least 1 long, not 0 x 16"),
         (

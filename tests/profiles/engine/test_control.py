@@ -234,7 +234,7 @@ def test_a_trace_is_answered_with_what_was_asked(heard: Heard) -> None:
 
 def test_a_trace_that_cannot_be_recorded_says_why(heard: Heard) -> None:
     problem = Problem(seqlen_q=8, seqlen_k=8, head_dim=16, batch=2)
-    heard.engine.trace(TraceRequest(problem=problem))
+    heard.engine.trace(TraceRequest(problem=problem, head=2))
     failed = heard.until(RequestFailed)
     assert failed.request == "trace"
     assert failed.reason

@@ -48,7 +48,9 @@ KNOWN: Mapping[str, Callable[[Trace], Trace]] = {
     "countless tiles": lambda trace: with_request(
         with_problem(trace, seqlen_q=1 << 29, seqlen_k=1 << 29), block_q=1, block_k=1
     ),
-    "several heads": lambda trace: with_problem(trace, heads=2),
+    "no such head": lambda trace: with_request(trace, head=1),
+    "parts that nothing merges": lambda trace: with_request(trace, splits=2),
+    "heads that share no tiles": lambda trace: with_request(trace, packed=3),
     "bytes missing": lambda trace: msgspec.structs.replace(
         trace, q=msgspec.structs.replace(trace.q, data=trace.q.data[:-1])
     ),

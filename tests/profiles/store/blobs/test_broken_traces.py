@@ -13,6 +13,7 @@ from flashscope.profiles.store import SessionFileError, load, opening
 from flashscope.profiles.store.blobs.traces import decode_trace
 from flashscope.profiles.store.migrations import MIGRATIONS
 from flashscope.profiles.store.migrations.v017_faults import name_faults
+from flashscope.profiles.store.migrations.v019_heads import name_heads
 from flashscope.profiles.wire.events import PlanFinished, TraceReady
 from tests.profiles.store import builders
 
@@ -40,6 +41,29 @@ def test_a_version_that_knows_no_faults_refuses_the_file(
     monkeypatch.setattr(opening, "VERSION", BEFORE)
     with pytest.raises(SessionFileError, match="format version"):
         load(path)
+
+
+def test_a_version_that_knows_one_head_alone_refuses_a_trace_of_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = record(replace(REQUEST, head=1, problem=replace(REQUEST.problem, heads=2)))
+    finished = PlanFinished(t_ns=6_000, outcome="finished")
+    path = builders.recorded(
+        tmp_path / "a.flashscope", builders.plan_started(), TraceReady(trace=trace), finished
+    )
+    assert [*load(path).traces] == [trace]
+    monkeypatch.setattr(opening, "VERSION", MIGRATIONS.index(name_heads))
+    with pytest.raises(SessionFileError, match="format version"):
+        load(path)
+
+
+def test_a_trace_of_an_older_file_is_of_one_head_in_one_part() -> None:
+    known = msgspec.msgpack.decode(msgspec.msgpack.encode(record(REQUEST)))
+    for name in ("head", "packed", "splits"):
+        del known["request"][name]
+    for name in ("merge_m", "merge_l", "merge_o", "pages", "twice"):
+        del known[name]
+    assert decode_trace(msgspec.msgpack.encode(known)) == record(REQUEST)
 
 
 def test_a_fault_that_there_is_not_makes_no_trace() -> None:

@@ -1,0 +1,55 @@
+"""The page with a trace of packed heads, keys in parts and pages: what it says, draws and refuses."""
+
+from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.words.tracing import BLOCKS_ALONE
+from tests.app.pages.stepper.conftest import Bench
+from tests.app.stepper.builders import random_trace
+from tests.app.stepper.shared_traces import shared_trace
+
+
+def shown(bench: Bench) -> StepperPage:
+    page = bench.show()
+    page.show_trace(shared_trace())
+    return page
+
+
+def seek_merge(page: StepperPage) -> None:
+    assert page.position is not None
+    page.seek(next(at for at, step in enumerate(page.position.timeline.steps) if step.merges))
+
+
+def test_the_badge_says_which_heads_of_which_sequence_are_on_show(bench: Bench) -> None:
+    page = shown(bench)
+    assert "heads 2 to 3 of 4, sequence 1 of 2, keys in 4 parts" in page.bar.source.text()
+
+
+def test_a_merge_has_its_formulas_and_its_lines_and_no_scores(bench: Bench) -> None:
+    page = shown(bench)
+    seek_merge(page)
+    words = page.words()
+    assert "share of the row" in words
+    assert "no scores: parts are merged" in words
+    assert "m′ = max(m, mx)" in words
+    assert page.view is not None
+    tiles = page.view.recording.tiles
+    assert f"{tiles} of {tiles}" in words
+
+
+def test_the_last_step_equals_the_exact_result(bench: Bench) -> None:
+    page = shown(bench)
+    assert page.position is not None
+    page.seek(page.position.last)
+    assert "max |O − exact|" in page.bar.result.text()
+
+
+def test_other_modes_stay_with_blocks_and_say_why_until_another_trace_comes(bench: Bench) -> None:
+    page = bench.show()
+    page.show_mode("lanes")
+    page.show_trace(shared_trace())
+    assert page.modes.key == "blocks"
+    page.show_mode("predict")
+    assert page.modes.key == "blocks"
+    assert BLOCKS_ALONE in page.bar.result.text()
+    page.show_trace(random_trace(16, block=4))
+    page.show_mode("predict")
+    assert page.modes.key == "predict"
