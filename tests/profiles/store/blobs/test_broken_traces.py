@@ -13,7 +13,7 @@ from flashscope.profiles.store import SessionFileError, load, opening
 from flashscope.profiles.store.blobs.traces import decode_trace
 from flashscope.profiles.store.migrations import MIGRATIONS
 from flashscope.profiles.store.migrations.v017_faults import name_faults
-from flashscope.profiles.store.migrations.v019_heads import name_heads
+from flashscope.profiles.store.migrations.v021_heads import name_heads
 from flashscope.profiles.wire.events import PlanFinished, TraceReady
 from tests.profiles.store import builders
 
