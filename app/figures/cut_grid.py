@@ -1,4 +1,4 @@
-"""Cuts side by side: all values of one number against all keys of a tile, and what each takes."""
+"""Cuts side by side: all values of one number against those that pass by in a tile, and what each takes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,12 @@ from msgspec.structs import replace
 from flashscope.app.figures.cut_times import RoundTimes
 from flashscope.app.words.cuts import cell_tip
 from flashscope.app.words.units import bytes_short, digits, share_text, traffic_text
-from flashscope.kernels.cuda.design.cut import KNOBS, Knob
+from flashscope.kernels.cuda.design.cut import KNOBS, Knob, inner
 from flashscope.kernels.cuda.design.estimate import Estimate, estimate
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
 
-KEYS = "block_k"
 SPILLS = "▾"
 
 
@@ -91,7 +90,7 @@ class CutGrid(Generic[C]):
 
     Attributes:
         rows: The number whose values the rows have.
-        cells: A row for each of its values, with a cell for each number of keys.
+        cells: A row for each of its values, with a cell for each number of keys, or queries, that pass by.
     """
 
     rows: Knob
@@ -163,7 +162,7 @@ QUANTITIES: Sequence[CutQuantity[CutCell]] = (
 
 def row_knobs(cut: Cut) -> Sequence[Knob]:
     """The numbers that the rows of a grid can have."""
-    return [knob for knob in KNOBS[cut.kernel] if knob.name != KEYS]
+    return [knob for knob in KNOBS[cut.kernel] if knob != inner(cut.kernel)]
 
 
 class Known(NamedTuple):
@@ -179,7 +178,7 @@ class Known(NamedTuple):
 
 
 def cut_grid(cut: Cut, rows: Knob, problem: Problem, card: GpuCard, known: Known) -> CutGrid[CutCell]:
-    """All cuts that differ from one in its keys and in another number.
+    """All cuts that differ from one in what passes by, keys or queries, and in another number.
 
     Args:
         cut: What they have in common.
@@ -188,13 +187,13 @@ def cut_grid(cut: Cut, rows: Knob, problem: Problem, card: GpuCard, known: Known
         card: The GPU.
         known: What is known of some of them.
     """
-    keys = next(knob for knob in KNOBS[cut.kernel] if knob.name == KEYS)
+    passing = inner(cut.kernel)
     return CutGrid(
         rows,
         tuple(
             tuple(
-                cell_of(replace(cut, **{rows.name: value, KEYS: of_keys}), problem, card, known)
-                for of_keys in keys.values
+                cell_of(replace(cut, **{rows.name: value, passing.name: other}), problem, card, known)
+                for other in passing.values
             )
             for value in rows.values
         ),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median, quantiles
 from typing import NamedTuple
 
+from flashscope.app.words.cuts import tile_words
 from flashscope.app.words.units import digits, ms_text
 from flashscope.kernels.workload.cut import Cut
 from flashscope.profiles.wire.cuts import CutTimes
@@ -73,11 +74,11 @@ def verdict(times: Mapping[Cut, RoundTimes], shipped: Cut) -> str:
     if not ranked:
         return ""
     best, best_ms = ranked[0]
-    told = f"Fastest on fresh rounds: {best.block_q} × {best.block_k}, {time_words(best_ms)}"
+    told = f"Fastest on fresh rounds: {tile_words(best)}, {time_words(best_ms)}"
     own = times.get(shipped, RoundTimes())
     if best == shipped or own.anew is None or not own.anew.ms:
         return f"{told}{', the shipped one' if best == shipped else ''}."
-    standard = f"the shipped {shipped.block_q} × {shipped.block_k}"
+    standard = f"the shipped {tile_words(shipped)}"
     if quartiles(own.anew.ms)[0] <= quartiles(best_ms)[1]:
         return f"{told}; too little to tell it from {standard}, {time_words(own.anew.ms)}."
     ratio = median(own.anew.ms) / median(best_ms)

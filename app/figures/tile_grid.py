@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from flashscope.app.figures.cut_grid import CutGrid, CutQuantity
 from flashscope.app.figures.cut_times import RoundTimes
+from flashscope.app.words.cuts import tile_words
 from flashscope.app.words.units import bytes_short, bytes_text, digits
 from flashscope.kernels.catalogue.workspace import CPU_BLOCK_K, CPU_BLOCK_Q, flash2_in_tiles
 from flashscope.kernels.cuda.design.cut import KNOBS
@@ -38,7 +39,7 @@ class TileCell(NamedTuple):
     @property
     def tip(self) -> str:
         """What it holds and how long it took, or why it does not run."""
-        title = f"{self.cut.block_q} × {self.cut.block_k}"
+        title = tile_words(self.cut)
         if self.refused:
             return "\n".join((title, *self.refused))
         return "\n".join((f"{title}: a tile holds {bytes_text(self.nbytes)}", *self.times.told))

@@ -5,7 +5,7 @@ import msgspec
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Backend, Problem
 
-ROUNDS, FINALISTS = 7, 5
+ROUNDS, FRESH_ROUNDS, FINALISTS = 7, 21, 5
 
 
 class CutsAsked(msgspec.Struct, frozen=True, kw_only=True, tag="compile"):
@@ -32,7 +32,8 @@ class CutsToTime(msgspec.Struct, frozen=True, kw_only=True, tag="time"):
         backend: Where; one of a GPU is that of this machine.
         cuts: The cuts.
         shipped: The one that takes part in the fresh rounds however fast it was.
-        rounds: Rounds, as many again of the fresh ones.
+        rounds: First rounds.
+        fresh_rounds: Rounds of those that are run anew.
         finalists: How many are run anew.
         seed: What the orders are drawn by.
     """
@@ -42,6 +43,7 @@ class CutsToTime(msgspec.Struct, frozen=True, kw_only=True, tag="time"):
     cuts: tuple[Cut, ...]
     shipped: Cut
     rounds: int = ROUNDS
+    fresh_rounds: int = FRESH_ROUNDS
     finalists: int = FINALISTS
     seed: int = 0
 

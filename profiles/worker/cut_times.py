@@ -1,6 +1,8 @@
 """Cuts run in turns: each is checked, timed round after round, and the fastest are timed anew."""
 
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -9,12 +11,24 @@ from statistics import median
 from flashscope.kernels.catalogue.buffers import Buffer
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.workspace import flash2_in_tiles
-from flashscope.kernels.launching.launch import Launch, make_inputs, prepare
+from flashscope.kernels.cuda import backward, launch
+from flashscope.kernels.cuda.design.compiling import compile_here
+from flashscope.kernels.cuda.design.cut import program_of, spec_of
+from flashscope.kernels.launching.launch import Launch, prepare
+from flashscope.kernels.launching.passes import Given, PassLaunch, after_forward, draw_given
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend, Problem
-from flashscope.kernels.workload.tensors import Inputs
-from flashscope.profiles.wire.cuts import CutAnswer, CutsEnded, CutsRound, CutsToTime, CutTimed, CutTimes
+from flashscope.kernels.workload.tensors import Saved
+from flashscope.profiles.wire.cuts import (
+    CutAnswer,
+    CutCompiled,
+    CutsEnded,
+    CutsRound,
+    CutsToTime,
+    CutTimed,
+    CutTimes,
+)
 from flashscope.profiles.worker.failures import explain
 from flashscope.profiles.worker.instruments.bench import Bench
 from flashscope.profiles.worker.judging import Criteria, correctness_of, what_is_wrong
@@ -33,7 +47,7 @@ class CutRun:
         rounds: Rounds that it has had.
     """
 
-    def __init__(self, cut: Cut, launch: Launch) -> None:
+    def __init__(self, cut: Cut, launch: PassLaunch) -> None:
         self.cut = cut
         self.ms: list[float] = []
         self.rounds = 0
@@ -66,11 +80,12 @@ def time_cuts(asked: CutsToTime, say: Say) -> CutsEnded:
         DeviceUnavailableError: There is no such backend here; the text names the remedy.
     """
     device: Device = import_module(f"flashscope.kernels.{asked.backend}.device").describe()
-    bench, inputs = make_bench(device), make_inputs(asked.problem, asked.backend)
+    bench, given = make_bench(device), _given(asked)
     finalists = min(asked.finalists, len(asked.cuts)) + 1
-    progress = Progress(say, (1 + asked.rounds) * (len(asked.cuts) + finalists))
-    runs = _checked(asked, asked.cuts, inputs, say, progress)
-    _time(asked, runs, bench, asked.seed, progress)
+    runs_of_all = (1 + asked.rounds) * len(asked.cuts) + (1 + asked.fresh_rounds) * finalists
+    progress = Progress(say, runs_of_all + len(asked.cuts))
+    runs = _checked(asked, _compiled(asked, say, progress), given, say, progress)
+    _time(runs, asked.rounds, bench, asked.seed, progress)
     timed = [run for run in runs if run.ms]
     for run in timed:
         say(CutTimed(timed=CutTimes(cut=run.cut, ms=tuple(run.ms))))
@@ -79,54 +94,77 @@ def time_cuts(asked: CutsToTime, say: Say) -> CutsEnded:
     if any(run.cut == asked.shipped for run in timed) and asked.shipped not in again:
         again.append(asked.shipped)
     del runs, timed, fastest
-    fresh = _checked(asked, again, inputs, say, progress)
-    _time(asked, fresh, bench, asked.seed + 1, progress)
+    fresh = _checked(asked, again, given, say, progress)
+    _time(fresh, asked.fresh_rounds, bench, asked.seed + 1, progress)
     for run in fresh:
         say(CutTimed(timed=CutTimes(cut=run.cut, ms=tuple(run.ms), anew=True)))
     return CutsEnded(timer=bench.timer, device=device.name)
 
 
-def launch_of(cut: Cut, problem: Problem, inputs: Inputs, backend: Backend) -> Launch:
+def launch_of(cut: Cut, problem: Problem, given: Given, backend: Backend) -> PassLaunch:
     """A cut bound to its arrays: in NumPy by the tile that it holds, in CUDA by its program."""
     if backend == "cpu":
+        return PassLaunch(_in_tiles(cut, problem, given), None)
+    spec, program = spec_of(cut), partial(program_of, cut)
+    if not cut.backward:
+        return PassLaunch(launch.bind(spec, problem, given.inputs, program), None)
+    saved = Saved(*given.inputs.qkv, given.output, given.lse, given.grad_output)
+    return PassLaunch(None, backward.bind(spec, problem, saved, program))
 
-        def tile(problem: Problem, _backend: Backend) -> tuple[Buffer, ...]:
-            return flash2_in_tiles(problem, cut.block_q, cut.block_k)
 
-        return prepare(replace(find_kernel("flash2"), workspace=tile), problem, inputs, backend)
-    program = partial(import_module("flashscope.kernels.cuda.design.cut").program_of, cut)
-    bound: Launch = import_module("flashscope.kernels.cuda.launch").bind(
-        find_kernel(cut.kernel), problem, inputs, program
-    )
-    return bound
+def _in_tiles(cut: Cut, problem: Problem, given: Given) -> Launch:
+    def tile(problem: Problem, _backend: Backend) -> tuple[Buffer, ...]:
+        return flash2_in_tiles(problem, cut.block_q, cut.block_k)
+
+    return prepare(replace(find_kernel(cut.spec), workspace=tile), problem, given.inputs, "cpu")
+
+
+def _given(asked: CutsToTime) -> Given:
+    """Q, K and V; for a backward pass also dO, and O and LSE of the kernel's forward pass."""
+    drawn = draw_given(asked.problem, asked.backend)
+    return after_forward(find_kernel(asked.shipped.spec), asked.problem, drawn, asked.backend)
+
+
+def _compiled(asked: CutsToTime, say: Say, progress: Progress) -> list[Cut]:
+    """Those that the compiler takes, on as many threads as there are cores; what it makes of each is told."""
+    if asked.backend == "cpu":
+        return list(asked.cuts)
+    taken = []
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+        for compiled in threads.map(partial(compile_here, problem=asked.problem), asked.cuts):
+            say(CutCompiled(compiled=compiled))
+            progress.step()
+            if not compiled.failure:
+                taken.append(compiled.cut)
+    return taken
 
 
 def _checked(
-    asked: CutsToTime, cuts: Sequence[Cut], inputs: Inputs, say: Say, progress: Progress
+    asked: CutsToTime, cuts: Sequence[Cut], given: Given, say: Say, progress: Progress
 ) -> list[CutRun]:
     """Those whose first run is right; of the others the reason is told."""
     criteria, found = Criteria(), []
     for cut in cuts:
         try:
-            launch = launch_of(cut, asked.problem, inputs, asked.backend)
-            launch.run()
-            correct = correctness_of(
-                criteria.of(asked.problem, inputs, None).judge(launch.output, launch.lse)
-            )
+            bound = launch_of(cut, asked.problem, given, asked.backend)
+            bound.spoil()
+            bound.run()
+            of_kernel = criteria.of_kernel(find_kernel(cut.spec), asked.problem, given)
+            correct = correctness_of(of_kernel.judge(bound.answer()))
             failure = "" if correct.passed else what_is_wrong(correct)
         except Exception as error:  # noqa: BLE001 - whatever a cut raises is its answer
             failure = explain(error, "launch").reason
         if failure:
             say(CutTimed(timed=CutTimes(cut=cut, failure=failure)))
         else:
-            found.append(CutRun(cut, launch))
+            found.append(CutRun(cut, bound))
         progress.step()
     return found
 
 
-def _time(asked: CutsToTime, runs: Sequence[CutRun], bench: Bench, seed: int, progress: Progress) -> None:
+def _time(runs: Sequence[CutRun], rounds: int, bench: Bench, seed: int, progress: Progress) -> None:
     def turn(run: CutRun, _number: int) -> None:
         run.turn(bench)
         progress.step()
 
-    take_turns(runs, lambda run: run.rounds >= asked.rounds, turn, seed)
+    take_turns(runs, lambda run: run.rounds >= rounds, turn, seed)

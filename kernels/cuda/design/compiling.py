@@ -3,7 +3,8 @@
 import re
 
 from flashscope.kernels.cuda.compile import compile_anywhere
-from flashscope.kernels.cuda.design.cut import program_of
+from flashscope.kernels.cuda.design.cut import main_launch, program_of
+from flashscope.kernels.cuda.launch import current_target, load_kernels
 from flashscope.kernels.cuda.program import Target
 from flashscope.kernels.cuda.sass.resources import Resources, resources
 from flashscope.kernels.workload.cut import CompiledCut, Cut
@@ -30,7 +31,7 @@ def compile_cut(cut: Cut, problem: Problem, target: Target) -> CompiledCut:
         _, log = compile_anywhere(program, target)
     except CompileError as error:
         return CompiledCut(cut=cut, failure=refusal_words(error.log), log=error.log)
-    used = resources(log)[program.launches[0].entry]
+    used = resources(log)[main_launch(program).entry]
     return CompiledCut(
         cut=cut,
         registers=used.registers,
@@ -40,6 +41,24 @@ def compile_cut(cut: Cut, problem: Problem, target: Target) -> CompiledCut:
         notes=_notes(used, log),
         log=log,
     )
+
+
+def compile_here(cut: Cut, problem: Problem) -> CompiledCut:
+    """The same for the GPU that is there, and loaded onto it: binding the cut does not wait then.
+
+    It may be called on several threads at once, as the compiler works on all of them.
+
+    Raises:
+        DeviceUnavailableError: There is no compiler here; the text names the remedy.
+    """
+    import cupy  # noqa: PLC0415 - cuts are compiled without it
+
+    cupy.cuda.Device().use()  # a new thread has no context yet
+    target = current_target()
+    compiled = compile_cut(cut, problem, target)
+    if not compiled.failure:
+        load_kernels(program_of(cut, problem, target))
+    return compiled
 
 
 def refusal_words(log: str) -> str:

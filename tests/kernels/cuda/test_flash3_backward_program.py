@@ -59,7 +59,7 @@ def test_shared_memory_is_what_the_device_code_lays_out(
     problem, keys = in_mode(workload(head_dim), deterministic), 128
     tiles = 2 * (2 * key_stages * keys * head_dim + 2 * (2 * rows * head_dim + keys * rows))
     barriers = 8 * (4 * 2 + 4 * 2) + 16 * 2 + 8 * 2 * (2 if deterministic else 1)
-    found = flash3_backward.shared_bytes(problem)
+    found = flash3_backward.shared_bytes(problem, flash3_backward.query_cut(problem))
     assert found == 1024 + tiles + 2 * 2 * rows * 4 + barriers
     assert found <= ON_HOPPER.shared_memory
     assert flash3_backward.program(problem, ON_HOPPER).defines["TILE_Q"] == rows
