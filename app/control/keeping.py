@@ -1,4 +1,4 @@
-"""Traces and timelines that were recorded here, and are kept in the session on show."""
+"""Traces, timelines and landscapes that were recorded here, and are kept in the session on show."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.edits import Edits, FileEdit
 from flashscope.app.control.on_show import OnShow
 from flashscope.app.control.steps import check_changeable
-from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store.keeping import PLACES, Keepable, drop, keep
 
@@ -19,7 +18,7 @@ class Keeping(QObject):
     """Writes into the session on show what is recorded in it from then on.
 
     Signals:
-        kept: The session on show has other traces or timelines now.
+        kept: The session on show has other traces, timelines or landscapes now.
 
     Args:
         shown: What is on show; also its owner.
@@ -64,7 +63,7 @@ class Keeping(QObject):
 
 @dataclass
 class KeptValue:
-    """A trace or timeline in a session's file.
+    """A trace, timeline or landscape in a session's file.
 
     Attributes:
         path: The file.
@@ -90,6 +89,6 @@ class KeptValue:
 
     def show_in(self, session: Session) -> None:
         """Let a session that was read from the file have it, or have it no more."""
-        there: list[Keepable] = session.traces if isinstance(self.value, Trace) else session.timelines  # type: ignore[assignment]  # of its kind
+        there: list[Keepable] = getattr(session, PLACES[type(self.value)].table)
         others = [one for one in there if one is not self.value]
         there[:] = [*others, self.value] if self.number else others

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from flashscope.app.figures.cut_times import RoundTimes
 from flashscope.app.words.cuts import cell_tip
 from flashscope.app.words.units import bytes_short, digits, share_text, traffic_text
-from flashscope.kernels.cuda.design.cut import KNOBS, Knob, inner
 from flashscope.kernels.cuda.design.estimate import Estimate, estimate
+from flashscope.kernels.cuda.design.knobs import KNOBS, Knob, inner
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
@@ -67,6 +67,11 @@ class CutCell(NamedTuple):
         """Why it does not run, each in a sentence; none: nothing refuses it."""
         failure = self.compiled.failure if self.compiled else ""
         return self.found.refused or tuple(filter(None, (failure, self.times.failure)))
+
+    @property
+    def by_formula(self) -> tuple[str, ...]:
+        """Those of these reasons that are known before anybody tries."""
+        return self.found.refused
 
     @property
     def spills(self) -> bool:

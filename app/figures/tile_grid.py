@@ -9,7 +9,7 @@ from flashscope.app.figures.cut_times import RoundTimes
 from flashscope.app.words.cuts import tile_words
 from flashscope.app.words.units import bytes_short, bytes_text, digits
 from flashscope.kernels.catalogue.workspace import CPU_BLOCK_K, CPU_BLOCK_Q, flash2_in_tiles
-from flashscope.kernels.cuda.design.cut import KNOBS
+from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
 
@@ -30,6 +30,11 @@ class TileCell(NamedTuple):
     nbytes: int
     refused: tuple[str, ...]
     times: RoundTimes
+
+    @property
+    def by_formula(self) -> tuple[str, ...]:
+        """Those of these reasons that are known before anybody tries."""
+        return () if self.times.failure else self.refused
 
     @property
     def mark(self) -> str:

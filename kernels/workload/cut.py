@@ -59,6 +59,11 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
         return "flash2" if self.kernel == "numpy" else self.kernel.removesuffix(BACKWARD)
 
     @property
+    def source(self) -> str:
+        """The key of its source among the digests of `kernels.catalogue.sources`."""
+        return self.spec if self.kernel == "numpy" else self.kernel
+
+    @property
     def block_q(self) -> int:
         """Query rows of a tile, Br."""
         return self.queries if self.backward else self._owned

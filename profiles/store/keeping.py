@@ -1,19 +1,20 @@
-"""Traces and timelines that a user keeps in a session after it was measured, and takes out again."""
+"""Traces, timelines and landscapes that a user keeps in a session after it was measured, or takes out."""
 
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import msgspec
 
+from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.store.errors import ReplacedFileError, SessionFileError
 from flashscope.profiles.store.mark import SessionMark
 from flashscope.profiles.store.opening import editing
-from flashscope.profiles.store.schema import MAX_TIMELINES, MAX_TRACES, MAX_VALUE_BYTES
+from flashscope.profiles.store.schema import MAX_LANDSCAPES, MAX_TIMELINES, MAX_TRACES, MAX_VALUE_BYTES
 from flashscope.profiles.store.sealed_rows import seal_batches
 
-Keepable: TypeAlias = Trace | StageTimeline
+Keepable: TypeAlias = Trace | StageTimeline | CutLandscape
 
 
 class _Place(NamedTuple):
@@ -33,11 +34,12 @@ class _Place(NamedTuple):
 PLACES: dict[type[Keepable], _Place] = {
     Trace: _Place("trace", "traces", MAX_TRACES),
     StageTimeline: _Place("timeline", "timelines", MAX_TIMELINES),
+    CutLandscape: _Place("landscape", "landscapes", MAX_LANDSCAPES),
 }
 
 
 def keep(path: Path, value: Keepable, meant: str) -> int:
-    """Write a trace or timeline into a session, behind those that it has; returns its number there.
+    """Write a trace, timeline or landscape into a session, behind those that it has; returns its number.
 
     Args:
         path: The session's file.
@@ -65,7 +67,7 @@ def keep(path: Path, value: Keepable, meant: str) -> int:
 
 
 def drop(path: Path, kind: type[Keepable], number: int, meant: str) -> None:
-    """Take a trace or timeline out of a session again.
+    """Take a trace, timeline or landscape out of a session again.
 
     Raises:
         ReplacedFileError: The file holds another session; nothing is written.

@@ -1,20 +1,20 @@
 """From a checked file to a Session; every value in it is validated before it is believed."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from flashscope.kernels.workload.errors import InputError
-from flashscope.kernels.workload.timeline import StageTimeline
-from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store.blobs.landscapes import decode_landscape
 from flashscope.profiles.store.blobs.timelines import decode_timeline
 from flashscope.profiles.store.blobs.traces import decode_trace
 from flashscope.profiles.store.errors import AlteredFileError, CorruptFileError
@@ -23,12 +23,21 @@ from flashscope.profiles.store.opening import being_written, opened
 from flashscope.profiles.store.parts import read_parts
 from flashscope.profiles.store.points import read_points
 from flashscope.profiles.store.records import ReadingRecord, SessionRecord
-from flashscope.profiles.store.schema import MAX_PARTS, MAX_POINTS, MAX_ROWS, MAX_TIMELINES, MAX_TRACES
+from flashscope.profiles.store.schema import (
+    MAX_LANDSCAPES,
+    MAX_PARTS,
+    MAX_POINTS,
+    MAX_ROWS,
+    MAX_TIMELINES,
+    MAX_TRACES,
+)
 from flashscope.profiles.store.sealed_rows import Row, read_batches
 from flashscope.profiles.store.statements import records
 from flashscope.profiles.store.words import Field, UserWords, read_bookmarks, read_tags
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import Reading, TelemetryStarted
+
+V = TypeVar("V")
 
 BATCH = 1000  # readings: about two milliseconds of work
 
@@ -60,14 +69,15 @@ def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
     """
     with validating(path), opened(path) as connection:
         session = read_session(connection)
-        session.traces, traces = _traces(connection)
-        session.timelines, timelines = _timelines(connection)
+        session.traces, traces = _values(connection, "traces", MAX_TRACES, decode_trace)
+        session.timelines, timelines = _values(connection, "timelines", MAX_TIMELINES, decode_timeline)
+        session.landscapes, landscapes = _values(connection, "landscapes", MAX_LANDSCAPES, decode_landscape)
         session.ceilings, ceilings = _ceilings(connection)
+        lost = {"trace": traces, "timeline": timelines, "landscape": landscapes, "ceiling": ceilings}
         if session.in_flight and not being_written(path):
             session.interrupt()
         with validating(path, "its telemetry cannot be read whole"):
-            altered = _Altered(path, session, traces=traces, timelines=timelines, ceilings=ceilings)
-            yield session, _readings(connection, altered)
+            yield session, _readings(connection, _Altered(path, session, lost))
 
 
 WRONG_VALUES = (msgspec.MsgspecError, InputError, ValueError, OverflowError, TypeError, RecursionError)
@@ -134,7 +144,7 @@ def read_mark(path: Path) -> tuple[SessionMark, dict[Field, UserWords]]:
 
 
 def read_session(connection: sqlite3.Connection) -> Session:
-    """Everything in the file but the readings, the traces and the timelines, as it stands there."""
+    """Everything in the file but the readings, and what is kept as one value each, as it stands there."""
     head, plan, machine = read_head(connection)
     parts = read_parts(connection, plan)
     points = read_points(connection, plan, parts)
@@ -161,18 +171,13 @@ def read_session(connection: sqlite3.Connection) -> Session:
 class _Altered:
     """How much of a file is other than what was recorded, and was left out."""
 
-    def __init__(self, path: Path, session: Session, *, traces: int, timelines: int, ceilings: int) -> None:
-        self._path, self._session = path, session
-        self.readings, self.traces, self.timelines, self.ceilings = 0, traces, timelines, ceilings
+    def __init__(self, path: Path, session: Session, lost: Mapping[str, int]) -> None:
+        self._path, self._session, self._lost = path, session, lost
+        self.readings = 0
 
     def tell(self) -> None:
         """Note it in the session, and raise it, if there is any."""
-        lost = {
-            "reading": self.readings,
-            "trace": self.traces,
-            "timeline": self.timelines,
-            "ceiling": self.ceilings,
-        }
+        lost = {"reading": self.readings, **self._lost}
         told = " and ".join(f"{number} {what}{'s' * (number > 1)}" for what, number in lost.items() if number)
         if told:
             self._session.altered = told
@@ -202,32 +207,20 @@ def _converted(rows: list[Row]) -> list[Reading]:
     return [record.reading() for record in msgspec.convert(values, list[ReadingRecord])]
 
 
-def _traces(connection: sqlite3.Connection) -> tuple[list[Trace], int]:
-    """The traces that are those recorded, and the number of others."""
-    traces: list[Trace] = []
+def _values(
+    connection: sqlite3.Connection, table: str, most: int, decode: Callable[[bytes], V]
+) -> tuple[list[V], int]:
+    """The values of a table that are those recorded, and the number of others."""
+    values: list[V] = []
     altered = 0
-    for number, (rows, whole) in enumerate(read_batches(connection, "traces")):
-        if number >= MAX_TRACES:
-            raise ValueError(f"more than {MAX_TRACES} traces")
+    for number, (rows, whole) in enumerate(read_batches(connection, table)):
+        if number >= most:
+            raise ValueError(f"more than {most} {table}")
         if whole:
-            traces += [decode_trace(blob) for _n, blob in rows]
+            values += [decode(blob) for _n, blob in rows]
         else:
             altered += 1
-    return traces, altered
-
-
-def _timelines(connection: sqlite3.Connection) -> tuple[list[StageTimeline], int]:
-    """The timelines that are those recorded, and the number of others."""
-    timelines: list[StageTimeline] = []
-    altered = 0
-    for number, (rows, whole) in enumerate(read_batches(connection, "timelines")):
-        if number >= MAX_TIMELINES:
-            raise ValueError(f"more than {MAX_TIMELINES} timelines")
-        if whole:
-            timelines += [decode_timeline(blob) for _n, blob in rows]
-        else:
-            altered += 1
-    return timelines, altered
+    return values, altered
 
 
 def _ceilings(connection: sqlite3.Connection) -> tuple[dict[int, Ceilings], int]:

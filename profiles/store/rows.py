@@ -19,11 +19,19 @@ from flashscope.profiles.store.records import (
     TrafficRecord,
     flag,
 )
-from flashscope.profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TIMELINES, MAX_TRACES, MAX_TRAFFIC
+from flashscope.profiles.store.schema import (
+    MAX_LANDSCAPES,
+    MAX_POINTS,
+    MAX_ROWS,
+    MAX_TIMELINES,
+    MAX_TRACES,
+    MAX_TRAFFIC,
+)
 from flashscope.profiles.store.statements import TooLargeError, cut_text, insert, parameters
 from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
+    LandscapeReady,
     PlanFinished,
     PointChecked,
     PointFailed,
@@ -123,7 +131,7 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             connection.execute(_CEILINGS, (as_json(ceilings),))
         case TelemetryStarted():
             connection.execute("UPDATE session SET telemetry = ?", (as_json(event),))
-        case TraceReady() | TimelineReady():
+        case TraceReady() | TimelineReady() | LandscapeReady():
             _write_recorded(connection, event)
         case PlanFinished(t_ns=t_ns, outcome=outcome):
             connection.execute("UPDATE session SET outcome = ?, ended_ns = ?", (outcome, t_ns))
@@ -170,12 +178,17 @@ def _add_remark(connection: sqlite3.Connection, point: int, remark: str) -> None
         connection.execute("UPDATE measurements SET note = ? WHERE point = ?", (note, point))
 
 
-def _write_recorded(connection: sqlite3.Connection, event: TraceReady | TimelineReady) -> None:
-    """Write a trace or a timeline as one value."""
-    if isinstance(event, TraceReady):
-        table, most, blob = "traces", MAX_TRACES, msgspec.msgpack.encode(event.trace)
-    else:
-        table, most, blob = "timelines", MAX_TIMELINES, msgspec.msgpack.encode(event.timeline)
+def _write_recorded(
+    connection: sqlite3.Connection, event: TraceReady | TimelineReady | LandscapeReady
+) -> None:
+    """Write a trace, a timeline or a landscape as one value."""
+    match event:
+        case TraceReady():
+            table, most, blob = "traces", MAX_TRACES, msgspec.msgpack.encode(event.trace)
+        case TimelineReady():
+            table, most, blob = "timelines", MAX_TIMELINES, msgspec.msgpack.encode(event.timeline)
+        case LandscapeReady():
+            table, most, blob = "landscapes", MAX_LANDSCAPES, msgspec.msgpack.encode(event.landscape)
     _check_room(connection, table, most - 1)
     column = table.removesuffix("s")
     connection.execute(f"INSERT INTO {table} ({column}) VALUES (?)", (blob,))  # noqa: S608 - our names

@@ -1,4 +1,4 @@
-"""Readings, traces, timelines and ceilings in batches of rows, each with a digest that is written with it.
+"""Readings and what is kept as one value each, in batches of rows with a digest that is written with them.
 
 SQLite sees no damage where pages were swapped; a batch with other rows than those written does not count.
 """
@@ -23,11 +23,12 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "traces": ("n", "trace"),
     "ceilings": ("n", "measured"),
     "timelines": ("n", "timeline"),
+    "landscapes": ("n", "landscape"),
 }
 """What is digested, the place of a row in its table first; new ones come last, see `_digest`."""
-FIRST: Mapping[str, int] = {"readings": 9, "traces": 2, "ceilings": 2, "timelines": 2}
+FIRST: Mapping[str, int] = {"readings": 9, "traces": 2, "ceilings": 2, "timelines": 2, "landscapes": 2}
 """The columns that there were when the first digests were written."""
-MOST: Mapping[str, int] = {"readings": 1000, "traces": 1, "ceilings": 1, "timelines": 1}
+MOST: Mapping[str, int] = {"readings": 1000, "traces": 1, "ceilings": 1, "timelines": 1, "landscapes": 1}
 """Rows of a batch."""
 BEYOND_ALL = 1 << 63
 

@@ -26,6 +26,7 @@ from flashscope.profiles.store.statements import TooLargeError
 from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
+    LandscapeReady,
     PlanFinished,
     PlanResumed,
     PlanStarted,
@@ -50,6 +51,7 @@ Recorded = (
     | PointMeasured
     | PointFailed
     | TelemetryStarted
+    | LandscapeReady
     | TimelineReady
     | TraceReady
     | PlanFinished

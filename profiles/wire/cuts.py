@@ -3,6 +3,7 @@
 import msgspec
 
 from flashscope.kernels.workload.cut import CompiledCut, Cut
+from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend, Problem
 
 ROUNDS, FRESH_ROUNDS, FINALISTS = 7, 21, 5
@@ -90,13 +91,15 @@ class CutsEnded(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
         reason: Why not all of them were done, in a sentence; empty: they were.
         detail: What else is known of that.
         timer: What timed them, in words; empty: nothing was timed.
-        device: On what.
+        device: On what; None: nothing was timed.
+        build: The digest of the kernel's source, as `kernels.catalogue.sources` has it.
     """
 
     reason: str = ""
     detail: str = ""
     timer: str = ""
-    device: str = ""
+    device: Device | None = None
+    build: str = ""
 
 
 CutRequest = CutsAsked | CutsToTime

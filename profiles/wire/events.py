@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Array, Trace
@@ -277,6 +278,12 @@ class TimelineReady(EventBase, frozen=True, kw_only=True, tag="timeline"):
     timeline: StageTimeline
 
 
+class LandscapeReady(EventBase, frozen=True, kw_only=True, tag="landscape"):
+    """Cuts of a kernel were timed side by side."""
+
+    landscape: CutLandscape
+
+
 class LiveStarted(EventBase, frozen=True, kw_only=True, tag="live-started"):
     """A launch in slow motion begins.
 
@@ -352,6 +359,7 @@ Event = (
     | TraceReady
     | TimelineProgress
     | TimelineReady
+    | LandscapeReady
     | LiveStarted
     | LiveTiles
     | LiveEnded

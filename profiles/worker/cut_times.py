@@ -10,9 +10,10 @@ from statistics import median
 
 from flashscope.kernels.catalogue.buffers import Buffer
 from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.sources import source_digest
 from flashscope.kernels.catalogue.workspace import flash2_in_tiles
 from flashscope.kernels.cuda import backward, launch
-from flashscope.kernels.cuda.design.compiling import compile_here
+from flashscope.kernels.cuda.design.compiling import compile_here, load_here
 from flashscope.kernels.cuda.design.cut import program_of, spec_of
 from flashscope.kernels.launching.launch import Launch, prepare
 from flashscope.kernels.launching.passes import Given, PassLaunch, after_forward, draw_given
@@ -98,7 +99,8 @@ def time_cuts(asked: CutsToTime, say: Say) -> CutsEnded:
     _time(fresh, asked.fresh_rounds, bench, asked.seed + 1, progress)
     for run in fresh:
         say(CutTimed(timed=CutTimes(cut=run.cut, ms=tuple(run.ms), anew=True)))
-    return CutsEnded(timer=bench.timer, device=device.name)
+    build = source_digest(asked.backend, asked.shipped.source) or ""
+    return CutsEnded(timer=bench.timer, device=device, build=build)
 
 
 def launch_of(cut: Cut, problem: Problem, given: Given, backend: Backend) -> PassLaunch:
@@ -129,13 +131,17 @@ def _compiled(asked: CutsToTime, say: Say, progress: Progress) -> list[Cut]:
     """Those that the compiler takes, on as many threads as there are cores; what it makes of each is told."""
     if asked.backend == "cpu":
         return list(asked.cuts)
-    taken = []
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-        for compiled in threads.map(partial(compile_here, problem=asked.problem), asked.cuts):
-            say(CutCompiled(compiled=compiled))
+        loaded = []
+        for known in threads.map(partial(load_here, problem=asked.problem), asked.cuts):
+            loaded.append(known)
             progress.step()
-            if not compiled.failure:
-                taken.append(compiled.cut)
+    taken = []
+    for cut, known in zip(asked.cuts, loaded, strict=True):
+        compiled = known or compile_here(cut, asked.problem)
+        say(CutCompiled(compiled=compiled))
+        if not compiled.failure:
+            taken.append(cut)
     return taken
 
 

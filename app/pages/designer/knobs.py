@@ -10,7 +10,7 @@ from flashscope.app.look.zoom import keep
 from flashscope.app.widgets.frame.typing_guard import MOVED_BY_SHORTCUTS
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.scrubber import Scrubber, ScrubberMark
-from flashscope.kernels.cuda.design.cut import KNOBS, Knob
+from flashscope.kernels.cuda.design.knobs import KNOBS, Knob
 from flashscope.kernels.workload.cut import CUT_KERNELS, Cut, CutKernel
 
 VALUE_PX = 34

@@ -18,7 +18,7 @@ from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.version import own_version
-from flashscope.kernels.cuda.design.cut import Knob
+from flashscope.kernels.cuda.design.knobs import Knob
 from flashscope.kernels.workload.cut import Cut
 
 LEGEND = f"× does not run   {SPILLS} spills   {SHIPPED} shipped   {ANEW} timed anew"

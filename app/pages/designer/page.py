@@ -34,7 +34,7 @@ from flashscope.kernels.cuda.reading.cards import GpuCard, card_of
 from flashscope.kernels.workload.cut import CompiledCut, Cut, CutKernel
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.results.model.session import Session
-from flashscope.profiles.wire.cuts import CutsAsked, CutsToTime, CutTimes
+from flashscope.profiles.wire.cuts import CutRequest, CutsAsked, CutsToTime, CutTimes
 
 MODELLED = "model"
 BEING_DONE = "Cuts are being compiled or timed; stop that first."
@@ -251,8 +251,9 @@ class DesignerPage(Page):
             self.controller.cuts.cancel()
         self._show_state()
 
-    def _take_compiled(self, asked: CutsAsked, compiled: CompiledCut) -> None:
-        of = asked.problem, asked.compute_capability
+    def _take_compiled(self, asked: CutRequest, compiled: CompiledCut) -> None:
+        for_card = asked.compute_capability if isinstance(asked, CutsAsked) else self.card.compute_capability
+        of = asked.problem, for_card
         self._built.setdefault(of, {})[compiled.cut] = compiled
         self._done += 1
         self._show()

@@ -35,7 +35,7 @@ from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.cuts import problem_line
 from flashscope.app.words.version import own_version
-from flashscope.kernels.cuda.design.cut import KNOBS
+from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.cuts import ROUNDS, CutRequest, CutsEnded, CutsToTime, CutTimes
@@ -231,7 +231,8 @@ class TilesView(QWidget):
         ended = self._source.get(self.problem)
         if ended is None:
             return ""
-        return f"{ended.device}, {ended.timer}, cold cache, medians of {ROUNDS} rounds"
+        device = ended.device.name if ended.device else ""
+        return f"{device}, {ended.timer}, cold cache, medians of {ROUNDS} rounds"
 
 
 def _lines(cell: TileCell) -> Sequence[Sequence[ExportCell]]:

@@ -15,7 +15,7 @@ from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.designer.painted import Painted
 from flashscope.app.plots.stepper.ink import mix, on_fill
 from flashscope.app.widgets.plain import plain_tip
-from flashscope.kernels.cuda.design.cut import inner
+from flashscope.kernels.cuda.design.knobs import inner
 from flashscope.kernels.workload.cut import Cut
 
 LEAST_PX = 360, 150

@@ -43,22 +43,32 @@ def compile_cut(cut: Cut, problem: Problem, target: Target) -> CompiledCut:
     )
 
 
-def compile_here(cut: Cut, problem: Problem) -> CompiledCut:
-    """The same for the GPU that is there, and loaded onto it: binding the cut does not wait then.
+def load_here(cut: Cut, problem: Problem) -> CompiledCut | None:
+    """Compile a cut for the GPU that is there and load it: binding the cut does not wait then.
 
-    It may be called on several threads at once, as the compiler works on all of them.
+    It may be called on several threads at once, as the compiler works on all of them; but what ptxas says on
+    one of them gets lost, or to another one.
 
-    Raises:
-        DeviceUnavailableError: There is no compiler here; the text names the remedy.
+    Returns:
+        What it takes; None where that is for `compile_here` to say: why it is refused, or what it spills.
     """
     import cupy  # noqa: PLC0415 - cuts are compiled without it
 
     cupy.cuda.Device().use()  # a new thread has no context yet
-    target = current_target()
-    compiled = compile_cut(cut, problem, target)
-    if not compiled.failure:
-        load_kernels(program_of(cut, problem, target))
-    return compiled
+    program = program_of(cut, problem, current_target())
+    try:
+        kernels = load_kernels(program)
+    except CompileError:
+        return None
+    main = kernels[program.launches.index(main_launch(program))]
+    if main.local_size_bytes:
+        return None
+    return CompiledCut(cut=cut, registers=main.num_regs, static_bytes=main.shared_size_bytes)
+
+
+def compile_here(cut: Cut, problem: Problem) -> CompiledCut:
+    """`compile_cut` for the GPU that is there, on one thread at a time."""
+    return compile_cut(cut, problem, current_target())
 
 
 def refusal_words(log: str) -> str:

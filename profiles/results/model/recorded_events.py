@@ -14,6 +14,7 @@ from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
     FailedStatus,
+    LandscapeReady,
     PlanFinished,
     PlanResumed,
     PlanStarted,
@@ -124,6 +125,8 @@ def _script(session: Session) -> Iterator[Timed]:
         yield end, TraceReady(trace=trace)
     for timeline in session.timelines:
         yield end, TimelineReady(timeline=timeline)
+    for landscape in session.landscapes:
+        yield end, LandscapeReady(landscape=landscape)
     yield end, _ending(session, end)
 
 

@@ -9,6 +9,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
+from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
@@ -22,6 +23,7 @@ from flashscope.profiles.wire.events import (
     BrokenOff,
     CeilingsMeasured,
     Event,
+    LandscapeReady,
     Outcome,
     Phase,
     PlanFinished,
@@ -109,7 +111,7 @@ class PointState:
 
 @dataclass
 class Session:
-    """Machine identity + plan + points + readings + traces + timelines + notes.
+    """Machine identity + plan + points + readings + traces + timelines + landscapes + notes.
 
     Attributes:
         id: A UUID in hex.
@@ -123,14 +125,15 @@ class Session:
         readings: Telemetry samples, oldest first.
         traces: Traces recorded with it.
         timelines: Timelines recorded with it, or kept in it since.
+        landscapes: Landscapes of cuts, the same.
         outcome: None while it runs; a session whose writer was killed stays None.
         ended_ns: When it ended.
         name: The user's name for it; empty: named by its start.
         note: The user's words about it.
         tags: The user's words to find it by, sorted.
         bookmarks: The user's notes on points and moments, in their order.
-        altered: How many readings, traces and timelines of its file are not what was recorded, and were
-            left out.
+        altered: How many readings, traces, timelines and landscapes of its file are not what was recorded,
+            and were left out.
         resumed: How each part after the first began.
         ceilings: What the device reached at the begin of each part, by its number from 1.
         run_mark: Which of several runs of one plan it is, None: it is alone.
@@ -146,6 +149,7 @@ class Session:
     readings: list[Reading] = field(default_factory=list)
     traces: list[Trace] = field(default_factory=list)
     timelines: list[StageTimeline] = field(default_factory=list)
+    landscapes: list[CutLandscape] = field(default_factory=list)
     outcome: Outcome | None = None
     ended_ns: int | None = None
     name: str = ""
@@ -271,6 +275,8 @@ class Session:
                 self.traces.append(event.trace)
             case TimelineReady():
                 self.timelines.append(event.timeline)
+            case LandscapeReady():
+                self.landscapes.append(event.landscape)
             case PlanFinished():
                 self.outcome, self.ended_ns = event.outcome, event.t_ns
             case _:

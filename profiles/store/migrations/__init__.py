@@ -25,6 +25,7 @@ from flashscope.profiles.store.migrations.v015_deterministic import name_determi
 from flashscope.profiles.store.migrations.v016_runs import keep_run
 from flashscope.profiles.store.migrations.v017_faults import name_faults
 from flashscope.profiles.store.migrations.v018_timelines import keep_timelines
+from flashscope.profiles.store.migrations.v019_landscapes import keep_landscapes
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -47,6 +48,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     keep_run,
     name_faults,
     keep_timelines,
+    keep_landscapes,
 )
 
 

@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.sources import source_digest
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.design.refusals import refusals
 from flashscope.kernels.cuda.device import describe
@@ -86,7 +87,8 @@ def test_cuts_of_a_gpu_are_checked_and_timed(kernel: CutKernel) -> None:
     ended = time_cuts(
         CutsToTime(problem=problem, backend="cuda", cuts=cuts, shipped=own, rounds=3), heard.append
     )
-    assert ended.device == device.name
+    assert ended.device == device
+    assert ended.build == source_digest("cuda", kernel)
     compiled = [one.compiled for one in heard if isinstance(one, CutCompiled)]
     assert [one.cut for one in compiled] == [*cuts]
     assert all(one.registers > 0 and not one.failure for one in compiled)

@@ -114,7 +114,8 @@ def test_a_file_from_before_there_were_timelines_has_none_and_takes_one(tmp_path
     path = builders.recorded(tmp_path / "a.flashscope")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DROP TABLE timelines")
-        connection.execute("DELETE FROM batches WHERE name = 'timelines'")
+        connection.execute("DROP TABLE landscapes")
+        connection.execute("DELETE FROM batches WHERE name IN ('timelines', 'landscapes')")
         connection.execute("PRAGMA user_version = 16")
     before = path.read_bytes()
     assert load(path).timelines == []
