@@ -6,7 +6,7 @@ from flashscope.app.figures.cut_grid import CutCell, CutGrid, Known, cut_grid
 from flashscope.app.figures.cut_times import RoundTimes
 from flashscope.app.figures.tile_grid import SHIPPED, TileCell, tile_grid
 from flashscope.kernels.cuda.design.cut import shipped
-from flashscope.kernels.cuda.design.knobs import KNOBS, Knob
+from flashscope.kernels.cuda.design.knobs import KNOBS, Knob, inner
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.cut import CompiledCut, Cut, CutKernel
 from flashscope.kernels.workload.landscape import CutLandscape, TimedCut
@@ -18,6 +18,11 @@ from flashscope.profiles.wire.cuts import CutsToTime, CutTimes
 def knob_of(kernel: CutKernel, name: str) -> Knob:
     """A number of a kernel's cuts by its name."""
     return next(knob for knob in KNOBS[kernel] if knob.name == name)
+
+
+def row_names(kernel: CutKernel) -> list[str]:
+    """The numbers that rows of a landscape can differ in: all but that of the columns."""
+    return [knob.name for knob in KNOBS[kernel] if knob != inner(kernel)]
 
 
 def maker_on(card: GpuCard, kernel: CutKernel, problem: Problem, rows: Knob) -> LandscapeMaker:

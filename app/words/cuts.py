@@ -43,6 +43,8 @@ def cut_words(cut: Cut) -> str:
             return f"{tile}, {groups} with {_count(cut.subtiles, 'fragment')}, {blocks}"
         case "flash3 backward":
             return f"{tile}, {stages}"
+        case "numpy":
+            return tile
         case _:
             return f"{tile}, {_count(cut.groups, 'warpgroup')}, {stages}, {cut.q_stages} of Q, {blocks}"
 

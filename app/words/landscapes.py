@@ -6,8 +6,10 @@ from flashscope.app.words.cuts import problem_line, tile_words
 from flashscope.app.words.units import digits, ms_text
 from flashscope.kernels.workload.cut import Cut, CutKernel
 from flashscope.kernels.workload.landscape import CutLandscape
+from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.fresh_rounds import FreshRounds
 from flashscope.profiles.results.statistics.bootstrap import Interval
+from flashscope.profiles.wire.cuts import CutsToTime
 
 IN_PERCENT = 1.1  # below it
 NAMES: dict[CutKernel, str] = {"numpy": "flash2 in NumPy"}
@@ -48,7 +50,16 @@ def landscape_sentence(landscape: CutLandscape) -> str:
 
 def landscape_title(landscape: CutLandscape) -> str:
     """What it is of: `flash3: 16 heads of 128, N = 4,096, causal, bfloat16`."""
-    return f"{kernel_title(landscape.kernel)}: {problem_line(landscape.problem)}"
+    return _title(landscape.kernel, landscape.problem)
+
+
+def maker_title(asked: CutsToTime) -> str:
+    """The same of one that is still to be timed."""
+    return _title(asked.shipped.kernel, asked.problem)
+
+
+def _title(kernel: CutKernel, problem: Problem) -> str:
+    return f"{kernel_title(kernel)}: {problem_line(problem)}"
 
 
 def landscape_names(landscapes: Sequence[CutLandscape]) -> list[str]:

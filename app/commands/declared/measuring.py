@@ -5,11 +5,21 @@ from typing import Any
 
 import click
 
-from flashscope.app.commands.arguments import new_file, option_of, reading
+from flashscope.app.commands.arguments import (
+    cut_kernels,
+    cut_rows,
+    head_dims,
+    new_file,
+    option_of,
+    positive,
+    reading,
+)
 from flashscope.app.commands.declared.options import SESSION, command, json_option, run
 from flashscope.app.commands.together import CHOSEN, asked_for, refuse_beside_resume, words_of
+from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.kernels.workload.problem import PASSES
 from flashscope.profiles.plan.presets import PRESETS
-from flashscope.profiles.plan.seqlens import parse_seqlens
+from flashscope.profiles.plan.seqlens import parse_seqlen, parse_seqlens
 
 
 @command(
@@ -140,4 +150,69 @@ def selfcheck(**options: Any) -> int:
     return run("selfcheck", **options)
 
 
-COMMANDS = (window, sweep, kernels, claims, doctor, selfcheck)
+@command(
+    "cuts flash3 --head-dim 128 --causal",
+    "cuts flash2,flash3 --pass both --head-dim 64,128 --out cuts.flashscope",
+    "cuts flash2 --backend cpu --seqlen 512 --heads 1",
+)
+@click.argument("kernels", callback=reading(cut_kernels), metavar="KERNEL,...")
+@click.option(
+    "--pass",
+    "passes",
+    type=click.Choice(PASSES),
+    default="forward",
+    show_default=True,
+    help="Of the forward pass, of the backward pass, or a landscape of each",
+)
+@click.option(
+    "--backend",
+    type=click.Choice((AUTO, "cuda", "cpu")),
+    default=AUTO,
+    show_default=True,
+    help="Where; on a CPU tiles of flash2 in NumPy, forward",
+)
+@click.option(
+    "--seqlen", callback=reading(parse_seqlen), default="4k", show_default=True, metavar="N", help="N"
+)
+@click.option(
+    "--heads", callback=reading(positive), default="16", show_default=True, metavar="H", help="Heads"
+)
+@click.option(
+    "--head-dim",
+    "head_dims",
+    callback=reading(head_dims),
+    default="64,128",
+    show_default=True,
+    metavar="D,...",
+    help="Width of one head, d, a landscape each",
+)
+@click.option(
+    "--causal/--no-causal",
+    default=None,
+    help="Under a causal mask, or without; left out: a landscape of each",
+)
+@click.option(
+    "--rows",
+    callback=reading(cut_rows),
+    metavar="NUMBER,...",
+    help="What rows differ in, a landscape each: groups, subtiles, stages, q_stages, residents or columns, "
+    "where a kernel has them; columns differ in keys, or queries, of a tile; left out: the first there is",
+)
+@click.option(
+    "--out",
+    callback=reading(new_file),
+    metavar="FILE",
+    help="The session file; left out: a new one among your sessions",
+)
+@json_option
+def cuts(
+    *, causal: bool | None, rows: tuple[str, ...] | None, out: Path | None, as_json: bool, **given: Any
+) -> int:
+    """Time cuts of KERNELs side by side, the five fastest anew, beside the shipped ones; save a session."""
+    from flashscope.app.commands.cuts import CutChoices  # noqa: PLC0415 - as `run` imports it
+
+    masks = (False, True) if causal is None else (causal,)
+    return run("cuts", CutChoices(masks=masks, rows=rows or (), **given), out=out, as_json=as_json)
+
+
+COMMANDS = (window, sweep, cuts, kernels, claims, doctor, selfcheck)

@@ -36,6 +36,12 @@ class LandscapeMaker:
             case _:
                 pass
 
+    @property
+    def first_reason(self) -> str:
+        """Why the first cut has no times, of those that were asked for; empty: it has."""
+        failed = (cell.refused for cell in map(self._cells.__getitem__, self.asked.cuts) if cell.refused)
+        return " ".join(next(failed, ()))
+
     def made(self, ended: CutsEnded) -> CutLandscape | None:
         """The landscape; None: it broke off, or nothing was timed."""
         if ended.reason or ended.device is None or not any(one.first_ms for one in self._cells.values()):

@@ -1,0 +1,94 @@
+"""`cuts` on this machine's CPU: landscapes for real, kept in a session; and what has none says so."""
+
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+from flashscope.app.commands.cuts import CutChoices, makers_of
+from flashscope.kernels.cuda.reading.cards import CARDS
+from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.profiles.store import load
+from tests.end_to_end import program
+from tests.end_to_end.test_sweep import wait_for_line
+
+SMALL = ("cuts", "flash2", "--backend", "cpu", "--seqlen", "64", "--heads", "1", "--head-dim", "16")
+LONG = ("cuts", "flash2", "--backend", "cpu", "--seqlen", "1k", "--heads", "1", "--head-dim", "32,64")
+ASKED = CutChoices(
+    kernels=("flash2", "flash3"),
+    passes="both",
+    backend="auto",
+    seqlen=4096,
+    heads=16,
+    head_dims=(64, 128),
+    masks=(False, True),
+    rows=(),
+)
+
+
+def test_tiles_are_timed_side_by_side_and_kept_in_a_session(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    done = program.run(*SMALL, "--out", str(path), "--json")
+    assert done.returncode == 0, done.stderr
+    plain, causal = program.document(done)
+    assert (plain["kernel"], plain["rows"], plain["problem"]["causal"]) == ("numpy", "groups", False)
+    assert causal["problem"]["causal"]
+    assert causal["device"]["backend"] == "cpu"
+    timed = [cut for cut in plain["cuts"] if cut["first_ms"]]
+    assert len(timed) == 9 + 1  # 16, 32 and 64 rows and keys, and the shipped tile, which is larger
+    assert all(min(cut["first_ms"]) > 0 and not cut["refused"] for cut in timed)
+    assert plain["shipped"] in [cut["cut"] for cut in plain["cuts"] if cut["anew_ms"]]
+    assert all(cut["refused"] for cut in plain["cuts"] if not cut["first_ms"])
+    session = load(path)
+    assert [state.status for state in session.cells] == ["done"] * 2
+    assert [one.problem.causal for one in session.landscapes] == [False, True]
+    assert [len(one.cells) for one in session.landscapes] == [len(plain["cuts"])] * 2
+
+
+def test_ctrl_c_keeps_the_landscapes_until_then_and_leaves_no_child(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    with program.started(*LONG, "--no-causal", "--out", str(path)) as process:
+        wait_for_line(process, "2 of 2  flash2 in NumPy")
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGINT)
+        printed, told = process.communicate(timeout=program.TIMEOUT_S)
+    assert process.returncode == 130, told
+    assert "Traceback" not in told
+    assert f"Saved as {path}" in printed
+    assert [one.problem.head_dim for one in load(path).landscapes] == [32]
+    assert psutil.wait_procs(children, timeout=60)[1] == []
+
+
+def test_a_gpu_has_a_landscape_for_each_kernel_pass_head_dim_and_mask() -> None:
+    made = makers_of(ASKED, CARDS[0])
+    kernels = ["flash2", "flash2 backward", "flash3", "flash3 backward"]
+    assert [one.asked.shipped.kernel for one in made] == [kernel for kernel in kernels for _ in range(4)]
+    assert {one.asked.problem.runs_backward for one in made[4:8]} == {True}
+    assert len({(one.asked.shipped.kernel, one.asked.problem) for one in made}) == 16
+
+
+def test_rows_may_differ_in_several_numbers_each_with_a_landscape() -> None:
+    one = ASKED._replace(kernels=("flash3",), passes="forward", head_dims=(64,), masks=(False,))
+    made = makers_of(one._replace(rows=("groups", "stages", "columns")), CARDS[0])
+    assert len(made) == 2
+    assert {cut.stages for cut in made[1].asked.cuts} > {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("choices", "card", "why"),
+    [
+        (ASKED._replace(kernels=("flash3",)), None, "NumPy has cuts of flash2 alone, forward"),
+        (ASKED._replace(kernels=("flash3",)), CARDS[2], "flash3 needs compute capability 9.0 or newer"),
+        (ASKED._replace(head_dims=(7,)), CARDS[0], "flash2 takes head dims"),
+    ],
+)
+def test_where_there_are_no_cuts_it_is_said_why(choices: CutChoices, card: object, why: str) -> None:
+    with pytest.raises(UnsupportedError, match=why):
+        makers_of(choices, card)  # type: ignore[arg-type]  # one of CARDS
+
+
+def test_a_kernel_without_cuts_is_refused_with_those_that_have_some() -> None:
+    done = program.run("cuts", "flash1")
+    assert done.returncode == 2
+    assert "there is no kernel with cuts 'flash1'; there are flash2, flash3" in done.stderr
