@@ -9,7 +9,7 @@ from flashscope.profiles.store import SUFFIX, SessionFileError
 BUNDLED = ASSETS / "sessions"
 # The lesson, the ladder beside libraries, all that is counted; few query rows, few tiles, gradients;
 # the libraries on another GPU, and FlashAttention-3's own build there; rates of its caches; traces of timed
-# kernels; timelines.
+# kernels; timelines; cuts side by side.
 NAMES = {
     "h200-standard-flash2": "H200 standard and flash2",
     "h200-peers": "H200 beside libraries",
@@ -22,10 +22,11 @@ NAMES = {
     "h100-caches": "H100 caches",
     "h100-inside": "H100 inside flash2 and flash3",
     "cpu-timelines": "CPU timelines of flash1 and flash2",
+    "h100-cuts": "H100 cuts of flash2 and flash3",
 }
-COUNTED, INSIDE, CLOCKED = "h200-traffic", "h100-inside", "cpu-timelines"
+COUNTED, INSIDE, CLOCKED, CUTS = "h200-traffic", "h100-inside", "cpu-timelines", "h100-cuts"
 # For one view each, which leads to it, or like another one, and in the Library alone.
-SPECIAL = {"h100-caches", INSIDE, CLOCKED, "h100-flash-attn-3"}
+SPECIAL = {"h100-caches", INSIDE, CLOCKED, CUTS, "h100-flash-attn-3"}
 BACKWARD, DECODING = "h200-backward", "h200-decode"
 # In problems.
 ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers", "h100-flash-attn-3"}
@@ -54,6 +55,11 @@ def inside_title() -> str:
 def clocked_recording() -> Path | None:
     """The bundled recording that has timelines."""
     return next((path for path in bundled_sessions() if path.stem == CLOCKED), None)
+
+
+def cuts_recording() -> Path | None:
+    """The bundled recording that has landscapes of cuts."""
+    return next((path for path in bundled_sessions() if path.stem == CUTS), None)
 
 
 def counted_recording() -> Path | None:

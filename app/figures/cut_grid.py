@@ -50,12 +50,14 @@ class CutCell(NamedTuple):
     Attributes:
         found: What it takes, by the compiler's registers where it has been compiled.
         compiled: What the compiler made of it; None: it was not asked.
-        times: How long it took on this machine.
+        times: How long it took, on this machine or as it was recorded.
+        beside: How long it took in what that is compared with.
     """
 
     found: Estimate
     compiled: CompiledCut | None = None
     times: RoundTimes = RoundTimes()
+    beside: RoundTimes = RoundTimes()
 
     @property
     def cut(self) -> Cut:
@@ -65,6 +67,8 @@ class CutCell(NamedTuple):
     @property
     def refused(self) -> tuple[str, ...]:
         """Why it does not run, each in a sentence; none: nothing refuses it."""
+        if self.times.ms:
+            return ()
         failure = self.compiled.failure if self.compiled else ""
         return self.found.refused or tuple(filter(None, (failure, self.times.failure)))
 
@@ -86,7 +90,8 @@ class CutCell(NamedTuple):
     @property
     def tip(self) -> str:
         """What its cut takes, or why it does not run."""
-        return "\n".join((cell_tip(self.found, self.refused, self.compiled), *self.times.told))
+        told = (f"compared: {one}" for one in self.beside.told)
+        return "\n".join((cell_tip(self.found, self.refused, self.compiled), *self.times.told, *told))
 
 
 @dataclass(frozen=True)
@@ -153,6 +158,11 @@ def _runtime(cell: CutCell) -> float | None:
     return median(cell.times.ms) if cell.times.ms else None
 
 
+def _ratio(cell: CutCell) -> float | None:
+    both = cell.times.ms and cell.beside.ms
+    return median(cell.times.ms) / median(cell.beside.ms) if both else None
+
+
 QUANTITIES: Sequence[CutQuantity[CutCell]] = (
     CutQuantity("warps", "warps an SM", lambda one: one.found.occupancy.warps, "{:.0f}".format),
     CutQuantity("shared", "shared memory", lambda one: one.found.shared_bytes, bytes_short),
@@ -162,6 +172,7 @@ QUANTITIES: Sequence[CutQuantity[CutCell]] = (
     CutQuantity("registers", "registers (compiled)", _registers, "{:.0f}".format),
     CutQuantity("spilled", "bytes spilled (compiled)", _spilled, "{:.0f}".format),
     CutQuantity("runtime", "runtime, ms (measured)", _runtime, digits, True),
+    CutQuantity("ratio", "runtime over the compared (measured)", _ratio, digits, True),
 )
 
 
@@ -176,10 +187,12 @@ class Known(NamedTuple):
     Attributes:
         compiled: What the compiler made of those it was asked for.
         times: How long those took that were timed.
+        beside: How long those took in what that is compared with.
     """
 
     compiled: Mapping[Cut, CompiledCut] = MappingProxyType({})
     times: Mapping[Cut, RoundTimes] = MappingProxyType({})
+    beside: Mapping[Cut, RoundTimes] = MappingProxyType({})
 
 
 def cut_grid(cut: Cut, rows: Knob, problem: Problem, card: GpuCard, known: Known) -> CutGrid[CutCell]:
@@ -209,4 +222,5 @@ def cell_of(cut: Cut, problem: Problem, card: GpuCard, known: Known) -> CutCell:
     """One cut, by the compiler's registers where it was compiled."""
     found = known.compiled.get(cut)
     registers = found.registers if found and not found.failure else None
-    return CutCell(estimate(cut, problem, card, registers), found, known.times.get(cut, RoundTimes()))
+    times, beside = (of.get(cut, RoundTimes()) for of in (known.times, known.beside))
+    return CutCell(estimate(cut, problem, card, registers), found, times, beside)

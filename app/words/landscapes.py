@@ -1,12 +1,14 @@
 """Landscapes in words: what they are of, which cut is fastest, and how far the shipped one is from it."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from flashscope.app.words.cuts import problem_line, tile_words
-from flashscope.app.words.units import digits, ms_text
+from flashscope.app.words.units import digits, ms_text, seqlen_text
+from flashscope.kernels.catalogue.sources import source_digest
 from flashscope.kernels.workload.cut import Cut, CutKernel
 from flashscope.kernels.workload.landscape import CutLandscape
-from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.results.model.fresh_rounds import FreshRounds
 from flashscope.profiles.results.statistics.bootstrap import Interval
 from flashscope.profiles.wire.cuts import CutsToTime
@@ -64,11 +66,40 @@ def _title(kernel: CutKernel, problem: Problem) -> str:
 
 def landscape_names(landscapes: Sequence[CutLandscape]) -> list[str]:
     """A name for each in a box to choose from, a number behind those that are alike."""
-    names = [f"{landscape_title(one)}, by {one.rows.replace('_', ' ')}" for one in landscapes]
+    names = [_name(one) for one in landscapes]
     return [
         f"{name} ({names[: place + 1].count(name)})" if names.count(name) > 1 else name
         for place, name in enumerate(names)
     ]
+
+
+def _name(landscape: CutLandscape) -> str:
+    problem, card = landscape.problem, landscape.device.name.removeprefix("NVIDIA ")
+    mask = "causal" if problem.causal else "no mask"
+    lengths = f"d = {problem.head_dim}, N = {seqlen_text(problem.seqlen_q)}, {mask}"
+    return f"{kernel_title(landscape.kernel)}, {lengths}, by {landscape.rows.replace('_', ' ')} · {card}"
+
+
+def source_words(landscape: CutLandscape) -> str:
+    """On what and of which source its cuts were timed: `NVIDIA H100 · source 0123456789ab`."""
+    other = "" if is_this_source(landscape) else ", another version"
+    return f"{landscape.device.name} · source {landscape.build or 'not told'}{other} · {landscape.timer}"
+
+
+def badge_words(landscape: CutLandscape) -> str:
+    """The same in short, for the badge, which names the device: `cuts of flash3, source 0123456789ab`."""
+    other = "" if is_this_source(landscape) else ", another version"
+    return f"cuts of {kernel_title(landscape.kernel)}, source {landscape.build or 'not told'}{other}"
+
+
+def is_this_source(landscape: CutLandscape) -> bool:
+    """Whether its cuts are of the source that is here, as far as that is told."""
+    return landscape.build in {"", _digest_here(landscape.device.backend, landscape.shipped.source)}
+
+
+@cache
+def _digest_here(backend: Backend, key: str) -> str | None:
+    return source_digest(backend, key)
 
 
 def kernel_title(kernel: CutKernel) -> str:

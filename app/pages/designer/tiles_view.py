@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.figures.cut_grid import CutGrid, CutQuantity
 from flashscope.app.figures.cut_times import ANEW, RoundTimes, verdict
+from flashscope.app.figures.landscapes import known_of, maker_of
 from flashscope.app.figures.tile_grid import (
     HELD,
     RUNTIME,
     SHIPPED,
     TileCell,
-    left,
     tile_cell,
     tile_grid,
 )
@@ -37,8 +37,10 @@ from flashscope.app.words.cuts import problem_line
 from flashscope.app.words.version import own_version
 from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.workload.cut import Cut
+from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.wire.cuts import ROUNDS, CutRequest, CutsEnded, CutsToTime, CutTimes
+from flashscope.profiles.results.model.landscape_made import LandscapeMaker
+from flashscope.profiles.wire.cuts import ROUNDS, CutRequest, CutsEnded, CutsToTime, CutTimed, CutTimes
 
 BEING_TIMED = "The Designer times tiles, and a sweep beside them would disturb both; stop that first."
 BEING_COMPILED = "Cuts are being compiled; stop that first."
@@ -56,8 +58,12 @@ class TilesView(QWidget):
         problem: What the tiles compute, in float32.
         grid: The tiles.
         plot: Draws them.
+
+    Signals:
+        made: All of them were timed (CutLandscape).
     """
 
+    made = Signal(object)
     grid: CutGrid[TileCell]
 
     def __init__(self, controller: Controller, theme: Theme, problem: Problem) -> None:
@@ -68,11 +74,14 @@ class TilesView(QWidget):
         self._source: dict[Problem, CutsEnded] = {}
         self._chosen = SHIPPED
         self._occupies = False
+        self._landscape: CutLandscape | None = None
+        self._maker: LandscapeMaker | None = None
         self.sentence = PlainLabel(wordWrap=True)
         self.sentence.setProperty("role", "title")
         self.sentence.setAccessibleName("Which tile is fastest")
         self.time = does(text_button("Time all", "Time all tiles", self.start, "primary"), TIME)
         self.stop = does(text_button("Stop", "Stop timing the tiles", controller.cuts.cancel), STOP)
+        set_tip(self.stop, "Time no more; the tiles that are timed stay on show")
         self.bar, self.progress = QProgressBar(textVisible=False), ElidedLabel()
         self.bar.setAccessibleName("Runs of the tiles that are done")
         keep(self.bar, self.bar.setFixedWidth, BAR_PX)
@@ -114,12 +123,23 @@ class TilesView(QWidget):
         column.addWidget(card, 1)
 
     def show_problem(self, problem: Problem) -> None:
-        """Show the tiles of another problem."""
-        self.problem = problem
+        """Show the tiles of another problem; those of a landscape are of its own."""
+        self.problem = problem if self._landscape is None else self._landscape.problem
         self._draw()
 
-    def turn(self, name: str, by: int) -> None:
-        """Choose the tile with the next number of rows or keys, or the one before."""
+    def turn_inner(self, by: int) -> None:
+        """Choose the tile with the next number of keys, or the one before."""
+        self._turn("block_k", by)
+
+    def turn_first(self, by: int) -> None:
+        """Choose the tile with the next number of rows, or the one before."""
+        self._turn("groups", by)
+
+    def show_landscape(self, landscape: CutLandscape | None) -> None:
+        """Show tiles as they were recorded; None: what was timed here."""
+        self._landscape = landscape
+
+    def _turn(self, name: str, by: int) -> None:
         values = next(knob.values for knob in KNOBS["numpy"] if knob.name == name)
         place = values.index(getattr(self._chosen, name)) + by
         self.choose(replace(self._chosen, **{name: values[min(max(0, place), len(values) - 1)]}))
@@ -136,10 +156,8 @@ class TilesView(QWidget):
         self._times.pop(self.problem, None)
         self._source.pop(self.problem, None)
         self._draw()
-        request = CutsToTime(
-            problem=self.problem, backend="cpu", cuts=tuple(left(self.grid)), shipped=SHIPPED
-        )
-        self._controller.cuts.ask(request)
+        self._maker = maker_of(self.grid, self.problem, SHIPPED)
+        self._controller.cuts.ask(self._maker.asked)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -166,6 +184,8 @@ class TilesView(QWidget):
 
     @property
     def _of_problem(self) -> dict[Cut, RoundTimes]:
+        if self._landscape is not None:
+            return {**known_of(self._landscape).times}
         return self._times.get(self.problem, {})
 
     @property
@@ -195,12 +215,17 @@ class TilesView(QWidget):
             return
         of = self._times.setdefault(asked.problem, {})
         of[timed.cut] = of.get(timed.cut, RoundTimes()).with_one(timed)
+        if self._maker is not None and asked is self._maker.asked:
+            self._maker.take(CutTimed(timed=timed))
         self._draw()
 
     def _take_end(self, asked: CutRequest, ended: CutsEnded) -> None:
         if isinstance(asked, CutsToTime) and asked.backend == "cpu":
             self._source[asked.problem] = ended
             self._draw()
+            landscape = self._maker.made(ended) if self._maker is not None else None
+            if landscape is not None:
+                self.made.emit(landscape)
 
     def _show_progress(self, done: int, total: int) -> None:
         self.bar.setRange(0, total)
@@ -228,11 +253,10 @@ class TilesView(QWidget):
 
     def _told_source(self) -> str:
         """What timed them, where and how; empty: nothing did."""
-        ended = self._source.get(self.problem)
-        if ended is None:
+        ended = self._landscape or self._source.get(self.problem)
+        if ended is None or ended.device is None:
             return ""
-        device = ended.device.name if ended.device else ""
-        return f"{device}, {ended.timer}, cold cache, medians of {ROUNDS} rounds"
+        return f"{ended.device.name}, {ended.timer}, cold cache, medians of {ROUNDS} rounds"
 
 
 def _lines(cell: TileCell) -> Sequence[Sequence[ExportCell]]:

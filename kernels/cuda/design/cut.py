@@ -9,6 +9,7 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.catalogue.workspace_backward import flash3_in_tiles
 from flashscope.kernels.cuda import flash2, flash2_backward, flash3, flash3_backward
+from flashscope.kernels.cuda.design.knobs import KEY_GROUPS
 from flashscope.kernels.cuda.flash2_backward import KeyTiling
 from flashscope.kernels.cuda.flash3 import Flash3Variant
 from flashscope.kernels.cuda.flash3_backward import QueryTiling
@@ -16,8 +17,6 @@ from flashscope.kernels.cuda.program import KernelLaunch, Program, Target
 from flashscope.kernels.cuda.tensor import TensorVariant
 from flashscope.kernels.workload.cut import Cut, CutKernel
 from flashscope.kernels.workload.problem import Backend, Problem
-
-KEY_GROUPS = 2  # of flash3's backward pass: its warpgroups, of 64 keys each
 
 
 @lru_cache(maxsize=64)

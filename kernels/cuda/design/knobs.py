@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from flashscope.kernels.workload.cut import CutKernel
 
+KEY_GROUPS = 2  # warpgroups of flash3's backward pass, of 64 keys each
+
 
 @dataclass(frozen=True)
 class Knob:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.landscape import CutLandscape, TimedCut
@@ -13,7 +14,7 @@ from flashscope.profiles.results.model.fresh_rounds import FreshRounds
 LineCell = str | int | float | None
 NUMBERS = ("groups", "subtiles", "block_k", "stages", "q_stages", "residents", "columns", "queries")
 COLUMNS = (
-    *("kernel", "tile_queries", "tile_keys", *NUMBERS, "shipped", "runs", "why_not"),
+    *("kernel", "block_q", *NUMBERS, "tile_keys", "shipped", "runs", "why_not"),
     *("registers", "spilled_bytes", "round", "ms", "anew"),
 )
 
@@ -82,7 +83,7 @@ def cut_lines(cell: TimedCut, *, shipped: bool) -> Iterator[Sequence[LineCell]]:
     """The same of one cut."""
     cut = cell.cut
     known = (
-        *(cut.kernel, cut.block_q, cut.keys, *(getattr(cut, name) for name in NUMBERS), int(shipped)),
+        *(cut.kernel, cut.block_q, *numbers_of(cut), cut.keys, int(shipped)),
         *(int(not cell.refused), " ".join(cell.refused), cell.registers, cell.spilled),
     )
     runs = [
@@ -91,6 +92,12 @@ def cut_lines(cell: TimedCut, *, shipped: bool) -> Iterator[Sequence[LineCell]]:
         for number, ms in enumerate(times)
     ]
     yield from runs or [(*known, None, None, None)]
+
+
+def numbers_of(cut: Cut) -> tuple[int | None, ...]:
+    """The numbers of a cut under `NUMBERS`; None where the kernel has no use for one."""
+    used = {knob.name for knob in KNOBS[cut.kernel]}
+    return tuple(getattr(cut, name) if name in used else None for name in NUMBERS)
 
 
 def _cut_document(cell: TimedCut) -> CutDocument:

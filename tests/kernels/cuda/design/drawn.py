@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.workspace_backward import WIDE_HEAD
-from flashscope.kernels.cuda.design.cut import KEY_GROUPS
-from flashscope.kernels.cuda.design.knobs import KNOBS
+from flashscope.kernels.cuda.design.knobs import KEY_GROUPS, KNOBS
 from flashscope.kernels.workload.cut import BACKWARD, Cut, CutKernel
 from flashscope.kernels.workload.problem import Problem
 
