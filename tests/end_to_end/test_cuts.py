@@ -1,5 +1,6 @@
 """`cuts` on this machine's CPU: landscapes for real, kept in a session; and what has none says so."""
 
+import re
 import signal
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.profiles.store import load
 from tests.end_to_end import program
 from tests.end_to_end.test_sweep import wait_for_line
+from tests.profiles.store import builders
 
 SMALL = ("cuts", "flash2", "--backend", "cpu", "--seqlen", "64", "--heads", "1", "--head-dim", "16")
 LONG = ("cuts", "flash2", "--backend", "cpu", "--seqlen", "1k", "--heads", "1", "--head-dim", "32,64")
@@ -44,6 +46,17 @@ def test_tiles_are_timed_side_by_side_and_kept_in_a_session(tmp_path: Path) -> N
     assert [state.status for state in session.cells] == ["done"] * 2
     assert [one.problem.causal for one in session.landscapes] == [False, True]
     assert [len(one.cells) for one in session.landscapes] == [len(plain["cuts"])] * 2
+    shown = program.run("show", str(path), "--cuts")
+    assert shown.stdout.count("flash2 in NumPy: 1 head of 16, N = 64") == 2
+    assert re.search(r"^128 × 512, shipped +[\d.]+ ms +1\.000$", shown.stdout, re.MULTILINE)
+    assert program.document(program.run("show", str(path), "--json"))["landscapes"] == [plain, causal]
+
+
+def test_a_session_without_landscapes_says_what_makes_some(tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
+    done = program.run("show", str(path), "--cuts")
+    assert done.returncode == 2
+    assert "holds no landscapes of cuts; the command cuts makes some" in done.stderr
 
 
 def test_ctrl_c_keeps_the_landscapes_until_then_and_leaves_no_child(tmp_path: Path) -> None:
