@@ -6,6 +6,7 @@ from functools import cache
 from flashscope.app.words.cuts import problem_line, tile_words
 from flashscope.app.words.units import digits, ms_text, seqlen_text
 from flashscope.kernels.catalogue.sources import source_digest
+from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.workload.cut import Cut, CutKernel
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import Backend, Problem
@@ -77,7 +78,8 @@ def _name(landscape: CutLandscape) -> str:
     problem, card = landscape.problem, landscape.device.name.removeprefix("NVIDIA ")
     mask = "causal" if problem.causal else "no mask"
     lengths = f"d = {problem.head_dim}, N = {seqlen_text(problem.seqlen_q)}, {mask}"
-    return f"{kernel_title(landscape.kernel)}, {lengths}, by {landscape.rows.replace('_', ' ')} · {card}"
+    rows = next(knob.words for knob in KNOBS[landscape.kernel] if knob.name == landscape.rows)
+    return f"{kernel_title(landscape.kernel)}, {lengths}, by {rows} · {card}"
 
 
 def source_words(landscape: CutLandscape) -> str:

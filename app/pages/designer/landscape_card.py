@@ -126,7 +126,7 @@ class LandscapeCard(Card):
         blocked = self.rows.blockSignals(True)
         self.rows.clear()
         for knob in knobs:
-            self.rows.addItem(f"rows: {knob.title.lower()}")
+            self.rows.addItem(f"rows: {knob.words}")
         self.rows.blockSignals(blocked)
 
     def next_colours(self) -> None:

@@ -143,3 +143,4 @@ class Lineup(QWidget):
         self.keep_button.setEnabled(not why)
         set_tip(self.keep_button, why or f"{KEEP_WORDS}: they are gone with the window otherwise")
         self.source.setText("" if self.shown is None else source_words(self.shown))
+        self.setVisible(there or not self.open_button.isHidden())  # or it would leave a gap

@@ -82,8 +82,7 @@ class DesignerPage(Page):
         self.staging = DesignerStaging(controller, self)
         self._lay_out()
         self._connect()
-        self._offer_cards()
-        self._take_kernel()
+        self.show_session(controller.session)
         self.apply_theme(theme)
 
     def _lay_out(self) -> None:
@@ -381,7 +380,7 @@ class DesignerPage(Page):
             self._far = f"Compiled {self._done} of {len(asked.cuts)} …"
         self._far = self._far or ("Each is checked first …" if asked else "")
         self.bar.show_work("time" if isinstance(asked, CutsToTime) else "compile")
-        wanted = {self.found.cut, self.shipped} - self._compiled.keys()
+        wanted = {self.found.cut, self.shipped} - self._known.compiled.keys()
         told = verdict(self._known.times, self.shipped)
         if self.found.compiled:
             told = f"{told} {compiled_words(self.found.compiled)}".lstrip()

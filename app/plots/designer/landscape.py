@@ -94,8 +94,7 @@ class Landscape(Painted):
     @property
     def _name_of_rows(self) -> str:
         assert self.drawn is not None  # noqa: S101 - it has rows
-        title = self.drawn.grid.rows.title
-        return title[:1].lower() + title[1:]
+        return self.drawn.grid.rows.words
 
     @property
     def _area(self) -> QRectF:

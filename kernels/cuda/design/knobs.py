@@ -31,6 +31,11 @@ class Knob:
     tip: str = ""
 
     @property
+    def words(self) -> str:
+        """The title within a sentence."""
+        return self.title[:1].lower() + self.title[1:]
+
+    @property
     def values(self) -> tuple[int, ...]:
         """What there is to choose."""
         if self.doubling:
