@@ -9,7 +9,7 @@ from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.design.knobs import KNOBS, Knob, inner
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.cut import CompiledCut, Cut, CutKernel
-from flashscope.kernels.workload.landscape import CutLandscape, TimedCut
+from flashscope.kernels.workload.landscape import CutLandscape, CutOutcome
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.landscape_made import LandscapeMaker
 from flashscope.profiles.wire.cuts import CutsToTime, CutTimes
@@ -59,11 +59,11 @@ def known_of(landscape: CutLandscape) -> Known:
     )
 
 
-def _compiled(cell: TimedCut) -> CompiledCut:
+def _compiled(cell: CutOutcome) -> CompiledCut:
     return CompiledCut(cut=cell.cut, registers=cell.registers or 0, spilled=cell.spilled or 0)
 
 
-def _times(cell: TimedCut) -> RoundTimes:
+def _times(cell: CutOutcome) -> RoundTimes:
     failure = "" if cell.first_ms else " ".join(cell.refused)
     first = CutTimes(cut=cell.cut, ms=cell.first_ms, failure=failure)
     return RoundTimes(first, CutTimes(cut=cell.cut, ms=cell.anew_ms, anew=True) if cell.anew_ms else None)

@@ -10,7 +10,7 @@ MOST_CUTS = 4_096
 MOST_ROUNDS = 1_000
 
 
-class TimedCut(msgspec.Struct, frozen=True, kw_only=True):
+class CutOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One cut of a landscape.
 
     Attributes:
@@ -50,7 +50,7 @@ class CutLandscape(msgspec.Struct, frozen=True, kw_only=True):
     timer: str
     build: str
     shipped: Cut
-    cells: tuple[TimedCut, ...]
+    cells: tuple[CutOutcome, ...]
 
     @property
     def kernel(self) -> CutKernel:
@@ -63,6 +63,6 @@ class CutLandscape(msgspec.Struct, frozen=True, kw_only=True):
         return sum(bool(cell.first_ms) for cell in self.cells)
 
     @property
-    def by_cut(self) -> dict[Cut, TimedCut]:
+    def by_cut(self) -> dict[Cut, CutOutcome]:
         """The cells by their cuts."""
         return {cell.cut: cell for cell in self.cells}

@@ -11,7 +11,7 @@ from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.landscape import CutLandscape, TimedCut
+from flashscope.kernels.workload.landscape import CutLandscape, CutOutcome
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
@@ -108,8 +108,8 @@ def hostile_landscape(text: str) -> CutLandscape:
         build=text,
         shipped=own,
         cells=(
-            TimedCut(cut=own, first_ms=(1.0,), anew_ms=(1.0,)),
-            TimedCut(cut=replace(own, block_k=32), refused=(text,)),
+            CutOutcome(cut=own, first_ms=(1.0,), anew_ms=(1.0,)),
+            CutOutcome(cut=replace(own, block_k=32), refused=(text,)),
         ),
     )
 

@@ -22,7 +22,7 @@ DESIGNED, ALONE = "What is chosen here", "Compared with none"
 RECORDED_TIP = "Cuts of flash2 and flash3, timed on an H100; they come with the program"
 
 
-class Lineup(QWidget):
+class LandscapeLineup(QWidget):
     """Two boxes, and buttons that keep a landscape or open recorded ones.
 
     Attributes:

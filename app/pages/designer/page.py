@@ -23,10 +23,10 @@ from flashscope.app.pages.designer.compare_table import CutTable
 from flashscope.app.pages.designer.compile_bar import CompileBar
 from flashscope.app.pages.designer.knobs import Knobs
 from flashscope.app.pages.designer.landscape_card import RATIO, RUNTIME, LandscapeCard
-from flashscope.app.pages.designer.lineup import Lineup
+from flashscope.app.pages.designer.lineup import LandscapeLineup
 from flashscope.app.pages.designer.staging import DesignerStaging
 from flashscope.app.pages.designer.tiles_view import TilesView
-from flashscope.app.pages.designer.tried import Place, Tried, known_beside
+from flashscope.app.pages.designer.tried import CutPlace, Tried, known_beside
 from flashscope.app.plots.designer.sm_picture import SmPicture
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.lines import Lines
@@ -73,7 +73,7 @@ class DesignerPage(Page):
         self.table_card = Card("Beside the shipped cut", MODELLED)
         self.on_gpu, self.tiles = QWidget(), TilesView(controller, theme, self.choices.cpu_problem)
         self._cuts: dict[CutKernel, Cut] = {}  # those last chosen
-        self.lineup, self.tried = Lineup(controller.keeping), Tried()
+        self.lineup, self.tried = LandscapeLineup(controller.keeping), Tried()
         self._own: Cut | None = None  # the shipped cut when it was shown last
         self._far = ""
         self._done = 0
@@ -230,7 +230,7 @@ class DesignerPage(Page):
     @property
     def _compiled(self) -> dict[Cut, CompiledCut]:
         """What the compiler made of the cuts of this problem for cards like this."""
-        return self.tried.compiled(Place(self.problem, self.card))
+        return self.tried.compiled(CutPlace(self.problem, self.card))
 
     @property
     def _left(self) -> list[Cut]:
@@ -395,4 +395,4 @@ class DesignerPage(Page):
         shown = self.lineup.shown
         if shown is not None:
             return known_beside(shown, self.lineup.compared, self._compiled)
-        return self.tried.known(Place(self.problem, self.card), here=self._is_here)
+        return self.tried.known(CutPlace(self.problem, self.card), here=self._is_here)

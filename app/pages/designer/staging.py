@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.designer.choices import DesignChoices
 from flashscope.app.pages.designer.landscape_card import LandscapeCard
-from flashscope.app.pages.designer.lineup import Lineup
+from flashscope.app.pages.designer.lineup import LandscapeLineup
 from flashscope.app.pages.staging import Staging
 from flashscope.app.words.landscapes import badge_words
 from flashscope.app.words.provenance import Provenance, of_kept, of_machine
@@ -27,7 +27,7 @@ class DesignerBoard(Protocol):
 
     choices: DesignChoices
     landscape: LandscapeCard
-    lineup: Lineup
+    lineup: LandscapeLineup
 
     @property
     def card(self) -> GpuCard:

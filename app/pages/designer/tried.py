@@ -14,7 +14,7 @@ from flashscope.profiles.results.model.landscape_made import LandscapeMaker
 from flashscope.profiles.wire.cuts import CutCompiled, CutRequest, CutsAsked, CutsEnded, CutTimed, CutTimes
 
 
-class Place(NamedTuple):
+class CutPlace(NamedTuple):
     """Where cuts are: what they compute, and on what GPU."""
 
     problem: Problem
@@ -38,7 +38,7 @@ class Tried:
         self.maker = maker
         self._times.pop(maker.asked.problem, None)
 
-    def compiled(self, place: Place) -> dict[Cut, CompiledCut]:
+    def compiled(self, place: CutPlace) -> dict[Cut, CompiledCut]:
         """What the compiler made of cuts for a problem on GPUs like this."""
         return self._compiled.setdefault((place.problem, place.card.compute_capability), {})
 
@@ -65,7 +65,7 @@ class Tried:
         maker, self.maker = self.maker, None
         return None if maker is None else maker.made(ended)
 
-    def known(self, place: Place, *, here: bool) -> Known:
+    def known(self, place: CutPlace, *, here: bool) -> Known:
         """What is known of a place; `here`: it is this machine's, so that times count."""
         return Known(self.compiled(place), self.times(place.problem) if here else {})
 

@@ -7,7 +7,7 @@ import msgspec
 from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.landscape import CutLandscape, TimedCut
+from flashscope.kernels.workload.landscape import CutLandscape, CutOutcome
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.fresh_rounds import FreshRounds
 
@@ -79,7 +79,7 @@ def landscape_lines(landscape: CutLandscape) -> Iterator[Sequence[LineCell]]:
         yield from cut_lines(cell, shipped=cell.cut == landscape.shipped)
 
 
-def cut_lines(cell: TimedCut, *, shipped: bool) -> Iterator[Sequence[LineCell]]:
+def cut_lines(cell: CutOutcome, *, shipped: bool) -> Iterator[Sequence[LineCell]]:
     """The same of one cut."""
     cut = cell.cut
     known = (
@@ -100,7 +100,7 @@ def numbers_of(cut: Cut) -> tuple[int | None, ...]:
     return tuple(getattr(cut, name) if name in used else None for name in NUMBERS)
 
 
-def _cut_document(cell: TimedCut) -> CutDocument:
+def _cut_document(cell: CutOutcome) -> CutDocument:
     return CutDocument(
         tile_queries=cell.cut.block_q,
         tile_keys=cell.cut.keys,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from flashscope.kernels.workload.cut import CompiledCut, Cut
-from flashscope.kernels.workload.landscape import CutLandscape, TimedCut
+from flashscope.kernels.workload.landscape import CutLandscape, CutOutcome
 from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutsEnded, CutsToTime, CutTimed, CutTimes
 
 NOT_TIMED = "It was not timed: no run of it counted."
@@ -23,8 +23,8 @@ class LandscapeMaker:
     def __init__(self, asked: CutsToTime, rows: str, refused: Mapping[Cut, tuple[str, ...]]) -> None:
         self.asked = asked
         self._rows = rows
-        self._cells = {cut: TimedCut(cut=cut, refused=reasons) for cut, reasons in refused.items()}
-        self._cells |= {cut: TimedCut(cut=cut) for cut in asked.cuts}
+        self._cells = {cut: CutOutcome(cut=cut, refused=reasons) for cut, reasons in refused.items()}
+        self._cells |= {cut: CutOutcome(cut=cut) for cut in asked.cuts}
 
     def take(self, answer: CutAnswer) -> None:
         """Take in what is told of a cut; other answers change nothing."""
@@ -57,19 +57,19 @@ class LandscapeMaker:
         )
 
 
-def _with_compiled(cell: TimedCut, compiled: CompiledCut) -> TimedCut:
+def _with_compiled(cell: CutOutcome, compiled: CompiledCut) -> CutOutcome:
     if compiled.failure:
         return replace(cell, refused=(compiled.failure,))
     return replace(cell, registers=compiled.registers, spilled=compiled.spilled)
 
 
-def _with_times(cell: TimedCut, timed: CutTimes) -> TimedCut:
+def _with_times(cell: CutOutcome, timed: CutTimes) -> CutOutcome:
     """A cut that fails has no times; one that fails on its second check keeps those of the first rounds."""
     if timed.failure:
         return cell if cell.first_ms else replace(cell, refused=(timed.failure,))
     return replace(cell, anew_ms=timed.ms) if timed.anew else replace(cell, first_ms=timed.ms)
 
 
-def _closed(cell: TimedCut) -> TimedCut:
+def _closed(cell: CutOutcome) -> CutOutcome:
     """Every cut has times or a reason."""
     return cell if cell.first_ms or cell.refused else replace(cell, refused=(NOT_TIMED,))

@@ -7,7 +7,7 @@ import msgspec
 
 from flashscope.kernels.cuda.design.knobs import KNOBS, inner
 from flashscope.kernels.workload.cut import Cut
-from flashscope.kernels.workload.landscape import MOST_CUTS, MOST_ROUNDS, CutLandscape, TimedCut
+from flashscope.kernels.workload.landscape import MOST_CUTS, MOST_ROUNDS, CutLandscape, CutOutcome
 
 LONGEST_MS = 3_600_000.0  # of a run: an hour
 MOST_OF_A_NUMBER = 1 << 16  # of those that make a cut
@@ -38,7 +38,7 @@ def decode_landscape(blob: bytes) -> CutLandscape:
     return landscape
 
 
-def _check_cell(cell: TimedCut, landscape: CutLandscape) -> None:
+def _check_cell(cell: CutOutcome, landscape: CutLandscape) -> None:
     """Refuse a cut of another kernel, numbers that make none, and times that nobody can have taken."""
     if cell.cut.kernel != landscape.kernel or not _possible(cell.cut):
         raise ValueError(f"a landscape of {landscape.kernel} with a cut that is none of its")

@@ -9,7 +9,7 @@ import numpy as np
 
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.landscape import CutLandscape, TimedCut
+from flashscope.kernels.workload.landscape import CutLandscape, CutOutcome
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import LOAD, QK, STORE, StageTimeline, TimelineRequest
 from flashscope.kernels.workload.trace import Array, Trace, TraceRequest
@@ -175,10 +175,10 @@ def landscape() -> CutLandscape:
         build="0123456789ab",
         shipped=shipped,
         cells=(
-            TimedCut(cut=shipped, first_ms=(2.0, 2.1), anew_ms=(2.0, 2.0, 2.1, 2.2, 2.1)),
-            TimedCut(cut=other, first_ms=(1.0, 1.1), anew_ms=(1.0, 1.1, 1.0, 1.2, 1.1)),
-            TimedCut(cut=slow, first_ms=(4.0, 4.1)),
-            TimedCut(cut=too_large, refused=("128 query rows are more than the 64 that there are.",)),
+            CutOutcome(cut=shipped, first_ms=(2.0, 2.1), anew_ms=(2.0, 2.0, 2.1, 2.2, 2.1)),
+            CutOutcome(cut=other, first_ms=(1.0, 1.1), anew_ms=(1.0, 1.1, 1.0, 1.2, 1.1)),
+            CutOutcome(cut=slow, first_ms=(4.0, 4.1)),
+            CutOutcome(cut=too_large, refused=("128 query rows are more than the 64 that there are.",)),
         ),
     )
 

@@ -12,7 +12,7 @@ from flashscope.kernels.catalogue.sources import source_digest
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.cut import CutKernel
-from flashscope.kernels.workload.landscape import CutLandscape, TimedCut
+from flashscope.kernels.workload.landscape import CutLandscape, CutOutcome
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.cut_process import CutProcess
 from flashscope.profiles.results.formats.landscapes import COLUMNS
@@ -42,15 +42,15 @@ def timed(kernel: CutKernel = "flash2", *, faster: float = 0.9, build: str | Non
     own = shipped(kernel, problem, H100.target)
     other, none = (replace(own, **{"queries" if backward else "block_k": n}) for n in (32, 16))
     cells = (
-        TimedCut(cut=own, registers=200, spilled=0, first_ms=(1.1, 1.0), anew_ms=ROUNDS),
-        TimedCut(
+        CutOutcome(cut=own, registers=200, spilled=0, first_ms=(1.1, 1.0), anew_ms=ROUNDS),
+        CutOutcome(
             cut=other,
             registers=190,
             spilled=8,
             first_ms=(faster, faster),
             anew_ms=tuple(faster * one for one in ROUNDS),
         ),
-        TimedCut(cut=none, refused=("The compiler does not like it.",)),
+        CutOutcome(cut=none, refused=("The compiler does not like it.",)),
     )
     return CutLandscape(
         problem=problem,
