@@ -13,7 +13,7 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.sources import source_digest
 from flashscope.kernels.catalogue.workspace import flash2_in_tiles
 from flashscope.kernels.cuda import backward, launch
-from flashscope.kernels.cuda.design.compiling import compile_here, load_here
+from flashscope.kernels.cuda.design.compiling import load_here
 from flashscope.kernels.cuda.design.cut import program_of, spec_of
 from flashscope.kernels.launching.launch import Launch, prepare
 from flashscope.kernels.launching.passes import Given, PassLaunch, after_forward, draw_given
@@ -81,12 +81,9 @@ def time_cuts(asked: CutsToTime, say: Say) -> CutsEnded:
         DeviceUnavailableError: There is no such backend here; the text names the remedy.
     """
     device: Device = import_module(f"flashscope.kernels.{asked.backend}.device").describe()
-    bench, given = make_bench(device), _given(asked)
-    finalists = min(asked.finalists, len(asked.cuts)) + 1
-    runs_of_all = (1 + asked.rounds) * len(asked.cuts) + (1 + asked.fresh_rounds) * finalists
-    progress = Progress(say, runs_of_all + len(asked.cuts))
-    runs = _checked(asked, _compiled(asked, say, progress), given, say, progress)
-    _time(runs, asked.rounds, bench, asked.seed, progress)
+    timing = CutTiming(asked, make_bench(device), say)
+    runs = timing.checked(timing.compiled())
+    timing.run(runs, asked.rounds, asked.seed)
     timed = [run for run in runs if run.ms]
     for run in timed:
         say(CutTimed(timed=CutTimes(cut=run.cut, ms=tuple(run.ms))))
@@ -95,12 +92,75 @@ def time_cuts(asked: CutsToTime, say: Say) -> CutsEnded:
     if any(run.cut == asked.shipped for run in timed) and asked.shipped not in again:
         again.append(asked.shipped)
     del runs, timed, fastest
-    fresh = _checked(asked, again, given, say, progress)
-    _time(fresh, asked.fresh_rounds, bench, asked.seed + 1, progress)
+    fresh = timing.checked(again)
+    timing.run(fresh, asked.fresh_rounds, asked.seed + 1)
     for run in fresh:
         say(CutTimed(timed=CutTimes(cut=run.cut, ms=tuple(run.ms), anew=True)))
     build = source_digest(asked.backend, asked.shipped.source) or ""
-    return CutsEnded(timer=bench.timer, device=device, build=build)
+    return CutsEnded(timer=timing.bench.timer, device=device, build=build)
+
+
+class CutTiming:
+    """What cuts go through: compiler, check, rounds.
+
+    Attributes:
+        bench: Times them.
+    """
+
+    def __init__(self, asked: CutsToTime, bench: Bench, say: Say) -> None:
+        self.bench = bench
+        self._asked, self._say = asked, say
+        self._given, self._criteria = _given(asked), Criteria()
+        finalists = min(asked.finalists, len(asked.cuts)) + 1
+        runs = (1 + asked.rounds) * len(asked.cuts) + (1 + asked.fresh_rounds) * finalists
+        self._progress = Progress(say, runs + len(asked.cuts))
+
+    def compiled(self) -> list[Cut]:
+        """Those that the compiler takes, all cores at work; of each is told what it takes."""
+        cuts, problem = self._asked.cuts, self._asked.problem
+        if self._asked.backend == "cpu":
+            return list(cuts)
+        taken = []
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+            for compiled in threads.map(partial(load_here, problem=problem), cuts):
+                self._say(CutCompiled(compiled=compiled))
+                self._progress.step()
+                if not compiled.failure:
+                    taken.append(compiled.cut)
+        return taken
+
+    def checked(self, cuts: Sequence[Cut]) -> list[CutRun]:
+        """Those whose first run is right; of the others the reason is told."""
+        asked, found = self._asked, []
+        for cut in cuts:
+            try:
+                bound = launch_of(cut, asked.problem, self._given, asked.backend)
+                failure = self._what_is_wrong(cut, bound)
+            except Exception as error:  # noqa: BLE001 - whatever a cut raises is its answer
+                failure = explain(error, "launch").reason
+            if failure:
+                self._say(CutTimed(timed=CutTimes(cut=cut, failure=failure)))
+            else:
+                found.append(CutRun(cut, bound))
+            self._progress.step()
+        return found
+
+    def run(self, runs: Sequence[CutRun], rounds: int, seed: int) -> None:
+        """So many rounds of all of them, in turns."""
+
+        def turn(run: CutRun, _number: int) -> None:
+            run.turn(self.bench)
+            self._progress.step()
+
+        take_turns(runs, lambda run: run.rounds >= rounds, turn, seed)
+
+    def _what_is_wrong(self, cut: Cut, bound: PassLaunch) -> str:
+        """How the answer of a run differs from the oracle's, in a sentence; empty: it does not."""
+        bound.spoil()
+        bound.run()
+        criterion = self._criteria.of_kernel(find_kernel(cut.spec), self._asked.problem, self._given)
+        correct = correctness_of(criterion.judge(bound.answer()))
+        return "" if correct.passed else what_is_wrong(correct)
 
 
 def launch_of(cut: Cut, problem: Problem, given: Given, backend: Backend) -> PassLaunch:
@@ -125,52 +185,3 @@ def _given(asked: CutsToTime) -> Given:
     """Q, K and V; for a backward pass also dO, and O and LSE of the kernel's forward pass."""
     drawn = draw_given(asked.problem, asked.backend)
     return after_forward(find_kernel(asked.shipped.spec), asked.problem, drawn, asked.backend)
-
-
-def _compiled(asked: CutsToTime, say: Say, progress: Progress) -> list[Cut]:
-    """Those that the compiler takes, on as many threads as there are cores; what it makes of each is told."""
-    if asked.backend == "cpu":
-        return list(asked.cuts)
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-        loaded = []
-        for known in threads.map(partial(load_here, problem=asked.problem), asked.cuts):
-            loaded.append(known)
-            progress.step()
-    taken = []
-    for cut, known in zip(asked.cuts, loaded, strict=True):
-        compiled = known or compile_here(cut, asked.problem)
-        say(CutCompiled(compiled=compiled))
-        if not compiled.failure:
-            taken.append(cut)
-    return taken
-
-
-def _checked(
-    asked: CutsToTime, cuts: Sequence[Cut], given: Given, say: Say, progress: Progress
-) -> list[CutRun]:
-    """Those whose first run is right; of the others the reason is told."""
-    criteria, found = Criteria(), []
-    for cut in cuts:
-        try:
-            bound = launch_of(cut, asked.problem, given, asked.backend)
-            bound.spoil()
-            bound.run()
-            of_kernel = criteria.of_kernel(find_kernel(cut.spec), asked.problem, given)
-            correct = correctness_of(of_kernel.judge(bound.answer()))
-            failure = "" if correct.passed else what_is_wrong(correct)
-        except Exception as error:  # noqa: BLE001 - whatever a cut raises is its answer
-            failure = explain(error, "launch").reason
-        if failure:
-            say(CutTimed(timed=CutTimes(cut=cut, failure=failure)))
-        else:
-            found.append(CutRun(cut, bound))
-        progress.step()
-    return found
-
-
-def _time(runs: Sequence[CutRun], rounds: int, bench: Bench, seed: int, progress: Progress) -> None:
-    def turn(run: CutRun, _number: int) -> None:
-        run.turn(bench)
-        progress.step()
-
-    take_turns(runs, lambda run: run.rounds >= rounds, turn, seed)

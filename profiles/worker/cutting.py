@@ -1,9 +1,8 @@
 """A process that compiles or times cuts: it reads what is asked, answers cut by cut, and ends."""
 
+import os
 import sys
 
-from flashscope.kernels.cuda.design.compiling import compile_cut
-from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS, Target
 from flashscope.kernels.workload.errors import KernelError
 from flashscope.profiles.wire.cuts import (
     CutAnswer,
@@ -18,20 +17,25 @@ from flashscope.profiles.worker.child import use_one_blas_thread
 
 def main() -> None:
     """Do what stands on stdin; the answers go to stdout, a line each."""
-    use_one_blas_thread()
     request = decode_request.decode(sys.stdin.buffer.read())
     try:
         if isinstance(request, CutsAsked):
             _say(_compile(request))
-        else:
-            from flashscope.profiles.worker.cut_times import time_cuts  # noqa: PLC0415 - after the threads
+            return
+        if request.backend == "cpu":  # of a GPU's cuts NumPy computes the oracle alone
+            use_one_blas_thread()
+        from flashscope.profiles.worker.cut_times import time_cuts  # noqa: PLC0415 - after the threads
 
-            _say(time_cuts(request, _say))
+        _say(time_cuts(request, _say))
     except KernelError as error:
         _say(CutsEnded(reason=str(error)))
 
 
 def _compile(asked: CutsAsked) -> CutsEnded:
+    os.environ["CUDA_CACHE_DISABLE"] = "1"  # of what NVRTC has in its cache ptxas says nothing
+    from flashscope.kernels.cuda.design.compiling import compile_cut  # noqa: PLC0415 - it imports NumPy
+    from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS, Target  # noqa: PLC0415 - as above
+
     capability = asked.compute_capability
     target = Target(capability, SHARED_MEMORY_LIMITS[capability])
     for cut in asked.cuts:

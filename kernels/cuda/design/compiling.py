@@ -8,9 +8,13 @@ from flashscope.kernels.cuda.launch import current_target, load_kernels
 from flashscope.kernels.cuda.program import Target
 from flashscope.kernels.cuda.sass.resources import Resources, resources
 from flashscope.kernels.workload.cut import CompiledCut, Cut
-from flashscope.kernels.workload.errors import CompileError
+from flashscope.kernels.workload.errors import CompileError, DeviceUnavailableError
 from flashscope.kernels.workload.problem import Problem
 
+CACHED = (
+    "The CUDA compiler had the cut in its cache, and says nothing of what it takes; "
+    "set CUDA_CACHE_DISABLE to 1 and start again."
+)
 SERIALISED = re.compile(r"C75\d\d|C76\d\d")  # ptxas gave up the asynchrony of wgmma, or setmaxnreg
 _ERROR = re.compile(
     r"^(?:.*/)?(?P<file>[\w.]+)\((?P<line>\d+)\): error: (?P<what>.*)\n?(?P<code>.*)", re.MULTILINE
@@ -31,7 +35,9 @@ def compile_cut(cut: Cut, problem: Problem, target: Target) -> CompiledCut:
         _, log = compile_anywhere(program, target)
     except CompileError as error:
         return CompiledCut(cut=cut, failure=refusal_words(error.log), log=error.log)
-    used = resources(log)[main_launch(program).entry]
+    used = resources(log).get(main_launch(program).entry)
+    if used is None:
+        raise DeviceUnavailableError(CACHED)
     return CompiledCut(
         cut=cut,
         registers=used.registers,
@@ -43,14 +49,12 @@ def compile_cut(cut: Cut, problem: Problem, target: Target) -> CompiledCut:
     )
 
 
-def load_here(cut: Cut, problem: Problem) -> CompiledCut | None:
+def load_here(cut: Cut, problem: Problem) -> CompiledCut:
     """Compile a cut for the GPU that is there and load it: binding the cut does not wait then.
 
-    It may be called on several threads at once, as the compiler works on all of them; but what ptxas says on
-    one of them gets lost, or to another one.
-
-    Returns:
-        What it takes; None where that is for `compile_here` to say: why it is refused, or what it spills.
+    It may be called on several threads at once, as the compiler works on all of them. What it takes is read
+    off the loaded kernel: of what NVRTC has in its cache ptxas says nothing. All of a thread's memory counts
+    as spilled, as these sources have no other arrays there.
     """
     import cupy  # noqa: PLC0415 - cuts are compiled without it
 
@@ -58,17 +62,11 @@ def load_here(cut: Cut, problem: Problem) -> CompiledCut | None:
     program = program_of(cut, problem, current_target())
     try:
         kernels = load_kernels(program)
-    except CompileError:
-        return None
+    except CompileError as error:
+        return CompiledCut(cut=cut, failure=refusal_words(error.log), log=error.log)
     main = kernels[program.launches.index(main_launch(program))]
-    if main.local_size_bytes:
-        return None
-    return CompiledCut(cut=cut, registers=main.num_regs, static_bytes=main.shared_size_bytes)
-
-
-def compile_here(cut: Cut, problem: Problem) -> CompiledCut:
-    """`compile_cut` for the GPU that is there, on one thread at a time."""
-    return compile_cut(cut, problem, current_target())
+    memory = main.local_size_bytes
+    return CompiledCut(cut=cut, registers=main.num_regs, spilled=memory, stack=memory)
 
 
 def refusal_words(log: str) -> str:
