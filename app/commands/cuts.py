@@ -1,11 +1,13 @@
 """`cuts`: time cuts of kernels around the shipped ones, and keep the landscapes in a session.
 
 The shipped kernels are swept over the same problems first, so that the session says how fast they are and
-on what. Exit codes: 0 when every landscape is there; 1 when one is not; 128 plus the signal's number after
-Ctrl-C or SIGTERM, with the landscapes until then kept.
+on what; a session that is there takes the landscapes as they are. Exit codes: 0 when every landscape is
+there; 1 when one is not; 128 plus the signal's number after Ctrl-C or SIGTERM, with the landscapes until then
+kept.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import product
 from pathlib import Path
@@ -17,6 +19,7 @@ from flashscope.app.commands.local import find_machine, hear_signals, local_driv
 from flashscope.app.commands.messages import complain, pasteable, say, say_json
 from flashscope.app.commands.printed.cuts import cut_display, print_landscape
 from flashscope.app.commands.sweep import SweepRun, choose_backend
+from flashscope.app.control.bundled import check_own
 from flashscope.app.figures.landscapes import knob_of, maker_in_numpy, maker_on, row_names
 from flashscope.app.words.cuts import problem_line
 from flashscope.kernels.cuda.design.refusals import refusals
@@ -25,17 +28,18 @@ from flashscope.kernels.workload.cut import BACKWARD, CutKernel
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.landscape import CutLandscape
-from flashscope.kernels.workload.problem import ONE_PASS, Passes, Problem
-from flashscope.profiles.engine.cut_process import CutProcess
-from flashscope.profiles.plan.plan import Plan
+from flashscope.kernels.workload.problem import ONE_PASS, Backend, Passes, Problem
+from flashscope.profiles.engine.cut_process import CUT_OFF, CutProcess
+from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.formats.landscapes import landscape_document
 from flashscope.profiles.results.model.landscape_made import LandscapeMaker
-from flashscope.profiles.store import Recorder, check_place, new_session_path, sessions_dir
+from flashscope.profiles.store import Recorder, check_place, load, new_session_path, sessions_dir
 from flashscope.profiles.store.keeping import keep
 from flashscope.profiles.wire.cuts import CutAnswer, CutsEnded
 
 Answers = SimpleQueue[CutAnswer | int]  # an int is the number of a signal that arrived
 NUMPY: CutKernel = "numpy"
+REPEATS = 5  # of the shipped kernels
 
 
 class CutChoices(NamedTuple):
@@ -62,8 +66,18 @@ class CutChoices(NamedTuple):
     rows: tuple[str, ...]
 
 
-def run(choices: CutChoices, *, out: Path | None, as_json: bool) -> int:
-    """Sweep the shipped kernels, time the cuts, keep and print the landscapes."""
+def run(choices: CutChoices, *, out: Path | None, into: Path | None, as_json: bool) -> int:
+    """Time the cuts, keep and print the landscapes.
+
+    Args:
+        choices: Which.
+        out: The session to make, of a sweep of the shipped kernels; None: a new one among the user's.
+        into: A session that is there and takes the landscapes; None: one is made.
+        as_json: Print one JSON document.
+    """
+    found = None if into is None else load(into)
+    if into is not None:
+        check_own(into)
     with local_driver() as (driver, events):
         machine = find_machine(driver, events)
         if isinstance(machine, int):
@@ -74,21 +88,27 @@ def run(choices: CutChoices, *, out: Path | None, as_json: bool) -> int:
             complain("cuts", f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
             return FAILED
         makers = makers_of(choices, _card(device))
-        plan = Plan(
-            backend=backend,
-            kernels=tuple(dict.fromkeys(one.asked.shipped.spec for one in makers)),
-            problems=tuple(dict.fromkeys(one.asked.problem for one in makers)),
-        )
-        path = out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
-        check_place(path)
-        sweep = SweepRun(driver, events, Recorder(path, numbered=out is None))
-        sweep.run(plan)
-    saved = sweep.saved()
-    if sweep.stopped_by is not None:
-        return SIGNALLED + sweep.stopped_by
-    if sweep.session is None or saved is None:
+        if into is None:
+            path = out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
+            check_place(path)
+            sweep = SweepRun(driver, events, Recorder(path, numbered=out is None))
+            sweep.run(_plan(backend, makers))
+            into, found = sweep.saved(), sweep.session
+            if sweep.stopped_by is not None:
+                return SIGNALLED + sweep.stopped_by
+    if into is None or found is None:
         return FAILED
-    return time_all(makers, saved, sweep.session.id, as_json=as_json)
+    return time_all(makers, into, found.id, as_json=as_json)
+
+
+def _plan(backend: Backend, makers: Sequence[LandscapeMaker]) -> Plan:
+    """A sweep of the shipped kernels; their cuts are checked with the others."""
+    return Plan(
+        backend=backend,
+        kernels=tuple(dict.fromkeys(one.asked.shipped.spec for one in makers)),
+        problems=tuple(dict.fromkeys(one.asked.problem for one in makers)),
+        protocol=Protocol(repeats=REPEATS, verify=False, drift_check=False),
+    )
 
 
 def _card(device: Device) -> GpuCard | None:
@@ -131,9 +151,9 @@ def makers_of(choices: CutChoices, card: GpuCard | None) -> list[LandscapeMaker]
 
 
 def _asked(choices: CutChoices, *, on_gpu: bool) -> Iterator[tuple[CutKernel, Problem]]:
-    """Kernels and problems, one after the other."""
+    """Kernels and problems, those of one problem one after the other: its oracle serves them all."""
     passes = ONE_PASS if choices.passes == "both" else (choices.passes,)
-    for kernel, of, head_dim, causal in product(choices.kernels, passes, choices.head_dims, choices.masks):
+    for of, head_dim, causal, kernel in product(passes, choices.head_dims, choices.masks, choices.kernels):
         if not on_gpu and (kernel, of) != ("flash2", "forward"):
             continue
         own: Any = kernel + BACKWARD * (of == "backward") if on_gpu else NUMPY
@@ -152,21 +172,27 @@ def _asked(choices: CutChoices, *, on_gpu: bool) -> Iterator[tuple[CutKernel, Pr
 
 
 def time_all(makers: Sequence[LandscapeMaker], path: Path, session: str, *, as_json: bool) -> int:
-    """Time one after the other, each in a process of its own, and keep what comes of it; the exit code."""
+    """Time one after the other in a process of its own, and keep what comes of each; the exit code.
+
+    Where the process ends before it is through, another one goes on with the next.
+    """
     answers: Answers = SimpleQueue()
     hear_signals(answers.put)
     made: list[CutLandscape] = []
-    stopped: int | None = None
-    for number, maker in enumerate(makers, 1):
-        landscape = _timed(maker, answers, f"{number} of {len(makers)}")
-        if isinstance(landscape, int):
-            stopped = landscape
-            break
-        if landscape is not None:
-            keep(path, landscape, session)
-            made.append(landscape)
-            if not as_json:
-                print_landscape(landscape)
+
+    def take(landscape: CutLandscape) -> None:
+        keep(path, landscape, session)
+        made.append(landscape)
+        if not as_json:
+            print_landscape(landscape)
+
+    waiting, stopped = deque(makers), None
+    while waiting and stopped is None:
+        process = CutProcess([one.asked for one in waiting], answers.put)
+        try:
+            stopped = _follow(waiting, answers, len(makers), take)
+        finally:
+            process.end()
     if as_json:
         say_json(list(map(landscape_document, made)))
     else:
@@ -176,28 +202,44 @@ def time_all(makers: Sequence[LandscapeMaker], path: Path, session: str, *, as_j
     return 0 if len(made) == len(makers) else FAILED
 
 
-def _timed(
-    maker: LandscapeMaker, answers: SimpleQueue[CutAnswer | int], place: str
-) -> CutLandscape | int | None:
-    """The landscape; None, and said why: there is none. A number is that of a signal which came."""
+def _follow(
+    waiting: deque[LandscapeMaker], answers: Answers, total: int, take: Callable[[CutLandscape], None]
+) -> int | None:
+    """Hear one process until it has done all that waits, or ends; the number of a signal that came before."""
+    first = True
+    while waiting:
+        maker = waiting.popleft()
+        ended = _ended(maker, answers, f"{total - len(waiting)} of {total}")
+        if isinstance(ended, int):
+            return ended
+        if ended.reason == CUT_OFF and not maker.begun and not first:  # it is for the next process
+            waiting.appendleft(maker)
+            return None
+        if (landscape := _made(maker, ended)) is not None:
+            take(landscape)
+        if ended.reason == CUT_OFF:
+            return None
+        first = False
+    return None
+
+
+def _ended(maker: LandscapeMaker, answers: Answers, place: str) -> CutsEnded | int:
+    """How it ended, once the maker has all answers; a number is that of a signal that came before."""
     display = cut_display(maker, place)
-    process = CutProcess(maker.asked, answers.put)
     try:
-        while True:
-            answer = answers.get()
-            if isinstance(answer, int):
-                return answer
-            if isinstance(answer, CutsEnded):
-                break
+        while not isinstance(answer := answers.get(), int | CutsEnded):
             maker.take(answer)
             display.report(answer)
     finally:
-        process.end()
         display.close()
-    if answer.reason:
-        complain("cuts", " ".join(filter(None, (answer.reason, answer.detail))))
-    elif (landscape := maker.made(answer)) is not None:
-        return landscape
-    else:
+    return answer
+
+
+def _made(maker: LandscapeMaker, ended: CutsEnded) -> CutLandscape | None:
+    """The landscape; None, and said why: there is none."""
+    landscape = maker.made(ended)
+    if ended.reason:
+        complain("cuts", " ".join(filter(None, (ended.reason, ended.detail))))
+    elif landscape is None:
         complain("cuts", f"no cut of {maker.asked.shipped.kernel} could be timed: {maker.first_reason}")
-    return None
+    return landscape

@@ -75,7 +75,8 @@ def tile_cell(cut: Cut, problem: Problem, times: Mapping[Cut, RoundTimes]) -> Ti
     """One tile."""
     nbytes = sum(buffer.nbytes for buffer in flash2_in_tiles(problem, cut.block_q, cut.block_k))
     of_cut = times.get(cut, RoundTimes())
-    return TileCell(cut, nbytes, (*_too_large(cut, problem), *filter(None, (of_cut.failure,))), of_cut)
+    refused = () if of_cut.ms else (*_too_large(cut, problem), *filter(None, (of_cut.failure,)))
+    return TileCell(cut, nbytes, refused, of_cut)
 
 
 def left(grid: CutGrid[TileCell]) -> list[Cut]:

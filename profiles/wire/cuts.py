@@ -1,4 +1,7 @@
-"""What is asked of a process that compiles or times cuts, and what it answers; JSON, a line each."""
+"""What is asked of a process that compiles or times cuts, and what it answers; JSON, a line each.
+
+It does one request after the other, and ends each with `CutsEnded`.
+"""
 
 import msgspec
 

@@ -74,43 +74,56 @@ class Progress:
         self._say(CutsRound(done=min(self._done, self._total), total=self._total))
 
 
-def time_cuts(asked: CutsToTime, say: Say) -> CutsEnded:
-    """Check, time and time anew; every cut that was timed, or failed, is told.
+class CutTimer:
+    """Times cuts, one request after the other; the oracle of a problem serves all that follow with it."""
 
-    Raises:
-        DeviceUnavailableError: There is no such backend here; the text names the remedy.
-    """
-    device: Device = import_module(f"flashscope.kernels.{asked.backend}.device").describe()
-    timing = CutTiming(asked, make_bench(device), say)
-    runs = timing.checked(timing.compiled())
-    timing.run(runs, asked.rounds, asked.seed)
-    timed = [run for run in runs if run.ms]
-    for run in timed:
-        say(CutTimed(timed=CutTimes(cut=run.cut, ms=tuple(run.ms))))
+    def __init__(self) -> None:
+        self._bench: Bench | None = None
+        self._criteria = Criteria()
+
+    @property
+    def healthy(self) -> bool:
+        """Whether later requests can run in this process."""
+        return self._bench is None or self._bench.healthy()
+
+    def time(self, asked: CutsToTime, say: Say) -> CutsEnded:
+        """Check, time and time anew; every cut that was timed, or failed, is told.
+
+        Raises:
+            DeviceUnavailableError: There is no such backend here; the text names the remedy.
+        """
+        device: Device = import_module(f"flashscope.kernels.{asked.backend}.device").describe()
+        bench = self._bench = self._bench or make_bench(device)
+        timing = CutTiming(asked, bench, self._criteria, say)
+        runs = timing.checked(timing.compiled())
+        timing.run(runs, asked.rounds, asked.seed)
+        timed = [run for run in runs if run.ms]
+        for run in timed:
+            say(CutTimed(timed=CutTimes(cut=run.cut, ms=tuple(run.ms))))
+        again = _finalists(asked, timed)
+        del runs, timed
+        fresh = timing.checked(again)
+        timing.run(fresh, asked.fresh_rounds, asked.seed + 1)
+        for run in fresh:
+            say(CutTimed(timed=CutTimes(cut=run.cut, ms=tuple(run.ms), anew=True)))
+        build = source_digest(asked.backend, asked.shipped.source) or ""
+        return CutsEnded(timer=bench.timer, device=device, build=build)
+
+
+def _finalists(asked: CutsToTime, timed: Sequence[CutRun]) -> list[Cut]:
+    """The fastest, and the shipped one if it was timed."""
     fastest = sorted(timed, key=lambda run: median(run.ms))[: asked.finalists]
     again = [run.cut for run in fastest]
-    if any(run.cut == asked.shipped for run in timed) and asked.shipped not in again:
-        again.append(asked.shipped)
-    del runs, timed, fastest
-    fresh = timing.checked(again)
-    timing.run(fresh, asked.fresh_rounds, asked.seed + 1)
-    for run in fresh:
-        say(CutTimed(timed=CutTimes(cut=run.cut, ms=tuple(run.ms), anew=True)))
-    build = source_digest(asked.backend, asked.shipped.source) or ""
-    return CutsEnded(timer=timing.bench.timer, device=device, build=build)
+    shipped = [run.cut for run in timed if run.cut == asked.shipped and run.cut not in again]
+    return [*again, *shipped]
 
 
 class CutTiming:
-    """What cuts go through: compiler, check, rounds.
+    """What the cuts of one request go through: compiler, check, rounds."""
 
-    Attributes:
-        bench: Times them.
-    """
-
-    def __init__(self, asked: CutsToTime, bench: Bench, say: Say) -> None:
-        self.bench = bench
-        self._asked, self._say = asked, say
-        self._given, self._criteria = _given(asked), Criteria()
+    def __init__(self, asked: CutsToTime, bench: Bench, criteria: Criteria, say: Say) -> None:
+        self._asked, self._bench, self._say = asked, bench, say
+        self._given, self._criteria = _given(asked), criteria
         finalists = min(asked.finalists, len(asked.cuts)) + 1
         runs = (1 + asked.rounds) * len(asked.cuts) + (1 + asked.fresh_rounds) * finalists
         self._progress = Progress(say, runs + len(asked.cuts))
@@ -149,7 +162,7 @@ class CutTiming:
         """So many rounds of all of them, in turns."""
 
         def turn(run: CutRun, _number: int) -> None:
-            run.turn(self.bench)
+            run.turn(self._bench)
             self._progress.step()
 
         take_turns(runs, lambda run: run.rounds >= rounds, turn, seed)

@@ -2,15 +2,20 @@
 
 import re
 import signal
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import psutil
 import pytest
 
+from flashscope.app.commands import cuts
 from flashscope.app.commands.cuts import CutChoices, makers_of
 from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.profiles.engine.cut_process import CUT_OFF
 from flashscope.profiles.store import load
+from flashscope.profiles.wire.cuts import CutAnswer, CutsEnded, CutsToTime, CutTimed, CutTimes
 from tests.end_to_end import program
 from tests.end_to_end.test_sweep import wait_for_line
 from tests.profiles.store import builders
@@ -50,6 +55,11 @@ def test_tiles_are_timed_side_by_side_and_kept_in_a_session(tmp_path: Path) -> N
     assert shown.stdout.count("flash2 in NumPy: 1 head of 16, N = 64") == 2
     assert re.search(r"^128 × 512, shipped +[\d.]+ ms +1\.000$", shown.stdout, re.MULTILINE)
     assert program.document(program.run("show", str(path), "--json"))["landscapes"] == [plain, causal]
+    done = program.run(*SMALL, "--no-causal", "--into", str(path))
+    assert done.returncode == 0, done.stderr
+    again = load(path)
+    assert [one.problem.causal for one in again.landscapes] == [False, True, False]
+    assert again.points == session.points
 
 
 def test_a_session_without_landscapes_says_what_makes_some(tmp_path: Path) -> None:
@@ -75,10 +85,42 @@ def test_ctrl_c_keeps_the_landscapes_until_then_and_leaves_no_child(tmp_path: Pa
 
 def test_a_gpu_has_a_landscape_for_each_kernel_pass_head_dim_and_mask() -> None:
     made = makers_of(ASKED, CARDS[0])
-    kernels = ["flash2", "flash2 backward", "flash3", "flash3 backward"]
-    assert [one.asked.shipped.kernel for one in made] == [kernel for kernel in kernels for _ in range(4)]
-    assert {one.asked.problem.runs_backward for one in made[4:8]} == {True}
+    assert [one.asked.shipped.kernel for one in made[:8]] == ["flash2", "flash3"] * 4
+    assert [one.asked.shipped.kernel for one in made[8:]] == ["flash2 backward", "flash3 backward"] * 4
+    assert {one.asked.problem.runs_backward for one in made[8:]} == {True}
     assert len({(one.asked.shipped.kernel, one.asked.problem) for one in made}) == 16
+
+
+class Mortal:
+    """A process that times one request, and begins with one more before it dies."""
+
+    started: ClassVar[list[int]] = []
+
+    def __init__(self, asked: Sequence[CutsToTime], told: Callable[[CutAnswer], None]) -> None:
+        self.started.append(len(asked))
+        done, *others = asked
+        told(CutTimed(timed=CutTimes(cut=done.shipped, ms=(1.0,))))
+        told(CutsEnded(timer="a test", device=CARDS[0].device))
+        if others:
+            if len(asked) > 2:  # else it dies before it begins
+                told(CutTimed(timed=CutTimes(cut=others[0].shipped, ms=(1.0,))))
+            told(CutsEnded(reason=CUT_OFF))
+
+    def end(self) -> None:
+        """It is dead."""
+
+
+def test_where_a_process_dies_another_goes_on_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cuts, "CutProcess", Mortal)
+    monkeypatch.setattr(cuts, "hear_signals", lambda _put: None)
+    path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
+    makers = makers_of(ASKED._replace(kernels=("flash3",), passes="forward"), CARDS[0])
+    code = cuts.time_all(makers, path, builders.plan_started().session_id, as_json=False)
+    assert (code, Mortal.started) == (1, [4, 2, 1])
+    assert [one.problem for one in load(path).landscapes] == [makers[n].asked.problem for n in (0, 2, 3)]
+    assert capsys.readouterr().err.count(CUT_OFF) == 1
 
 
 def test_rows_may_differ_in_several_numbers_each_with_a_landscape() -> None:

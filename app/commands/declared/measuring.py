@@ -204,15 +204,29 @@ def selfcheck(**options: Any) -> int:
     metavar="FILE",
     help="The session file; left out: a new one among your sessions",
 )
+@click.option(
+    "--into", type=SESSION, metavar="FILE", help="A session that takes the landscapes; left out: a new one"
+)
 @json_option
+@click.pass_context
 def cuts(
-    *, causal: bool | None, rows: tuple[str, ...] | None, out: Path | None, as_json: bool, **given: Any
+    context: click.Context,
+    /,
+    *,
+    causal: bool | None,
+    rows: tuple[str, ...] | None,
+    out: Path | None,
+    into: Path | None,
+    as_json: bool,
+    **given: Any,
 ) -> int:
     """Time cuts of KERNELs side by side, the five fastest anew, beside the shipped ones; save a session."""
+    if out is not None and into is not None:
+        raise click.UsageError("--out makes a session, --into names one that is there; give one", context)
     from flashscope.app.commands.cuts import CutChoices  # noqa: PLC0415 - as `run` imports it
 
-    masks = (False, True) if causal is None else (causal,)
-    return run("cuts", CutChoices(masks=masks, rows=rows or (), **given), out=out, as_json=as_json)
+    choices = CutChoices(masks=(False, True) if causal is None else (causal,), rows=rows or (), **given)
+    return run("cuts", choices, out=out, into=into, as_json=as_json)
 
 
 COMMANDS = (window, sweep, cuts, kernels, claims, doctor, selfcheck)

@@ -14,6 +14,10 @@ NOT_TIMED = "It was not timed: no run of it counted."
 class LandscapeMaker:
     """Takes answers in, and makes a landscape of them once they have ended.
 
+    Attributes:
+        asked: What is timed.
+        begun: Whether anything has been told.
+
     Args:
         asked: What is timed.
         rows: The number of a cut that differs between rows.
@@ -22,12 +26,14 @@ class LandscapeMaker:
 
     def __init__(self, asked: CutsToTime, rows: str, refused: Mapping[Cut, tuple[str, ...]]) -> None:
         self.asked = asked
+        self.begun = False
         self._rows = rows
         self._cells = {cut: CutOutcome(cut=cut, refused=reasons) for cut, reasons in refused.items()}
         self._cells |= {cut: CutOutcome(cut=cut) for cut in asked.cuts}
 
     def take(self, answer: CutAnswer) -> None:
         """Take in what is told of a cut; other answers change nothing."""
+        self.begun = True
         match answer:
             case CutCompiled(compiled=compiled):
                 self._cells[compiled.cut] = _with_compiled(self._cells[compiled.cut], compiled)

@@ -14,7 +14,7 @@ from flashscope.kernels.workload.cut import BACKWARD, CUT_KERNELS, Cut, CutKerne
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutsRound, CutsToTime, CutTimed, CutTimes
 from flashscope.profiles.worker import cut_times
-from flashscope.profiles.worker.cut_times import launch_of, time_cuts
+from flashscope.profiles.worker.cut_times import CutTimer, launch_of
 
 SHIPPED = Cut(kernel="numpy", groups=16, block_k=16)
 CUTS = (*(Cut(kernel="numpy", groups=rows, block_k=64) for rows in (16, 32, 64)), SHIPPED)
@@ -35,7 +35,7 @@ def timed(heard: list[CutAnswer], *, anew: bool) -> list[CutTimes]:
 
 def test_every_tile_is_timed_and_the_fastest_and_the_shipped_one_anew() -> None:
     heard: list[CutAnswer] = []
-    ended = time_cuts(ASKED, heard.append)
+    ended = CutTimer().time(ASKED, heard.append)
     assert (ended.timer, ended.reason) == ("perf_counter", "")
     first, anew = (timed(heard, anew=fresh) for fresh in (False, True))
     assert [one.cut for one in first] == [*CUTS]
@@ -55,7 +55,7 @@ def test_a_tile_whose_answer_is_wrong_is_told_and_not_timed(monkeypatch: pytest.
 
     monkeypatch.setattr(cut_times, "launch_of", launched)
     heard: list[CutAnswer] = []
-    time_cuts(replace(ASKED, rounds=1), heard.append)
+    CutTimer().time(replace(ASKED, rounds=1), heard.append)
     (failed,) = [one for one in timed(heard, anew=False) if one.failure]
     assert failed.cut.groups == 32
     assert "differs from the float64 oracle" in failed.failure
@@ -84,7 +84,7 @@ def test_cuts_of_a_gpu_are_checked_and_timed(kernel: CutKernel) -> None:
     cuts = (own, replace(own, **others.get(kernel, {"block_k": 80})))
     assert not any(refusals(cut, problem, card) for cut in cuts)
     heard: list[CutAnswer] = []
-    ended = time_cuts(
+    ended = CutTimer().time(
         CutsToTime(problem=problem, backend="cuda", cuts=cuts, shipped=own, rounds=3), heard.append
     )
     assert ended.device == device
