@@ -278,7 +278,7 @@ class DesignerPage(Page):
         self.lineup.take_kept(() if session is None else session.landscapes)
 
     def _take_progress(self, done: int, total: int) -> None:
-        self._far = f"Timed {done:,} of {total:,} runs …"
+        self._far = f"{done:,} of {total:,} steps: compiled, checked, timed …"
         self._show_state()
 
     def _offer_cards(self) -> None:
