@@ -290,7 +290,7 @@ class DesignerPage(Page):
         offered = (
             ("this machine", here),
             ("of the session on show", recorded),
-            ("of the cuts on show", kept),
+            ("recorded", kept),
         )
         self.choices.cards.offer(offered)
         if self.card != before and self._own:
