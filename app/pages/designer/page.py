@@ -118,6 +118,7 @@ class DesignerPage(Page):
         self.lineup.changed.connect(self._show_landscape)
         self.lineup.recorded_asked.connect(self.open_recorded)
         self.tiles.made.connect(self.lineup.take_recorded)
+        self.tiles.begun.connect(self._design)
         self.knobs.changed.connect(self._follow)
         self.landscape.changed.connect(self._show)
         self.landscape.plot.picked.connect(self.show_cut)
@@ -192,11 +193,9 @@ class DesignerPage(Page):
         if self.choices.on_cpu:
             self.tiles.start()
         elif not self._why_not_timed:
-            problem, card = self.problem, self.card
-            own = shipped(self.choices.kernel, problem, card.target)
-            maker = maker_of(self.grid, problem, own)
+            self._design()
+            maker = maker_of(self.grid, self.problem, self.shipped)
             self.tried.begin(maker)
-            self.lineup.show_one(None)
             self.landscape.show_quantity(RUNTIME)
             self.controller.cuts.ask(maker.asked)
 

@@ -1,6 +1,6 @@
 """Tiles of flash2 in NumPy, measured on this machine: a landscape, and the fastest measured anew."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
@@ -22,6 +22,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.designer.beside import why_not_timed
 from flashscope.app.pages.designer.compile_bar import STOP, TIME
+from flashscope.app.pages.designer.tried import Tried
 from flashscope.app.plots.designer.landscape import SHIPPED as STAR
 from flashscope.app.plots.designer.landscape import DrawnCuts, Landscape
 from flashscope.app.plots.export.button import ExportButton
@@ -39,8 +40,7 @@ from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.results.model.landscape_made import LandscapeMaker
-from flashscope.profiles.wire.cuts import ROUNDS, CutRequest, CutsEnded, CutsToTime, CutTimed, CutTimes
+from flashscope.profiles.wire.cuts import ROUNDS, CutRequest, CutsEnded, CutsToTime, CutTimes
 
 BEING_TIMED = "The Designer times tiles, and a sweep beside them would disturb both; stop that first."
 BEING_COMPILED = "Cuts are being compiled; stop that first."
@@ -60,9 +60,11 @@ class TilesView(QWidget):
         plot: Draws them.
 
     Signals:
+        begun: All are timed from now on: no recorded ones are to be shown.
         made: All of them were timed (CutLandscape).
     """
 
+    begun = Signal()
     made = Signal(object)
     grid: CutGrid[TileCell]
 
@@ -70,12 +72,11 @@ class TilesView(QWidget):
         super().__init__()
         self.problem = problem
         self._controller, self._theme = controller, theme
-        self._times: dict[Problem, dict[Cut, RoundTimes]] = {}
+        self._tried = Tried()
         self._source: dict[Problem, CutsEnded] = {}
         self._chosen = SHIPPED
         self._occupies = False
         self._landscape: CutLandscape | None = None
-        self._maker: LandscapeMaker | None = None
         self.sentence = PlainLabel(wordWrap=True)
         self.sentence.setProperty("role", "title")
         self.sentence.setAccessibleName("Which tile is fastest")
@@ -153,11 +154,12 @@ class TilesView(QWidget):
         """Time all tiles, unless something else is measured."""
         if self._why_not():
             return
-        self._times.pop(self.problem, None)
+        self.begun.emit()
+        maker = maker_of(self.grid, self.problem, SHIPPED)
+        self._tried.begin(maker)
         self._source.pop(self.problem, None)
         self._draw()
-        self._maker = maker_of(self.grid, self.problem, SHIPPED)
-        self._controller.cuts.ask(self._maker.asked)
+        self._controller.cuts.ask(maker.asked)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -183,10 +185,10 @@ class TilesView(QWidget):
         )
 
     @property
-    def _of_problem(self) -> dict[Cut, RoundTimes]:
+    def _of_problem(self) -> Mapping[Cut, RoundTimes]:
         if self._landscape is not None:
-            return {**known_of(self._landscape).times}
-        return self._times.get(self.problem, {})
+            return known_of(self._landscape).times
+        return self._tried.times(self.problem)
 
     @property
     def _timing(self) -> bool:
@@ -213,17 +215,14 @@ class TilesView(QWidget):
     def _take(self, asked: CutsToTime, timed: CutTimes) -> None:
         if asked.backend != "cpu":
             return
-        of = self._times.setdefault(asked.problem, {})
-        of[timed.cut] = of.get(timed.cut, RoundTimes()).with_one(timed)
-        if self._maker is not None and asked is self._maker.asked:
-            self._maker.take(CutTimed(timed=timed))
+        self._tried.take_timed(asked.problem, timed)
         self._draw()
 
     def _take_end(self, asked: CutRequest, ended: CutsEnded) -> None:
         if isinstance(asked, CutsToTime) and asked.backend == "cpu":
             self._source[asked.problem] = ended
             self._draw()
-            landscape = self._maker.made(ended) if self._maker is not None else None
+            landscape = self._tried.end(ended)
             if landscape is not None:
                 self.made.emit(landscape)
 

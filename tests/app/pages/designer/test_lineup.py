@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.designer import DesignerPage
 from flashscope.app.pages.designer.compile_bar import STOPS
+from flashscope.app.pages.designer.tiles_view import NOT_YET
 from flashscope.kernels.catalogue.sources import source_digest
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.reading.cards import CARDS
@@ -121,6 +122,17 @@ def test_another_choice_leaves_the_landscape_and_it_can_be_shown_again(page: Des
     assert page.choices.masks.currentText() == "causal"
     page.knobs.head_dim.setValue(page.knobs.head_dim.value() + 1)
     assert page.lineup.shown is None
+
+
+def test_timing_anew_leaves_what_was_recorded(page: DesignerPage, compilers: Compilers) -> None:
+    show(page, builders.landscape())
+    assert page.choices.on_cpu
+    assert page.tiles.sentence.text().startswith("Fastest on fresh rounds: 32 × 16")
+    page.tiles.time.click()
+    assert page.lineup.shown is None
+    assert page.tiles.sentence.text() == NOT_YET
+    (asked,) = compilers.asked
+    assert asked.problem == page.choices.cpu_problem
 
 
 def test_two_landscapes_are_compared_cut_by_cut(page: DesignerPage) -> None:
