@@ -25,8 +25,8 @@ def refusals2(cut: Cut, problem: Problem) -> Iterator[str]:
     at_once = queries_at_once(cut)
     if share_of_warp(cut) % at_once or at_once % FRAGMENT:
         yield (
-            f"A warp has registers for {at_once} of its {share_of_warp(cut)} queries at once,"
-            f" which are not whole fragments of {FRAGMENT} (flash2_backward_layout.cuh)."
+            f"Each warp takes {share_of_warp(cut)} queries of a tile, {at_once} at once as registers go:"
+            f" not whole fragments of {FRAGMENT} (flash2_backward_layout.cuh)."
         )
     rows = 2 if cut.queries >= 2 * FRAGMENT else 1
     if cut.queries % (rows * FRAGMENT):
