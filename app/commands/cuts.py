@@ -30,7 +30,7 @@ from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import ONE_PASS, Backend, Passes, Problem
 from flashscope.profiles.engine.cut_process import CUT_OFF, CutProcess
-from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.formats.landscapes import landscape_document
 from flashscope.profiles.results.model.landscape_made import LandscapeMaker
 from flashscope.profiles.store import Recorder, check_place, load, new_session_path, sessions_dir
@@ -39,7 +39,6 @@ from flashscope.profiles.wire.cuts import CutAnswer, CutsEnded
 
 Answers = SimpleQueue[CutAnswer | int]  # an int is the number of a signal that arrived
 NUMPY: CutKernel = "numpy"
-REPEATS = 5  # of the shipped kernels
 
 
 class CutChoices(NamedTuple):
@@ -102,12 +101,11 @@ def run(choices: CutChoices, *, out: Path | None, into: Path | None, as_json: bo
 
 
 def _plan(backend: Backend, makers: Sequence[LandscapeMaker]) -> Plan:
-    """A sweep of the shipped kernels; their cuts are checked with the others."""
+    """A sweep of the shipped kernels over the problems of the cuts."""
     return Plan(
         backend=backend,
         kernels=tuple(dict.fromkeys(one.asked.shipped.spec for one in makers)),
         problems=tuple(dict.fromkeys(one.asked.problem for one in makers)),
-        protocol=Protocol(repeats=REPEATS, verify=False, drift_check=False),
     )
 
 
