@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,7 +11,9 @@ import click
 
 from flashscope.home import in_home
 from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.cuda.reading.step import steps_of
+from flashscope.kernels.workload.cut import BACKWARD, CUT_KERNELS
 from flashscope.profiles.plan.choice import Declared
 from flashscope.profiles.plan.read import read_kernels
 from flashscope.profiles.results.quantities.quantity import Quantity
@@ -97,6 +99,30 @@ def quantity(text: str) -> Quantity:
     meant = get_close_matches(text, QUANTITIES, n=1)
     told = f"did you mean {meant[0]}?" if meant else f"there are {', '.join(QUANTITIES)}"
     raise ValueError(f"there is no quantity {text[:40]!r}; {told}")
+
+
+def cut_kernels(text: str) -> tuple[str, ...]:
+    """Kernels whose cuts can be timed, once each."""
+    return _each_of(text, [one for one in CUT_KERNELS if not one.endswith(BACKWARD)], "kernel with cuts")
+
+
+def cut_rows(text: str) -> tuple[str, ...]:
+    """Numbers of a cut in which rows of a landscape can differ, once each."""
+    return _each_of(
+        text, sorted({knob.name for knobs in KNOBS.values() for knob in knobs}), "number of a cut"
+    )
+
+
+def head_dims(text: str) -> tuple[int, ...]:
+    """Whole numbers from 1, once each, separated by commas."""
+    return tuple(dict.fromkeys(map(positive, text.split(","))))
+
+
+def _each_of(text: str, known: Sequence[str], what: str) -> tuple[str, ...]:
+    for name in (names := tuple(dict.fromkeys(text.split(",")))):
+        if name not in known:
+            raise ValueError(f"there is no {what} {name[:40]!r}; there are {', '.join(known)}")
+    return names
 
 
 def percentage(text: str) -> float:

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 from threading import Thread
@@ -25,8 +25,7 @@ def local_driver() -> Iterator[tuple[Driver, Events]]:
     of whoever makes this run, however that process went.
     """
     events: Events = SimpleQueue()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, _: events.put(received))
+    hear_signals(events.put)
     if (life := os.environ.pop(LIFE, "")).isdigit():
         Thread(target=_follow_maker, args=(int(life), events), daemon=True).start()
     driver = Driver(LocalEngine, events.put)
@@ -35,6 +34,12 @@ def local_driver() -> Iterator[tuple[Driver, Events]]:
     finally:
         driver.close()
         driver.wait()
+
+
+def hear_signals(put: Callable[[int], None]) -> None:
+    """From now on the numbers of Ctrl-C and SIGTERM are put where this says; they interrupt nothing."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda received, _: put(received))
 
 
 def _follow_maker(life: int, events: Events) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from flashscope.app.commands.messages import say_csv, say_json
 from flashscope.app.commands.printed.against import print_against
+from flashscope.app.commands.printed.cuts import print_landscape
 from flashscope.app.commands.printed.table import print_session, print_why
 from flashscope.app.words.provenance import of_session
 from flashscope.kernels.workload.errors import InputError
@@ -12,9 +13,15 @@ from flashscope.profiles.store import load
 
 
 def run(
-    file: Path, *, as_json: bool, as_csv: bool, against: tuple[str, ...] | None, why: bool = False
+    file: Path,
+    *,
+    as_json: bool,
+    as_csv: bool,
+    against: tuple[str, ...] | None,
+    why: bool = False,
+    cuts: bool = False,
 ) -> int:
-    """Print the session as a table, as ratios to some kernels, as reasons, as CSV or as one JSON document."""
+    """Print the session as a table, ratios, reasons, landscapes of cuts, CSV or one JSON document."""
     session = load(file)
     if as_json:
         say_json(to_json(session, str(file), of_session(session, "saved").badge))
@@ -28,6 +35,11 @@ def run(
         print_against(session, against)
     elif why:
         print_why(session)
+    elif cuts:
+        if not session.landscapes:
+            raise InputError(f"{file} holds no landscapes of cuts; the command cuts makes some")
+        for landscape in session.landscapes:
+            print_landscape(landscape)
     else:
         print_session(session)
     return 0

@@ -9,7 +9,7 @@ from flashscope.profiles.store import SUFFIX, SessionFileError
 BUNDLED = ASSETS / "sessions"
 # The lesson, the ladder beside libraries, all that is counted; few query rows, few tiles, gradients;
 # the libraries on another GPU, and FlashAttention-3's own build there; rates of its caches; traces of timed
-# kernels; timelines; stalls.
+# kernels; timelines; stalls; cuts side by side.
 NAMES = {
     "h200-standard-flash2": "H200 standard and flash2",
     "h200-peers": "H200 beside libraries",
@@ -23,10 +23,12 @@ NAMES = {
     "h100-inside": "H100 inside flash2 and flash3",
     "h100-stalls": "H100 stalls of flash2 and flash3",
     "cpu-timelines": "CPU timelines of flash1 and flash2",
+    "h100-cuts": "H100 cuts of flash2 and flash3",
 }
-COUNTED, INSIDE, CLOCKED, STALLED = "h200-traffic", "h100-inside", "cpu-timelines", "h100-stalls"
+COUNTED, INSIDE, CLOCKED = "h200-traffic", "h100-inside", "cpu-timelines"
+STALLED, CUTS = "h100-stalls", "h100-cuts"
 # For one view each, which leads to it, or like another one, and in the Library alone.
-SPECIAL = {"h100-caches", INSIDE, CLOCKED, STALLED, "h100-flash-attn-3"}
+SPECIAL = {"h100-caches", INSIDE, CLOCKED, STALLED, CUTS, "h100-flash-attn-3"}
 BACKWARD, DECODING = "h200-backward", "h200-decode"
 # In problems.
 ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers", "h100-flash-attn-3"}
@@ -65,6 +67,11 @@ def stalls_recording() -> Path | None:
 def stalls_title() -> str:
     """What that recording is called; empty: this copy has none."""
     return NAMES[STALLED] if stalls_recording() is not None else ""
+
+
+def cuts_recording() -> Path | None:
+    """The bundled recording that has landscapes of cuts."""
+    return next((path for path in bundled_sessions() if path.stem == CUTS), None)
 
 
 def counted_recording() -> Path | None:

@@ -1,6 +1,6 @@
 """Has cuts compiled or timed in the background, and tells of each as it comes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -16,7 +16,7 @@ class Working(Protocol):
         """Do nothing any more, at once."""
 
 
-MakeCompiler = Callable[[CutRequest, Callable[[CutAnswer], None]], Working]
+MakeCompiler = Callable[[Sequence[CutRequest], Callable[[CutAnswer], None]], Working]
 
 
 class CutWork(QObject):
@@ -54,7 +54,7 @@ class CutWork(QObject):
         """Do this in place of what is being done."""
         self._end()
         self.asked = asked
-        self._compiler = self.make(asked, lambda answer: self._heard.emit(asked, answer))
+        self._compiler = self.make((asked,), lambda answer: self._heard.emit(asked, answer))
         self.changed.emit()
 
     def cancel(self) -> None:

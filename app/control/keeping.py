@@ -1,9 +1,8 @@
-"""Traces, timelines and stall profiles that were recorded here, and are kept in the session on show."""
+"""What was recorded here beside sweeps, such as traces, and is kept in the session on show."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -11,9 +10,6 @@ from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.edits import Edits, FileEdit
 from flashscope.app.control.on_show import OnShow
 from flashscope.app.control.steps import check_changeable
-from flashscope.kernels.workload.stalls import StallProfile
-from flashscope.kernels.workload.timeline import StageTimeline
-from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store.blobs.places import PLACES, Keepable
 from flashscope.profiles.store.keeping import drop, keep
@@ -23,7 +19,7 @@ class Keeping(QObject):
     """Writes into the session on show what is recorded in it from then on.
 
     Signals:
-        kept: The session on show has other traces, timelines or stall profiles now.
+        kept: The session on show has other traces, timelines, stall profiles or landscapes now.
 
     Args:
         shown: What is on show; also its owner.
@@ -68,7 +64,7 @@ class Keeping(QObject):
 
 @dataclass
 class KeptValue:
-    """A trace, timeline or stall profile in a session's file.
+    """A trace, timeline, stall profile or landscape in a session's file.
 
     Attributes:
         path: The file.
@@ -94,17 +90,6 @@ class KeptValue:
 
     def show_in(self, session: Session) -> None:
         """Let a session that was read from the file have it, or have it no more."""
-        there = _there(session, self.value)
+        there: list[Keepable] = getattr(session, PLACES[type(self.value)].held)
         others = [one for one in there if one is not self.value]
         there[:] = [*others, self.value] if self.number else others
-
-
-def _there(session: Session, value: Keepable) -> list[Any]:
-    """Those of a value's kind in a session."""
-    match value:
-        case Trace():
-            return session.traces
-        case StageTimeline():
-            return session.timelines
-        case StallProfile():
-            return session.stalls

@@ -1,4 +1,4 @@
-"""Cuts side by side: all values of one number against all keys of a tile, and what each takes."""
+"""Cuts side by side: all values of one number against those that pass by in a tile, and what each takes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,12 @@ from msgspec.structs import replace
 from flashscope.app.figures.cut_times import RoundTimes
 from flashscope.app.words.cuts import cell_tip
 from flashscope.app.words.units import bytes_short, digits, share_text, traffic_text
-from flashscope.kernels.cuda.design.cut import KNOBS, Knob
 from flashscope.kernels.cuda.design.estimate import Estimate, estimate
+from flashscope.kernels.cuda.design.knobs import KNOBS, Knob, inner
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
 
-KEYS = "block_k"
 SPILLS = "▾"
 
 
@@ -51,12 +50,14 @@ class CutCell(NamedTuple):
     Attributes:
         found: What it takes, by the compiler's registers where it has been compiled.
         compiled: What the compiler made of it; None: it was not asked.
-        times: How long it took on this machine.
+        times: How long it took, on this machine or as it was recorded.
+        beside: How long it took in what that is compared with.
     """
 
     found: Estimate
     compiled: CompiledCut | None = None
     times: RoundTimes = RoundTimes()
+    beside: RoundTimes = RoundTimes()
 
     @property
     def cut(self) -> Cut:
@@ -66,8 +67,15 @@ class CutCell(NamedTuple):
     @property
     def refused(self) -> tuple[str, ...]:
         """Why it does not run, each in a sentence; none: nothing refuses it."""
+        if self.times.ms:
+            return ()
         failure = self.compiled.failure if self.compiled else ""
         return self.found.refused or tuple(filter(None, (failure, self.times.failure)))
+
+    @property
+    def by_formula(self) -> tuple[str, ...]:
+        """Those of these reasons that are known before anybody tries."""
+        return self.found.refused
 
     @property
     def spills(self) -> bool:
@@ -82,7 +90,8 @@ class CutCell(NamedTuple):
     @property
     def tip(self) -> str:
         """What its cut takes, or why it does not run."""
-        return "\n".join((cell_tip(self.found, self.refused, self.compiled), *self.times.told))
+        told = (f"compared: {one}" for one in self.beside.told)
+        return "\n".join((cell_tip(self.found, self.refused, self.compiled), *self.times.told, *told))
 
 
 @dataclass(frozen=True)
@@ -91,7 +100,7 @@ class CutGrid(Generic[C]):
 
     Attributes:
         rows: The number whose values the rows have.
-        cells: A row for each of its values, with a cell for each number of keys.
+        cells: A row for each of its values, with a cell for each number of keys, or queries, that pass by.
     """
 
     rows: Knob
@@ -149,6 +158,11 @@ def _runtime(cell: CutCell) -> float | None:
     return median(cell.times.ms) if cell.times.ms else None
 
 
+def _ratio(cell: CutCell) -> float | None:
+    both = cell.times.ms and cell.beside.ms
+    return median(cell.times.ms) / median(cell.beside.ms) if both else None
+
+
 QUANTITIES: Sequence[CutQuantity[CutCell]] = (
     CutQuantity("warps", "warps an SM", lambda one: one.found.occupancy.warps, "{:.0f}".format),
     CutQuantity("shared", "shared memory", lambda one: one.found.shared_bytes, bytes_short),
@@ -158,12 +172,13 @@ QUANTITIES: Sequence[CutQuantity[CutCell]] = (
     CutQuantity("registers", "registers (compiled)", _registers, "{:.0f}".format),
     CutQuantity("spilled", "bytes spilled (compiled)", _spilled, "{:.0f}".format),
     CutQuantity("runtime", "runtime, ms (measured)", _runtime, digits, True),
+    CutQuantity("ratio", "runtime over the compared (measured)", _ratio, digits, True),
 )
 
 
 def row_knobs(cut: Cut) -> Sequence[Knob]:
     """The numbers that the rows of a grid can have."""
-    return [knob for knob in KNOBS[cut.kernel] if knob.name != KEYS]
+    return [knob for knob in KNOBS[cut.kernel] if knob != inner(cut.kernel)]
 
 
 class Known(NamedTuple):
@@ -172,14 +187,16 @@ class Known(NamedTuple):
     Attributes:
         compiled: What the compiler made of those it was asked for.
         times: How long those took that were timed.
+        beside: How long those took in what that is compared with.
     """
 
     compiled: Mapping[Cut, CompiledCut] = MappingProxyType({})
     times: Mapping[Cut, RoundTimes] = MappingProxyType({})
+    beside: Mapping[Cut, RoundTimes] = MappingProxyType({})
 
 
 def cut_grid(cut: Cut, rows: Knob, problem: Problem, card: GpuCard, known: Known) -> CutGrid[CutCell]:
-    """All cuts that differ from one in its keys and in another number.
+    """All cuts that differ from one in what passes by, keys or queries, and in another number.
 
     Args:
         cut: What they have in common.
@@ -188,13 +205,13 @@ def cut_grid(cut: Cut, rows: Knob, problem: Problem, card: GpuCard, known: Known
         card: The GPU.
         known: What is known of some of them.
     """
-    keys = next(knob for knob in KNOBS[cut.kernel] if knob.name == KEYS)
+    passing = inner(cut.kernel)
     return CutGrid(
         rows,
         tuple(
             tuple(
-                cell_of(replace(cut, **{rows.name: value, KEYS: of_keys}), problem, card, known)
-                for of_keys in keys.values
+                cell_of(replace(cut, **{rows.name: value, passing.name: other}), problem, card, known)
+                for other in passing.values
             )
             for value in rows.values
         ),
@@ -205,4 +222,5 @@ def cell_of(cut: Cut, problem: Problem, card: GpuCard, known: Known) -> CutCell:
     """One cut, by the compiler's registers where it was compiled."""
     found = known.compiled.get(cut)
     registers = found.registers if found and not found.failure else None
-    return CutCell(estimate(cut, problem, card, registers), found, known.times.get(cut, RoundTimes()))
+    times, beside = (of.get(cut, RoundTimes()) for of in (known.times, known.beside))
+    return CutCell(estimate(cut, problem, card, registers), found, times, beside)

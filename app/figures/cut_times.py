@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from statistics import median, quantiles
 from typing import NamedTuple
 
+from flashscope.app.words.landscapes import fresh_words
 from flashscope.app.words.units import digits, ms_text
 from flashscope.kernels.workload.cut import Cut
+from flashscope.profiles.results.model.fresh_rounds import FreshRounds
 from flashscope.profiles.wire.cuts import CutTimes
 
 ANEW = "◆"
@@ -47,12 +49,6 @@ class RoundTimes(NamedTuple):
         return ANEW if self.anew else ""
 
 
-def finalists(times: Mapping[Cut, RoundTimes]) -> list[tuple[Cut, tuple[float, ...]]]:
-    """Those that were timed anew with these times, the fastest first."""
-    anew = [(cut, one.anew.ms) for cut, one in times.items() if one.anew and one.anew.ms]
-    return sorted(anew, key=lambda pair: median(pair[1]))
-
-
 def time_words(ms: Sequence[float]) -> str:
     """A median with its quartiles: `6.53 ms (6.50 to 6.61)`."""
     low, high = quartiles(ms)
@@ -68,17 +64,7 @@ def quartiles(ms: Sequence[float]) -> tuple[float, float]:
 
 
 def verdict(times: Mapping[Cut, RoundTimes], shipped: Cut) -> str:
-    """Which cut is fastest on fresh rounds, and by how much; empty: none was timed anew."""
-    ranked = finalists(times)
-    if not ranked:
-        return ""
-    best, best_ms = ranked[0]
-    told = f"Fastest on fresh rounds: {best.block_q} × {best.block_k}, {time_words(best_ms)}"
-    own = times.get(shipped, RoundTimes())
-    if best == shipped or own.anew is None or not own.anew.ms:
-        return f"{told}{', the shipped one' if best == shipped else ''}."
-    standard = f"the shipped {shipped.block_q} × {shipped.block_k}"
-    if quartiles(own.anew.ms)[0] <= quartiles(best_ms)[1]:
-        return f"{told}; too little to tell it from {standard}, {time_words(own.anew.ms)}."
-    ratio = median(own.anew.ms) / median(best_ms)
-    return f"{told}; {standard} takes {digits(ratio)}× as long, {time_words(own.anew.ms)}."
+    """Which cut is fastest on fresh rounds, and how far the shipped one is from it; empty: none was."""
+    anew = {cut: one.anew.ms for cut, one in times.items() if one.anew}
+    fresh = FreshRounds.of(anew, shipped)
+    return fresh_words(fresh, shipped, {cut: time_words(ms) for cut, ms in anew.items() if ms})

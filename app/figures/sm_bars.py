@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from flashscope.kernels.cuda.design.estimate import Estimate
+from flashscope.kernels.cuda.design.estimate import Estimate, Part
 from flashscope.kernels.cuda.design.limits import REGISTERS, limits_of
 from flashscope.kernels.cuda.design.occupancy import WARP, Demand, SmLimit, registers_of_block
 from flashscope.kernels.cuda.design.refusals import kib_text
@@ -12,27 +12,13 @@ from flashscope.kernels.cuda.reading.cards import GpuCard
 RESERVED = "reserved"
 
 
-class BarPart(NamedTuple):
-    """A tenant of a bar.
-
-    Attributes:
-        name: What it is.
-        size: In the unit of its bar, of all stages.
-        stages: Tiles of it that lie there at once.
-    """
-
-    name: str
-    size: int
-    stages: int = 1
-
-
 class SmBar(NamedTuple):
     """What an SM has of one thing, and what blocks take of it.
 
     Attributes:
         limit: What it is a limit of.
         capacity: As much as there is.
-        block: What one block takes, part by part.
+        block: What one block takes, part by part, in the unit of the bar.
         blocks: Blocks that are there at once; 0: not one fits.
         fits: Whether there is enough of this for one block.
         told: How much is taken of how much, in words.
@@ -41,7 +27,7 @@ class SmBar(NamedTuple):
 
     limit: SmLimit
     capacity: int
-    block: tuple[BarPart, ...]
+    block: tuple[Part, ...]
     blocks: int
     fits: bool
     told: str
@@ -66,14 +52,13 @@ class SmBar(NamedTuple):
 def sm_bars(found: Estimate, card: GpuCard) -> tuple[SmBar, ...]:
     """The bars of a cut on a card."""
     limits = limits_of(card)
-    parts = tuple(BarPart(part.name, part.nbytes, part.stages) for part in found.parts)
-    reserved = (BarPart(RESERVED, limits.reserved_bytes),) if limits.reserved_bytes else ()
+    reserved = (Part(RESERVED, limits.reserved_bytes),) if limits.reserved_bytes else ()
     registers = registers_of_block(Demand(found.threads, found.registers, 0))
     warps = ceil_div(found.threads, WARP)
     return (
-        _bar(found, SmLimit.SHARED, limits.shared_bytes, (*parts, *reserved)),
-        _bar(found, SmLimit.REGISTERS, REGISTERS, (BarPart("registers", registers),)),
-        _bar(found, SmLimit.WARPS, limits.warps, (BarPart("warps", warps),)),
+        _bar(found, SmLimit.SHARED, limits.shared_bytes, (*found.parts, *reserved)),
+        _bar(found, SmLimit.REGISTERS, REGISTERS, (Part("registers", registers),)),
+        _bar(found, SmLimit.WARPS, limits.warps, (Part("warps", warps),)),
     )
 
 
@@ -89,7 +74,7 @@ def bar_words(bar: SmBar) -> str:
     return f"{bar.told} · binds" if bar.binds else bar.told
 
 
-def _bar(found: Estimate, limit: SmLimit, capacity: int, block: tuple[BarPart, ...]) -> SmBar:
+def _bar(found: Estimate, limit: SmLimit, capacity: int, block: tuple[Part, ...]) -> SmBar:
     filled = found.occupancy
     blocks, of_block = filled.blocks, sum(part.size for part in block)
     taken = max(1, blocks) * of_block

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from flashscope.app.figures.cut_grid import CutGrid, CutQuantity
 from flashscope.app.figures.cut_times import RoundTimes
+from flashscope.app.words.cuts import tile_words
 from flashscope.app.words.units import bytes_short, bytes_text, digits
 from flashscope.kernels.catalogue.workspace import CPU_BLOCK_K, CPU_BLOCK_Q, flash2_in_tiles
-from flashscope.kernels.cuda.design.cut import KNOBS
+from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
 
@@ -31,6 +32,11 @@ class TileCell(NamedTuple):
     times: RoundTimes
 
     @property
+    def by_formula(self) -> tuple[str, ...]:
+        """Those of these reasons that are known before anybody tries."""
+        return () if self.times.failure else self.refused
+
+    @property
     def mark(self) -> str:
         """That it was measured anew."""
         return self.times.mark
@@ -38,7 +44,7 @@ class TileCell(NamedTuple):
     @property
     def tip(self) -> str:
         """What it holds and how long it took, or why it does not run."""
-        title = f"{self.cut.block_q} × {self.cut.block_k}"
+        title = tile_words(self.cut)
         if self.refused:
             return "\n".join((title, *self.refused))
         return "\n".join((f"{title}: a tile holds {bytes_text(self.nbytes)}", *self.times.told))
@@ -69,7 +75,8 @@ def tile_cell(cut: Cut, problem: Problem, times: Mapping[Cut, RoundTimes]) -> Ti
     """One tile."""
     nbytes = sum(buffer.nbytes for buffer in flash2_in_tiles(problem, cut.block_q, cut.block_k))
     of_cut = times.get(cut, RoundTimes())
-    return TileCell(cut, nbytes, (*_too_large(cut, problem), *filter(None, (of_cut.failure,))), of_cut)
+    refused = () if of_cut.ms else (*_too_large(cut, problem), *filter(None, (of_cut.failure,)))
+    return TileCell(cut, nbytes, refused, of_cut)
 
 
 def left(grid: CutGrid[TileCell]) -> list[Cut]:

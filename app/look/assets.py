@@ -12,7 +12,7 @@ USED = (
     *(f"fonts/{name}" for name in ("DejaVuSansMono.ttf", "Inter-Regular.otf", "Inter-SemiBold.otf")),
     *(f"marks/{mark}-{of}.svg" for mark in ("check", "down", "up") for of in ("contrast", "dark", "light")),
     "sessions/cpu-timelines.flashscope",
-    *(f"sessions/h100-{name}.flashscope" for name in ("caches", "flash-attn-3", "inside", "peers")),
+    *(f"sessions/h100-{name}.flashscope" for name in ("caches", "cuts", "flash-attn-3", "inside", "peers")),
     *(f"sessions/h200-{name}.flashscope" for name in RECORDINGS),
     *(f"stories/{name}.toml" for name in STORIES),
 )

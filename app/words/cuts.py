@@ -33,12 +33,25 @@ class CutRow(NamedTuple):
 
 def cut_words(cut: Cut) -> str:
     """A cut in a few words: `128 × 64, 4 warps of 2 fragments, 2 blocks an SM`."""
-    tile = f"{cut.block_q} × {cut.block_k}"
-    blocks = f"{_count(cut.residents, 'block')} an SM"
-    if cut.kernel == "flash2":
-        return f"{tile}, {_count(cut.groups, 'warp')} of {_count(cut.subtiles, 'fragment')}, {blocks}"
-    stages = f"{_count(cut.stages, 'stage')} of K and V, {cut.q_stages} of Q"
-    return f"{tile}, {_count(cut.groups, 'warpgroup')}, {stages}, {blocks}"
+    tile, blocks = tile_words(cut), f"{_count(cut.residents, 'block')} an SM"
+    stages = f"{_count(cut.stages, 'stage')} of K and V"
+    match cut.kernel:
+        case "flash2":
+            return f"{tile}, {_count(cut.groups, 'warp')} of {_count(cut.subtiles, 'fragment')}, {blocks}"
+        case "flash2 backward":
+            groups = f"{_count(cut.groups, 'group')} of {_count(cut.columns, 'warp')}"
+            return f"{tile}, {groups} with {_count(cut.subtiles, 'fragment')}, {blocks}"
+        case "flash3 backward":
+            return f"{tile}, {stages}"
+        case "numpy":
+            return tile
+        case _:
+            return f"{tile}, {_count(cut.groups, 'warpgroup')}, {stages}, {cut.q_stages} of Q, {blocks}"
+
+
+def tile_words(cut: Cut) -> str:
+    """Query rows and keys of a tile: `128 × 64`."""
+    return f"{cut.block_q} × {cut.keys}"
 
 
 def problem_line(problem: Problem) -> str:
@@ -102,7 +115,7 @@ def rows(
         _row(
             "tile, Br × Bc",
             both,
-            lambda e: f"{e.cut.block_q} × {e.cut.block_k}",
+            lambda e: tile_words(e.cut),
             "Query rows, keys",
         ),
         _row("threads", both, lambda e: f"{e.threads}", "Threads of a block, the producer's among them"),
@@ -127,7 +140,7 @@ def rows(
         _row(
             "shared traffic",
             both,
-            lambda e: traffic_text(e.tile_bytes),
+            lambda e: NOT_KNOWN if e.tile_bytes is None else traffic_text(e.tile_bytes),
             "What they move there, by formula",
         ),
     )

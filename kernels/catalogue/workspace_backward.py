@@ -78,6 +78,12 @@ def flash3_tile_q(problem: Problem) -> int:
 
 
 def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
+    """What flash3 holds with its own tiles of queries, on CUDA alone."""
+    del backend
+    return flash3_in_tiles(problem, flash3_tile_q(problem))
+
+
+def flash3_in_tiles(problem: Problem, tile_q: int) -> tuple[Buffer, ...]:
     """The next key tile to draw; in whole tiles of queries LSE and delta, and sums of dQ in float32.
 
     If it is deterministic, also how many key tiles have added to each part of a tile's sums; if sums are
@@ -85,8 +91,7 @@ def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     most. Of a block mask also its tables: tiles of keys, those of queries that see each, and the mask in
     bits.
     """
-    del backend
-    tile_q, tiles = flash3_tile_q(problem), _flash3_tiles(problem)
+    tiles = (problem.batch, problem.heads, -(-problem.seqlen_q // tile_q))
     parts = max(2, problem.head_dim // FLASH3_PART)
     added = (Buffer(ADDED, (*tiles, parts), "int32"),) if problem.deterministic else ()
     zeroed = (Buffer(ZEROED, (*tiles[:2], 2), "int32"),) if flash3_zeroes_ahead(problem) else ()
@@ -96,7 +101,7 @@ def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
         Buffer(DQ_SUMS, (*tiles, tile_q, problem.head_dim), "float32"),
         *added,
         *zeroed,
-        *_flash3_tables(problem),
+        *_flash3_tables(problem, tiles[2]),
     )
 
 
@@ -107,17 +112,13 @@ def flash3_zeroes_ahead(problem: Problem) -> bool:
     return problem.head_dim <= widest and not masked and not problem.deterministic
 
 
-def _flash3_tiles(problem: Problem) -> tuple[int, int, int]:
-    return (problem.batch, problem.heads, -(-problem.seqlen_q // flash3_tile_q(problem)))
-
-
-def _flash3_tables(problem: Problem) -> tuple[Buffer, ...]:
+def _flash3_tables(problem: Problem, tiles_q: int) -> tuple[Buffer, ...]:
     if problem.block_mask is None:
         return ()
     keys = -(-problem.seqlen_k // FLASH3_KEYS)
     return (
         Buffer(workspace.KEY_TILES, (keys, 2), "int32"),
-        Buffer(workspace.QUERY_TILES, (keys, _flash3_tiles(problem)[2], 2), "int32"),
+        Buffer(workspace.QUERY_TILES, (keys, tiles_q, 2), "int32"),
         Buffer(KEPT_QUERIES, (problem.block_mask.shape[1], -(-problem.seqlen_q // FLASH3_WORD)), "int32"),
     )
 

@@ -94,14 +94,29 @@ def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
     return bind(spec, problem, saved, program)
 
 
-def program(problem: Problem, target: Target) -> Program:
-    """Source, defines and the three launches for a problem on a target, with the first cuts that fit it."""
+def key_cut(problem: Problem, target: Target) -> KeyTiling:
+    """How a block that owns keys is cut: the first cut that fits.
+
+    Raises:
+        InputError: None suits the block mask.
+    """
     cuts = suitable("flash2", problem, CUTS, lambda cut: TileSize(cut.queries, cut.keys))
-    cut = choose_fitting(
+    return choose_fitting(
         [cut for cut in cuts if not spills(problem, cut, target)],
         lambda cut: cut.blocks * shared_bytes(problem, cut),
         target.shared_memory,
     )
+
+
+def program(problem: Problem, target: Target, cut: KeyTiling | None = None) -> Program:
+    """Source, defines and the three launches for a problem on a target.
+
+    Args:
+        problem: What is computed.
+        target: The GPU.
+        cut: How a block that owns keys is cut; None: as is best.
+    """
+    cut = cut or key_cut(problem, target)
     query_cut = choose_fitting(
         suitable("flash2", problem, ROW_CUTS, lambda cut: TileSize(cut.outer, cut.inner)),
         lambda cut: query_shared_bytes(problem, cut),

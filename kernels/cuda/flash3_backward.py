@@ -58,6 +58,33 @@ MANY_TILES, FEW_STEPS, FEW_TURNED_STEPS = 15, 16, 64
 """From so many tiles an SM on blocks that stay win; at head dim 128 if steps are so few, or alike (H200)."""
 
 
+class QueryTiling(NamedTuple):
+    """How a tile of queries passes by, up to head dim 128.
+
+    Attributes:
+        rows: Queries of a tile.
+        key_stages: Tiles of K, and of V, in shared memory.
+    """
+
+    rows: int
+    key_stages: int
+
+    @property
+    def turned(self) -> bool:
+        """Whether dQ is computed turned over, columns by rows: rows are no multiple of those of a product."""
+        return self.rows % PRODUCT_ROWS > 0
+
+    @classmethod
+    def of(cls, rows: int) -> "QueryTiling":
+        """With the stages of keys that the source has by itself: as many as fit at head dim 128."""
+        return cls(rows, 1 if rows % PRODUCT_ROWS else STAGES)
+
+    @property
+    def row_threads(self) -> int:
+        """Threads of a block of the first launch and the last: whole rows each time, and 8 threads a row."""
+        return 4 * self.rows if self.turned else 256
+
+
 class ZeroedAhead(NamedTuple):
     """What the launches are given of sums of dQ that the main one zeroes; nothing if the first does it all.
 
@@ -79,13 +106,24 @@ def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
     return bind(spec, problem, saved, program)
 
 
-def program(problem: Problem, target: Target) -> Program:
+def query_cut(problem: Problem) -> QueryTiling:
+    """How tiles of queries pass by where nothing else is asked for."""
+    return QueryTiling.of(flash3_tile_q(problem))
+
+
+def program(problem: Problem, target: Target, cut: QueryTiling | None = None) -> Program:
     """Source, defines and the three launches for a problem.
+
+    Args:
+        problem: What is computed.
+        target: The GPU.
+        cut: Another tile of queries than is best, up to head dim 128; the workspace goes by it, too.
 
     Raises:
         InputError: No bits describe the block mask.
     """
-    tile_q, threads = flash3_tile_q(problem), row_threads(problem)
+    cut = cut or query_cut(problem)
+    tile_q, threads = cut.rows, cut.row_threads
     heads, tiles_q = problem.batch * problem.heads, ceil_div(problem.seqlen_q, tile_q)
     scale, rows = np.float32(problem.softmax_scale), (np.int32(tiles_q), np.int32(problem.seqlen_q))
     added = (ADDED,) if problem.deterministic else ()
@@ -111,35 +149,39 @@ def program(problem: Problem, target: Target) -> Program:
         ),
         _pairs(problem)
         if wide
-        else _draws(problem, target, ahead, Struct((*tables, *added, *ahead.counters))),
+        else _draws(problem, target, cut, ahead, Struct((*tables, *added, *ahead.counters))),
         KernelLaunch(
             "flash3_backward_finish",
             grid=heads * tiles_q,
             arguments=(DQ_SUMS, "dq", *rows, scale),
             threads=threads,
-            shared_bytes=turned_bytes(problem),
+            shared_bytes=turned_bytes(problem, cut),
             pdl=True,
         ),
     )
     source = "flash3_backward_wide.cu" if wide else "flash3_backward.cu"
     own = {"TILE_Q": tile_q, "DETERMINISTIC": int(problem.deterministic)}
+    if cut != QueryTiling.of(tile_q):
+        own["STAGES_OF_KEYS"] = cut.key_stages
     defines = {**defines_of(problem), **mask_defines(problem), **own}
     return Program(source, defines, launches, tables, arch_suffix="a")
 
 
-def _draws(problem: Problem, target: Target, ahead: ZeroedAhead, special: Struct) -> KernelLaunch:
+def _draws(
+    problem: Problem, target: Target, cut: QueryTiling, ahead: ZeroedAhead, special: Struct
+) -> KernelLaunch:
     """The main launch up to head dim 128: blocks that draw tiles of 128 keys."""
     tiles = _key_tiles(problem)
     return KernelLaunch(
         "flash3_backward",
-        grid=grid_blocks(problem, tiles, target.multiprocessors or tiles),
+        grid=grid_blocks(problem, cut, tiles, target.multiprocessors or tiles),
         arguments=(
-            *_boxes(flash3_tile_q(problem), KEYS),
+            *_boxes(cut.rows, KEYS),
             *(ROW_STATES, DQ_SUMS, "dk", "dv", TILE_COUNTER),
             *(*_numbers(problem), ahead.shares, ahead.together, special),
         ),
         threads=THREADS,
-        shared_bytes=shared_bytes(problem),
+        shared_bytes=shared_bytes(problem, cut),
         pdl=True,
     )
 
@@ -175,31 +217,19 @@ def _numbers(problem: Problem) -> tuple[Any, ...]:
     return (*heads, together, *lengths, np.float32(problem.softmax_scale))
 
 
-def turned(problem: Problem) -> bool:
-    """Whether dQ is computed turned over, columns by rows: its rows are no multiple of those of a product."""
-    return flash3_tile_q(problem) % PRODUCT_ROWS > 0
-
-
-def turned_bytes(problem: Problem) -> int:
+def turned_bytes(problem: Problem, cut: QueryTiling) -> int:
     """Shared memory of a block of the last launch: a tile of dQ, if it is turned over there."""
     row = problem.head_dim * problem.itemsize + TURNED_GAP_BYTES
-    return flash3_tile_q(problem) * row if turned(problem) else 0
+    return cut.rows * row if cut.turned else 0
 
 
-def row_threads(problem: Problem) -> int:
-    """Threads of a block of the first launch and the last: whole rows each time, and 8 threads a row."""
-    return 320 if turned(problem) else 256
-
-
-def shared_bytes(problem: Problem) -> int:
+def shared_bytes(problem: Problem, cut: QueryTiling) -> int:
     """Shared memory of a block: K and V, stages of Q, dO, rows' states and dS, barriers, alignment."""
-    tile_q = flash3_tile_q(problem)
-    key_stages = 1 if turned(problem) else STAGES
-    tiles = tile_bytes(2 * key_stages * KEYS + 2 * STAGES * tile_q, problem.head_dim)
-    weights = 2 * KEYS * tile_q * problem.itemsize
+    tiles = tile_bytes(2 * cut.key_stages * KEYS + 2 * STAGES * cut.rows, problem.head_dim)
+    weights = 2 * KEYS * cut.rows * problem.itemsize
     more = TURN_BYTES * problem.deterministic + ZERO_BYTES * flash3_zeroes_ahead(problem)
     more += LATE_BYTES * drawn_late(problem)
-    return tiles + weights + STAGES * tile_q * 8 + BARRIER_BYTES + more + SHARED_ALIGNMENT
+    return tiles + weights + STAGES * cut.rows * 8 + BARRIER_BYTES + more + SHARED_ALIGNMENT
 
 
 def wide_shared_bytes(problem: Problem) -> int:
@@ -212,7 +242,7 @@ def wide_shared_bytes(problem: Problem) -> int:
     return tiles + pair + q_tiles * tile_q * 8 + BARRIER_BYTES + more + SHARED_ALIGNMENT
 
 
-def grid_blocks(problem: Problem, tiles: int, multiprocessors: int) -> int:
+def grid_blocks(problem: Problem, cut: QueryTiling, tiles: int, multiprocessors: int) -> int:
     """One a multiprocessor, which then draws further tiles of keys; or one a tile.
 
     Where tiles are not drawn late, a block that stays draws its next one as it begins one, so that few or
@@ -221,9 +251,9 @@ def grid_blocks(problem: Problem, tiles: int, multiprocessors: int) -> int:
     """
     if drawn_late(problem):
         return min(multiprocessors, tiles)
-    steps = problem.heads // problem.key_heads * ceil_div(problem.seqlen_q, flash3_tile_q(problem))
-    few = steps <= (FEW_TURNED_STEPS if turned(problem) else FEW_STEPS)
-    alike = turned(problem) and not _unlike(problem) and problem.window is None
+    steps = problem.heads // problem.key_heads * ceil_div(problem.seqlen_q, cut.rows)
+    few = steps <= (FEW_TURNED_STEPS if cut.turned else FEW_STEPS)
+    alike = cut.turned and not _unlike(problem) and problem.window is None
     stay = tiles >= MANY_TILES * multiprocessors and (problem.head_dim <= NARROW_HEAD or few or alike)
     waits = problem.deterministic and (_unlike(problem) or problem.window is not None)
     return multiprocessors if stay and not waits else tiles

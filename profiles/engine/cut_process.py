@@ -2,7 +2,7 @@
 
 import subprocess
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Thread
 
@@ -20,11 +20,12 @@ class CutProcess:
     """One process that does what is asked, and the thread that hears it.
 
     Args:
-        asked: What it does.
-        told: Takes every answer, on that thread; the last one is CutsEnded, unless it was ended.
+        asked: What it does, one after the other.
+        told: Takes every answer, on that thread; each request ends with CutsEnded. Where the process ends
+            before it is through, one more says so, unless it was ended.
     """
 
-    def __init__(self, asked: CutRequest, told: Callable[[CutAnswer], None]) -> None:
+    def __init__(self, asked: Sequence[CutRequest], told: Callable[[CutAnswer], None]) -> None:
         self._told = told
         self._ended = False
         self._process = subprocess.Popen(
@@ -34,7 +35,7 @@ class CutProcess:
             stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C in the terminal is the window's
         )
-        self._thread = Thread(target=self._hear, args=(encode_line(asked),), name="cuts")
+        self._thread = Thread(target=self._hear, args=(asked,), name="cuts")
         self._thread.start()
 
     def end(self) -> None:
@@ -43,12 +44,12 @@ class CutProcess:
         self._process.kill()
         self._thread.join()
 
-    def _hear(self, asked: bytes) -> None:
-        process, printed, last = self._process, deque[str](maxlen=KEPT_LINES), False
+    def _hear(self, asked: Sequence[CutRequest]) -> None:
+        process, printed, left = self._process, deque[str](maxlen=KEPT_LINES), len(asked)
         assert process.stdin is not None  # noqa: S101 - both are pipes
         assert process.stdout is not None  # noqa: S101 - as above
         with suppress(OSError):  # it is gone already
-            process.stdin.write(asked)
+            process.stdin.write(b"".join(encode_line(one) + b"\n" for one in asked))
         with suppress(OSError):
             process.stdin.close()
         with process.stdout:
@@ -58,10 +59,10 @@ class CutProcess:
                 except msgspec.DecodeError:
                     printed.append(line.decode(errors="replace").rstrip())
                     continue
-                last = isinstance(answer, CutsEnded)
+                left -= isinstance(answer, CutsEnded)
                 self._tell(answer)
         process.wait()
-        if not last:
+        if left:
             self._tell(CutsEnded(reason=CUT_OFF, detail="\n".join(printed)))
 
     def _tell(self, answer: CutAnswer) -> None:

@@ -26,7 +26,7 @@ class CorruptFileError(SessionFileError):
 
 
 class AlteredFileError(CorruptFileError):
-    """Some of a file's readings, traces or timelines are not what was recorded; the others can be used."""
+    """Some of a file's rows, readings for one, are not what was recorded; the others can be used."""
 
 
 class EmptyFileError(SessionFileError):

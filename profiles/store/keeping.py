@@ -1,4 +1,4 @@
-"""What a user keeps in a session after it was measured and takes out again: traces, timelines, stalls."""
+"""What a user keeps in a session after it was measured and takes out again, such as traces and timelines."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from flashscope.profiles.store.sealed_rows import seal_batches
 
 
 def keep(path: Path, value: Keepable, meant: str) -> int:
-    """Write a trace, a timeline or a stall profile into a session behind others; returns its number there.
+    """Write what is one value into a session, behind others of its kind; returns its number there.
 
     Args:
         path: The session's file.
@@ -22,8 +22,9 @@ def keep(path: Path, value: Keepable, meant: str) -> int:
         ReplacedFileError: The file holds another session; nothing is written.
         SessionFileError: It has as many as it may, the value is too large, or the file cannot be written.
     """
-    noun, table, column, most, encode, _ = PLACES[type(value)]
-    blob = encode(value)
+    place = PLACES[type(value)]
+    noun, table, column, most = place.noun, place.table, place.column, place.most
+    blob = place.encode(value)
     if len(blob) > MAX_VALUE_BYTES:
         raise SessionFileError(f"The {noun} takes {len(blob) >> 20} MiB; no session file holds so much.")
     with editing(path) as connection:
@@ -39,7 +40,7 @@ def keep(path: Path, value: Keepable, meant: str) -> int:
 
 
 def drop(path: Path, kind: type[Keepable], number: int, meant: str) -> None:
-    """Take a trace, a timeline or a stall profile out of a session again.
+    """Take what is one value out of a session again.
 
     Raises:
         ReplacedFileError: The file holds another session; nothing is written.

@@ -1,7 +1,7 @@
 """From a checked file to a Session; every value in it is validated before it is believed."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
@@ -31,7 +32,7 @@ from flashscope.profiles.store.words import Field, UserWords, read_bookmarks, re
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import Reading, TelemetryStarted
 
-KeptKind = TypeVar("KeptKind", Trace, StageTimeline, StallProfile)
+KeptKind = TypeVar("KeptKind", Trace, StageTimeline, StallProfile, CutLandscape)
 BATCH = 1000  # readings: about two milliseconds of work
 
 
@@ -66,6 +67,7 @@ def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
         session.traces = _kept(connection, Trace, lost)
         session.timelines = _kept(connection, StageTimeline, lost)
         session.stalls = _kept(connection, StallProfile, lost)
+        session.landscapes = _kept(connection, CutLandscape, lost)
         session.ceilings, lost["ceiling"] = _ceilings(connection)
         if session.in_flight and not being_written(path):
             session.interrupt()
@@ -138,7 +140,7 @@ def read_mark(path: Path) -> tuple[SessionMark, dict[Field, UserWords]]:
 
 
 def read_session(connection: sqlite3.Connection) -> Session:
-    """Everything in the file but the readings and what is one value each, as it stands there."""
+    """Everything in the file but the readings, and what is kept as one value each, as it stands there."""
     head, plan, machine = read_head(connection)
     parts = read_parts(connection, plan)
     points = read_points(connection, plan, parts)
@@ -165,7 +167,7 @@ def read_session(connection: sqlite3.Connection) -> Session:
 class _Altered:
     """How much of a file is other than what was recorded, and was left out."""
 
-    def __init__(self, path: Path, session: Session, lost: dict[str, int]) -> None:
+    def __init__(self, path: Path, session: Session, lost: Mapping[str, int]) -> None:
         self._path, self._session, self._lost = path, session, lost
         self.readings = 0
 

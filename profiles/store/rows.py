@@ -25,6 +25,7 @@ from flashscope.profiles.store.statements import TooLargeError, cut_text, insert
 from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
+    LandscapeReady,
     PlanFinished,
     PointChecked,
     PointFailed,
@@ -125,7 +126,12 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             connection.execute(_CEILINGS, (as_json(ceilings),))
         case TelemetryStarted():
             connection.execute("UPDATE session SET telemetry = ?", (as_json(event),))
-        case TraceReady(trace=value) | TimelineReady(timeline=value) | StallsReady(profile=value):
+        case (
+            TraceReady(trace=value)
+            | TimelineReady(timeline=value)
+            | StallsReady(profile=value)
+            | LandscapeReady(landscape=value)
+        ):
             _write_recorded(connection, value)
         case PlanFinished(t_ns=t_ns, outcome=outcome):
             connection.execute("UPDATE session SET outcome = ?, ended_ns = ?", (outcome, t_ns))
@@ -173,7 +179,7 @@ def _add_remark(connection: sqlite3.Connection, point: int, remark: str) -> None
 
 
 def _write_recorded(connection: sqlite3.Connection, value: Keepable) -> None:
-    """Write a trace, a timeline or a stall profile."""
+    """Write what is one value, such as a trace."""
     place = PLACES[type(value)]
     _check_room(connection, place.table, place.most - 1)
     blob = place.encode(value)

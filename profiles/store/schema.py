@@ -27,6 +27,7 @@ MAX_ROWS = 5_000_000  # readings at 20 Hz for almost three days
 MAX_TRACES = 1_000
 MAX_TIMELINES = 200
 MAX_STALLS = 1_000
+MAX_LANDSCAPES = 1_000
 MAX_PARTS = 1_000
 
 SqlSchema = frozenset[tuple[str, str, str | None]]

@@ -24,11 +24,12 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "ceilings": ("n", "measured"),
     "timelines": ("n", "timeline"),
     "stall_profiles": ("n", "profile"),
+    "landscapes": ("n", "landscape"),
 }
 """What is digested, the place of a row in its table first; new ones come last, see `_digest`."""
-FIRST: Mapping[str, int] = {"readings": 9, "traces": 2, "ceilings": 2, "timelines": 2, "stall_profiles": 2}
+FIRST: Mapping[str, int] = {"readings": 9} | {table: 2 for table in COLUMNS if table != "readings"}
 """The columns that there were when the first digests were written."""
-MOST: Mapping[str, int] = {"readings": 1000, "traces": 1, "ceilings": 1, "timelines": 1, "stall_profiles": 1}
+MOST: Mapping[str, int] = {"readings": 1000} | {table: 1 for table in COLUMNS if table != "readings"}
 """Rows of a batch."""
 BEYOND_ALL = 1 << 63
 

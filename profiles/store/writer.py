@@ -26,6 +26,7 @@ from flashscope.profiles.store.statements import TooLargeError
 from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
+    LandscapeReady,
     PlanFinished,
     PlanResumed,
     PlanStarted,
@@ -52,6 +53,7 @@ Recorded = (
     | PointFailed
     | TelemetryStarted
     | StallsReady
+    | LandscapeReady
     | TimelineReady
     | TraceReady
     | PlanFinished

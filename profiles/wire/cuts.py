@@ -1,11 +1,15 @@
-"""What is asked of a process that compiles or times cuts, and what it answers; JSON, a line each."""
+"""What is asked of a process that compiles or times cuts, and what it answers; JSON, a line each.
+
+It does one request after the other, and ends each with `CutsEnded`.
+"""
 
 import msgspec
 
 from flashscope.kernels.workload.cut import CompiledCut, Cut
+from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend, Problem
 
-ROUNDS, FINALISTS = 7, 5
+ROUNDS, FRESH_ROUNDS, FINALISTS = 7, 21, 5
 
 
 class CutsAsked(msgspec.Struct, frozen=True, kw_only=True, tag="compile"):
@@ -32,7 +36,8 @@ class CutsToTime(msgspec.Struct, frozen=True, kw_only=True, tag="time"):
         backend: Where; one of a GPU is that of this machine.
         cuts: The cuts.
         shipped: The one that takes part in the fresh rounds however fast it was.
-        rounds: Rounds, as many again of the fresh ones.
+        rounds: First rounds.
+        fresh_rounds: Rounds of those that are run anew.
         finalists: How many are run anew.
         seed: What the orders are drawn by.
     """
@@ -42,6 +47,7 @@ class CutsToTime(msgspec.Struct, frozen=True, kw_only=True, tag="time"):
     cuts: tuple[Cut, ...]
     shipped: Cut
     rounds: int = ROUNDS
+    fresh_rounds: int = FRESH_ROUNDS
     finalists: int = FINALISTS
     seed: int = 0
 
@@ -88,13 +94,15 @@ class CutsEnded(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
         reason: Why not all of them were done, in a sentence; empty: they were.
         detail: What else is known of that.
         timer: What timed them, in words; empty: nothing was timed.
-        device: On what.
+        device: On what; None: nothing was timed.
+        build: The digest of the kernel's source, as `kernels.catalogue.sources` has it.
     """
 
     reason: str = ""
     detail: str = ""
     timer: str = ""
-    device: str = ""
+    device: Device | None = None
+    build: str = ""
 
 
 CutRequest = CutsAsked | CutsToTime

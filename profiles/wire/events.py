@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
@@ -278,6 +279,12 @@ class TimelineReady(EventBase, frozen=True, kw_only=True, tag="timeline"):
     timeline: StageTimeline
 
 
+class LandscapeReady(EventBase, frozen=True, kw_only=True, tag="landscape"):
+    """Cuts of a kernel were timed side by side."""
+
+    landscape: CutLandscape
+
+
 class LiveStarted(EventBase, frozen=True, kw_only=True, tag="live-started"):
     """A launch in slow motion begins.
 
@@ -372,6 +379,7 @@ Event = (
     | TraceReady
     | TimelineProgress
     | TimelineReady
+    | LandscapeReady
     | LiveStarted
     | LiveTiles
     | LiveEnded

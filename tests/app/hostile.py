@@ -7,8 +7,11 @@ from textwrap import fill
 
 from msgspec.structs import replace
 
+from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.landscape import CutLandscape, CutOutcome
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
@@ -17,6 +20,7 @@ from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.store import Recorder, change
 from flashscope.profiles.wire.events import (
     Event,
+    LandscapeReady,
     PlanFinished,
     PointFailed,
     PointStarted,
@@ -79,7 +83,11 @@ def hostile_events(text: str) -> list[Event]:
         else:
             hostile = replace(measured, figures=dict(figures), timer=text, note=text)
             told += ends_well(point.index, t_ns, hostile)
-    recorded = TraceReady(trace=hostile_trace(text)), TimelineReady(timeline=hostile_timeline(text))
+    recorded = (
+        TraceReady(trace=hostile_trace(text)),
+        TimelineReady(timeline=hostile_timeline(text)),
+        LandscapeReady(landscape=hostile_landscape(text)),
+    )
     return [*told, *recorded, PlanFinished(t_ns=20 * SECOND, outcome="finished")]
 
 
@@ -87,6 +95,23 @@ def hostile_timeline(text: str) -> StageTimeline:
     """A small timeline of so many rows that they scroll, whose device and lanes have hostile names."""
     timeline = made_timeline(seqlen=256, rows=200, row_kind="SM")
     return replace(timeline, device=text, source=text, build=text, lanes=(text,))
+
+
+def hostile_landscape(text: str) -> CutLandscape:
+    """Two cuts of flash2, one of which does not run for a hostile reason, from a device of a hostile name."""
+    own = Cut(kernel="flash2", groups=4, subtiles=2)
+    return CutLandscape(
+        problem=Problem(heads=16, seqlen_q=4096, seqlen_k=4096, dtype="bfloat16"),
+        rows="groups",
+        device=replace(CARDS[0].device, name=text),
+        timer=text,
+        build=text,
+        shipped=own,
+        cells=(
+            CutOutcome(cut=own, first_ms=(1.0,), anew_ms=(1.0,)),
+            CutOutcome(cut=replace(own, block_k=32), refused=(text,)),
+        ),
+    )
 
 
 def hostile_trace(text: str) -> Trace:

@@ -5,7 +5,16 @@ from typing import Any, get_args
 
 import click
 
-from flashscope.app.commands.arguments import STDOUT, new_file, option_of, reading
+from flashscope.app.commands.arguments import (
+    STDOUT,
+    cut_kernels,
+    cut_rows,
+    head_dims,
+    new_file,
+    option_of,
+    positive,
+    reading,
+)
 from flashscope.app.commands.declared.options import SESSION, command, force_option, json_option, run
 from flashscope.app.commands.together import (
     CHOSEN,
@@ -15,6 +24,8 @@ from flashscope.app.commands.together import (
     refuse_taken,
     words_of,
 )
+from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.kernels.workload.problem import PASSES
 from flashscope.kernels.workload.timeline import MOST_ROUNDS, ClockedKernel, TimelineRequest
 from flashscope.profiles.plan.presets import PRESETS
 from flashscope.profiles.plan.seqlens import parse_seqlen, parse_seqlens
@@ -230,4 +241,83 @@ def timeline(
     return run("timeline", kernels, chosen, into=into, perfetto=perfetto, **said)
 
 
-COMMANDS = (window, sweep, timeline, kernels, peers, claims, doctor, selfcheck)
+@command(
+    "cuts flash3 --head-dim 128 --causal",
+    "cuts flash2,flash3 --pass both --head-dim 64,128 --out cuts.flashscope",
+    "cuts flash2 --backend cpu --seqlen 512 --heads 1",
+)
+@click.argument("kernels", callback=reading(cut_kernels), metavar="KERNEL,...")
+@click.option(
+    "--pass",
+    "passes",
+    type=click.Choice(PASSES),
+    default="forward",
+    show_default=True,
+    help="Of the forward pass, of the backward pass, or a landscape of each",
+)
+@click.option(
+    "--backend",
+    type=click.Choice((AUTO, "cuda", "cpu")),
+    default=AUTO,
+    show_default=True,
+    help="Where; on a CPU tiles of flash2 in NumPy, forward",
+)
+@click.option(
+    "--seqlen", callback=reading(parse_seqlen), default="4k", show_default=True, metavar="N", help="N"
+)
+@click.option(
+    "--heads", callback=reading(positive), default="16", show_default=True, metavar="H", help="Heads"
+)
+@click.option(
+    "--head-dim",
+    "head_dims",
+    callback=reading(head_dims),
+    default="64,128",
+    show_default=True,
+    metavar="D,...",
+    help="Width of one head, d, a landscape each",
+)
+@click.option(
+    "--causal/--no-causal",
+    default=None,
+    help="Under a causal mask, or without; left out: a landscape of each",
+)
+@click.option(
+    "--rows",
+    callback=reading(cut_rows),
+    metavar="NUMBER,...",
+    help="What rows differ in, a landscape each: groups, subtiles, stages, q_stages, residents or columns, "
+    "where a kernel has them; columns differ in keys, or queries, of a tile; left out: the first there is",
+)
+@click.option(
+    "--out",
+    callback=reading(new_file),
+    metavar="FILE",
+    help="The session file; left out: a new one among your sessions",
+)
+@click.option(
+    "--into", type=SESSION, metavar="FILE", help="A session that takes the landscapes; left out: a new one"
+)
+@json_option
+@click.pass_context
+def cuts(
+    context: click.Context,
+    /,
+    *,
+    causal: bool | None,
+    rows: tuple[str, ...] | None,
+    out: Path | None,
+    into: Path | None,
+    as_json: bool,
+    **chosen: Any,
+) -> int:
+    """Time cuts of KERNELs side by side, the five fastest anew, beside the shipped ones; save a session."""
+    if out is not None and into is not None:
+        raise click.UsageError("--out makes a session, --into names one that is there; give one", context)
+    from flashscope.app.commands.cuts import CutChoices  # noqa: PLC0415 - as `run` imports it
+
+    choices = CutChoices(masks=(False, True) if causal is None else (causal,), rows=rows or (), **chosen)
+    return run("cuts", choices, out=out, into=into, as_json=as_json)
+
+
+COMMANDS = (window, sweep, timeline, cuts, kernels, peers, claims, doctor, selfcheck)

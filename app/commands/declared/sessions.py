@@ -42,10 +42,12 @@ from flashscope.profiles.plan.seqlens import parse_seqlen
     help="Print ratios to a kernel, or to the fastest of several; left out: every figure",
 )
 @click.option("--why", is_flag=True, help="Print what binds each point: products, bytes or exponentials")
+@click.option("--cuts", is_flag=True, help="Print its landscapes of cuts, as the command cuts does")
 @click.pass_context
 def show(context: click.Context, /, file: Path, **options: Any) -> int:
     """Print a saved session."""
-    forms = {"as_json": "--json", "as_csv": "--csv", "against": "--against", "why": "--why"}
+    flags = ("--json", "--csv", "--against", "--why", "--cuts")
+    forms = dict(zip(("as_json", "as_csv", "against", "why", "cuts"), flags, strict=True))
     asked = [flag for name, flag in forms.items() if name in given(context)]
     if len(asked) > 1:
         raise click.UsageError(f"{' and '.join(asked)} exclude each other", context)

@@ -26,6 +26,13 @@ class Cards(DropDown):
         """The card chosen."""
         return self._cards[max(0, self.currentIndex())]
 
+    def choose(self, card: GpuCard) -> None:
+        """Choose a card that is offered, and tell nobody."""
+        if card in self._cards:
+            blocked = self.blockSignals(True)
+            self.setCurrentIndex(self._cards.index(card))
+            self.blockSignals(blocked)
+
     def offer(self, found: Sequence[Named]) -> None:
         """Offer these, each with words of where it is, before the published ones; the choice is kept.
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from flashscope.app.pages.designer.cards import Cards
-from flashscope.app.widgets.drop_down import choice_of
+from flashscope.app.widgets.drop_down import DropDown, choice_of
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.words.units import seqlen_text
-from flashscope.kernels.workload.cut import CUT_KERNELS, CutKernel
+from flashscope.kernels.workload.cut import BACKWARD, CUT_KERNELS, CutKernel
 from flashscope.kernels.workload.problem import Problem
 
 SEQLENS = tuple(1 << k for k in range(8, 17))
@@ -75,6 +75,13 @@ class DesignChoices(QWidget):
         """Choose a kernel."""
         self.kernels.setCurrentIndex(self.kernels.findData(kernel))
 
+    def show_landscape(self, kernel: CutKernel, problem: Problem) -> None:
+        """Choose a kernel and what of a problem there is to choose, and tell nobody."""
+        with QSignalBlocker(self.kernels):
+            self.show_kernel(kernel)
+        self._show_boxes()
+        self.show_problem(problem)
+
     def next_kernel(self) -> None:
         """Choose the next kernel."""
         self.kernels.setCurrentIndex((self.kernels.currentIndex() + 1) % self.kernels.count())
@@ -92,7 +99,7 @@ class DesignChoices(QWidget):
         )
 
     def problem(self, head_dim: int) -> Problem:
-        """The problem chosen for a GPU, of one sequence in bfloat16."""
+        """The problem chosen for a GPU, of one sequence in bfloat16, of the kernel's pass."""
         seqlen: int = self.seqlens.currentData()
         return Problem(
             heads=self.heads.currentData(),
@@ -101,7 +108,21 @@ class DesignChoices(QWidget):
             head_dim=head_dim,
             dtype="bfloat16",
             causal=self.masks.currentData(),
+            passes="backward" if self.kernel.endswith(BACKWARD) else "forward",
         )
+
+    def show_problem(self, problem: Problem) -> None:
+        """Choose what of a problem there is to choose, and tell nobody."""
+        pairs: Sequence[tuple[DropDown, object]] = (
+            (self.cpu_seqlens if self.on_cpu else self.seqlens, problem.seqlen_q),
+            (self.cpu_heads if self.on_cpu else self.heads, problem.heads),
+            (self.cpu_dims, problem.head_dim),
+            (self.masks, problem.causal),
+        )
+        for box, value in pairs:
+            if (place := box.findData(value)) >= 0:
+                with QSignalBlocker(box):
+                    box.setCurrentIndex(place)
 
     def _take_kernel(self) -> None:
         self._show_boxes()

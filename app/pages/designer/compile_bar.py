@@ -1,6 +1,7 @@
 """The buttons that compile a cut, or all that fit, and how far that is."""
 
 from collections.abc import Callable
+from typing import Literal
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
@@ -15,6 +16,10 @@ from flashscope.app.widgets.plain import set_tip
 ONE, ALL, STOP, SHIPPED = "designer.compile", "designer.compile-all", "designer.stop", "designer.shipped"
 TIME = "designer.time"
 TIME_TIP = "Check each cut that fits, run all in turns, and the five fastest anew; sweeps wait meanwhile"
+STOPS = {
+    "compile": "Compile no more; what is compiled is kept",
+    "time": "Time no more; the landscape is not made, what is timed stays on show",
+}
 TIP = "Have the CUDA compiler say what {what} takes: registers and spills; it needs no GPU"
 
 
@@ -25,7 +30,7 @@ class CompileBar(QWidget):
         one_asked: Compile this cut.
         all_asked: Compile all that fit.
         time_asked: Time all that fit.
-        stopped: Compile no more.
+        stopped: Compile, or time, no more.
         shipped_asked: Go back to the shipped cut.
     """
 
@@ -44,7 +49,7 @@ class CompileBar(QWidget):
         self.one = button("Compile", "Compile the cut", ONE, self.one_asked.emit, "primary")
         self.every = button("Compile all that fit", "Compile all cuts that fit", ALL, self.all_asked.emit)
         self.time = button("Time all that fit", "Time all cuts that fit", TIME, self.time_asked.emit)
-        self.stop = button("Stop", "Compile no more", STOP, self.stopped.emit)
+        self.stop = button("Stop", "Stop", STOP, self.stopped.emit)
         self.shipped = button("Shipped cut", "Go back to the shipped cut", SHIPPED, self.shipped_asked.emit)
         self.progress = ElidedLabel()
         self.progress.setProperty("role", "dim")
@@ -52,6 +57,7 @@ class CompileBar(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         parts = (self.one, self.every, self.time, self.stop, self.shipped, self.progress)
         column.addWidget(Lines(parts, (self.progress,), 8))
+        self.show_work("compile")
         self.show_state("", one=False, every=False)
         self.block("", "")
 
@@ -61,9 +67,14 @@ class CompileBar(QWidget):
         return [
             Action(ONE, "Compile the cut", self.one.click, "Designer", "C"),
             Action(ALL, "Compile all cuts that fit", self.every.click, "Designer", "L"),
-            Action(STOP, "Compile no more", self.stop.click, "Designer", "X"),
+            Action(STOP, "Stop compiling or timing", self.stop.click, "Designer", "X"),
             Action(SHIPPED, "Go back to the shipped cut", self.shipped.click, "Designer", "S"),
         ]
+
+    def show_work(self, work: Literal["compile", "time"]) -> None:
+        """Say of *Stop* what it would end."""
+        set_tip(self.stop, STOPS[work])
+        self.stop.setAccessibleName(STOPS[work].partition(";")[0])
 
     def show_state(self, busy: str, *, one: bool, every: bool, time: bool = False, told: str = "") -> None:
         """Show how far it is, or what can be asked.

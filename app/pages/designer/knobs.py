@@ -10,7 +10,7 @@ from flashscope.app.look.zoom import keep
 from flashscope.app.widgets.frame.typing_guard import MOVED_BY_SHORTCUTS
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.scrubber import Scrubber, ScrubberMark
-from flashscope.kernels.cuda.design.cut import KNOBS, Knob
+from flashscope.kernels.cuda.design.knobs import KEY_GROUPS, KNOBS, Knob, inner
 from flashscope.kernels.workload.cut import CUT_KERNELS, Cut, CutKernel
 
 VALUE_PX = 34
@@ -103,7 +103,8 @@ class Knobs(QWidget):
     @property
     def cut(self) -> Cut:
         """The cut that is chosen."""
-        return Cut(kernel=self.kernel, **{slider.knob.name: slider.chosen for slider in self.shown})
+        chosen = {slider.knob.name: slider.chosen for slider in self.shown}
+        return Cut(kernel=self.kernel, **{"groups": KEY_GROUPS, **chosen})
 
     def take_kernel(self, kernel: CutKernel) -> None:
         """Show the numbers of another kernel."""
@@ -119,9 +120,16 @@ class Knobs(QWidget):
             slider.choose(getattr(cut, slider.knob.name))
         self._write()
 
-    def turn(self, name: str, by: int) -> None:
-        """Go on to the next value of a number, or back."""
-        slider = next(one for one in self.shown if one.knob.name == name)
+    def turn_inner(self, by: int) -> None:
+        """Go on to the next number of keys that pass by, or of queries, or back."""
+        self._turn(inner(self.kernel), by)
+
+    def turn_first(self, by: int) -> None:
+        """Go on to the next value of the first other number, or back."""
+        self._turn(next(one.knob for one in self.shown if one.knob != inner(self.kernel)), by)
+
+    def _turn(self, knob: Knob, by: int) -> None:
+        slider = next(one for one in self.shown if one.knob == knob)
         slider.setValue(slider.value() + by)
 
     def mark(self, refused: Callable[[str, int], bool], shipped: Cut) -> None:

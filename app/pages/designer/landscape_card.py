@@ -17,9 +17,13 @@ from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.words.landscapes import source_words
 from flashscope.app.words.version import own_version
-from flashscope.kernels.cuda.design.cut import Knob
+from flashscope.kernels.cuda.design.knobs import Knob
 from flashscope.kernels.workload.cut import Cut
+from flashscope.kernels.workload.landscape import CutLandscape
+from flashscope.profiles.results.formats.landscapes import COLUMNS as RUN_COLUMNS
+from flashscope.profiles.results.formats.landscapes import NUMBERS, landscape_lines, numbers_of
 
 LEGEND = f"× does not run   {SPILLS} spills   {SHIPPED} shipped   {ANEW} timed anew"
 MODELLED, MEASURED = "model", "measured"
@@ -28,10 +32,19 @@ SOURCES = {
     True: "Measured: medians of rounds in turns with a cold cache; all but the times is a model",
 }
 MOST_OF_IT = 100  # of the title line is the words'
-RUNTIME = "runtime"  # the key of the quantity that is measured
-NUMBERS = ("groups", "subtiles", "block_k", "stages", "q_stages", "residents")
+RUNTIME, RATIO = "runtime", "ratio"  # the keys of the quantities that are measured
 COLUMNS = (
-    *("kernel", "block_q", *NUMBERS, "runs", "why_not", "shared_bytes", "threads", "registers"),
+    *(
+        "kernel",
+        "tile_queries",
+        "tile_keys",
+        *NUMBERS,
+        "runs",
+        "why_not",
+        "shared_bytes",
+        "threads",
+        "registers",
+    ),
     *("spilled_bytes", "blocks_per_sm", "warps_per_sm", "waves", "loop_bytes", "median_ms", "timed_anew"),
 )
 
@@ -57,6 +70,7 @@ class LandscapeCard(Card):
         self.header.addWidget(self.told, MOST_OF_IT)
         self._theme = theme
         self._told = ""
+        self._landscape: CutLandscape | None = None
         self.plot = Landscape(theme)
         self.rows, self.colours = DropDown(), DropDown()
         self.rows.setAccessibleName("What the rows have")
@@ -89,7 +103,19 @@ class LandscapeCard(Card):
         """Whether the colours stand for what was measured."""
         drawn = self.plot.drawn
         cells = () if drawn is None else (cell for row in drawn.grid.cells for cell in row)
-        return self.quantity.key == RUNTIME and any(cell.times.ms for cell in cells)
+        return self.quantity.key in {RUNTIME, RATIO} and any(cell.times.ms for cell in cells)
+
+    def show_quantity(self, key: str) -> None:
+        """Let the colours stand for another quantity, and tell nobody."""
+        blocked = self.colours.blockSignals(True)
+        self.colours.setCurrentIndex([one.key for one in QUANTITIES].index(key))
+        self.colours.blockSignals(blocked)
+
+    def show_rows(self, name: str) -> None:
+        """Let the rows have this number, and tell nobody."""
+        blocked = self.rows.blockSignals(True)
+        self.rows.setCurrentIndex([knob.name for knob in self._knobs].index(name))
+        self.rows.blockSignals(blocked)
 
     def take_kernel(self, cut: Cut) -> None:
         """Offer the numbers of a cut's kernel for the rows."""
@@ -100,16 +126,31 @@ class LandscapeCard(Card):
         blocked = self.rows.blockSignals(True)
         self.rows.clear()
         for knob in knobs:
-            self.rows.addItem(f"rows: {knob.title.lower()}")
+            self.rows.addItem(f"rows: {knob.words}")
         self.rows.blockSignals(blocked)
 
     def next_colours(self) -> None:
         """Show the next quantity."""
         self.colours.setCurrentIndex((self.colours.currentIndex() + 1) % self.colours.count())
 
-    def show_grid(self, grid: CutGrid[CutCell], chosen: Cut, shipped: Cut, told: str) -> None:
-        """Draw cuts; `told` says what they compute and on what card."""
-        self._told = told
+    def show_grid(
+        self,
+        grid: CutGrid[CutCell],
+        chosen: Cut,
+        shipped: Cut,
+        told: str,
+        landscape: CutLandscape | None = None,
+    ) -> None:
+        """Draw cuts; `told` says what they compute and on what card.
+
+        Args:
+            grid: The cuts.
+            chosen: The one that is framed.
+            shipped: The one that the kernel ships with.
+            told: What they compute, and on what card.
+            landscape: What is on show, if it was recorded: then every run of it is written.
+        """
+        self._told, self._landscape = told, landscape
         self.plot.show_grid(DrawnCuts(grid, self.quantity, chosen, shipped))
         self.told.setText(f"{told} · {MEASURED if self.measured else MODELLED}")
 
@@ -132,10 +173,11 @@ class LandscapeCard(Card):
             provenance={
                 "source": SOURCES[self.measured],
                 "problem": self._told,
+                **({} if self._landscape is None else {"timed": source_words(self._landscape)}),
                 "written by": f"Flashscope {own_version()}",
             },
-            columns=COLUMNS,
-            rows=_rows(drawn.grid),
+            columns=COLUMNS if self._landscape is None else RUN_COLUMNS,
+            rows=_rows(drawn.grid) if self._landscape is None else landscape_lines(self._landscape),
             headline=self._told,
         )
 
@@ -148,7 +190,7 @@ def _row(cell: CutCell) -> list[ExportCell]:
     cut, found = cell.cut, cell.found
     compiled = None if cell.refused else cell.compiled
     return [
-        *(cut.kernel, cut.block_q, *(getattr(cut, name) for name in NUMBERS)),
+        *(cut.kernel, cut.block_q, *numbers_of(cut), cut.keys),
         *(int(not cell.refused), " ".join(cell.refused), found.shared_bytes, found.threads),
         *((compiled.registers, compiled.spilled) if compiled else (None, None)),
         *(found.occupancy.blocks, found.occupancy.warps, found.waves, found.loop_bytes),

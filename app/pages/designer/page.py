@@ -1,44 +1,56 @@
 """The Designer page: a cut of flash2 or flash3 against the limits of a card, and the cuts around it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action
+from flashscope.app.control.bundled import cuts_recording
 from flashscope.app.control.controller import Controller
 from flashscope.app.figures.cut_grid import CutCell, CutGrid, Known, cell_of, cut_grid
-from flashscope.app.figures.cut_times import RoundTimes, verdict
+from flashscope.app.figures.cut_times import verdict
+from flashscope.app.figures.landscapes import maker_of
 from flashscope.app.figures.sm_bars import sm_bars
 from flashscope.app.figures.tile_grid import SHIPPED
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
+from flashscope.app.pages.designer.actions import designer_actions
 from flashscope.app.pages.designer.beside import why_not_compiled, why_not_timed
 from flashscope.app.pages.designer.choices import DesignChoices
 from flashscope.app.pages.designer.compare_table import CutTable
 from flashscope.app.pages.designer.compile_bar import CompileBar
 from flashscope.app.pages.designer.knobs import Knobs
-from flashscope.app.pages.designer.landscape_card import LandscapeCard
+from flashscope.app.pages.designer.landscape_card import RATIO, RUNTIME, LandscapeCard
+from flashscope.app.pages.designer.lineup import LandscapeLineup
 from flashscope.app.pages.designer.staging import DesignerStaging
 from flashscope.app.pages.designer.tiles_view import TilesView
+from flashscope.app.pages.designer.tried import CutPlace, Tried, known_beside
 from flashscope.app.plots.designer.sm_picture import SmPicture
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.cuts import compiled_words, cut_sentence, cut_words, problem_line, reasons, rows
-from flashscope.app.words.provenance import Provenance, of_machine
+from flashscope.app.words.cuts import (
+    compiled_words,
+    cut_sentence,
+    cut_words,
+    problem_line,
+    reasons,
+    rows,
+    tile_words,
+)
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.design.refusals import refusals
 from flashscope.kernels.cuda.reading.cards import GpuCard, card_of
 from flashscope.kernels.workload.cut import CompiledCut, Cut, CutKernel
-from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.session import Session
-from flashscope.profiles.wire.cuts import CutsAsked, CutsToTime, CutTimes
+from flashscope.profiles.wire.cuts import CutRequest, CutsAsked, CutsEnded, CutsToTime, CutTimes
+from flashscope.profiles.wire.events import Event, LandscapeReady
 
 MODELLED = "model"
 BEING_DONE = "Cuts are being compiled or timed; stop that first."
-Build = tuple[Problem, tuple[int, int]]  # what compiled cuts are of: a problem, and a compute capability
 
 
 class DesignerPage(Page):
@@ -61,18 +73,16 @@ class DesignerPage(Page):
         self.table_card = Card("Beside the shipped cut", MODELLED)
         self.on_gpu, self.tiles = QWidget(), TilesView(controller, theme, self.choices.cpu_problem)
         self._cuts: dict[CutKernel, Cut] = {}  # those last chosen
-        self._built: dict[Build, dict[Cut, CompiledCut]] = {}
-        self._times: dict[Problem, dict[Cut, RoundTimes]] = {}
+        self.lineup, self.tried = LandscapeLineup(controller.keeping), Tried()
         self._own: Cut | None = None  # the shipped cut when it was shown last
         self._far = ""
         self._done = 0
         self.found: CutCell
         self.grid: CutGrid[CutCell]
-        self.staging = DesignerStaging(controller, self._provenance)
+        self.staging = DesignerStaging(controller, self)
         self._lay_out()
         self._connect()
-        self._offer_cards()
-        self._take_kernel()
+        self.show_session(controller.session)
         self.apply_theme(theme)
 
     def _lay_out(self) -> None:
@@ -95,6 +105,7 @@ class DesignerPage(Page):
         outer.setContentsMargins(12, 8, 12, 10)
         outer.setSpacing(8)
         outer.addWidget(self.choices)
+        outer.addWidget(self.lineup)
         for view in (self.on_gpu, self.tiles):
             outer.addWidget(view, 1)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -102,8 +113,12 @@ class DesignerPage(Page):
 
     def _connect(self) -> None:
         controller, cuts = self.controller, self.controller.cuts
-        self.choices.changed.connect(self._follow)
-        self.choices.kernel_changed.connect(self._take_kernel)
+        self.choices.changed.connect(self._design)
+        self.choices.kernel_changed.connect(self._design)
+        self.lineup.changed.connect(self._show_landscape)
+        self.lineup.recorded_asked.connect(self.open_recorded)
+        self.tiles.made.connect(self.lineup.take_recorded)
+        self.tiles.begun.connect(self._design)
         self.knobs.changed.connect(self._follow)
         self.landscape.changed.connect(self._show)
         self.landscape.plot.picked.connect(self.show_cut)
@@ -113,6 +128,10 @@ class DesignerPage(Page):
         self.bar.stopped.connect(cuts.cancel)
         cuts.timed.connect(self._take_timed)
         cuts.progressed.connect(self._take_progress)
+        cuts.done.connect(self._take_end)
+        controller.keeping.kept.connect(self._take_kept)
+        controller.jumped.connect(self._take_kept)
+        controller.events_arrived.connect(self._take_events)
         controller.running_changed.connect(lambda _running: self._give_way())
         controller.occupied_changed.connect(lambda _reason: self._give_way())
         controller.live.changed.connect(self._show_state)
@@ -128,48 +147,26 @@ class DesignerPage(Page):
         """The GPU whose limits count."""
         return self.choices.cards.card
 
-    def _provenance(self) -> Provenance:
-        """A model of the card, but where what this machine measured is on show."""
-        if not self.choices.on_cpu and not self.landscape.measured:
-            return Provenance("model", "cuda", self.card.name)
-        backend: Backend = "cpu" if self.choices.on_cpu else "cuda"
-        of = "tiles of flash2" if self.choices.on_cpu else f"cuts of {self.choices.kernel}"
-        return replace(of_machine(self.controller.machine, backend), of=of)
-
     @property
     def problem(self) -> Problem:
         """What the cuts compute."""
-        return self.choices.problem(self.knobs.head_dim.chosen)
+        shown = self.lineup.shown
+        return shown.problem if shown else self.choices.problem(self.knobs.head_dim.chosen)
 
     @property
     def shipped(self) -> Cut:
-        """The cut that the kernel ships with for this problem."""
-        return shipped(self.choices.kernel, self.problem, self.card.target)
+        """The cut that the kernel ships with for this problem; of a landscape, shipped with then."""
+        shown = self.lineup.shown
+        return shown.shipped if shown else shipped(self.choices.kernel, self.problem, self.card.target)
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
-
-        def act(key: str, title: str, do: Callable[[], None], keys: str) -> Action:
-            return Action(f"designer.{key}", title, do, "Designer", keys)
-
-        def turn(name: str, by: int) -> Callable[[], None]:
-            return lambda: (self.tiles if self.choices.on_cpu else self.knobs).turn(name, by)
-
-        return [
-            *self.bar.actions_offered,
-            act("kernel", "Design the next kernel", self.choices.next_kernel, "K"),
-            act("time", "Time all cuts that fit on this machine", self.time_cuts, "T"),
-            act("more-keys", "Take more keys a tile", turn("block_k", 1), "Right"),
-            act("fewer-keys", "Take fewer keys a tile", turn("block_k", -1), "Left"),
-            act("more-rows", "Take more rows a tile", turn("groups", 1), "Down"),
-            act("fewer-rows", "Take fewer rows a tile", turn("groups", -1), "Up"),
-            act("colours", "Colour the cuts by the next quantity", self.landscape.next_colours, "Q"),
-        ]
+        return designer_actions(self)
 
     def show_session(self, session: Session | None) -> None:
-        """Offer the GPU of the session on show."""
-        del session
+        """Offer the GPU of the session on show, and show its landscapes."""
         self._offer_cards()
+        self.lineup.take_session(() if session is None else session.landscapes)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour what is painted by hand."""
@@ -196,13 +193,17 @@ class DesignerPage(Page):
         if self.choices.on_cpu:
             self.tiles.start()
         elif not self._why_not_timed:
-            own, problem = self.shipped, self.problem
-            cells = (cell for row in self.grid.cells for cell in row)
-            cuts = dict.fromkeys((*(cell.cut for cell in cells if not cell.refused), own))
-            self._times.pop(problem, None)
-            self.controller.cuts.ask(
-                CutsToTime(problem=problem, backend="cuda", cuts=tuple(cuts), shipped=own)
-            )
+            self._design()
+            maker = maker_of(self.grid, self.problem, self.shipped)
+            self.tried.begin(maker)
+            self.landscape.show_quantity(RUNTIME)
+            self.controller.cuts.ask(maker.asked)
+
+    def open_recorded(self) -> None:
+        """Show the landscapes that come with the program, if this copy has them."""
+        path = cuts_recording()
+        if path is not None:
+            self.file_chosen.emit(path)
 
     @property
     def _is_here(self) -> bool:
@@ -228,7 +229,7 @@ class DesignerPage(Page):
     @property
     def _compiled(self) -> dict[Cut, CompiledCut]:
         """What the compiler made of the cuts of this problem for cards like this."""
-        return self._built.setdefault((self.problem, self.card.compute_capability), {})
+        return self.tried.compiled(CutPlace(self.problem, self.card))
 
     @property
     def _left(self) -> list[Cut]:
@@ -251,28 +252,46 @@ class DesignerPage(Page):
             self.controller.cuts.cancel()
         self._show_state()
 
-    def _take_compiled(self, asked: CutsAsked, compiled: CompiledCut) -> None:
-        of = asked.problem, asked.compute_capability
-        self._built.setdefault(of, {})[compiled.cut] = compiled
+    def _take_compiled(self, asked: CutRequest, compiled: CompiledCut) -> None:
+        self.tried.take_compiled(asked, compiled, self.card)
         self._done += 1
         self._show()
 
     def _take_timed(self, asked: CutsToTime, timed: CutTimes) -> None:
         if asked.backend == "cuda":
-            of = self._times.setdefault(asked.problem, {})
-            of[timed.cut] = of.get(timed.cut, RoundTimes()).with_one(timed)
+            self.tried.take_timed(asked.problem, timed)
             self._show()
 
+    def _take_end(self, asked: CutRequest, ended: CutsEnded) -> None:
+        if isinstance(asked, CutsToTime) and asked.backend == "cuda":
+            landscape = self.tried.end(ended)
+            if landscape is not None:
+                self.lineup.take_recorded(landscape)
+
+    def _take_events(self, events: Sequence[Event]) -> None:
+        if any(isinstance(event, LandscapeReady) for event in events):
+            self._take_kept()
+
+    def _take_kept(self) -> None:
+        session = self.controller.session
+        self.lineup.take_kept(() if session is None else session.landscapes)
+
     def _take_progress(self, done: int, total: int) -> None:
-        self._far = f"Timed {done:,} of {total:,} runs …"
+        self._far = f"{done:,} of {total:,} steps: compiled, checked, timed …"
         self._show_state()
 
     def _offer_cards(self) -> None:
         machine, session = self.controller.machine, self.controller.session
         here = machine.device("cuda") if machine else None
         recorded = session.machine.device("cuda") if session and session.machine else None
-        before = self.card
-        self.choices.cards.offer((("this machine", here), ("of the session on show", recorded)))
+        before, shown = self.card, self.lineup.shown
+        kept = shown.device if shown is not None else None
+        offered = (
+            ("this machine", here),
+            ("of the session on show", recorded),
+            ("recorded", kept),
+        )
+        self.choices.cards.offer(offered)
         if self.card != before and self._own:
             self._follow()
 
@@ -285,9 +304,37 @@ class DesignerPage(Page):
         else:
             self.show_cut(self._cuts.get(self.choices.kernel) or self.shipped)
 
+    def _design(self) -> None:
+        """Show what the boxes say, and no landscape any more."""
+        self.lineup.show_one(None)
+
+    def _show_landscape(self) -> None:
+        """Show a landscape that was recorded, its boxes as it was timed; else what the boxes say."""
+        shown = self.lineup.shown
+        self.tiles.show_landscape(shown if shown is not None and shown.kernel == "numpy" else None)
+        if shown is None:
+            self._take_kernel()
+            return
+        self._offer_cards()
+        if card := card_of(shown.device):
+            self.choices.cards.choose(card)
+        self.choices.show_landscape(shown.kernel, shown.problem)
+        if not self.choices.on_cpu:
+            self.knobs.head_dim.choose(shown.problem.head_dim)
+            self._cuts[shown.kernel] = shown.shipped
+            self.landscape.take_kernel(shown.shipped)
+            self.landscape.show_rows(shown.rows)
+            compared = self.lineup.compared
+            alike = compared is not None and compared.kernel == shown.kernel
+            self.landscape.show_quantity(RATIO if alike else RUNTIME)
+        self._take_kernel()
+
     def _follow(self) -> None:
         """Show what was chosen; the shipped cut becomes that of another problem or card."""
-        if not self.choices.on_cpu and self.knobs.cut == self._own:
+        shown = self.lineup.shown
+        if shown is not None and self.knobs.head_dim.chosen != shown.problem.head_dim:
+            self.lineup.show_one(None)
+        elif not self.choices.on_cpu and self.knobs.cut == self._own:
             self.show_shipped()
         else:
             self._show()
@@ -299,14 +346,14 @@ class DesignerPage(Page):
             self.staging.changed.emit()
             return
         problem, card, cut, own = self.problem, self.card, self.knobs.cut, self.shipped
-        known = Known(self._compiled, self._times_here)
+        known = self._known
         self._cuts[cut.kernel], self._own = cut, own
         self.found = cell_of(cut, problem, card, known)
         beside = cell_of(own, problem, card, known)
         self.landscape.take_kernel(cut)
         self.grid = cut_grid(cut, self.landscape.knob, problem, card, known)
         told = f"{problem_line(problem)} on {card.name}"
-        self.landscape.show_grid(self.grid, cut, own, f"{cut.kernel}: {told}")
+        self.landscape.show_grid(self.grid, cut, own, f"{cut.kernel}: {told}", self.lineup.shown)
         self.knobs.mark(lambda name, value: bool(refusals(replace(cut, **{name: value}), problem, card)), own)
         self.picture.show_bars(sm_bars(self.found.found, card))
         self.table.show_rows(rows(self.found.found, beside.found, card, self.found.compiled, beside.compiled))
@@ -320,7 +367,7 @@ class DesignerPage(Page):
         self.sentence.setText(f"{mark} {cut_sentence(found, self.card, cell.compiled)}")
         self.others.setText("\n".join(reasons(found).splitlines()[1:]))
         self.others.setVisible(len(found.refused) > 1)
-        self.cut_card.set_title(f"{found.cut.kernel}: {found.cut.block_q} × {found.cut.block_k}")
+        self.cut_card.set_title(f"{found.cut.kernel}: {tile_words(found.cut)}")
         self.knobs.setAccessibleName(f"{found.cut.kernel}: {cut_words(found.cut)}")
         self.sm_card.set_unit(self.card.name)
 
@@ -331,8 +378,9 @@ class DesignerPage(Page):
         elif isinstance(asked, CutsAsked):
             self._far = f"Compiled {self._done} of {len(asked.cuts)} …"
         self._far = self._far or ("Each is checked first …" if asked else "")
-        wanted = {self.found.cut, self.shipped} - self._compiled.keys()
-        told = verdict(self._times_here, self.shipped)
+        self.bar.show_work("time" if isinstance(asked, CutsToTime) else "compile")
+        wanted = {self.found.cut, self.shipped} - self._known.compiled.keys()
+        told = verdict(self._known.times, self.shipped)
         if self.found.compiled:
             told = f"{told} {compiled_words(self.found.compiled)}".lstrip()
         self.bar.show_state(
@@ -341,6 +389,9 @@ class DesignerPage(Page):
         self.bar.block(why_not_compiled(self.controller), why_not_timed(self.controller))
 
     @property
-    def _times_here(self) -> Mapping[Cut, RoundTimes]:
-        """How long cuts of this problem took, where the card is this machine's."""
-        return self._times.get(self.problem, {}) if self._is_here else {}
+    def _known(self) -> Known:
+        """What is known of cuts: what a landscape on show says, or what was tried here."""
+        shown = self.lineup.shown
+        if shown is not None:
+            return known_beside(shown, self.lineup.compared, self._compiled)
+        return self.tried.known(CutPlace(self.problem, self.card), here=self._is_here)

@@ -1,20 +1,20 @@
 """Tiles of flash2 in NumPy, measured on this machine: a landscape, and the fastest measured anew."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.figures.cut_grid import CutGrid, CutQuantity
 from flashscope.app.figures.cut_times import ANEW, RoundTimes, verdict
+from flashscope.app.figures.landscapes import known_of, maker_of
 from flashscope.app.figures.tile_grid import (
     HELD,
     RUNTIME,
     SHIPPED,
     TileCell,
-    left,
     tile_cell,
     tile_grid,
 )
@@ -22,6 +22,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.designer.beside import why_not_timed
 from flashscope.app.pages.designer.compile_bar import STOP, TIME
+from flashscope.app.pages.designer.tried import Tried
 from flashscope.app.plots.designer.landscape import SHIPPED as STAR
 from flashscope.app.plots.designer.landscape import DrawnCuts, Landscape
 from flashscope.app.plots.export.button import ExportButton
@@ -35,8 +36,9 @@ from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.cuts import problem_line
 from flashscope.app.words.version import own_version
-from flashscope.kernels.cuda.design.cut import KNOBS
+from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.workload.cut import Cut
+from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.cuts import ROUNDS, CutRequest, CutsEnded, CutsToTime, CutTimes
 
@@ -56,23 +58,31 @@ class TilesView(QWidget):
         problem: What the tiles compute, in float32.
         grid: The tiles.
         plot: Draws them.
+
+    Signals:
+        begun: All are timed from now on: no recorded ones are to be shown.
+        made: All of them were timed (CutLandscape).
     """
 
+    begun = Signal()
+    made = Signal(object)
     grid: CutGrid[TileCell]
 
     def __init__(self, controller: Controller, theme: Theme, problem: Problem) -> None:
         super().__init__()
         self.problem = problem
         self._controller, self._theme = controller, theme
-        self._times: dict[Problem, dict[Cut, RoundTimes]] = {}
+        self._tried = Tried()
         self._source: dict[Problem, CutsEnded] = {}
         self._chosen = SHIPPED
         self._occupies = False
+        self._landscape: CutLandscape | None = None
         self.sentence = PlainLabel(wordWrap=True)
         self.sentence.setProperty("role", "title")
         self.sentence.setAccessibleName("Which tile is fastest")
         self.time = does(text_button("Time all", "Time all tiles", self.start, "primary"), TIME)
         self.stop = does(text_button("Stop", "Stop timing the tiles", controller.cuts.cancel), STOP)
+        set_tip(self.stop, "Time no more; the tiles that are timed stay on show")
         self.bar, self.progress = QProgressBar(textVisible=False), ElidedLabel()
         self.bar.setAccessibleName("Runs of the tiles that are done")
         keep(self.bar, self.bar.setFixedWidth, BAR_PX)
@@ -114,12 +124,23 @@ class TilesView(QWidget):
         column.addWidget(card, 1)
 
     def show_problem(self, problem: Problem) -> None:
-        """Show the tiles of another problem."""
-        self.problem = problem
+        """Show the tiles of another problem; those of a landscape are of its own."""
+        self.problem = problem if self._landscape is None else self._landscape.problem
         self._draw()
 
-    def turn(self, name: str, by: int) -> None:
-        """Choose the tile with the next number of rows or keys, or the one before."""
+    def turn_inner(self, by: int) -> None:
+        """Choose the tile with the next number of keys, or the one before."""
+        self._turn("block_k", by)
+
+    def turn_first(self, by: int) -> None:
+        """Choose the tile with the next number of rows, or the one before."""
+        self._turn("groups", by)
+
+    def show_landscape(self, landscape: CutLandscape | None) -> None:
+        """Show tiles as they were recorded; None: what was timed here."""
+        self._landscape = landscape
+
+    def _turn(self, name: str, by: int) -> None:
         values = next(knob.values for knob in KNOBS["numpy"] if knob.name == name)
         place = values.index(getattr(self._chosen, name)) + by
         self.choose(replace(self._chosen, **{name: values[min(max(0, place), len(values) - 1)]}))
@@ -133,13 +154,12 @@ class TilesView(QWidget):
         """Time all tiles, unless something else is measured."""
         if self._why_not():
             return
-        self._times.pop(self.problem, None)
+        self.begun.emit()
+        maker = maker_of(self.grid, self.problem, SHIPPED)
+        self._tried.begin(maker)
         self._source.pop(self.problem, None)
         self._draw()
-        request = CutsToTime(
-            problem=self.problem, backend="cpu", cuts=tuple(left(self.grid)), shipped=SHIPPED
-        )
-        self._controller.cuts.ask(request)
+        self._controller.cuts.ask(maker.asked)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -165,8 +185,10 @@ class TilesView(QWidget):
         )
 
     @property
-    def _of_problem(self) -> dict[Cut, RoundTimes]:
-        return self._times.get(self.problem, {})
+    def _of_problem(self) -> Mapping[Cut, RoundTimes]:
+        if self._landscape is not None:
+            return known_of(self._landscape).times
+        return self._tried.times(self.problem)
 
     @property
     def _timing(self) -> bool:
@@ -193,14 +215,16 @@ class TilesView(QWidget):
     def _take(self, asked: CutsToTime, timed: CutTimes) -> None:
         if asked.backend != "cpu":
             return
-        of = self._times.setdefault(asked.problem, {})
-        of[timed.cut] = of.get(timed.cut, RoundTimes()).with_one(timed)
+        self._tried.take_timed(asked.problem, timed)
         self._draw()
 
     def _take_end(self, asked: CutRequest, ended: CutsEnded) -> None:
         if isinstance(asked, CutsToTime) and asked.backend == "cpu":
             self._source[asked.problem] = ended
             self._draw()
+            landscape = self._tried.end(ended)
+            if landscape is not None:
+                self.made.emit(landscape)
 
     def _show_progress(self, done: int, total: int) -> None:
         self.bar.setRange(0, total)
@@ -228,10 +252,10 @@ class TilesView(QWidget):
 
     def _told_source(self) -> str:
         """What timed them, where and how; empty: nothing did."""
-        ended = self._source.get(self.problem)
-        if ended is None:
+        ended = self._landscape or self._source.get(self.problem)
+        if ended is None or ended.device is None:
             return ""
-        return f"{ended.device}, {ended.timer}, cold cache, medians of {ROUNDS} rounds"
+        return f"{ended.device.name}, {ended.timer}, cold cache, medians of {ROUNDS} rounds"
 
 
 def _lines(cell: TileCell) -> Sequence[Sequence[ExportCell]]:

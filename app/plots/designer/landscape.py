@@ -15,13 +15,14 @@ from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.designer.painted import Painted
 from flashscope.app.plots.stepper.ink import mix, on_fill
 from flashscope.app.widgets.plain import plain_tip
+from flashscope.kernels.cuda.design.knobs import inner
 from flashscope.kernels.workload.cut import Cut
 
 LEAST_PX = 360, 150
 LEFT_PX, BOTTOM_PX, GAP_PX = 76, 34, 3
 PALEST = 0.12  # of the accent has the least value
 SHIPPED = "★"
-OF_ROWS = frozenset({"groups", "subtiles"})  # numbers that rows of a tile follow from
+OF_ROWS = frozenset({"groups", "subtiles"})  # numbers from which the rows follow that a block owns
 
 
 class DrawnCuts(NamedTuple):
@@ -93,8 +94,7 @@ class Landscape(Painted):
     @property
     def _name_of_rows(self) -> str:
         assert self.drawn is not None  # noqa: S101 - it has rows
-        title = self.drawn.grid.rows.title
-        return title[:1].lower() + title[1:]
+        return self.drawn.grid.rows.words
 
     @property
     def _area(self) -> QRectF:
@@ -172,16 +172,18 @@ class Landscape(Painted):
             box = self.box_of(y, 0)
             place = QRectF(0, box.top(), self._left - px(8), box.height())
             right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-            of_rows = grid.cells[y][0].cut.block_q
-            told = f"{value} · Br {of_rows}" if grid.rows.name in OF_ROWS and of_rows != value else f"{value}"
+            cut = grid.cells[y][0].cut
+            what, owned = ("Bc", cut.keys) if cut.backward else ("Br", cut.block_q)
+            told = f"{value} · {what} {owned}" if grid.rows.name in OF_ROWS and owned != value else f"{value}"
             painter.drawText(place, right, told)
+        passing = inner(drawn.chosen.kernel)
         for x, cell in enumerate(grid.cells[0]):
             box = self.box_of(0, x)
             top = self._area.bottom()
             place = QRectF(box.left(), top, box.width(), metrics.height() + px(2))
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(cell.cut.block_k))
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(getattr(cell.cut, passing.name)))
         under = QRectF(self._left, self.height() - metrics.height(), self._area.width(), metrics.height())
-        painter.drawText(under, Qt.AlignmentFlag.AlignCenter, "keys of a tile, Bc")
+        painter.drawText(under, Qt.AlignmentFlag.AlignCenter, passing.title)
         beside = QRectF(0, self.height() - metrics.height(), self._left - px(8), metrics.height())
         painter.drawText(beside, Qt.AlignmentFlag.AlignRight, self._name_of_rows)
 

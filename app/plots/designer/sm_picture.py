@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
-from flashscope.app.figures.sm_bars import RESERVED, BarPart, SmBar, bar_words, bars_sentence
+from flashscope.app.figures.sm_bars import RESERVED, SmBar, bar_words, bars_sentence
 from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX, Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.designer.painted import Painted
 from flashscope.app.plots.stepper.ink import mix
+from flashscope.kernels.cuda.design.estimate import Part
 
 LEAST_PX = 300, 190
 MOST_BAR_PX, GAP_PX = 40, 6
@@ -70,7 +71,7 @@ class SmPicture(Painted):
             painter.drawRect(QRectF(begins, room.top(), x - begins, room.height()))
         self._draw_limit(painter, bar, room, scale)
 
-    def _draw_part(self, painter: QPainter, part: BarPart, room: QRectF) -> None:
+    def _draw_part(self, painter: QPainter, part: Part, room: QRectF) -> None:
         """A tenant, a line between two of its stages, and its name where that has room."""
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QBrush(self._colour(part.name)))
@@ -98,6 +99,7 @@ class SmPicture(Painted):
 
     def _colour(self, name: str) -> QColor:
         theme = self.theme
-        colours = {"Q": theme.accent, "K": theme.ok, "V": theme.warn}
-        colours |= dict.fromkeys((RESERVED, "barriers"), theme.dim)
+        colours = {"Q": theme.accent, "dO": theme.accent, "K": theme.ok, "V": theme.warn}
+        colours |= dict.fromkeys((RESERVED, "barriers", "states"), theme.dim)
+        colours |= dict.fromkeys(("P", "dS"), theme.error)
         return mix(colours.get(name, theme.accent), theme.panel, TINT)

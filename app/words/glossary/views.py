@@ -29,6 +29,11 @@ PLACES = (
         ("cuts",),
     ),
     Meaning(
+        "landscape",
+        "Cuts of a kernel side by side, each with how long it took, or why it does not run.",
+        ("landscapes",),
+    ),
+    Meaning(
         "compare", "Sessions beside a baseline: what became faster or slower, and what is too small to say."
     ),
     Meaning("over time", "How one quantity of a kernel at one N developed over the sessions on record."),

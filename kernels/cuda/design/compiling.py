@@ -3,13 +3,18 @@
 import re
 
 from flashscope.kernels.cuda.compile import compile_anywhere
-from flashscope.kernels.cuda.design.cut import program_of
+from flashscope.kernels.cuda.design.cut import main_launch, program_of
+from flashscope.kernels.cuda.launch import current_target, load_kernels
 from flashscope.kernels.cuda.program import Target
 from flashscope.kernels.cuda.sass.resources import Resources, resources
 from flashscope.kernels.workload.cut import CompiledCut, Cut
-from flashscope.kernels.workload.errors import CompileError
+from flashscope.kernels.workload.errors import CompileError, DeviceUnavailableError
 from flashscope.kernels.workload.problem import Problem
 
+CACHED = (
+    "The CUDA compiler had the cut in its cache, and says nothing of what it takes; "
+    "set CUDA_CACHE_DISABLE to 1 and start again."
+)
 SERIALISED = re.compile(r"C75\d\d|C76\d\d")  # ptxas gave up the asynchrony of wgmma, or setmaxnreg
 _ERROR = re.compile(
     r"^(?:.*/)?(?P<file>[\w.]+)\((?P<line>\d+)\): error: (?P<what>.*)\n?(?P<code>.*)", re.MULTILINE
@@ -30,7 +35,9 @@ def compile_cut(cut: Cut, problem: Problem, target: Target) -> CompiledCut:
         _, log = compile_anywhere(program, target)
     except CompileError as error:
         return CompiledCut(cut=cut, failure=refusal_words(error.log), log=error.log)
-    used = resources(log)[program.launches[0].entry]
+    used = resources(log).get(main_launch(program).entry)
+    if used is None:
+        raise DeviceUnavailableError(CACHED)
     return CompiledCut(
         cut=cut,
         registers=used.registers,
@@ -40,6 +47,26 @@ def compile_cut(cut: Cut, problem: Problem, target: Target) -> CompiledCut:
         notes=_notes(used, log),
         log=log,
     )
+
+
+def load_here(cut: Cut, problem: Problem) -> CompiledCut:
+    """Compile a cut for the GPU that is there and load it: binding the cut does not wait then.
+
+    It may be called on several threads at once, as the compiler works on all of them. What it takes is read
+    off the loaded kernel: of what NVRTC has in its cache ptxas says nothing. All of a thread's memory counts
+    as spilled, as these sources have no other arrays there.
+    """
+    import cupy  # noqa: PLC0415 - cuts are compiled without it
+
+    cupy.cuda.Device().use()  # a new thread has no context yet
+    program = program_of(cut, problem, current_target())
+    try:
+        kernels = load_kernels(program)
+    except CompileError as error:
+        return CompiledCut(cut=cut, failure=refusal_words(error.log), log=error.log)
+    main = kernels[program.launches.index(main_launch(program))]
+    memory = main.local_size_bytes
+    return CompiledCut(cut=cut, registers=main.num_regs, spilled=memory, stack=memory)
 
 
 def refusal_words(log: str) -> str:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from flashscope.kernels.catalogue.flash3_share import Share, TileShape
 from flashscope.kernels.catalogue.shared_traffic import flash2_shared_as, flash3_shared_as
 from flashscope.kernels.catalogue.traffic import Tiles, flash2_io
+from flashscope.kernels.cuda.design import backward
 from flashscope.kernels.cuda.design.cut import variant3_of
 from flashscope.kernels.cuda.design.limits import REGISTERS_OF_THREAD, limits_of
 from flashscope.kernels.cuda.design.occupancy import Demand, Occupancy, occupancy, register_budget
@@ -26,16 +27,16 @@ FRAGMENT = 16
 
 
 class Part(NamedTuple):
-    """One tenant of a block's shared memory.
+    """One tenant of what a block takes.
 
     Attributes:
-        name: Q, K, V, or the barriers.
-        nbytes: Bytes of all its stages.
+        name: Q, K, V, dO, dS, the barriers; what else has one part only.
+        size: How much of it, of shared memory bytes of all stages.
         stages: Tiles of it that lie there at once.
     """
 
     name: str
-    nbytes: int
+    size: int
     stages: int = 1
 
 
@@ -43,8 +44,8 @@ class Held(NamedTuple):
     """Registers of a thread that computes.
 
     Attributes:
-        scores: S of a tile, in float32.
-        output: O so far, in float32.
+        scores: S of a tile, in float32; in a backward pass dP, too.
+        output: O so far, in float32; in a backward pass dK and dV.
         operand: What goes into the products from registers: P in 16 bits, or Q.
         most: As many as it may have.
     """
@@ -77,10 +78,10 @@ class Estimate(NamedTuple):
         registers: Registers of a thread that the launch asks for; of flash2 as many as the compiler may take.
         held: What a thread that computes must hold.
         occupancy: How an SM is filled, with these registers.
-        tiles: Tiles of query rows of all heads.
+        tiles: Tiles that blocks own, of query rows of all heads, or of the keys of all K/V heads.
         places: Blocks that all SMs have at once.
         loop_bytes: What the loops move between L2 and SMs (`kernels.catalogue.traffic`).
-        tile_bytes: What they move in shared memory (`kernels.catalogue.shared_traffic`).
+        tile_bytes: What they move in shared memory (`kernels.catalogue.shared_traffic`); None: not known.
     """
 
     cut: Cut
@@ -94,7 +95,7 @@ class Estimate(NamedTuple):
     tiles: int
     places: int
     loop_bytes: int
-    tile_bytes: int
+    tile_bytes: int | None
 
     @property
     def fits(self) -> bool:
@@ -125,7 +126,6 @@ def estimate(cut: Cut, problem: Problem, card: GpuCard, registers: int | None = 
     budget = register_budget(threads, cut.residents)
     taken = budget if registers is None else registers
     filled = occupancy(Demand(threads, taken, shared), limits_of(card))
-    tiles = problem.batch * problem.heads * ceil_div(problem.seqlen_q, cut.block_q)
     return Estimate(
         cut=cut,
         refused=refusals(cut, problem, card),
@@ -135,34 +135,76 @@ def estimate(cut: Cut, problem: Problem, card: GpuCard, registers: int | None = 
         registers=taken,
         held=_held(cut, problem.head_dim, budget),
         occupancy=filled,
-        tiles=tiles,
+        tiles=_tiles(cut, problem),
         places=card.multiprocessors * filled.blocks,
-        loop_bytes=flash2_io(problem, Tiles(cut.block_q, cut.block_k)),
+        loop_bytes=_loop_bytes(cut, problem),
         tile_bytes=_tile_bytes(cut, problem, card),
     )
 
 
+def _tiles(cut: Cut, problem: Problem) -> int:
+    if cut.backward:
+        return problem.batch * problem.key_heads * ceil_div(problem.seqlen_k, cut.keys)
+    return problem.batch * problem.heads * ceil_div(problem.seqlen_q, cut.block_q)
+
+
+def _loop_bytes(cut: Cut, problem: Problem) -> int:
+    if cut.backward:
+        return backward.loop_bytes(cut, problem)
+    return flash2_io(problem, Tiles(cut.block_q, cut.keys))
+
+
 def _parts(cut: Cut, problem: Problem, shared: int) -> tuple[Part, ...]:
-    """Q, K, V, and of flash3 the barriers with what aligns them."""
+    """Its tiles, and what is left: barriers, what aligns them, states of rows."""
+    parts = _of_backward(cut, problem) if cut.backward else _of_forward(cut, problem)
+    rest = shared - sum(part.size for part in parts)
+    name = "states" if cut.backward else "barriers"
+    return (*parts, *((Part(name, rest),) if rest else ()))
+
+
+def _of_forward(cut: Cut, problem: Problem) -> tuple[Part, ...]:
     stages = cut.stages if cut.kernel == "flash3" else FLASH2_STAGES
     q_stages = cut.q_stages if cut.kernel == "flash3" else 1
-    q = Part("Q", tile_bytes(q_stages * cut.block_q, problem.head_dim), q_stages)
-    k, v = (Part(name, tile_bytes(stages * cut.block_k, problem.head_dim), stages) for name in "KV")
-    rest = shared - q.nbytes - k.nbytes - v.nbytes
-    return (q, k, v, *((Part("barriers", rest),) if rest else ()))
+    d = problem.head_dim
+    q = Part("Q", tile_bytes(q_stages * cut.block_q, d), q_stages)
+    return (q, *(Part(name, tile_bytes(stages * cut.keys, d), stages) for name in "KV"))
+
+
+def _of_backward(cut: Cut, problem: Problem) -> tuple[Part, ...]:
+    """Q and dO in two stages; of flash2 dS once, and P where several warps share it; of flash3 dS twice."""
+    key_stages = cut.stages if cut.kernel == "flash3 backward" else 1
+    d, weights = problem.head_dim, tile_bytes(cut.keys, cut.queries)
+    if cut.kernel == "flash3 backward":
+        own = (Part("dS", 2 * cut.keys * cut.queries * problem.itemsize, 2),)
+    else:
+        own = (Part("dS", weights), *((Part("P", weights),) if cut.columns > 1 else ()))
+    passing = (Part(name, tile_bytes(2 * cut.queries, d), 2) for name in ("Q", "dO"))
+    keys = (Part(name, tile_bytes(key_stages * cut.keys, d), key_stages) for name in "KV")
+    return (*passing, *keys, *own)
 
 
 def _held(cut: Cut, head_dim: int, budget: int) -> Held:
     """A warp's 16 rows of a column are half a register for each of its threads."""
     width = round_up(head_dim, FRAGMENT)
-    if cut.kernel == "flash3":
-        most = min(registers_of_groups(cut)[0], REGISTERS_OF_THREAD)
-        return Held(cut.block_k // 2, head_dim // 2, cut.block_k // 4, most)
-    of_q = width // 4 * cut.subtiles if head_dim <= NARROW_HEAD else 4 * cut.subtiles
-    return Held(cut.subtiles * cut.block_k // 2, cut.subtiles * width // 2, of_q, budget)
+    match cut.kernel:
+        case "flash3":
+            most = min(registers_of_groups(cut)[0], REGISTERS_OF_THREAD)
+            return Held(cut.block_k // 2, head_dim // 2, cut.block_k // 4, most)
+        case "flash3 backward":
+            # dQ comes when S and dP are done with, and P and dS lie in registers or beside.
+            return Held(cut.queries, head_dim, 0, registers_of_groups(cut)[0])
+        case "flash2 backward":
+            part = round_up(ceil_div(width, cut.columns), FRAGMENT)
+            at_once = backward.queries_at_once(cut)
+            return Held(cut.subtiles * at_once, cut.subtiles * part, cut.subtiles * at_once // 4, budget)
+        case _:
+            of_q = width // 4 * cut.subtiles if head_dim <= NARROW_HEAD else 4 * cut.subtiles
+            return Held(cut.subtiles * cut.block_k // 2, cut.subtiles * width // 2, of_q, budget)
 
 
-def _tile_bytes(cut: Cut, problem: Problem, card: GpuCard) -> int:
+def _tile_bytes(cut: Cut, problem: Problem, card: GpuCard) -> int | None:
+    if cut.backward:
+        return None
     if cut.kernel == "flash2":
         return flash2_shared_as(problem, cut.block_q, cut.block_k, cut.groups)
     draws = bool(variant3_of(cut, problem, card.target).schedule)

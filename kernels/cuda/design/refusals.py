@@ -3,19 +3,18 @@
 from collections.abc import Iterator
 
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.cuda.design.cut import variant2_of, variant3_of
+from flashscope.kernels.cuda import flash2, flash2_backward, flash3_backward
+from flashscope.kernels.cuda.design.backward import refusals2, refusals3
+from flashscope.kernels.cuda.design.conditions import FRAGMENT, no_whole_passes, no_width
+from flashscope.kernels.cuda.design.cut import key_tiling, query_tiling, variant2_of, variant3_of
 from flashscope.kernels.cuda.design.limits import THREADS_OF_BLOCK, limits_of
 from flashscope.kernels.cuda.design.occupancy import register_budget
-from flashscope.kernels.cuda.flash2 import shared_bytes
 from flashscope.kernels.cuda.flash3 import GROUP_THREADS, MULTIPROCESSOR_BYTES, RESERVED_BYTES
-from flashscope.kernels.cuda.program import KIB, round_up
+from flashscope.kernels.cuda.program import KIB
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Problem
 
-WGMMA_WIDTHS = (64, 80, 96, 112, 128, 160, 176, 192, 224, 256)  # that include/wgmma.cuh spells out
-FRAGMENT = 16  # keys of a step of mma.sync
-CHUNK = 8  # elements of 16 bytes
 SETMAXNREG = {1: (224, 32), 2: (240, 24)}  # registers of a consumer and of the producer, flash3_layout.cuh
 MANY_GROUPS = {3: (160, 32)}
 OTHERWISE = (240, 32)
@@ -25,15 +24,16 @@ OF_QK, OF_PV = 26, 30  # registers that ptxas of CUDA 13.0 wants for a product b
 
 def refusals(cut: Cut, problem: Problem, card: GpuCard) -> tuple[str, ...]:
     """Why a cut does not run a problem on a card, each in a sentence; none: nothing refuses it."""
-    unsupported = find_kernel(cut.kernel).unsupported(problem, card.device)
+    unsupported = find_kernel(cut.spec).unsupported(problem, card.device)
     if unsupported:
         return (unsupported,)
-    own = _of_flash2(cut, problem) if cut.kernel == "flash2" else _of_flash3(cut, problem, card)
-    return (*own, *_of_card(cut, problem, card))
+    return (*_of_source(cut, problem, card), *_of_card(cut, problem, card))
 
 
 def registers_of_groups(cut: Cut) -> tuple[int, int]:
     """Registers of a thread of flash3's consumers and of its producer, once they have been moved."""
+    if cut.backward:
+        return SETMAXNREG[2]
     if cut.groups == 1 and cut.residents == 1:
         return 255, 255  # none are moved
     return {**SETMAXNREG, **MANY_GROUPS}.get(cut.groups, OTHERWISE)
@@ -41,35 +41,46 @@ def registers_of_groups(cut: Cut) -> tuple[int, int]:
 
 def shared_of(cut: Cut, problem: Problem, card: GpuCard) -> int:
     """Shared memory that a block of the cut asks for, in bytes."""
-    if cut.kernel == "flash2":
-        return shared_bytes(problem, variant2_of(cut))
-    return variant3_of(cut, problem, card.target).shared_bytes(problem.head_dim)
+    match cut.kernel:
+        case "flash2":
+            return flash2.shared_bytes(problem, variant2_of(cut))
+        case "flash2 backward":
+            return flash2_backward.shared_bytes(problem, key_tiling(cut))
+        case "flash3 backward":
+            return flash3_backward.shared_bytes(problem, query_tiling(cut))
+        case _:
+            return variant3_of(cut, problem, card.target).shared_bytes(problem.head_dim)
 
 
 def threads_of(cut: Cut) -> int:
     """Threads of a block."""
-    return 32 * cut.groups if cut.kernel == "flash2" else (cut.groups + 1) * GROUP_THREADS
+    return 32 * cut.groups * cut.columns if cut.spec == "flash2" else (cut.groups + 1) * GROUP_THREADS
+
+
+def _of_source(cut: Cut, problem: Problem, card: GpuCard) -> Iterator[str]:
+    match cut.kernel:
+        case "flash2":
+            return _of_flash2(cut, problem)
+        case "flash2 backward":
+            return refusals2(cut, problem)
+        case "flash3 backward":
+            return refusals3(cut, problem)
+        case _:
+            return _of_flash3(cut, problem, card)
 
 
 def _of_flash2(cut: Cut, problem: Problem) -> Iterator[str]:
     """Conditions of copy.cuh and product.cuh."""
-    threads, lanes = threads_of(cut), _power_of_two(round_up(problem.head_dim, FRAGMENT) // CHUNK)
-    at_once = threads // lanes
     if cut.block_k % FRAGMENT:
         yield f"A product takes {FRAGMENT} keys at a time: {cut.block_k} are not whole fragments."
-    for what, rows in (("query rows", cut.block_q), ("keys", cut.block_k)):
-        if rows >= at_once and rows % at_once:
-            yield (
-                f"{threads} threads copy {at_once} rows of head dim {problem.head_dim} at once: {rows} {what}"
-                " are not whole passes (copy.cuh)."
-            )
+    yield from no_whole_passes(
+        threads_of(cut), problem.head_dim, {"query rows": cut.block_q, "keys": cut.keys}
+    )
 
 
 def _of_flash3(cut: Cut, problem: Problem, card: GpuCard) -> Iterator[str]:
     """Conditions of wgmma.cuh and flash3_layout.cuh."""
-    if cut.block_k not in WGMMA_WIDTHS:
-        told = ", ".join(map(str, WGMMA_WIDTHS))
-        yield f"wgmma.cuh has products {told} columns wide, none of {cut.block_k} keys."
+    yield from no_width(cut.block_k, "keys")
     variant = variant3_of(cut, problem, card.target)
     parts = cut.groups if variant.early and not variant.schedule else 1
     if cut.q_stages * (parts + 1) > MOST_Q_BARRIERS:
@@ -133,7 +144,3 @@ def _of_card(cut: Cut, problem: Problem, card: GpuCard) -> Iterator[str]:
 def kib_text(nbytes: int) -> str:
     """Shared memory in words, so exactly that a unit of it more is another number."""
     return f"{nbytes / KIB:,.1f} KiB".replace(".0 ", " ")
-
-
-def _power_of_two(value: int) -> int:
-    return 1 << (value - 1).bit_length()

@@ -20,6 +20,10 @@
 #define LATE_DRAW 0
 #endif
 
+#ifndef STAGES_OF_KEYS
+#define STAGES_OF_KEYS (TILE_Q % 64 ? 1 : 2)
+#endif
+
 constexpr bool WIDE = HEAD_DIM > 128;  // cut as in flash3_backward_wide_layout.cuh
 // 80 rows are no multiple of the 64 that a product has: dQ is computed turned over, 64 columns by 80 rows, from dS with
 // the keys of a query together, and dK takes dS from there, too, for its registers.
@@ -27,7 +31,7 @@ constexpr bool TURNED = TILE_Q % 64;
 // Of 80 queries that see some key of a block, few enough can be the first ones that none sees the block's last 64 keys.
 constexpr bool PEELED = TURNED && CAUSAL;
 constexpr int GROUPS = 2, BLOCK_K = GROUPS * 64, BLOCK_Q = TILE_Q;
-constexpr int STAGES = 2, KEY_STAGES = TURNED ? 1 : 2, THREADS = (GROUPS + 1) * 128;
+constexpr int STAGES = 2, KEY_STAGES = STAGES_OF_KEYS, THREADS = (GROUPS + 1) * 128;
 constexpr int PANELS = HEAD_DIM / 64, Q_PANELS = TURNED ? 1 : BLOCK_Q / 64, PARTS = PANELS * Q_PANELS;
 constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
 constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL;

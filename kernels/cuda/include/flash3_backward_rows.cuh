@@ -6,7 +6,7 @@
 #include "launch_order.cuh"
 #include "quad.cuh"
 
-constexpr int ROW_THREADS = TURNED ? 320 : 256, CHUNKS = BLOCK_Q * HEAD_DIM / VECTOR / ROW_THREADS;
+constexpr int ROW_THREADS = TURNED ? 4 * BLOCK_Q : 256, CHUNKS = BLOCK_Q * HEAD_DIM / VECTOR / ROW_THREADS;
 
 // Times the factor, rounded. `out`: of the tensor's first column here; `row`: of this thread's first, of `rows`.
 template <int REGS>

@@ -17,6 +17,7 @@ from flashscope.profiles.results.formats.json_groups import (
     rejected_of,
     traffic_of,
 )
+from flashscope.profiles.results.formats.landscapes import landscape_document
 from flashscope.profiles.results.model.bookmarks import on_moments, on_points
 from flashscope.profiles.results.model.curves import baselines
 from flashscope.profiles.results.model.drift import Drift, drift_text, drifts
@@ -105,6 +106,7 @@ def to_json(session: Session, path: str | None = None, provenance: str = "") -> 
         "drift": list(map(_drift, drifts(session))),
         "parts": list(map(_part, parts(session))),
         "efficiency": efficiency_document(session),
+        "landscapes": list(map(landscape_document, session.landscapes)),
     }
     return msgspec.json.encode(document)
 

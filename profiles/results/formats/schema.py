@@ -11,6 +11,7 @@ from flashscope.kernels.workload.problem import DTYPES, PASSES, Backend, Problem
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.formats.json_groups import CLOCKS, COUNTED, ENERGY, FORMULAS, LEDGER
+from flashscope.profiles.results.formats.landscapes import LandscapeDocument
 from flashscope.profiles.results.model.bookmarks import Bookmark
 from flashscope.profiles.results.model.efficiency import Spent
 from flashscope.profiles.results.model.trust import WORDS
@@ -73,9 +74,13 @@ class _Known(NamedTuple):
     ceiling: JsonSchema
     spent: JsonSchema
     problem: JsonSchema
+    landscape: JsonSchema
 
 
-STRUCTS = Machine, Plan, Device, Figure, Attempt, Bookmark, Why, Ceiling, Spent, Problem  # as in `_Known`
+STRUCTS = (  # as in `_Known`
+    *(Machine, Plan, Device, Figure, Attempt, Bookmark, Why, Ceiling, Spent, Problem),
+    LandscapeDocument,
+)
 
 
 def session_schema() -> JsonSchema:
@@ -89,6 +94,7 @@ def session_schema() -> JsonSchema:
         "drift": _many(DRIFT),
         "parts": _many(_part(known)),
         "efficiency": _all_of(_efficiency(known)),
+        "landscapes": {"type": "array", "items": known.landscape},
     }
     whole = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

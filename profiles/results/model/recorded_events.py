@@ -14,6 +14,7 @@ from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
     FailedStatus,
+    LandscapeReady,
     PlanFinished,
     PlanResumed,
     PlanStarted,
@@ -127,6 +128,8 @@ def _script(session: Session) -> Iterator[Timed]:
         yield end, TimelineReady(timeline=timeline)
     for profile in session.stalls:
         yield end, StallsReady(profile=profile)
+    for landscape in session.landscapes:
+        yield end, LandscapeReady(landscape=landscape)
     yield end, _ending(session, end)
 
 

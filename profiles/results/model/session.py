@@ -9,6 +9,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
+from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
@@ -23,6 +24,7 @@ from flashscope.profiles.wire.events import (
     BrokenOff,
     CeilingsMeasured,
     Event,
+    LandscapeReady,
     Outcome,
     Phase,
     PlanFinished,
@@ -111,7 +113,7 @@ class PointState:
 
 @dataclass
 class Session:
-    """Machine identity + plan + points + readings + traces + timelines + stalls + notes.
+    """Machine identity + plan + points + readings + traces + timelines + stalls + landscapes + notes.
 
     Attributes:
         id: A UUID in hex.
@@ -126,14 +128,15 @@ class Session:
         traces: Traces recorded with it.
         timelines: Timelines recorded with it, or kept in it since.
         stalls: Samples of where the warps of launches stood, recorded with it or kept in it since.
+        landscapes: Landscapes of cuts, the same.
         outcome: None while it runs; a session whose writer was killed stays None.
         ended_ns: When it ended.
         name: The user's name for it; empty: named by its start.
         note: The user's words about it.
         tags: The user's words to find it by, sorted.
         bookmarks: The user's notes on points and moments, in their order.
-        altered: How many readings, traces, timelines and stall profiles of its file are not what was
-            recorded, and were left out.
+        altered: How many readings, traces, timelines, stall profiles and landscapes of its file are not what
+            was recorded, and were left out.
         resumed: How each part after the first began.
         ceilings: What the device reached at the begin of each part, by its number from 1.
         run_mark: Which of several runs of one plan it is, None: it is alone.
@@ -150,6 +153,7 @@ class Session:
     traces: list[Trace] = field(default_factory=list)
     timelines: list[StageTimeline] = field(default_factory=list)
     stalls: list[StallProfile] = field(default_factory=list)
+    landscapes: list[CutLandscape] = field(default_factory=list)
     outcome: Outcome | None = None
     ended_ns: int | None = None
     name: str = ""
@@ -277,6 +281,8 @@ class Session:
                 self.timelines.append(event.timeline)
             case StallsReady():
                 self.stalls.append(event.profile)
+            case LandscapeReady():
+                self.landscapes.append(event.landscape)
             case PlanFinished():
                 self.outcome, self.ended_ns = event.outcome, event.t_ns
             case _:

@@ -35,9 +35,9 @@ class Interval(NamedTuple):
         return max(-math.log(self.low), math.log(self.high)) <= math.log1p(share)
 
 
-def interval_of(logs: Doubles) -> tuple[Doubles, Doubles]:
+def interval_of(logs: Doubles, coverage: float = COVERAGE) -> tuple[Doubles, Doubles]:
     """The ends of intervals of ratios, of the logarithms of their resamples: (..., resamples) to (...)."""
-    tail = (1 - COVERAGE) / 2
+    tail = (1 - coverage) / 2
     low, high = np.quantile(logs, (tail, 1 - tail), axis=-1, overwrite_input=True)
     return np.exp(low), np.exp(high)
 
@@ -62,7 +62,7 @@ def draws(generator: np.random.Generator, rounds: int, resamples: int) -> Iterat
         yield generator.integers(rounds, size=(min(step, resamples - at), rounds))
 
 
-def intervals(base: Doubles, other: Doubles) -> tuple[Doubles, Doubles]:
+def intervals(base: Doubles, other: Doubles, coverage: float = COVERAGE) -> tuple[Doubles, Doubles]:
     """Intervals of median(other) / median(base): each side's rounds are drawn with replacement.
 
     The draws depend on nothing but how many rounds there are, so points may stand in any order, and the two
@@ -71,6 +71,7 @@ def intervals(base: Doubles, other: Doubles) -> tuple[Doubles, Doubles]:
     Args:
         base: (points, rounds), positive.
         other: (points, other rounds), positive.
+        coverage: How probable it is that a ratio lies in its interval.
 
     Returns:
         Low and high ends, (points,) each.
@@ -80,7 +81,8 @@ def intervals(base: Doubles, other: Doubles) -> tuple[Doubles, Doubles]:
     ends = [
         interval_of(
             _log_medians(other[at : at + CHUNK], 1, resamples)
-            - _log_medians(base[at : at + CHUNK], 0, resamples)
+            - _log_medians(base[at : at + CHUNK], 0, resamples),
+            coverage,
         )
         for at in range(0, len(base), CHUNK)
     ]

@@ -1,1 +1,1 @@
-"""What a session keeps as one value each, its traces and timelines: every part is checked as it is read."""
+"""What a session keeps as one value each, its traces for one: every part is checked as it is read."""

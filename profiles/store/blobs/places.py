@@ -5,15 +5,17 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
+from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
+from flashscope.profiles.store.blobs.landscapes import decode_landscape
 from flashscope.profiles.store.blobs.stalls import decode_stalls, encode_stalls
 from flashscope.profiles.store.blobs.timelines import decode_timeline
 from flashscope.profiles.store.blobs.traces import decode_trace
-from flashscope.profiles.store.schema import MAX_STALLS, MAX_TIMELINES, MAX_TRACES
+from flashscope.profiles.store.schema import MAX_LANDSCAPES, MAX_STALLS, MAX_TIMELINES, MAX_TRACES
 
-Keepable: TypeAlias = Trace | StageTimeline | StallProfile
+Keepable: TypeAlias = Trace | StageTimeline | StallProfile | CutLandscape
 
 
 class ValuePlace(NamedTuple):
@@ -23,6 +25,7 @@ class ValuePlace(NamedTuple):
         noun: What one is called.
         table: Its table.
         column: Its column there.
+        held: Where a Session has them.
         most: As many as a session takes.
         encode: Makes its bytes.
         decode: Makes it of its bytes; a ValueError says what is wrong with them.
@@ -31,6 +34,7 @@ class ValuePlace(NamedTuple):
     noun: str
     table: str
     column: str
+    held: str
     most: int
     encode: Callable[[Any], bytes]
     decode: Callable[[bytes], Any]
@@ -38,9 +42,14 @@ class ValuePlace(NamedTuple):
 
 _pack = msgspec.msgpack.encode
 PLACES: dict[type[Keepable], ValuePlace] = {
-    Trace: ValuePlace("trace", "traces", "trace", MAX_TRACES, _pack, decode_trace),
-    StageTimeline: ValuePlace("timeline", "timelines", "timeline", MAX_TIMELINES, _pack, decode_timeline),
+    Trace: ValuePlace("trace", "traces", "trace", "traces", MAX_TRACES, _pack, decode_trace),
+    StageTimeline: ValuePlace(
+        "timeline", "timelines", "timeline", "timelines", MAX_TIMELINES, _pack, decode_timeline
+    ),
     StallProfile: ValuePlace(
-        "stall profile", "stall_profiles", "profile", MAX_STALLS, encode_stalls, decode_stalls
+        "stall profile", "stall_profiles", "profile", "stalls", MAX_STALLS, encode_stalls, decode_stalls
+    ),
+    CutLandscape: ValuePlace(
+        "landscape", "landscapes", "landscape", "landscapes", MAX_LANDSCAPES, _pack, decode_landscape
     ),
 }

@@ -28,6 +28,7 @@ from flashscope.profiles.store.migrations.v018_timelines import keep_timelines
 from flashscope.profiles.store.migrations.v019_backward_timelines import name_stages
 from flashscope.profiles.store.migrations.v020_stalls import keep_stalls
 from flashscope.profiles.store.migrations.v021_heads import name_heads
+from flashscope.profiles.store.migrations.v022_landscapes import keep_landscapes
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -53,6 +54,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     name_stages,
     keep_stalls,
     name_heads,
+    keep_landscapes,
 )
 
 

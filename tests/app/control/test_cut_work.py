@@ -1,6 +1,6 @@
 """Cuts compiled in the background: what is told on the window's thread, and what no longer is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -20,7 +20,7 @@ DONE = CutCompiled(compiled=CompiledCut(cut=CUT, registers=7))
 class FakeCompiler:
     """Says what a test has it say."""
 
-    def __init__(self, asked: CutRequest, told: Callable[[CutAnswer], None]) -> None:
+    def __init__(self, asked: Sequence[CutRequest], told: Callable[[CutAnswer], None]) -> None:
         self.asked, self.say, self.ended = asked, told, False
 
     def end(self) -> None:

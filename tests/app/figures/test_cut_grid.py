@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from flashscope.app.figures.cut_grid import QUANTITIES, Known, cell_of, cut_grid, row_knobs
 from flashscope.app.figures.sm_bars import bar_words, bars_sentence, sm_bars
-from flashscope.kernels.cuda.design.cut import KNOBS, shipped
+from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.design.estimate import estimate
+from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.cuda.design.occupancy import SmLimit
 from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.cut import CompiledCut, Cut

@@ -1,5 +1,7 @@
 """Tiles of flash2 in NumPy: what they hold, which are the same as others, and which is fastest."""
 
+import re
+
 from flashscope.app.figures.cut_times import ANEW, RoundTimes, quartiles, time_words, verdict
 from flashscope.app.figures.tile_grid import SHIPPED, left, tile_cell, tile_grid
 from flashscope.kernels.workload.cut import Cut
@@ -40,16 +42,21 @@ def test_fresh_rounds_count_where_there_are_any() -> None:
 
 
 def test_the_fastest_is_named_only_as_far_as_it_can_be_told_apart() -> None:
-    fast = {WIDE: times(WIDE, 3.0, 3.1, 3.2)}
+    around = (-0.04, -0.02, 0.0, 0.02, 0.04)
+
+    def with_shipped(ms: float) -> str:
+        by_cut = {WIDE: times(WIDE, *(3 + of for of in around))}
+        return verdict(by_cut | {SHIPPED: times(SHIPPED, *(ms + of for of in around))}, SHIPPED)
+
     assert verdict({}, SHIPPED) == ""
-    assert verdict(fast, SHIPPED) == "Fastest on fresh rounds: 256 × 1024, 3.10 ms (3.05 to 3.15)."
-    slower = {**fast, SHIPPED: times(SHIPPED, 6.1, 6.2, 6.3)}
-    assert verdict(slower, SHIPPED).endswith(
-        "the shipped 128 × 512 takes 2.00× as long, 6.20 ms (6.15 to 6.25)."
-    )
-    alike = {**fast, SHIPPED: times(SHIPPED, 3.1, 3.2, 3.3)}
-    assert "too little to tell it from the shipped 128 × 512" in verdict(alike, SHIPPED)
-    assert verdict({SHIPPED: times(SHIPPED, 3.0)}, SHIPPED).endswith(", the shipped one.")
+    alone = verdict({WIDE: times(WIDE, 3.0, 3.1, 3.2)}, SHIPPED)
+    assert alone == "Fastest on fresh rounds: 256 × 1024, 3.10 ms (3.05 to 3.15)."
+    assert "; the shipped 128 × 512 takes 2.00× as long (1.9" in with_shipped(6.0)
+    assert re.search(r"takes 5\.0% longer \([2-4]\.\d to [5-8]\.\d%\), 3\.15 ms", with_shipped(3.15))
+    assert "too little to tell it from the shipped 128 × 512" in with_shipped(3.01)
+    assert with_shipped(2.9).endswith("128 × 512, 2.90 ms (2.88 to 2.92), the shipped one.")
+    few = {WIDE: times(WIDE, 3.0, 3.1), SHIPPED: times(SHIPPED, 6.0, 6.1)}
+    assert verdict(few, SHIPPED).endswith("in too few rounds to tell.")
 
 
 def test_what_could_not_be_timed_says_why() -> None:

@@ -59,7 +59,7 @@ def test_shared_memory_is_what_the_device_code_lays_out(
     problem, keys = in_mode(workload(head_dim), deterministic), 128
     tiles = 2 * (2 * key_stages * keys * head_dim + 2 * (2 * rows * head_dim + keys * rows))
     barriers = 8 * (4 * 2 + 4 * 2) + 16 * 2 + 8 * 2 * (2 if deterministic else 1)
-    found = flash3_backward.shared_bytes(problem)
+    found = flash3_backward.shared_bytes(problem, flash3_backward.query_cut(problem))
     assert found == 1024 + tiles + 2 * 2 * rows * 4 + barriers
     assert found <= ON_HOPPER.shared_memory
     assert flash3_backward.program(problem, ON_HOPPER).defines["TILE_Q"] == rows
@@ -69,7 +69,8 @@ def test_shared_memory_is_what_the_device_code_lays_out(
 def test_tiles_that_are_drawn_late_have_a_barrier_for_that(head_dim: int, zeroed_ahead: bool) -> None:
     """16 bytes more, also where others say that sums are zero."""
     causal, full = (workload(head_dim, causal=causal) for causal in (True, False))
-    more = flash3_backward.shared_bytes(causal) - flash3_backward.shared_bytes(full)
+    sizes = (flash3_backward.shared_bytes(one, flash3_backward.query_cut(one)) for one in (causal, full))
+    more = next(sizes) - next(sizes)
     assert more == 16 - 16 * (not zeroed_ahead)
     assert not flash3_backward.drawn_late(in_mode(causal))
 

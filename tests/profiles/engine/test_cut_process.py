@@ -18,8 +18,8 @@ REFUSED = Cut(kernel="flash3", groups=4, block_k=128)
 SOUND = Cut(kernel="flash2", groups=4, block_k=32)
 
 
-def asked(*cuts: Cut) -> CutsAsked:
-    return CutsAsked(problem=PROBLEM, compute_capability=(9, 0), cuts=cuts)
+def asked(*cuts: Cut) -> list[CutsAsked]:
+    return [CutsAsked(problem=PROBLEM, compute_capability=(9, 0), cuts=cuts)]
 
 
 def test_every_cut_is_answered_in_order_and_then_the_end() -> None:
@@ -36,12 +36,36 @@ def test_every_cut_is_answered_in_order_and_then_the_end() -> None:
     assert end == CutsEnded()
 
 
+@pytest.mark.gpu
+def test_a_cut_that_the_compiler_has_in_its_cache_says_what_it_takes_again() -> None:
+    found = []
+    for _ in range(2):
+        heard: SimpleQueue[CutAnswer] = SimpleQueue()
+        compiler = CutProcess(asked(SOUND), heard.put)
+        found.append(heard.get(timeout=PATIENCE_S))
+        assert heard.get(timeout=PATIENCE_S) == CutsEnded()
+        compiler.end()
+    first, again = found
+    assert isinstance(first, CutCompiled)
+    assert first == again
+    assert first.compiled.registers > 0
+
+
 def test_one_that_is_ended_says_nothing_more_and_leaves_no_process() -> None:
     heard: list[CutAnswer] = []
     compiler = CutProcess(asked(*(replace(SOUND, block_k=16 * k) for k in range(1, 17))), heard.append)
     compiler.end()
     assert heard == []
     assert compiler._process.returncode == -signal.SIGKILL
+
+
+def test_several_requests_are_done_one_after_the_other_each_with_its_end() -> None:
+    heard: SimpleQueue[CutAnswer] = SimpleQueue()
+    compiler = CutProcess([*asked(REFUSED), *asked(SOUND)], heard.put)
+    found = [heard.get(timeout=PATIENCE_S) for _ in range(4)]
+    compiler.end()
+    assert [type(one) for one in found] == [CutCompiled, CutsEnded, CutCompiled, CutsEnded]
+    assert heard.empty()
 
 
 def test_a_process_that_dies_is_told_with_what_it_printed(monkeypatch: pytest.MonkeyPatch) -> None:

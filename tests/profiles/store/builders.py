@@ -7,7 +7,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.landscape import CutLandscape, CutOutcome
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.stalls import ISSUED, NO_LINE, StallProfile, StallRequest
 from flashscope.kernels.workload.timeline import LOAD, QK, STORE, StageTimeline, TimelineRequest
@@ -21,6 +23,7 @@ from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceili
 from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
+    LandscapeReady,
     PlanFinished,
     PlanStarted,
     PointChecked,
@@ -191,6 +194,26 @@ def stalls() -> StallProfile:
     )
 
 
+def landscape() -> CutLandscape:
+    """Four tiles of flash2 in NumPy: two that were timed anew, one that was not, and one that is none."""
+    shipped, other, slow = (Cut(kernel="numpy", groups=rows, block_k=16) for rows in (16, 32, 64))
+    too_large = Cut(kernel="numpy", groups=128, block_k=16)
+    return CutLandscape(
+        problem=Problem(seqlen_q=64, seqlen_k=64, head_dim=16),
+        rows="groups",
+        device=Device(backend="cpu", name="A CPU", memory_bytes=1 << 30),
+        timer="a test",
+        build="0123456789ab",
+        shipped=shipped,
+        cells=(
+            CutOutcome(cut=shipped, first_ms=(2.0, 2.1), anew_ms=(2.0, 2.0, 2.1, 2.2, 2.1)),
+            CutOutcome(cut=other, first_ms=(1.0, 1.1), anew_ms=(1.0, 1.1, 1.0, 1.2, 1.1)),
+            CutOutcome(cut=slow, first_ms=(4.0, 4.1)),
+            CutOutcome(cut=too_large, refused=("128 query rows are more than the 64 that there are.",)),
+        ),
+    )
+
+
 def whole_sweep() -> Iterator[Event]:
     """A sweep of four points: two measured, one out of memory, one never reached; with all else there is."""
     yield plan_started()
@@ -208,6 +231,7 @@ def whole_sweep() -> Iterator[Event]:
     yield TraceReady(trace=trace())
     yield TimelineReady(timeline=timeline())
     yield StallsReady(profile=stalls())
+    yield LandscapeReady(landscape=landscape())
     yield readings(5_100)
     yield PlanFinished(t_ns=6_000, outcome="cancelled")
 

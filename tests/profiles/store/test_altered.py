@@ -221,6 +221,9 @@ def test_a_point_that_has_ended_cannot_pass_as_one_that_has_not(path: Path) -> N
     assert is_altered(changed(path, "UPDATE points SET status = 'pending' WHERE point = 0")[0])
 
 
+LATER_TABLES = ("traffic", "batches", "parts", "ceilings", "timelines", "stall_profiles", "landscapes")
+
+
 def test_a_file_from_before_there_were_digests_is_read_as_it_is_and_stays_so_when_it_is_renamed(
     path: Path,
 ) -> None:
@@ -228,8 +231,7 @@ def test_a_file_from_before_there_were_digests_is_read_as_it_is_and_stays_so_whe
     later = [("points", "digest"), ("session", "tags"), ("session", "bookmarks"), ("session", "run_mark")]
     later += [("readings", share) for share in ("sm_share", "tensor_share", "dram_share")]
     dropped = [f"ALTER TABLE {table} DROP COLUMN {column}" for table, column in later]
-    newer = ("traffic", "batches", "parts", "ceilings", "timelines", "stall_profiles")
-    dropped += [f"DROP TABLE {table}" for table in newer]
+    dropped += [f"DROP TABLE {table}" for table in LATER_TABLES]
     changed(path, *dropped, "PRAGMA user_version = 5")
     with closing(sqlite3.connect(path)) as connection:
         text = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'points'").fetchone()
@@ -252,7 +254,8 @@ def test_every_column_of_what_was_measured_is_digested() -> None:
     of_points = {table: names - {"digest"} for table, names in found.items() if "point" in names}
     assert {table: set(names) for table, names in COLUMNS.items()} == of_points
     assert {table: set(names) for table, names in sealed_rows.COLUMNS.items()} == {
-        table: found[table] for table in ("readings", "traces", "ceilings", "timelines", "stall_profiles")
+        table: found[table]
+        for table in ("readings", "traces", "ceilings", "timelines", "stall_profiles", "landscapes")
     }
 
 

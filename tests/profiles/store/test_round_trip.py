@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import PASSES, Problem
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
@@ -243,6 +244,21 @@ def profiles(draw: st.DrawFn) -> StallProfile:
     return msgspec.structs.replace(known, samples=Array.of(samples), idle=idle, **words)
 
 
+@st.composite
+def landscapes(draw: st.DrawFn) -> CutLandscape:
+    """Landscapes with any times and words."""
+    known = builders.landscape()
+    times = st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=4).map(tuple)
+    cells = [
+        msgspec.structs.replace(cell, first_ms=draw(times), anew_ms=draw(st.just(()) | times))
+        if cell.first_ms
+        else msgspec.structs.replace(cell, refused=(draw(TEXTS),))
+        for cell in known.cells
+    ]
+    words = {name: draw(TEXTS) for name in ("timer", "build")}
+    return msgspec.structs.replace(known, cells=tuple(cells), **words)
+
+
 def right(error: OutputError) -> OutputError:
     return error if error.passed else msgspec.structs.replace(error, error=0.0, bound=0.0)
 
@@ -251,15 +267,14 @@ TIMES = st.floats(LEAST_MS, MOST_MS)
 OF_ERRORS: dict[tuple[type[msgspec.Struct], str], st.SearchStrategy[Any]] = {
     (OutputError, name): FIGURES.map(abs) for name in ("error", "bound")
 }
+RECORDED = {
+    Trace: traces(),
+    StageTimeline: timelines(),
+    StallProfile: profiles(),
+    CutLandscape: landscapes(),
+}
 ANY = Drawn(
-    {
-        **POSSIBLE,
-        int: SIZES,
-        float: FIGURES,
-        Trace: traces(),
-        StageTimeline: timelines(),
-        StallProfile: profiles(),
-    },
+    {**POSSIBLE, int: SIZES, float: FIGURES, **RECORDED},
     {(Sample, "ms"): TIMES, **OF_ERRORS},
 )
 RIGHT = ANY.struct(

@@ -1,6 +1,6 @@
 """The Designer page, and what stands in for the processes that compile."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -26,8 +26,8 @@ class Compilers:
         self.say: Callable[[CutAnswer], None] = lambda _answer: None
         self.ended = 0
 
-    def __call__(self, asked: CutRequest, told: Callable[[CutAnswer], None]) -> "Compilers":
-        self.asked.append(asked)
+    def __call__(self, asked: Sequence[CutRequest], told: Callable[[CutAnswer], None]) -> "Compilers":
+        self.asked.extend(asked)
         self.say = told
         return self
 

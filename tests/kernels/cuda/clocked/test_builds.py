@@ -100,8 +100,8 @@ def test_a_backward_pass_with_clocks_spills_no_register_and_products_stay_asynch
 def test_the_timed_backward_pass_has_the_machine_code_of_its_source_without_marks(
     kernel: ClockedKernel, head_dim: int, causal: bool, deterministic: bool
 ) -> None:
-    programs = {"flash2": flash2_backward.program, "flash3": flash3_backward.program}
-    program = programs[kernel](backward(head_dim, causal, deterministic), ON_HOPPER)
+    timed = flash2_backward.program if kernel == "flash2" else flash3_backward.program
+    program = timed(backward(head_dim, causal, deterministic), ON_HOPPER)
     source = read_source(program)
     bare, marks = INLINE.subn("", source)
     assert marks >= LEAST_BACKWARD_MARKS[kernel]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flashscope.kernels.cuda import compile as cuda_compile
+from flashscope.kernels.cuda.design import compiling
 from flashscope.kernels.cuda.design.compiling import compile_cut, refusal_words
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.design.refusals import refusals
@@ -112,4 +113,12 @@ def test_without_a_compiler_it_is_said_how_to_get_one(monkeypatch: pytest.Monkey
     monkeypatch.setattr(cuda_compile, "installed", lambda _: False)
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(DeviceUnavailableError, match=r"No CUDA compiler is here .*cuda13"):
+        compile_cut(shipped("flash2", PROBLEM, H200.target), PROBLEM, H200.target)
+
+
+def test_a_compiler_that_says_nothing_of_what_it_kept_is_told_how_to_be_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compiling, "compile_anywhere", lambda *_: (b"code", ""))
+    with pytest.raises(DeviceUnavailableError, match="set CUDA_CACHE_DISABLE to 1"):
         compile_cut(shipped("flash2", PROBLEM, H200.target), PROBLEM, H200.target)

@@ -9,17 +9,24 @@ from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.flash3_share import share
 from flashscope.kernels.catalogue.traffic import Tiles, flash2_io
-from flashscope.kernels.cuda import flash2, flash3
+from flashscope.kernels.cuda import flash2, flash2_backward, flash3, flash3_backward
 from flashscope.kernels.cuda.compile import INCLUDES
-from flashscope.kernels.cuda.design.cut import program_of, shipped
+from flashscope.kernels.cuda.design.conditions import WGMMA_WIDTHS
+from flashscope.kernels.cuda.design.cut import main_launch, program_of, shipped
 from flashscope.kernels.cuda.design.estimate import estimate
 from flashscope.kernels.cuda.design.occupancy import SmLimit
-from flashscope.kernels.cuda.design.refusals import WGMMA_WIDTHS, refusals
+from flashscope.kernels.cuda.design.refusals import refusals
+from flashscope.kernels.cuda.program import ProgramOf
 from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.cut import CUT_KERNELS, Cut, CutKernel
 from tests.kernels.cuda.design.drawn import cuts, problem, problems
 
 H200 = CARDS[0]
+SHIPPED: dict[str, ProgramOf] = {
+    "flash2": flash2.program,
+    "flash2 backward": flash2_backward.program,
+    "flash3 backward": flash3_backward.program,
+}
 
 
 @pytest.mark.parametrize("kernel", CUT_KERNELS)
@@ -27,11 +34,11 @@ H200 = CARDS[0]
 @given(data=st.data())
 def test_what_a_cut_takes_is_what_its_program_asks_for(kernel: CutKernel, data: st.DataObject) -> None:
     asked, cut = data.draw(problems(kernel)), data.draw(cuts(kernel))
-    found, launch = estimate(cut, asked, H200), program_of(cut, asked, H200.target).launches[0]
+    found, launch = estimate(cut, asked, H200), main_launch(program_of(cut, asked, H200.target))
     assert (found.shared_bytes, found.threads) == (launch.shared_bytes, launch.threads)
-    assert sum(part.nbytes for part in found.parts) == launch.shared_bytes
+    assert sum(part.size for part in found.parts) == launch.shared_bytes
     assert launch.grid <= found.tiles
-    if kernel == "flash2":
+    if cut.spec == "flash2":
         assert launch.grid == found.tiles
 
 
@@ -44,8 +51,8 @@ def test_the_shipped_cut_is_the_shipped_program_and_nothing_refuses_it(
     asked = data.draw(problems(kernel))
     cut = shipped(kernel, asked, H200.target)
     made = program_of(cut, asked, H200.target)
-    if kernel == "flash2":
-        assert made == flash2.program(asked, H200.target)
+    if kernel != "flash3":
+        assert made == SHIPPED[kernel](asked, H200.target)
     else:
         shared = share(asked)._replace(pack_gqa=1, splits=1)
         of_flash3 = flash3.program(asked, H200.target, chosen=shared)
@@ -83,6 +90,56 @@ def test_what_refuses_a_cut_is_told_with_its_numbers(cut: Cut, reason: str) -> N
     found = estimate(cut, problem(), H200)
     assert re.search(reason, " ".join(found.refused)), found.refused
     assert not found.fits
+
+
+BACKWARD = problem(passes="backward")
+FLASH2_BACKWARD = Cut(kernel="flash2 backward", groups=2, subtiles=2, columns=2)
+FLASH3_BACKWARD = Cut(kernel="flash3 backward", groups=2, queries=80, stages=1)
+REFUSED_BACKWARD = [
+    (
+        replace(FLASH2_BACKWARD, queries=48),
+        "takes 24 queries of a tile, 24 at once as registers go",
+    ),
+    (replace(FLASH2_BACKWARD, queries=96), "4 warps do not share 3 parts of 32 queries for dQ evenly"),
+    (
+        replace(FLASH2_BACKWARD, columns=1, queries=48),
+        "For dQ a warp takes 32 queries: 48 are not",
+    ),
+    (
+        replace(FLASH2_BACKWARD, groups=1, columns=1, queries=128),
+        "32 threads copy the states of 64 queries, not of 128",
+    ),
+    (replace(FLASH2_BACKWARD, groups=8, queries=128), "and may have 227 KiB"),
+    (replace(FLASH3_BACKWARD, queries=48), "none of 48 queries"),
+    (
+        replace(FLASH3_BACKWARD, queries=128),
+        "2 warpgroups share 4 parts of dQ, of 64 columns and",
+    ),
+    (replace(FLASH3_BACKWARD, stages=2), r"takes 250\.4 KiB of shared memory, and may have 227 KiB on H200"),
+]
+
+
+@pytest.mark.parametrize(("cut", "reason"), REFUSED_BACKWARD)
+def test_what_refuses_a_cut_of_a_backward_pass_is_told_with_its_numbers(cut: Cut, reason: str) -> None:
+    found = estimate(cut, BACKWARD, H200)
+    assert re.search(reason, " ".join(found.refused)), found.refused
+    assert not found.fits
+
+
+def test_a_backward_pass_of_wide_heads_has_one_cut_in_another_kernel() -> None:
+    (reason, *_) = refusals(FLASH3_BACKWARD, replace(BACKWARD, head_dim=256), H200)
+    assert reason == "Beyond head dim 128 its backward pass is another kernel, which has one cut."
+
+
+def test_a_block_of_a_backward_pass_owns_keys_and_its_parts_fill_what_it_takes() -> None:
+    found = estimate(FLASH2_BACKWARD, BACKWARD, H200)
+    assert (FLASH2_BACKWARD.keys, FLASH2_BACKWARD.block_q) == (64, 64)
+    assert found.tiles == 32 * 4096 // 64
+    assert [part.name for part in found.parts] == ["Q", "dO", "K", "V", "dS", "P", "states"]
+    assert found.parts[-1].size == 2 * 64 * 8
+    rows, row = 64 * 4096, 128 * (2 * 2 + 4) + 8  # visits of queries a head, bytes of Q, dO, dQ and states
+    assert found.loop_bytes == 32 * rows * row + 4 * 32 * 4096 * 128 * 2
+    assert found.tile_bytes is None
 
 
 def test_flash3_is_refused_on_a_card_that_is_no_hopper() -> None:

@@ -91,19 +91,19 @@ def given(problem: Problem) -> Saved:
 
 
 def backward(
-    name: str,
+    kernel: str | KernelSpec,
     problem: Problem,
     program_of: ProgramOf,
     setting: Setting = USUAL,
 ) -> Verdict:
     """One backward pass against the oracle."""
     saved = given(problem)
-    found = gradients_of(name, problem, saved, program_of, setting)
+    found = gradients_of(kernel, problem, saved, program_of, setting)
     return gradient_criterion(problem, saved.inputs, saved.grad_output).judge(found)
 
 
 def gradients_of(
-    name: str,
+    kernel: str | KernelSpec,
     problem: Problem,
     saved: Saved,
     program_of: ProgramOf,
@@ -112,7 +112,7 @@ def gradients_of(
     """What one backward pass leaves.
 
     Args:
-        name: The kernel, whose spec declares the workspace.
+        kernel: The kernel, whose spec declares the workspace.
         problem: What is computed.
         saved: What it is computed from.
         program_of: Makes the program.
@@ -121,7 +121,8 @@ def gradients_of(
     Raises:
         EmulatorError: What went wrong before there was an answer.
     """
-    program, spec = program_of(problem, target(setting.arch)), find_kernel(name).backward
+    program = program_of(problem, target(setting.arch))
+    spec = (find_kernel(kernel) if isinstance(kernel, str) else kernel).backward
     assert spec is not None
     declared = spec.workspace(problem, "cuda")
     with guarded_memory(at_end=setting.seed % 2 == 0) as memory:

@@ -117,8 +117,9 @@ def test_a_file_from_before_there_were_timelines_has_none_and_takes_one(tmp_path
     path = builders.recorded(tmp_path / "a.flashscope")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DROP TABLE timelines")
-        connection.execute("DROP TABLE stall_profiles")
-        connection.execute("DELETE FROM batches WHERE name IN ('timelines', 'stall_profiles')")
+        for table in ("stall_profiles", "landscapes"):
+            connection.execute(f"DROP TABLE {table}")
+        connection.execute("DELETE FROM batches WHERE name IN ('timelines', 'stall_profiles', 'landscapes')")
         connection.execute("PRAGMA user_version = 16")
     before = path.read_bytes()
     assert load(path).timelines == []

@@ -1,0 +1,50 @@
+"""The landscapes that come with the program: what they are of, and the way to them."""
+
+import pytest
+
+from flashscope.app.control.bundled import BUNDLED, CUTS, NAMES
+from flashscope.app.pages.designer import DesignerPage
+from flashscope.kernels.workload.landscape import CutLandscape
+from flashscope.profiles.results.model.fresh_rounds import FreshRounds
+from flashscope.profiles.results.statistics.bootstrap import LEAST_ROUNDS
+from flashscope.profiles.store import SUFFIX, load
+from flashscope.profiles.wire.cuts import FINALISTS
+from tests.app.rig import Rig
+
+FILE = BUNDLED / f"{CUTS}{SUFFIX}"
+MOST_BYTES = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def landscapes() -> list[CutLandscape]:
+    return load(FILE).landscapes
+
+
+def test_they_have_their_name_and_are_small() -> None:
+    assert load(FILE).name == NAMES[CUTS]
+    assert FILE.stat().st_size < MOST_BYTES
+
+
+def test_each_was_timed_on_an_h100_the_fastest_and_the_shipped_cut_anew(
+    landscapes: list[CutLandscape],
+) -> None:
+    for one in landscapes:
+        assert "H100" in one.device.name
+        fresh = FreshRounds.of_landscape(one)
+        assert one.shipped in dict(fresh.ranked)
+        assert min(FINALISTS, one.timed) <= len(fresh.ranked) <= FINALISTS + 1
+        assert all(len(cell.anew_ms) >= LEAST_ROUNDS for cell in one.cells if cell.anew_ms)
+        assert all(cell.refused for cell in one.cells if not cell.first_ms)
+
+
+def test_the_empty_designer_leads_to_them(rig: Rig) -> None:
+    window = rig.window()
+    window.show_page("designer")
+    page = window.page
+    assert isinstance(page, DesignerPage)
+    assert page.lineup.open_button.isVisible()
+    rig.opening(page.lineup.open_button.click)
+    assert window.view == "designer"
+    assert page.lineup.shown == page.lineup.kept[0]
+    assert not page.lineup.open_button.isVisible()
+    assert page.staging.provenance.badge.startswith("SAVED · GPU NVIDIA H100")
