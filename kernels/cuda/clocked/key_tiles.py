@@ -39,7 +39,7 @@ CLOCKS = 16  # of a row
 ROWS_BESIDE_STEPS = 3
 BARS_OF_A_STEP, BARS_OF_A_TILE = 2 * 8 + 2, 2 * 3 + 2  # of all lanes
 BLOCK, MAY_ADD, LOADS = 1, 10, 12  # places in a tile's first row, and in a step's
-Told = npt.NDArray[np.int64]  # bars: head, stage, i, j, begin and end
+StepBars = npt.NDArray[np.int64]  # bars: head, stage, i, j, begin and end
 
 
 class KeyTile(NamedTuple):
@@ -98,7 +98,7 @@ def key_tile_bars(problem: Problem, tile: TileSize, found: ClockedGroups, multip
     """The bars of all warpgroups; a row for each SM, in it a lane for each warpgroup of each block there."""
     ends = np.concatenate((found.ends[:, :1], found.ends), axis=1)  # all see one clock, the producer's too
     axis = GroupAxis(np.ascontiguousarray(ends), GROUPS + 1)
-    bars: list[Told] = []
+    bars: list[StepBars] = []
     blocks: list[tuple[int, ...]] = []
     for number, one in enumerate(key_tiles(problem, tile)):
         rows = found.rows[number].astype(np.int64)
@@ -115,13 +115,13 @@ def key_tile_bars(problem: Problem, tile: TileSize, found: ClockedGroups, multip
     return assembled(axis, bars, blocks, multiprocessors)
 
 
-def _bars(where: tuple[Any, int, Any, int], begin: Any, end: Any) -> Told:
+def _bars(where: tuple[Any, int, Any, int], begin: Any, end: Any) -> StepBars:
     """Bars of a stage, as rows; heads and tiles of queries, begins and ends, in clocks, are columns."""
     columns = [np.broadcast_to(one, np.shape(begin)) for one in (*where, begin, end)]
     return np.column_stack(columns).astype(np.int64)
 
 
-def _loads(rows: Any, tile: KeyTile) -> Told:
+def _loads(rows: Any, tile: KeyTile) -> StepBars:
     """The producer's bars: of each step Q and dO, and of the tile K and V."""
     (of_head, i), count = tile.steps.T, len(tile.steps)
     once = (tile.head, LOAD, NO_PLACE, tile.j), rows[count : count + min(count, 1), LOADS:]
@@ -133,7 +133,7 @@ def _loads(rows: Any, tile: KeyTile) -> Told:
     return np.concatenate(told)
 
 
-def _computed(rows: Any, tile: KeyTile, part: int) -> Told:
+def _computed(rows: Any, tile: KeyTile, part: int) -> StepBars:
     """The bars of the first (0) or the second (1) warpgroup that computes; the store is the last one."""
     count, told = len(tile.steps), []
     last = rows[count + 1 if count else 0]
@@ -147,7 +147,7 @@ def _computed(rows: Any, tile: KeyTile, part: int) -> Told:
     return np.concatenate(told)
 
 
-def _steps(now: Any, then: Any, tile: KeyTile, lag: int) -> list[Told]:
+def _steps(now: Any, then: Any, tile: KeyTile, lag: int) -> list[StepBars]:
     """The stages of all steps: `now` has what a step asks for, `then` what is there; dQ is `lag` behind."""
     head, i = tile.steps.T
     whole = now[:, 0] != 0  # not where no query sees a key of the warpgroup: it has a part of dQ alone
