@@ -1,31 +1,36 @@
 """Records the bundled stall profiles anew: `python -m tests.stall_session FILE`, on an H100 with ncu.
 
-Measures flash2 and flash3's ladder on the problems of Source at head dim 128, without and under a causal
-mask, then samples where their warps stand, and keeps that in the same file. Broken off, it goes on in the
-same file with what is left. It takes NVRTC and nvdisasm, but no package of the window.
+Where there is no such file, flash2 and flash3's ladder are first measured on the problems of Source at head
+dim 128, without and under a causal mask. Then it samples where their warps stand, as far as the file has no
+profile of today's sources, and keeps that in it: begun with a copy of the bundled one, or broken off, it goes
+on with what is left. It takes NVRTC and nvdisasm, but no package of the window.
 """
 
+import sqlite3
 import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from queue import SimpleQueue
 
 from flashscope.kernels.cuda.compile import compile_module
 from flashscope.kernels.cuda.device import describe
-from flashscope.kernels.cuda.reading.cards import card_of
-from flashscope.kernels.cuda.reading.step import program_of, read_problem
+from flashscope.kernels.cuda.reading.cards import CARDS, card_of
+from flashscope.kernels.cuda.reading.step import program_of, read_problem, source_of
 from flashscope.kernels.cuda.sass.listing import BuildListing, listing_of
-from flashscope.kernels.workload.stalls import StallRequest
+from flashscope.kernels.workload.errors import KernelError
+from flashscope.kernels.workload.stalls import StallProfile, StallRequest, text_digest
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.running.driver import Driver
 from flashscope.profiles.running.recording import FileNote, RunRecording
 from flashscope.profiles.store import Recorder, load
-from flashscope.profiles.store.keeping import keep
+from flashscope.profiles.store.keeping import drop, keep
 from flashscope.profiles.store.words import change
 from flashscope.profiles.wire.events import Event
 from flashscope.profiles.wire.messages import Message
@@ -33,7 +38,8 @@ from flashscope.profiles.worker.stalls.recording import record_stalls
 
 Told = Event | FileNote
 NAME = "H100 stalls of flash2 and flash3"
-KERNELS = ("flash2", "flash3-a", "flash3-b", "flash3-c", "flash3")
+KERNELS = ("flash3-a", "flash3-b", "flash3-c", "flash3", "flash2")
+H100 = next(card for card in CARDS if card.name == "H100")
 PROBLEMS = tuple(read_problem(128, causal=causal) for causal in (False, True))
 REQUESTS = [StallRequest(problem=problem, kernel=kernel) for problem in PROBLEMS for kernel in KERNELS]
 
@@ -60,15 +66,41 @@ def listed(request: StallRequest) -> BuildListing:
 
 
 def record(path: Path) -> None:
-    """Measure into the file unless it is there, and sample what it lacks; what fails ends it."""
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        listings = dict(zip(REQUESTS, pool.map(listed, REQUESTS), strict=True))
+    """Measure into the file unless it is there, and sample what it lacks; what fails is told in the end."""
     if not path.exists():
         measure(path)
     session = load(path)
-    known = {one.request for one in session.stalls}
-    for request in (one for one in REQUESTS if one not in known):
-        keep(path, record_stalls(request, SilentLink(), listings[request]), session.id)
+    wanted = [request for request in REQUESTS if not any(map(partial(is_new, request), session.stalls))]
+    failed = []
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        listings = list(pool.map(listed, wanted))
+    for request, listing in zip(wanted, listings, strict=True):
+        try:
+            profile = record_stalls(request, SilentLink(), listing)
+        except KernelError as error:
+            failed.append(f"{request.kernel}: {error}")
+            continue
+        replace(path, session, profile)
+        print(request.kernel, request.problem.causal, profile.samples.numpy().sum(), flush=True)  # noqa: T201 - how far it is
+    if failed:
+        sys.exit("\n".join(failed))
+
+
+def is_new(request: StallRequest, profile: StallProfile) -> bool:
+    """Whether a profile is of this, and of the source as it is now."""
+    source = source_of(request.kernel, request.problem, H100)
+    return (profile.request, profile.source) == (request, text_digest(source.text))
+
+
+def replace(path: Path, session: Session, profile: StallProfile) -> None:
+    """Keep a profile in place of those that the file had of the same."""
+    there = load(path).stalls
+    with closing(sqlite3.connect(path)) as connection:
+        numbers = [number for (number,) in connection.execute("SELECT n FROM stall_profiles ORDER BY n")]
+    keep(path, profile, session.id)
+    for number, one in zip(numbers, there, strict=True):
+        if one.request == profile.request:
+            drop(path, StallProfile, number, session.id)
 
 
 def measure(path: Path) -> None:

@@ -135,7 +135,8 @@ class DesignerPage(Page):
         controller.running_changed.connect(lambda _running: self._give_way())
         controller.occupied_changed.connect(lambda _reason: self._give_way())
         controller.live.changed.connect(self._show_state)
-        controller.timelines.changed.connect(self._give_way)
+        for asked in (controller.timelines, controller.stalls):
+            asked.changed.connect(self._give_way)
         self.bar.shipped_asked.connect(self.show_shipped)
         cuts.compiled.connect(self._take_compiled)
         cuts.changed.connect(self._show_state)

@@ -18,7 +18,7 @@ from flashscope.app.look.stall_colours import stall_colours
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.pages.ladder.board import CODE_PX
-from flashscope.app.pages.ladder.sass.board import LEAST_COLUMNS, NARROW_PX, titled
+from flashscope.app.pages.ladder.sass.board import LEAST_COLUMNS, LEAST_PX, NARROW_PX, titled
 from flashscope.app.pages.ladder.sass.counted_column import CountedColumn
 from flashscope.app.pages.ladder.sass.rows import SassRow, rows_of
 from flashscope.app.pages.ladder.sass.sass_list import SassList
@@ -183,6 +183,7 @@ class StallsBoard(QWidget):
     def _arrange(self) -> None:
         narrow = self.width() < px(NARROW_PX)
         self.split.setOrientation(Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal)
+        self.stack.setMinimumHeight(px(LEAST_PX[self.split.orientation()]))
 
     def _fit(self) -> None:
         """Break the lines of the source elsewhere where it has another width."""

@@ -53,7 +53,7 @@ class StallShelf(QObject):
         self.bundled: Sequence[Shelved] = ()
         self.chores = Chores(self)
         controller.stalls.ready.connect(self._take_sampled)
-        controller.keeping.kept.connect(self._take_session)
+        controller.keeping.kept.connect(self._take_kept)
         controller.jumped.connect(self._take_session)
         controller.session_changed.connect(lambda _session: self._take_session())
         controller.events_arrived.connect(self._take_events)
@@ -80,6 +80,14 @@ class StallShelf(QObject):
 
     def _take_sampled(self, profile: StallProfile) -> None:
         self.sampled.append(Shelved(profile, Provenance("live", "cuda", profile.device)))
+        self.changed.emit()
+
+    def _take_kept(self) -> None:
+        """The session on show has other profiles now; one that was taken out of it can be kept again."""
+        before = self.kept
+        self._take_session()
+        there = [one.profile for one in self.kept]
+        self.sampled += [one for one in before if one.profile not in there]
         self.changed.emit()
 
     def _take_session(self) -> None:

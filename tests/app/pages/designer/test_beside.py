@@ -4,9 +4,10 @@ import pytest
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.designer import DesignerPage
-from flashscope.app.pages.designer.beside import BESIDE_A_SWEEP
+from flashscope.app.pages.designer.beside import BESIDE_A_SWEEP, BESIDE_STALLS
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.profiles.wire.events import RequestFailed
 from tests.app.pages.designer.conftest import Compilers
@@ -46,3 +47,14 @@ def test_compiling_gives_way_to_what_is_measured(
     )
     assert compilers.ended == 2
     assert not page.bar.every.isEnabled()
+
+
+def test_nothing_is_compiled_while_stalls_are_sampled(page: DesignerPage, compilers: Compilers) -> None:
+    problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16")
+    page.controller.stalls.ask([StallRequest(problem=problem, kernel="flash2")])
+    assert page.bar.one.toolTip() == BESIDE_STALLS
+    page.compile_all()
+    assert compilers.asked == []
+    page.controller.stalls.take(RequestFailed(request="stalls", reason="It was given up."))
+    page.compile_all()
+    assert len(compilers.asked) == 1

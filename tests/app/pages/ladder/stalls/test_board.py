@@ -22,11 +22,13 @@ from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import Stop, Story
 from flashscope.app.words.provenance import Provenance
 from flashscope.app.words.timelines import NUMPY
-from flashscope.kernels.workload.stalls import StallProfile
+from flashscope.kernels.workload.stalls import StallProfile, StallRequest
+from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import RequestFailed, StallsProgress, StallsReady
 from tests.app.fakes import GPU_MACHINE
 from tests.app.rig import Rig
 from tests.app.stall_profiles import DEVICE, FEWER, LINES, SAMPLES, TEXTS, profile
+from tests.profiles.store import builders
 
 LABEL = "d 64, no mask"
 DENIED = "Only administrators may read counters (ERR_NVGPUCTRPERM): run as root."
@@ -239,6 +241,36 @@ def test_sampling_asks_for_the_kernel_and_the_step_before_and_tells_how_far_it_i
     assert board.shown.provenance.kind == "live"
     assert not board.head.sample.isHidden()
     assert board.head.keep.isVisible(), "it is in no session"
+
+
+def test_what_was_sampled_is_kept_in_the_session_on_show_and_taken_out_again(
+    page: LadderPage, qtbot: QtBot, rig: Rig, tmp_path: Path, bundled: list[StallProfile]
+) -> None:
+    bundled.clear()
+    path = builders.recorded(tmp_path / "a.flashscope")
+    rig.open(path)
+    board = shown_after(page, qtbot, rig)
+    qtbot.waitUntil(board.head.keep.isEnabled)
+    with qtbot.waitSignal(rig.controller.keeping.kept):
+        board.head.keep.click()
+    assert [one.request.kernel for one in load(path).stalls] == ["flash2", "flash3-b"]
+    qtbot.waitUntil(lambda: board.head.keep.isHidden() and board.shown is not None)
+    assert board.shown is not None
+    assert board.shown.provenance.kind == "saved"
+    with qtbot.waitSignal(rig.controller.keeping.kept):
+        rig.controller.edits.undo()
+    assert [one.request.kernel for one in load(path).stalls] == ["flash2"]
+    qtbot.waitUntil(board.head.keep.isVisible)
+
+
+def shown_after(page: LadderPage, qtbot: QtBot, rig: Rig) -> StallsBoard:
+    """The stalls of the kernel on show, once they were sampled here."""
+    page.stalls.setChecked(True)
+    page.controller.stalls.ask([StallRequest(problem=PROBLEMS[LABEL], kernel="flash3-b")])
+    rig.engine.say([StallsReady(profile=profile())])
+    board = page.stalls_board
+    qtbot.waitUntil(lambda: board.read is not None and board.head.keep.isVisible())
+    return board
 
 
 def test_counters_that_are_refused_are_a_sentence_and_no_empty_plot(
