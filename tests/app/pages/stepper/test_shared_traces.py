@@ -1,10 +1,13 @@
 """The page with a trace of packed heads, keys in parts and pages: what it says, draws and refuses."""
 
+from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.stepper.from_point import PointTrace, StandIn
 from flashscope.app.words.tracing import BLOCKS_ALONE
+from flashscope.profiles.wire.events import TraceReady
 from tests.app.pages.stepper.conftest import Bench
 from tests.app.stepper.builders import random_trace
-from tests.app.stepper.shared_traces import shared_trace
+from tests.app.stepper.shared_traces import FEW_ROWS, shared_trace
 
 
 def shown(bench: Bench) -> StepperPage:
@@ -40,6 +43,20 @@ def test_the_last_step_equals_the_exact_result(bench: Bench) -> None:
     assert page.position is not None
     page.seek(page.position.last)
     assert "max |O − exact|" in page.bar.result.text()
+
+
+def test_a_trace_comes_once_whatever_tile_and_share_the_kernel_chose_for_it(bench: Bench) -> None:
+    page, trace = bench.show(), shared_trace()
+    before = len(bench.engine.requests)
+    bench.engine.silent = True
+    found = PointTrace("flash3", FEW_ROWS, trace.request.subject, StandIn("flash3", timed="flash3"), ())
+    bench.controller.insides.origin = next(iter(VIEWS))
+    bench.controller.insides.trace_asked.emit(found)
+    assert bench.engine.requests[before:] == [trace.request.subject] != [trace.request]
+    bench.engine.sink(TraceReady(trace=trace))
+    bench.qtbot.waitUntil(lambda: page.story is not None and page.story.recording.trace == trace)
+    assert len(bench.engine.requests) == before + 1
+    assert page.bar.chosen_preset == "point"
 
 
 def test_other_modes_stay_with_blocks_and_say_why_until_another_trace_comes(bench: Bench) -> None:
