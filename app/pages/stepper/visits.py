@@ -106,6 +106,12 @@ class Visits(QObject):
             page.show_mode(LANES)
         self._show(found.request)
 
+    def look_at(self, head: int) -> None:
+        """Show another head of the problem on show."""
+        story = self._page.story
+        if story is not None:
+            self._show(story.recording.request.at_head(head))
+
     def leave(self) -> None:
         """Show again what was on show before the point."""
         before = self._before
