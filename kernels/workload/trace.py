@@ -93,6 +93,14 @@ class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
             return self
         return msgspec.structs.replace(self, block_q=16, block_k=16, reverse=False, packed=1, splits=1)
 
+    def at_head(self, head: int) -> "TraceRequest":
+        """The same of another head, before a timed kernel has chosen anything for it."""
+        return msgspec.structs.replace(self.subject, head=head)
+
+    def asks_for(self, other: "TraceRequest") -> bool:
+        """Whether another request is this one, whatever tile and share a timed kernel has chosen for it."""
+        return self.subject == other.subject
+
     @property
     def shared(self) -> bool:
         """Whether a row's keys are cut into parts, or heads share tiles."""

@@ -12,6 +12,8 @@ from flashscope.app.pages.stepper.lanes_board import LanesBoard
 from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.pages.stepper.predict_board import PredictBoard
 from flashscope.app.stepper.modes import BROKEN, LANES, MODES, PREDICT, Mode, mode_named
+from flashscope.app.stepper.recording import Recording
+from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.kernels.workload.trace import Trace
@@ -83,6 +85,12 @@ class Modes(QStackedWidget):
     def next_key(self) -> str:
         """The key of the mode behind the one on show, of the first behind the last."""
         return MODES[(MODES.index(self._mode) + 1) % len(MODES)].key
+
+    def steps(self, recording: Recording) -> SteppedTrace:
+        """The steps of a recording in the mode on show; one that Blocks alone shows puts that on top."""
+        if not recording.plain:
+            self.show_mode(MODES[0].key)
+        return self._mode.steps(recording)
 
     def show_mode(self, key: str) -> None:
         """Put a mode on top, and put away what means nothing in it; the first where there is no such mode."""

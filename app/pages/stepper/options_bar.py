@@ -16,6 +16,7 @@ from flashscope.app.stepper.presets import PRESETS, last_gpu_problem, own, prese
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.number_fields import WholeField
 from flashscope.app.widgets.plain import plain_tip, set_tip
 from flashscope.app.widgets.segments import Segments
 from flashscope.app.widgets.term_label import TermBox
@@ -33,6 +34,7 @@ from flashscope.kernels.workload.trace import LoopOrder, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.session import Session
 
+HEAD_TIP = "The head on show, counted over all sequences; another one is traced anew"
 LAST_GPU, OWN, SCORES, POINT = "last-gpu", "own", "scores", "point"
 MOST_RECORDED = 8  # traces of a session that the list shows without scrolling
 RECORDED = "recorded-"  # and its place among the traces of the session on show
@@ -58,11 +60,13 @@ class OptionsBar(QWidget):
         asked: Record the trace that is chosen now.
         notation_changed: The slides' notation with beta is switched on or off (bool).
         recorded_chosen: A trace of the session on show is chosen (Trace).
+        head_chosen: Another head of the problem on show is to be looked at (int).
     """
 
     asked = Signal()
     notation_changed = Signal(bool)
     recorded_chosen = Signal(object)
+    head_chosen = Signal(int)
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,6 +89,12 @@ class OptionsBar(QWidget):
         self.notation = QPushButton("Slides’ β")
         self.notation.setCheckable(True)
         set_tip(self.notation, line_of(self.notation.text()))
+        self.head = WholeField()
+        self.head.setPrefix("head ")
+        self.head.setKeyboardTracking(False)  # or each digit of a number would ask for a trace
+        self.head.setAccessibleName("Head on show")
+        set_tip(self.head, HEAD_TIP)
+        self.head.hide()
         self.result = ElidedLabel()
         self.result.setProperty("role", "dim")
         self.source = ElidedLabel()
@@ -172,6 +182,7 @@ class OptionsBar(QWidget):
             last_gpu: What the last GPU problem would ask for, None when there is none.
         """
         request = trace.request
+        self._show_head(request)
         told = trace.device, share_words(request), trace.source
         self.source.setText(" · ".join(filter(None, told)))
         self.form.show_request(request)
@@ -183,6 +194,17 @@ class OptionsBar(QWidget):
         chosen = {self.preset: preset, self.backend: request.backend, self.order: request.order}
         for combo, key in chosen.items():
             combo.choose_quietly(combo.findData(key))
+
+    def _show_head(self, request: TraceRequest) -> None:
+        """Let another head be chosen where the problem has several, and this machine can trace it."""
+        heads = request.problem.batch * request.problem.heads
+        with QSignalBlocker(self.head):
+            self.head.setRange(0, heads - 1)
+            self.head.setValue(request.head)
+        missing = self._why_no_gpu() if request.backend == "cuda" else ""
+        self.head.setVisible(heads > 1)
+        self.head.setEnabled(not missing)
+        set_tip(self.head, missing or HEAD_TIP)
 
     def offer_point(self, found: PointTrace | None) -> None:
         """Let a point of the session on show be chosen; None: none is."""
@@ -203,7 +225,7 @@ class OptionsBar(QWidget):
 
     def _unnamed(self, request: TraceRequest, last_gpu: TraceRequest | None) -> str:
         """What the bar calls a trace that no preset makes."""
-        if last_gpu is not None and request.subject == last_gpu.subject:
+        if last_gpu is not None and last_gpu.at_head(request.head).asks_for(request):
             return LAST_GPU
         return SCORES if self._typed(request) else OWN
 
@@ -232,12 +254,14 @@ class OptionsBar(QWidget):
     def _lay_out(self) -> None:
         bar = QVBoxLayout(self)
         bar.setContentsMargins(0, 0, 0, 0)
-        bar.addWidget(Lines((self.modes, *self.controls, self.source, self.result), (self.source,), 8))
+        before, others = (self.modes, *self.controls[:3], self.head), self.controls[3:]
+        bar.addWidget(Lines((*before, *others, self.source, self.result), (self.source,), 8))
 
     def _connect(self) -> None:
         self.preset.currentIndexChanged.connect(self._choose)
         self.backend.currentIndexChanged.connect(self.asked)
         self.order.currentIndexChanged.connect(self._ask)
+        self.head.valueChanged.connect(self.head_chosen)
         self.own.clicked.connect(self._open_form)
         self.form.asked.connect(lambda _options: self._ask_for(OWN))
         self.scores.clicked.connect(self.open_scores)

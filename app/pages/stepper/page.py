@@ -143,11 +143,8 @@ class StepperPage(Page):
     def show_trace(self, trace: Trace) -> None:
         """Show a trace from its start; the first one where a tile is done: there is something to see."""
         first = self.story is None
-        recording = Recording.of(trace)
-        if not recording.plain:
-            self.modes.show_mode(MODES[0].key)
-            self.bar.modes.choose_quietly(self.modes.key)
-        self.story = self.modes.mode.steps(recording)
+        self.story = self.modes.steps(Recording.of(trace))
+        self.bar.modes.choose_quietly(self.modes.key)
         self._show_choice()
         self.stack.setCurrentWidget(self.modes)
         self.transport.setEnabled(True)
@@ -168,10 +165,7 @@ class StepperPage(Page):
             self._settings.stepper_mode = self.modes.key
 
     def show_mode(self, key: str) -> None:
-        """Draw what is walked through in another mode, at the same tile; without such a mode in the first.
-
-        A trace with keys in parts, of heads that share tiles, or in 8 bits stays in the first one.
-        """
+        """Draw what is walked through in another mode, at the same tile; in the first where that cannot."""
         if self.story is not None and not self.story.recording.plain and key != MODES[0].key:
             self._say(BLOCKS_ALONE)
             key = MODES[0].key
@@ -255,6 +249,7 @@ class StepperPage(Page):
     def _connect(self) -> None:
         self.bar.asked.connect(self.ask)
         self.bar.recorded_chosen.connect(self.show_trace)
+        self.bar.head_chosen.connect(self.visits.look_at)
         self.bar.notation_changed.connect(self._show)
         for board in self.modes.boards:
             self._listen(board)
@@ -264,7 +259,8 @@ class StepperPage(Page):
         self.transport.speed_chosen.connect(self.player.set_speed)
         self.transport.breakpoints_changed.connect(self._find_events)
         self.transport.choice_changed.connect(self._choose_row)
-        self.transport.row.lineEdit().returnPressed.connect(self._take_keys)
+        for field in (self.transport.row, self.bar.head):
+            field.lineEdit().returnPressed.connect(self._take_keys)
         for control in (*self.bar.controls, self.visits.line.back, *self.transport.controls):
             control.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # the mouse leaves the focus where the keys step
         self.let_export(card.exporter for card in self.board.cards)

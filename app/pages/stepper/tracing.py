@@ -88,11 +88,11 @@ class Tracing(QObject):
         beside, self._asked = self._asked_beside and self._asked is not None, None
         dropped, self._dropped = self._dropped, None
         unasked = self.wanted is None and not beside and not trace.request.fault
-        unasked = unasked and trace.request != dropped
-        if trace.request == self.wanted or unasked:
+        unasked = unasked and not (dropped is not None and dropped.asks_for(trace.request))
+        if unasked or (self.wanted is not None and self.wanted.asks_for(trace.request)):
             self.wanted = None
             self.recorded.emit(trace)
-        elif beside and trace.request == self.beside:
+        elif beside and self.beside is not None and self.beside.asks_for(trace.request):
             self.beside = None
             self.recorded_beside.emit(trace)
         self._go_on()

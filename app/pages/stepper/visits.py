@@ -106,6 +106,12 @@ class Visits(QObject):
             page.show_mode(LANES)
         self._show(found.request)
 
+    def look_at(self, head: int) -> None:
+        """Show another head of the problem on show."""
+        story = self._page.story
+        if story is not None:
+            self._show(story.recording.request.at_head(head))
+
     def leave(self) -> None:
         """Show again what was on show before the point."""
         before = self._before
@@ -149,7 +155,7 @@ class Visits(QObject):
         if self._tile is None or page.story is None:
             return
         (request, tile), recording = self._tile, page.story.recording
-        if recording.trace.request == request:  # another trace may have been under way
+        if request.asks_for(recording.trace.request):  # another trace may have been under way
             self._tile = None
             order = int(recording.order_of_tile[tile])
             if order >= 0:
@@ -158,7 +164,7 @@ class Visits(QObject):
     def _show(self, request: TraceRequest) -> None:
         """That of the session on show where it has one like it, else a fresh one."""
         session = self._controller.session
-        held = [one for one in session.traces if one.request == request] if session is not None else []
+        held = [one for one in session.traces if request.asks_for(one.request)] if session is not None else []
         if held:
             self._page.show_trace(held[-1])
         else:

@@ -1,10 +1,16 @@
 """The page with a trace of packed heads, keys in parts and pages: what it says, draws and refuses."""
 
+from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.stepper.from_point import PointTrace, StandIn
 from flashscope.app.words.tracing import BLOCKS_ALONE
+from flashscope.kernels.cpu.trace import record
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.wire.events import TraceReady
 from tests.app.pages.stepper.conftest import Bench
 from tests.app.stepper.builders import random_trace
-from tests.app.stepper.shared_traces import shared_trace
+from tests.app.stepper.shared_traces import FEW_ROWS, shared_trace
 
 
 def shown(bench: Bench) -> StepperPage:
@@ -40,6 +46,41 @@ def test_the_last_step_equals_the_exact_result(bench: Bench) -> None:
     assert page.position is not None
     page.seek(page.position.last)
     assert "max |O − exact|" in page.bar.result.text()
+
+
+def test_a_trace_comes_once_whatever_tile_and_share_the_kernel_chose_for_it(bench: Bench) -> None:
+    page, trace = bench.show(), shared_trace()
+    before = len(bench.engine.requests)
+    bench.engine.silent = True
+    found = PointTrace("flash3", FEW_ROWS, trace.request.subject, StandIn("flash3", timed="flash3"), ())
+    bench.controller.insides.origin = next(iter(VIEWS))
+    bench.controller.insides.trace_asked.emit(found)
+    assert bench.engine.requests[before:] == [trace.request.subject] != [trace.request]
+    bench.engine.sink(TraceReady(trace=trace))
+    bench.qtbot.waitUntil(lambda: page.story is not None and page.story.recording.trace == trace)
+    assert len(bench.engine.requests) == before + 1
+    assert page.bar.chosen_preset == "point"
+
+
+def test_another_head_is_chosen_and_traced_and_there_is_no_choice_of_one(bench: Bench) -> None:
+    page = bench.show()
+    assert not page.bar.head.isVisible()
+    problem = Problem(seqlen_q=10, seqlen_k=20, heads=3, head_dim=8)
+    page.show_trace(record(TraceRequest(problem=problem, block_q=4, block_k=8, head=1)))
+    assert page.bar.head.isVisible()
+    assert (page.bar.head.value(), page.bar.head.maximum()) == (1, 2)
+    bench.engine.real = True
+    page.bar.head.setValue(2)
+    bench.qtbot.waitUntil(lambda: page.story is not None and page.story.recording.request.head == 2)
+    assert bench.engine.requests[-1].problem == problem
+    assert "head 2 of 3" in page.bar.source.text()
+
+
+def test_a_head_that_only_a_gpu_could_trace_cannot_be_chosen_without_one(bench: Bench) -> None:
+    page = shown(bench)
+    assert page.bar.head.isVisible()
+    assert not page.bar.head.isEnabled()
+    assert page.bar.head.toolTip()
 
 
 def test_other_modes_stay_with_blocks_and_say_why_until_another_trace_comes(bench: Bench) -> None:
