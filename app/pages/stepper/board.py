@@ -184,17 +184,18 @@ class StepperBoard(ModeBoard):
 
     def _write_titles(self, view: StepView) -> None:
         step, recording = view.step, view.recording
-        tile = f"<sub>{step.i},{step.j}</sub>" if view.started else ""
+        in_tile = view.started and not step.merges
+        tile = f"<sub>{step.i},{step.j}</sub>" if in_tile else ""
         top = "m̃" if view.local_max else "m′"
         problem = recording.trace.request.problem
         blocks = escaped(cut_short(problem.block_mask.words, MOST_OF_NAME)) if problem.block_mask else ""
         mask = mask_words(causal=problem.causal, window=problem.window, blocks=blocks)
         asked = recording.request
         self._cards[self.tiles].write("Tiles", " · ".join(filter(None, (f"{recording.order} order", mask))))
-        twice = view.started and not step.merges and recording.computed_twice(step.tile).any()
+        twice = in_tile and recording.computed_twice(step.tile).any()
         weighed = f"exp(S − {top}){', computed twice' * bool(twice)}"
-        pages = page_words(recording.trace, step.j) if view.started else ""
-        beside = ", ".join(filter(None, ("row maximum ringed", pages)))
+        pages = page_words(recording.trace, step.j) if in_tile else ""
+        beside = ", ".join(filter(None, ("row maximum ringed" if not step.merges else "", pages)))
         self._cards[self.scores].write(f"Scores S{tile}", self.scores.readout() or beside)
         self._cards[self.weights].write(f"Weights P{tile}", self.weights.readout() or weighed)
         where = f", tile j = {step.j}" if view.local_row is not None else ""
