@@ -3,7 +3,9 @@
 Where there is no such file, flash2 and flash3's ladder are first measured on the problems of Source at head
 dim 128, without and under a causal mask. Then it samples where their warps stand, as far as the file has no
 profile of today's sources, and keeps that in it: begun with a copy of the bundled one, or broken off, it goes
-on with what is left. It takes NVRTC and nvdisasm, but no package of the window.
+on with what is left. Where today's machine code is the one that was sampled, the samples stay, and only their
+lines are made anew; `python -m tests.stall_session FILE --lines` does that alone, without a GPU. It takes
+NVRTC and nvdisasm, but no package of the window.
 """
 
 import sqlite3
@@ -17,6 +19,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from queue import SimpleQueue
 
+import numpy as np
+from msgspec import structs
+
 from flashscope.kernels.cuda.compile import compile_module
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.cuda.reading.cards import CARDS, card_of
@@ -24,6 +29,7 @@ from flashscope.kernels.cuda.reading.step import program_of, read_problem, sourc
 from flashscope.kernels.cuda.sass.listing import BuildListing, listing_of
 from flashscope.kernels.workload.errors import KernelError
 from flashscope.kernels.workload.stalls import StallProfile, StallRequest, text_digest
+from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.model.session import Session
@@ -34,6 +40,8 @@ from flashscope.profiles.store.keeping import drop, keep
 from flashscope.profiles.store.words import change
 from flashscope.profiles.wire.events import Event
 from flashscope.profiles.wire.messages import Message
+from flashscope.profiles.worker.stalls.joining import joined
+from flashscope.profiles.worker.stalls.printed import SampledInstruction
 from flashscope.profiles.worker.stalls.recording import record_stalls
 
 Told = Event | FileNote
@@ -56,34 +64,55 @@ class SilentLink:
 
 
 def listed(request: StallRequest) -> BuildListing:
+    """In a process of its own: the build with lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        return listing_of(request.kernel, request.problem, H100, Path(folder))
+
+
+def compiled(request: StallRequest) -> BuildListing:
     """In a process of its own: compile the timed build, which CuPy keeps, and the one with lines."""
     card = card_of(describe())
-    if card is None:
-        sys.exit("there are no builds for this GPU")
+    if card is None or card.target != H100.target:
+        sys.exit("this is no H100")
     compile_module(program_of(request.kernel, request.problem, card))
-    with tempfile.TemporaryDirectory() as folder:
-        return listing_of(request.kernel, request.problem, card, Path(folder))
+    return listed(request)
 
 
-def record(path: Path) -> None:
-    """Measure into the file unless it is there, and sample what it lacks; what fails is told in the end."""
-    if not path.exists():
-        measure(path)
+def renew(path: Path, *, lines_alone: bool) -> None:
+    """Make lines anew where they are of an older source, and sample what the file lacks.
+
+    What fails is told in the end.
+    """
     session = load(path)
     wanted = [request for request in REQUESTS if not any(map(partial(is_new, request), session.stalls))]
     failed = []
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        listings = list(pool.map(listed, wanted))
+        listings = list(pool.map(listed if lines_alone else compiled, wanted))
     for request, listing in zip(wanted, listings, strict=True):
-        try:
-            profile = record_stalls(request, SilentLink(), listing)
-        except KernelError as error:
-            failed.append(f"{request.kernel}: {error}")
-            continue
-        replace(path, session, profile)
-        print(request.kernel, request.problem.causal, profile.samples.numpy().sum(), flush=True)  # noqa: T201 - how far it is
+        known = next((one for one in session.stalls if one.request == request), None)
+        profile = relined(known, listing) if known is not None else None
+        if profile is None and not lines_alone:
+            try:
+                profile = record_stalls(request, SilentLink(), listing)
+            except KernelError as error:
+                failed.append(f"{request.kernel}: {error}")
+        if profile is not None:
+            replace(path, session, profile)
+        told = "lacks" if profile is None else "sampled" if known is None else "renewed"
+        print(told, request.kernel, request.problem.causal, flush=True)  # noqa: T201 - how far it is
     if failed:
         sys.exit("\n".join(failed))
+
+
+def relined(profile: StallProfile, listing: BuildListing) -> StallProfile | None:
+    """A profile with the lines of today's source; None: the machine code is another."""
+    code = next((one.instructions for one in listing.kernels if one.entry == profile.entry), [])
+    if [one.text for one in code] != list(profile.text[: len(code)]):
+        return None
+    pairs = zip(profile.address.numpy().tolist(), profile.text, strict=True)
+    found = joined([SampledInstruction(at, text, (), 0) for at, text in pairs], code, listing.source.file)
+    line = Array.of(np.array([one.line for one in found], np.int32))
+    return structs.replace(profile, line=line, source=text_digest(listing.source.text))
 
 
 def is_new(request: StallRequest, profile: StallProfile) -> bool:
@@ -123,4 +152,7 @@ def measure(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    record(Path(sys.argv[1]))
+    file, lines_alone = Path(sys.argv[1]), "--lines" in sys.argv
+    if not lines_alone and not file.exists():
+        measure(file)
+    renew(file, lines_alone=lines_alone)
