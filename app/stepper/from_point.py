@@ -12,7 +12,7 @@ from flashscope.kernels.catalogue.registry import KERNELS, find_kernel
 from flashscope.kernels.catalogue.spec import FEATURES
 from flashscope.kernels.cuda.instrument import timed_cut
 from flashscope.kernels.cuda.program import Target
-from flashscope.kernels.launching.tracing import check_traceable
+from flashscope.kernels.launching.tracing import MAX_TRACE_BYTES, check_traceable
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.problem import UNBOUNDED, Backend, Problem
@@ -149,6 +149,8 @@ def as_launched(kernel: str, problem: Problem, device: Device) -> TraceRequest |
     if find_kernel(timed).unsupported(forward, device) or not forward.sequences:
         return None
     head = min(forward.sequences) * forward.heads
+    if 4 * forward.sequences[head // forward.heads].mask.kept_pairs() > MAX_TRACE_BYTES:
+        return None  # S alone is larger, and need not be cut into tiles to know it
     asked = TraceRequest(problem=forward, backend="cuda", kernel=timed, head=head)
     try:
         taken = timed_cut(timed, forward, Target(limits[0], limits[1], device.multiprocessors)).of(asked)

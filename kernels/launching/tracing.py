@@ -118,25 +118,27 @@ def visits(request: TraceRequest) -> Iterator[tuple[int, int]]:
     A tile of which the mask keeps nothing is not visited. `reverse` walks the key blocks from the last; of
     keys in parts those of each part, the first part's first.
     """
-    if request.splits > 1:
-        yield from (place for i in range(request.grid[0]) for part in parts_of(request, i) for place in part)
-        return
     rows, columns = request.grid
-    keys = range(columns)[::-1] if request.reverse else range(columns)
     if request.order == "flash1":
-        ordered = ((i, j) for j in keys for i in range(rows))
+        kept = [{*_kept(request, i)} for i in range(rows)]
+        keys = range(columns)[::-1] if request.reverse else range(columns)
+        yield from ((i, j) for j in keys for i in range(rows) if j in kept[i])
     else:
-        ordered = ((i, j) for i in range(rows) for j in keys)
-    mask = request.mask
-    for i, j in ordered:
-        if mask.keeps(*area(request, i, j)):
-            yield i, j
+        yield from (place for i in range(rows) for part in parts_of(request, i) for place in part)
+
+
+def _kept(request: TraceRequest, i: int) -> list[int]:
+    """The key blocks that a query block meets, rising; those beyond its band are not looked at."""
+    mask, (all_rows, all_keys) = request.mask, request.extent
+    rows, width = slice(i * request.block_q, min((i + 1) * request.block_q, all_rows)), request.block_k
+    span = mask.span(rows)
+    near = range(span.start // width, -(-span.stop // width) if span else 0)
+    return [j for j in near if mask.keeps(rows, slice(j * width, min((j + 1) * width, all_keys)))]
 
 
 def parts_of(request: TraceRequest, i: int) -> list[list[tuple[int, int]]]:
     """The tiles of each part of a query block's keys, in the order they run: of equal shares."""
-    mask, columns = request.mask, range(request.grid[1])
-    kept = [(i, j) for j in columns if mask.keeps(*area(request, i, j))]
+    kept = [(i, j) for j in _kept(request, i)]
     ends = [len(kept) * part // request.splits for part in range(request.splits + 1)]
     parts = [kept[begin:end] for begin, end in pairwise(ends)]
     return [part[::-1] for part in parts] if request.reverse else parts
@@ -144,10 +146,10 @@ def parts_of(request: TraceRequest, i: int) -> list[list[tuple[int, int]]]:
 
 def area(request: TraceRequest, i: int, j: int) -> tuple[slice, slice]:
     """The rows on show and the keys of tile (i, j)."""
-    shown = request.shown
+    rows, keys = request.extent
     return (
-        slice(i * request.block_q, min((i + 1) * request.block_q, shown.seqlen_q)),
-        slice(j * request.block_k, min((j + 1) * request.block_k, shown.seqlen_k)),
+        slice(i * request.block_q, min((i + 1) * request.block_q, rows)),
+        slice(j * request.block_k, min((j + 1) * request.block_k, keys)),
     )
 
 

@@ -54,6 +54,11 @@ class Mask(NamedTuple):
         """The keys inside the band of one query; the block mask may drop some of them."""
         return range(max(0, row + self.lowest), max(0, min(self.seqlen_k, row + self.highest + 1)))
 
+    def span(self, rows: slice) -> range:
+        """The keys inside the band of any of these queries; the block mask may drop some of them."""
+        first, last = max(0, rows.start + self.lowest), min(self.seqlen_k, rows.stop + self.highest)
+        return range(first, max(first, last))
+
     def hides(self, rows: slice, columns: slice) -> bool:
         """Whether a pair of a tile may be hidden; False only where all are kept."""
         in_band = (
@@ -123,6 +128,11 @@ class PackedMask(NamedTuple):
         kept = np.zeros(self.head_rows, bool)
         kept[: self.mask.seqlen_q] = self.mask.keeping(key, slice(0, self.mask.seqlen_q))
         return kept[np.arange(rows.start, rows.stop) % self.head_rows]
+
+    def span(self, rows: slice) -> range:
+        """The keys inside the band of any row of a head: a tile may have rows of several."""
+        del rows
+        return self.mask.span(slice(0, self.mask.seqlen_q))
 
     def keeps(self, rows: slice, columns: slice) -> bool:
         """Whether a tile is computed: wherever any row of a head keeps one of its keys."""

@@ -123,17 +123,22 @@ class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
         return self.problem.row_counts[self.sequence], self.problem.key_counts[self.sequence]
 
     @property
+    def extent(self) -> tuple[int, int]:
+        """Rows and keys on show: of packed heads the rows of all, with the padding between them."""
+        rows, keys = self.lengths
+        return (rows if self.packed == 1 else self.packed * self.problem.seqlen_q), keys
+
+    @property
     def shown(self) -> Problem:
         """What is on show, as a problem of one head: of packed heads the rows of all, without their mask.
 
         Raises:
             InputError: The sequence has no rows or no keys.
         """
-        problem, (rows, keys) = self.problem, self.lengths
+        problem, (rows, keys) = self.problem, self.extent
         alone: dict[str, Any] = {"batch": 1, "heads": 1, "kv_heads": None}
         alone |= {"query_lengths": None, "key_lengths": None, "page_size": None}
         if self.packed > 1:
-            rows = self.packed * problem.seqlen_q
             alone |= {"window": None, "causal": False}
         return msgspec.structs.replace(problem, seqlen_q=rows, seqlen_k=keys, **alone)
 
@@ -147,9 +152,7 @@ class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def grid(self) -> tuple[int, int]:
         """Number of query blocks and of key blocks of what is on show."""
-        rows, keys = self.lengths
-        if self.packed > 1:
-            rows = self.packed * self.problem.seqlen_q
+        rows, keys = self.extent
         return -(-rows // self.block_q), -(-keys // self.block_k)
 
 

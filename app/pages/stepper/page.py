@@ -161,7 +161,8 @@ class StepperPage(Page):
     def choose_mode(self, key: str) -> None:
         """Go on in another mode, and remember it; what is chosen on a stage is for that stage alone."""
         self.show_mode(key)
-        if self._settings is not None and not self.staging.on:
+        refused = self.modes.key != mode_named(key).key
+        if self._settings is not None and not self.staging.on and not refused:
             self._settings.stepper_mode = self.modes.key
 
     def show_mode(self, key: str) -> None:
