@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from flashscope.profiles.store.blobs.packing import packed
 from flashscope.profiles.store.blobs.places import PLACES, Keepable
 from flashscope.profiles.store.errors import ReplacedFileError, SessionFileError
 from flashscope.profiles.store.mark import SessionMark
@@ -24,7 +25,7 @@ def keep(path: Path, value: Keepable, meant: str) -> int:
     """
     place = PLACES[type(value)]
     noun, table, column, most = place.noun, place.table, place.column, place.most
-    blob = place.encode(value)
+    blob = packed(value)
     if len(blob) > MAX_VALUE_BYTES:
         raise SessionFileError(f"The {noun} takes {len(blob) >> 20} MiB; no session file holds so much.")
     with editing(path) as connection:

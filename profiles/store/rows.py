@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from flashscope.profiles.results.model.session import PointState, Session
+from flashscope.profiles.store.blobs.packing import packed
 from flashscope.profiles.store.blobs.places import PLACES, Keepable
 from flashscope.profiles.store.digest import ORDERS, seal
 from flashscope.profiles.store.records import (
@@ -182,7 +183,7 @@ def _write_recorded(connection: sqlite3.Connection, value: Keepable) -> None:
     """Write what is one value, such as a trace."""
     place = PLACES[type(value)]
     _check_room(connection, place.table, place.most - 1)
-    blob = place.encode(value)
+    blob = packed(value)
     connection.execute(f"INSERT INTO {place.table} ({place.column}) VALUES (?)", (blob,))  # noqa: S608 - our names
 
 

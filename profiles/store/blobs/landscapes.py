@@ -8,6 +8,7 @@ import msgspec
 from flashscope.kernels.cuda.design.knobs import KNOBS, inner
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.landscape import MOST_CUTS, MOST_ROUNDS, CutLandscape, CutOutcome
+from flashscope.profiles.store.blobs.packing import unpacked
 
 LONGEST_MS = 3_600_000.0  # of a run: an hour
 MOST_OF_A_NUMBER = 1 << 16  # of those that make a cut
@@ -20,7 +21,7 @@ def decode_landscape(blob: bytes) -> CutLandscape:
     Raises:
         ValueError: It is none, or its parts do not fit together; the text says which.
     """
-    landscape = msgspec.msgpack.decode(blob, type=CutLandscape)
+    landscape = msgspec.msgpack.decode(unpacked(blob), type=CutLandscape)
     if not 1 <= len(landscape.cells) <= MOST_CUTS:
         raise ValueError(f"a landscape of {len(landscape.cells)} cuts")
     kernel, backward = landscape.kernel, landscape.shipped.backward

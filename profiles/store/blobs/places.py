@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-import msgspec
-
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.store.blobs.landscapes import decode_landscape
-from flashscope.profiles.store.blobs.stalls import decode_stalls, encode_stalls
+from flashscope.profiles.store.blobs.stalls import decode_stalls
 from flashscope.profiles.store.blobs.timelines import decode_timeline
 from flashscope.profiles.store.blobs.traces import decode_trace
 from flashscope.profiles.store.schema import MAX_LANDSCAPES, MAX_STALLS, MAX_TIMELINES, MAX_TRACES
@@ -27,7 +25,6 @@ class ValuePlace(NamedTuple):
         column: Its column there.
         held: Where a Session has them.
         most: As many as a session takes.
-        encode: Makes its bytes.
         decode: Makes it of its bytes; a ValueError says what is wrong with them.
     """
 
@@ -36,20 +33,18 @@ class ValuePlace(NamedTuple):
     column: str
     held: str
     most: int
-    encode: Callable[[Any], bytes]
     decode: Callable[[bytes], Any]
 
 
-_pack = msgspec.msgpack.encode
 PLACES: dict[type[Keepable], ValuePlace] = {
-    Trace: ValuePlace("trace", "traces", "trace", "traces", MAX_TRACES, _pack, decode_trace),
+    Trace: ValuePlace("trace", "traces", "trace", "traces", MAX_TRACES, decode_trace),
     StageTimeline: ValuePlace(
-        "timeline", "timelines", "timeline", "timelines", MAX_TIMELINES, _pack, decode_timeline
+        "timeline", "timelines", "timeline", "timelines", MAX_TIMELINES, decode_timeline
     ),
     StallProfile: ValuePlace(
-        "stall profile", "stall_profiles", "profile", "stalls", MAX_STALLS, encode_stalls, decode_stalls
+        "stall profile", "stall_profiles", "profile", "stalls", MAX_STALLS, decode_stalls
     ),
     CutLandscape: ValuePlace(
-        "landscape", "landscapes", "landscape", "landscapes", MAX_LANDSCAPES, _pack, decode_landscape
+        "landscape", "landscapes", "landscape", "landscapes", MAX_LANDSCAPES, decode_landscape
     ),
 }

@@ -1,14 +1,13 @@
-"""Stall profiles in a file, packed: every relation that the program relies on is checked."""
+"""Stall profiles from a file: every relation that the program relies on is checked."""
 
-import zlib
 from typing import Any
 
 import msgspec
 
 from flashscope.kernels.workload.stalls import MOST_INSTRUCTIONS, MOST_REASONS, NO_LINE, StallProfile
 from flashscope.profiles.store.blobs.arrays import INTEGERS, check_array
+from flashscope.profiles.store.blobs.packing import unpacked
 
-MOST_BYTES = 64 << 20  # unpacked
 MOST_CODE = 1 << 28  # bytes of machine code
 MOST_LINES = 1 << 20
 MOST_TEXT = 1_000
@@ -17,18 +16,13 @@ MOST_INTERVAL = 1 << 31
 MOST_LAUNCHES = 1_000
 
 
-def encode_stalls(profile: StallProfile) -> bytes:
-    """A profile as a file has it."""
-    return zlib.compress(msgspec.msgpack.encode(profile), 9)
-
-
 def decode_stalls(blob: bytes) -> StallProfile:
     """A profile as it was written.
 
     Raises:
         ValueError: It is none, or its parts do not fit together; the text says which.
     """
-    profile = msgspec.msgpack.decode(_unpacked(blob), type=StallProfile)
+    profile = msgspec.msgpack.decode(unpacked(blob), type=StallProfile)
     _check_numbers(profile)
     count = len(profile.text)
     for name in ("address", "line", "idle"):
@@ -38,18 +32,6 @@ def decode_stalls(blob: bytes) -> StallProfile:
     check_array("plain_ns of a stall profile", profile.plain_ns, profile.plain_ns.shape[:1], INTEGERS)
     _check_arrays(profile)
     return profile
-
-
-def _unpacked(blob: bytes) -> bytes:
-    """No more than a profile takes, whatever the packed bytes would make."""
-    packed = zlib.decompressobj()
-    try:
-        told = packed.decompress(blob, MOST_BYTES)
-    except zlib.error as error:
-        raise ValueError(f"a stall profile that is not packed: {error}") from error
-    if not packed.eof:
-        raise ValueError("a stall profile that is cut off, or too large")
-    return told
 
 
 def _check_numbers(profile: StallProfile) -> None:

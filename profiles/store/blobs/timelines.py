@@ -14,6 +14,7 @@ from flashscope.kernels.workload.timeline import (
     check_rounds,
 )
 from flashscope.profiles.store.blobs.arrays import BYTES, INTEGERS, check_array
+from flashscope.profiles.store.blobs.packing import unpacked
 
 LONGEST_NS = 3_600 * 10**9  # of a run: an hour
 MOST_BLOCK = 1 << 31
@@ -25,7 +26,7 @@ def decode_timeline(blob: bytes) -> StageTimeline:
     Raises:
         ValueError: It is none, or its parts do not fit together; the text says which.
     """
-    timeline = msgspec.msgpack.decode(blob, type=StageTimeline)
+    timeline = msgspec.msgpack.decode(unpacked(blob), type=StageTimeline)
     check_rounds(timeline.request)
     _check_numbers(timeline)
     for name, shape in _shapes(timeline).items():

@@ -5,6 +5,7 @@ import msgspec
 from flashscope.kernels.workload.lengths import pages_for
 from flashscope.kernels.workload.trace import MERGING_LANES, MOST_TILES, Trace, check_tiling
 from flashscope.profiles.store.blobs.arrays import FLOATS, INTEGERS, check_array
+from flashscope.profiles.store.blobs.packing import unpacked
 
 
 def decode_trace(blob: bytes) -> Trace:
@@ -13,7 +14,7 @@ def decode_trace(blob: bytes) -> Trace:
     Raises:
         ValueError: It is none, or its parts do not fit together; the text says which.
     """
-    trace = msgspec.msgpack.decode(blob, type=Trace)
+    trace = msgspec.msgpack.decode(unpacked(blob), type=Trace)
     check_tiling(trace.request)
     for name, shape in _shapes(trace).items():
         array = getattr(trace, name)

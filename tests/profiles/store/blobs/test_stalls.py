@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from flashscope.profiles.store.migrations.v020_stalls import keep_stalls
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -18,9 +19,9 @@ from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import SessionFileError, load
 from flashscope.profiles.store import keeping as kept
 from flashscope.profiles.store.blobs import stalls
-from flashscope.profiles.store.blobs.stalls import decode_stalls, encode_stalls
+from flashscope.profiles.store.blobs.packing import packed
+from flashscope.profiles.store.blobs.stalls import decode_stalls
 from flashscope.profiles.store.migrations import MIGRATIONS
-from flashscope.profiles.store.migrations.v019_stalls import keep_stalls
 from flashscope.profiles.store.schema import VERSION, expected_schema, schema_of
 from tests.profiles.store import builders
 
@@ -36,7 +37,7 @@ def changed(name: str, place: Any, value: int) -> StallProfile:
 
 
 def test_a_profile_is_read_as_it_was_written() -> None:
-    assert decode_stalls(encode_stalls(KNOWN)) == KNOWN
+    assert decode_stalls(packed(KNOWN)) == KNOWN
 
 
 WRONG: dict[str, tuple[StallProfile, str]] = {
@@ -63,11 +64,11 @@ WRONG: dict[str, tuple[StallProfile, str]] = {
 def test_what_no_launch_can_have_is_refused_with_what_it_is(what: str) -> None:
     profile, told = WRONG[what]
     with pytest.raises(ValueError, match=told):
-        decode_stalls(encode_stalls(profile))
+        decode_stalls(packed(profile))
 
 
 def test_what_is_cut_off_or_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    blob = encode_stalls(KNOWN)
+    blob = packed(KNOWN)
     with pytest.raises(ValueError, match="cut off, or too large"):
         decode_stalls(blob[:-1])
     with pytest.raises(ValueError, match="not packed"):
@@ -121,7 +122,7 @@ def test_a_file_from_before_there_were_profiles_has_none_and_takes_one(tmp_path:
 def test_a_profile_that_was_altered_is_left_out_and_told(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        blob = encode_stalls(replace(KNOWN, sampled_ns=1))
+        blob = packed(replace(KNOWN, sampled_ns=1))
         connection.execute("UPDATE stall_profiles SET profile = ?", (blob,))
     session = load(path)
     assert (session.stalls, session.altered) == ([], "1 stall profile")
