@@ -12,7 +12,6 @@ import click
 from flashscope.home import in_home
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.cuda.design.knobs import KNOBS
-from flashscope.kernels.cuda.reading.step import steps_of
 from flashscope.kernels.workload.cut import BACKWARD, CUT_KERNELS
 from flashscope.profiles.plan.choice import Declared
 from flashscope.profiles.plan.read import read_kernels
@@ -84,6 +83,8 @@ def peers(text: str) -> tuple[str, ...]:
 
 def sampled_kernels(text: str) -> tuple[str, ...]:
     """Names of kernels of the ladder that have a source in CUDA; none where there is no text."""
+    from flashscope.kernels.cuda.reading.step import steps_of  # noqa: PLC0415 - it takes NumPy
+
     names = peers(text) if text else ()
     there = steps_of("forward")
     for name in names:

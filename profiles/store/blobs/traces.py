@@ -4,8 +4,11 @@ import msgspec
 
 from flashscope.kernels.workload.lengths import pages_for
 from flashscope.kernels.workload.trace import MERGING_LANES, MOST_TILES, Trace, check_tiling
-from flashscope.profiles.store.blobs.arrays import FLOATS, INTEGERS, check_array
+from flashscope.profiles.store.blobs.arrays import BYTES, FLOATS, INTEGERS, check_array
 from flashscope.profiles.store.blobs.packing import unpacked
+
+KINDS = {**dict.fromkeys(("tile", "t_ns", "sm", "pages"), INTEGERS), "twice": BYTES}
+"""Of arrays that are no floats."""
 
 
 def decode_trace(blob: bytes) -> Trace:
@@ -19,8 +22,7 @@ def decode_trace(blob: bytes) -> Trace:
     for name, shape in _shapes(trace).items():
         array = getattr(trace, name)
         if array is not None:
-            kinds = INTEGERS if name in {"tile", "t_ns", "sm", "pages", "twice"} else FLOATS
-            check_array(f"{name} of a trace", array, shape, kinds)
+            check_array(f"{name} of a trace", array, shape, KINDS.get(name, FLOATS))
     for name, given in zip("qkv", trace.request.inputs or (), strict=False):
         check_array(f"given {name} of a trace", given, getattr(trace, name).shape, FLOATS)
     _check_tiles(trace)

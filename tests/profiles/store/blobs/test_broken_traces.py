@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.trace import FAULTS, Fault, TraceRequest
+from flashscope.kernels.workload.trace import FAULTS, Array, Fault, TraceRequest
 from flashscope.profiles.store import SessionFileError, load, opening
 from flashscope.profiles.store.blobs.traces import decode_trace
 from flashscope.profiles.store.migrations import MIGRATIONS
@@ -64,6 +65,16 @@ def test_a_trace_of_an_older_file_is_of_one_head_in_one_part() -> None:
     for name in ("merge_m", "merge_l", "merge_o", "pages", "twice"):
         del known[name]
     assert decode_trace(msgspec.msgpack.encode(known)) == record(REQUEST)
+
+
+def test_rows_that_8_bits_computed_twice_are_there_again_and_of_other_numbers_refused() -> None:
+    trace = record(REQUEST)
+    rows = np.zeros((len(trace.tile.numpy()), REQUEST.block_q), np.uint8)
+    rows[1, 0] = 1
+    trace = replace(trace, twice=Array.of(rows))
+    assert decode_trace(msgspec.msgpack.encode(trace)) == trace
+    with pytest.raises(ValueError, match="twice of a trace"):
+        decode_trace(msgspec.msgpack.encode(replace(trace, twice=Array.of(rows.astype(np.float32)))))
 
 
 def test_a_fault_that_there_is_not_makes_no_trace() -> None:

@@ -94,7 +94,7 @@ def test_a_file_from_before_there_were_landscapes_has_none_and_takes_one(tmp_pat
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DROP TABLE landscapes")
         connection.execute("DELETE FROM batches WHERE name = 'landscapes'")
-        connection.execute("PRAGMA user_version = 18")
+        connection.execute("PRAGMA user_version = 21")
     before = path.read_bytes()
     assert load(path).landscapes == []
     assert path.read_bytes() == before
