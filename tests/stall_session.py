@@ -8,6 +8,7 @@ lines are made anew; `python -m tests.stall_session FILE --lines` does that alon
 NVRTC and nvdisasm, but no package of the window.
 """
 
+import os
 import sqlite3
 import sys
 import tempfile
@@ -74,6 +75,7 @@ def compiled(request: StallRequest) -> BuildListing:
     card = card_of(describe())
     if card is None or card.target != H100.target:
         sys.exit("this is no H100")
+    os.environ["CUDA_CACHE_DISABLE"] = "1"  # of what NVRTC has in its cache ptxas says nothing
     compile_module(program_of(request.kernel, request.problem, card))
     return listed(request)
 

@@ -6,15 +6,11 @@ from flashscope.kernels.cuda.compile import compile_anywhere
 from flashscope.kernels.cuda.design.cut import main_launch, program_of
 from flashscope.kernels.cuda.launch import current_target, load_kernels
 from flashscope.kernels.cuda.program import Target
-from flashscope.kernels.cuda.sass.resources import Resources, resources
+from flashscope.kernels.cuda.sass.resources import Resources, resources_of
 from flashscope.kernels.workload.cut import CompiledCut, Cut
-from flashscope.kernels.workload.errors import CompileError, DeviceUnavailableError
+from flashscope.kernels.workload.errors import CompileError
 from flashscope.kernels.workload.problem import Problem
 
-CACHED = (
-    "The CUDA compiler had the cut in its cache, and says nothing of what it takes; "
-    "set CUDA_CACHE_DISABLE to 1 and start again."
-)
 SERIALISED = re.compile(r"C75\d\d|C76\d\d")  # ptxas gave up the asynchrony of wgmma, or setmaxnreg
 _ERROR = re.compile(
     r"^(?:.*/)?(?P<file>[\w.]+)\((?P<line>\d+)\): error: (?P<what>.*)\n?(?P<code>.*)", re.MULTILINE
@@ -35,9 +31,7 @@ def compile_cut(cut: Cut, problem: Problem, target: Target) -> CompiledCut:
         _, log = compile_anywhere(program, target)
     except CompileError as error:
         return CompiledCut(cut=cut, failure=refusal_words(error.log), log=error.log)
-    used = resources(log).get(main_launch(program).entry)
-    if used is None:
-        raise DeviceUnavailableError(CACHED)
+    used = resources_of(main_launch(program).entry, log)
     return CompiledCut(
         cut=cut,
         registers=used.registers,

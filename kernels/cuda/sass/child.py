@@ -1,5 +1,6 @@
 """The process that compiles and disassembles: it can be ended at any time, and takes no window with it."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -36,6 +37,7 @@ def main(kernel: str, problem: str, card: str, folder: str) -> None:
         card: A `GpuCard` as JSON.
         folder: Where files may be made on the way.
     """
+    os.environ["CUDA_CACHE_DISABLE"] = "1"  # of what NVRTC has in its cache ptxas says nothing
     decode = msgspec.json.decode
     try:
         listing = listing_of(kernel, decode(problem, type=Problem), decode(card, type=GpuCard), Path(folder))

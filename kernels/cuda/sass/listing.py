@@ -18,7 +18,7 @@ from flashscope.kernels.cuda.sass.disassembly import (
     find_nvdisasm,
     instructions_of,
 )
-from flashscope.kernels.cuda.sass.resources import Resources, resources
+from flashscope.kernels.cuda.sass.resources import Resources, resources_of
 from flashscope.kernels.workload.errors import DeviceUnavailableError
 from flashscope.kernels.workload.problem import Problem
 
@@ -79,7 +79,7 @@ def listing_of(kernel: str, problem: Problem, card: GpuCard, folder: Path) -> Bu
     compiler, _ = nvrtc_version(), find_nvdisasm()  # what is missing is told before anything is compiled
     cubin, log = compiled_with_lines(program, source, card)
     code = instructions_of(disassembled(cubin, folder, line_info=True))
-    listed = list(_kernels(program, code, resources(log)))
+    listed = list(_kernels(program, code, log))
     return BuildListing(source, f"{card.target.arch}{program.arch_suffix}", f"NVRTC {compiler}", listed)
 
 
@@ -95,15 +95,15 @@ def compiled_with_lines(program: Program, source: StepSource, card: GpuCard) -> 
     return compile_offline(stated, card.target, source=source.text, line_info=True)
 
 
-def _kernels(
-    program: Program, code: dict[str, list[Instruction]], taken: dict[str, Resources]
-) -> Iterator[KernelListing]:
+def _kernels(program: Program, code: dict[str, list[Instruction]], log: str) -> Iterator[KernelListing]:
     by_entry: dict[str, list[KernelLaunch]] = {}
     for launch in program.launches:
         by_entry.setdefault(launch.entry, []).append(launch)
     for entry, launches in by_entry.items():
         first, many = launches[0], len(launches)
-        yield KernelListing(entry, code[entry], taken[entry], first.threads, first.shared_bytes, many)
+        yield KernelListing(
+            entry, code[entry], resources_of(entry, log), first.threads, first.shared_bytes, many
+        )
 
 
 def nvrtc_version() -> str:

@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+from flashscope.kernels.workload.errors import DeviceUnavailableError
+
 ENTRY = re.compile(r"Compiling entry function '(\w+)'(.*?)(?=Compiling entry function|\Z)", re.DOTALL)
 FIGURES = (
     r"Used (\d+) registers",
@@ -10,6 +12,12 @@ FIGURES = (
     r"(\d+) bytes spill stores",
     r"(\d+) bytes smem",
     r"(\d+) bytes spill loads",
+)
+
+
+SILENT = (
+    "The CUDA compiler had this build in its cache, and says nothing of what it takes; set CUDA_CACHE_DISABLE "
+    "to 1 and start again."
 )
 
 
@@ -44,3 +52,15 @@ def _figure(pattern: str, text: str) -> int:
     """A number of the log; what ptxas does not name is 0."""
     found = re.search(pattern, text)
     return int(found[1]) if found else 0
+
+
+def resources_of(entry: str, log: str) -> Resources:
+    """What one kernel takes, from the compiler's log.
+
+    Raises:
+        DeviceUnavailableError: The log does not say, as of a build that was in NVRTC's cache.
+    """
+    taken = resources(log)
+    if entry not in taken:
+        raise DeviceUnavailableError(SILENT)
+    return taken[entry]

@@ -1,5 +1,7 @@
 """The landscapes that come with the program: what they are of, and the way to them."""
 
+from itertools import product
+
 import pytest
 
 from flashscope.app.control.bundled import BUNDLED, CUTS, NAMES
@@ -20,9 +22,13 @@ def landscapes() -> list[CutLandscape]:
     return load(FILE).landscapes
 
 
-def test_they_have_their_name_and_are_small() -> None:
+def test_they_are_of_both_kernels_at_two_head_dims_with_and_without_a_mask(
+    landscapes: list[CutLandscape],
+) -> None:
     assert load(FILE).name == NAMES[CUTS]
     assert FILE.stat().st_size < MOST_BYTES
+    found = {(one.kernel, one.problem.head_dim, one.problem.causal) for one in landscapes}
+    assert found >= set(product(("flash2", "flash3"), (64, 128), (False, True)))
 
 
 def test_each_was_timed_on_an_h100_the_fastest_and_the_shipped_cut_anew(

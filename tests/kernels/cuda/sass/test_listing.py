@@ -10,9 +10,10 @@ from msgspec import structs
 from flashscope.kernels.cuda.compile import INCLUDES, compile_offline
 from flashscope.kernels.cuda.reading.cards import CARDS, H200, GpuCard
 from flashscope.kernels.cuda.reading.step import program_of, read_problem, source_of, steps_of
+from flashscope.kernels.cuda.sass import listing as listing_module
 from flashscope.kernels.cuda.sass.kinds import KINDS, kind_of
 from flashscope.kernels.cuda.sass.listing import BuildListing, compiled_with_lines, listing_of
-from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.errors import DeviceUnavailableError, UnsupportedError
 from flashscope.kernels.workload.problem import ONE_PASS, Passes
 from tests.kernels.cuda.machine_code import difference
 from tests.matrix import chosen
@@ -93,3 +94,15 @@ def test_what_a_gpu_does_not_run_is_refused_with_the_reason(tmp_path: Path) -> N
     problem = structs.replace(read_problem(64), passes="backward")
     with pytest.raises(UnsupportedError, match="simt has no backward pass"):
         listing_of("simt", problem, H200, tmp_path)
+
+
+def test_a_compiler_that_says_nothing_of_what_it_kept_is_told_how_to_be_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = read_problem(64, causal=False)
+    answer = compiled_with_lines(
+        program_of("flash2", problem, H200), source_of("flash2", problem, H200), H200
+    )
+    monkeypatch.setattr(listing_module, "compiled_with_lines", lambda *_: (answer[0], ""))
+    with pytest.raises(DeviceUnavailableError, match="set CUDA_CACHE_DISABLE to 1"):
+        listing_of("flash2", problem, H200, tmp_path)
