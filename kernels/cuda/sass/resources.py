@@ -16,8 +16,8 @@ FIGURES = (
 
 
 SILENT = (
-    "The CUDA compiler had this build in its cache, and says nothing of what it takes; set CUDA_CACHE_DISABLE "
-    "to 1 and start again."
+    "The CUDA compiler had this build in its cache, and says nothing of what it takes; set "
+    "CUDA_CACHE_DISABLE to 1 and start again."
 )
 
 
