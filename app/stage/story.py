@@ -83,7 +83,7 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         run: The options of a sweep that runs here and is shown as it grows; empty: nothing runs.
         fallback: The recording that is shown where that cannot run or fails, named as a session.
         quantity: What the plots, or the columns of the results, show, one to four; empty: as they are.
-        kernels: Whose curves are shown, the last one the sentence's own, or of which the trace is; empty: all.
+        kernels: Whose curves are shown, the last one the sentence's own; of a trace, whose it is; empty: all.
         baseline: What the kernels are compared with; empty: as usual.
         curve: Which problems, as `d 128, causal`; empty: the first.
         seqlen: Where the crosshair stands, or of which N timelines and traces are; None: where it tells most.
