@@ -209,6 +209,7 @@ def test_without_samples_and_without_a_gpu_the_reason_is_a_sentence(page: Ladder
     assert board.stack.currentWidget() is board.notice
     assert board.notice.text() == f"No stalls of flash2 are recorded for {LABEL}.\n{NO_GPU}"
     assert not board.head.sample.isEnabled()
+    assert "H200" not in page.staging.provenance.badge, "the recording of gains is not on show"
     board.show_kernel("flash2", NUMPY)
     qtbot.waitUntil(lambda: board.notice.text() == NO_PYTHON)
     assert board.head.sample.isHidden()
