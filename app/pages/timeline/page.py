@@ -21,7 +21,6 @@ from flashscope.app.pages.timeline.record_bar import RecordBar
 from flashscope.app.pages.timeline.recorded import RECORDED, BundledTimelines, EmptyTimelines
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.pages.timeline.staging import TimelineStaging
-from flashscope.app.pages.timeline.stops import timelines_of
 from flashscope.app.pages.timeline.visit import PointVisit
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
@@ -65,7 +64,6 @@ class TimelinePage(Page):
         self.detail = DetailLine(self.step_through, self.show_source, self.show_all)
         self.chores = Chores(self)  # draws what the Stepper is to show
         self.chosen: tuple[int, int] | None = None  # of which card, and the place of the bar
-        self._opened = ""  # the key of what is opened of the bundled ones
         self.keep_button = does(text_button("Keep", KEEP_WORDS, self.keep), "timeline.keep")
         perfetto = text_button("Perfetto …", PERFETTO_WORDS, self.save_perfetto)
         self.perfetto = does(perfetto, "timeline.perfetto")
@@ -195,10 +193,6 @@ class TimelinePage(Page):
     def show_session(self, session: Session | None) -> None:
         """Show another session's timelines, beside those recorded here."""
         self.lineup.take_session(() if session is None else session.timelines)
-        opened = next((one for one in RECORDED if one.key == self._opened), None)
-        self._opened = ""
-        if session is not None and opened is not None and self.controller.path == opened.find():
-            self.lineup.show_these(timelines_of(session.timelines, opened.kernels, None))
         self._offer_keeping()
 
     def apply_theme(self, theme: Theme) -> None:
@@ -242,7 +236,7 @@ class TimelinePage(Page):
         """Show timelines that come with the program, if this copy has them."""
         path = recorded.find()
         if path is not None:
-            self._opened = recorded.key
+            self.lineup.expect(recorded.kernels)
             self.file_chosen.emit(path)
 
     def save_perfetto(self) -> None:

@@ -16,13 +16,19 @@ NONE = "No timeline of these kernels is in this session."
 def timelines_of(
     timelines: Sequence[StageTimeline], kernels: Sequence[str], seqlen: int | None
 ) -> list[StageTimeline]:
-    """The newest one of each of these kernels, of one N where that is given; two at most.
+    """The newest one of each of these kernels, of one problem where all have it, of one N where that is given.
 
+    Two at most.
     Of a backward pass only where there is none of the kernel's forward pass, and under a window only where
     there is none without.
     """
     there = [one for one in timelines if seqlen in {None, one.request.problem.seqlen_q}]
     there.sort(key=lambda one: _plainness(one.request.problem))
+    for one in reversed(there):
+        alike = [other for other in there if other.request.problem == one.request.problem]
+        if {other.request.kernel for other in alike} >= {*kernels}:
+            there = alike
+            break
     newest = {one.request.kernel: one for one in there}
     return [newest[kernel] for kernel in kernels if kernel in newest][:MOST]
 
