@@ -16,9 +16,8 @@ NONE = "No timeline of these kernels is in this session."
 def timelines_of(
     timelines: Sequence[StageTimeline], kernels: Sequence[str], seqlen: int | None
 ) -> list[StageTimeline]:
-    """The newest one of each of these kernels, of one problem where all have it, of one N where that is given.
+    """The newest one of each of these kernels, two at most; of one problem where all have one, and of this N.
 
-    Two at most.
     Of a backward pass only where there is none of the kernel's forward pass, and under a window only where
     there is none without.
     """
