@@ -100,7 +100,9 @@ def test_what_is_sampled_is_kept_in_the_file_and_printed(
         ("flash3-c", True, 64),
     ]
     assert [one.request.kernel for one in load(file).stalls] == ["flash3-a", "flash3-b", *["flash3-c"] * 2]
-    assert "flash3-c, causal: sampling" in capsys.readouterr().out
+    printed, told = capsys.readouterr()
+    assert "flash3-c, causal: sampling" in told
+    assert printed.startswith("flash3-a")
 
 
 def test_a_refusal_is_told_with_its_remedy_and_what_was_kept_stays(
@@ -120,7 +122,14 @@ def test_a_signal_ends_it_by_the_shells_convention(file: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
-    [("--sample torch-flash", "torch-flash has no source in CUDA of its own"), ("--mask some", "some")],
+    [
+        ("--sample torch-flash", "torch-flash has no source in CUDA of its own"),
+        ("--sample=", "name at least one kernel"),
+        ("--sample flash2 --head-dim 0", "'0' is not a whole number from 1"),
+        ("--head-dim 64", "--head-dim belongs to --sample"),
+        ("--mask causal", "--mask belongs to --sample"),
+        ("--mask some", "some"),
+    ],
 )
 def test_what_cannot_be_sampled_is_refused_in_a_line(
     arguments: str, told: str, file: Path, capsys: Printed
