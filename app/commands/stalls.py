@@ -10,6 +10,7 @@ from flashscope.app.commands.messages import complain, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.control.bundled import check_own
 from flashscope.app.figures.stall_source import source_like
+from flashscope.app.words.sass import words_at
 from flashscope.app.words.stall_reasons import reason_line, reason_title
 from flashscope.app.words.stalls import (
     change_text,
@@ -165,5 +166,5 @@ def _print_lines(facts: StallFacts, source: Sequence[str]) -> None:
     for line, samples in counted:
         ((reason, _),) = samples.most_common(1)
         share = points_text(sum(samples.values()) / max(1, facts.total))
-        rows.append((f"{line}", share, reason_title(reason), source[line - 1].strip()))
+        rows.append((f"{line}", share, reason_title(reason), words_at(source, line)))
     print_table(("line", "samples", "most for", "source"), rows)

@@ -7,11 +7,14 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from flashscope.app.cli import main
 from flashscope.app.commands import stalls
 from flashscope.kernels.workload.stalls import StallRequest
+from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import load
 from flashscope.profiles.store.keeping import keep
 from flashscope.profiles.wire.events import Event, RequestFailed, StallsProgress, StallsReady
@@ -53,6 +56,15 @@ def test_json_has_shares_by_reason_and_line_and_what_changed(file: Path, capsys:
     assert second["before"]["kernel"] == "flash3-a"
     assert second["before"]["change"]["long_scoreboard"] == pytest.approx(0.15)
     assert (second["interval_cycles"], second["launches"]) == (128, 2)
+
+
+def test_samples_behind_the_end_of_the_source_are_listed_without_its_words(
+    tmp_path: Path, capsys: Printed
+) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
+    keep(path, replace(profile(), line=Array.of(np.array([900_000] * 4, np.int32))), SESSION)
+    assert main(["stalls", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["900000", "100.0", "%", "barrier"]
 
 
 def test_a_session_without_any_says_how_to_have_some(tmp_path: Path, capsys: Printed) -> None:
