@@ -82,10 +82,10 @@ def peers(text: str) -> tuple[str, ...]:
 
 
 def sampled_kernels(text: str) -> tuple[str, ...]:
-    """Names of kernels of the ladder that have a source in CUDA; none where there is no text."""
+    """Names of kernels of the ladder that have a source in CUDA."""
     from flashscope.kernels.cuda.reading.step import steps_of  # noqa: PLC0415 - it takes NumPy
 
-    names = peers(text) if text else ()
+    names = peers(text)
     there = steps_of("forward")
     for name in names:
         if name not in there:

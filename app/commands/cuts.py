@@ -22,6 +22,7 @@ from flashscope.app.commands.sweep import SweepRun, choose_backend
 from flashscope.app.control.bundled import check_own
 from flashscope.app.figures.landscapes import knob_of, maker_in_numpy, maker_on, row_names
 from flashscope.app.words.cuts import problem_line
+from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cuda.design.refusals import refusals
 from flashscope.kernels.cuda.reading.cards import GpuCard, card_of
 from flashscope.kernels.workload.cut import BACKWARD, CutKernel
@@ -86,7 +87,7 @@ def run(choices: CutChoices, *, out: Path | None, into: Path | None, as_json: bo
         if device is None:
             complain("cuts", f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
             return FAILED
-        makers = makers_of(choices, _card(device))
+        makers = makers_of(choices, device)
         if into is None:
             path = out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
             check_place(path)
@@ -121,17 +122,22 @@ def _card(device: Device) -> GpuCard | None:
     return card
 
 
-def makers_of(choices: CutChoices, card: GpuCard | None) -> list[LandscapeMaker]:
-    """What is timed, a landscape each; without a card in NumPy. What no kernel takes is said.
+def makers_of(choices: CutChoices, device: Device) -> list[LandscapeMaker]:
+    """What is timed on a device, a landscape each; on a CPU in NumPy. What no kernel takes is said.
 
     Raises:
         UnsupportedError: Nothing is left; the text says why.
     """
+    card = _card(device)
     made: list[LandscapeMaker] = []
     why: dict[str, None] = {}
     for kernel, problem in _asked(choices, on_gpu=card is not None):
         if card is None:
-            made.append(maker_in_numpy(problem))
+            one = maker_in_numpy(problem)
+            if reason := find_kernel(one.asked.shipped.spec).unsupported(problem, device):
+                why[reason] = None
+            else:
+                made.append(one)
             continue
         names = row_names(kernel)
         for rows in [one for one in names if one in choices.rows] or names[:1]:

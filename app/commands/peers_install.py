@@ -1,26 +1,29 @@
 """`peers --install NAME`: a folder of a peer's own, with its package and what that needs beyond what is here.
 
 Exit codes: 0 when the folder is there; 1 when pip failed; 2 when there is no such peer, or it cannot be put
-apart or installed here.
+apart or installed here; 128 plus the signal's number after Ctrl-C or SIGTERM, which leave what was there.
 """
 
 import json
 import platform
-import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from flashscope.app.commands.exit_codes import FAILED
+from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
 from flashscope.app.commands.messages import complain, say, tell
 from flashscope.home import make_own_folder
 from flashscope.kernels.catalogue.environments import environments_folder
 from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.kernels.catalogue.releases import RELEASES, Release, obstacles
 from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.store.errors import explain_os
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install")
 
@@ -30,23 +33,46 @@ def run(name: str) -> int:
     release = release_of(name)
     folder = environments_folder() / release.package
     try:
-        make_own_folder(folder.parent)
-        wanted = _missing(release)
-        tell(f"Installing {', '.join(wanted)} into {folder}")
-        with tempfile.TemporaryDirectory(
-            dir=folder.parent, prefix=".new-", ignore_cleanup_errors=True
-        ) as made:
-            _pip("--no-deps", "--target", made, *wanted)
-            _replace(folder, Path(made))
+        with _raised_signals():
+            _install(release, folder)
+    except KeyboardInterrupt as stopped:
+        return SIGNALLED + int(stopped.args[0])
     except subprocess.CalledProcessError as error:
         complain("peers", f"pip could not install {release.requirement}: {_last(error.stderr)}")
         return FAILED
     except OSError as error:
-        complain("peers", f"{folder} cannot be made: {error.strerror or error}")
-        return FAILED
+        raise explain_os(error, folder) from error
     kernels = [spec.name for spec in KERNELS if spec.extra == release.package]
     say(f"{', '.join(kernels)}: measured from now on with {release.requirement} in {folder}")
     return 0
+
+
+@contextmanager
+def _raised_signals() -> Iterator[None]:
+    """Meanwhile Ctrl-C and SIGTERM are raised, each with its number, so that nothing half made stays."""
+
+    def stop(number: int, _frame: object) -> NoReturn:
+        raise KeyboardInterrupt(number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _install(release: Release, folder: Path) -> None:
+    """Have pip fill a folder beside its place, then put it there; what was there goes only then."""
+    make_own_folder(folder.parent)
+    wanted = _missing(release)
+    tell(f"Installing {', '.join(wanted)} into {folder}")
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-") as parts:
+        made = Path(parts, "made")
+        _pip("--no-deps", "--target", str(made), *wanted)
+        if folder.exists():
+            folder.rename(Path(parts, "before"))
+        made.rename(folder)
 
 
 def release_of(name: str) -> Release:
@@ -92,13 +118,6 @@ def _pip(*arguments: str) -> None:
         subprocess.CalledProcessError: It failed; its `stderr` says why.
     """
     subprocess.run([*PIP, *arguments], stdout=sys.stderr, stderr=subprocess.PIPE, text=True, check=True)
-
-
-def _replace(folder: Path, made: Path) -> None:
-    """Let what was made take the place of what was there."""
-    if folder.exists():
-        shutil.rmtree(folder)
-    made.rename(folder)
 
 
 def _last(text: str) -> str:

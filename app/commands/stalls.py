@@ -6,9 +6,11 @@ from typing import Any
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
 from flashscope.app.commands.local import Events, local_driver
-from flashscope.app.commands.messages import complain, say, say_json
+from flashscope.app.commands.messages import complain, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
+from flashscope.app.control.bundled import check_own
 from flashscope.app.figures.stall_source import source_like
+from flashscope.app.words.sass import words_at
 from flashscope.app.words.stall_reasons import reason_line, reason_title
 from flashscope.app.words.stalls import (
     change_text,
@@ -36,7 +38,8 @@ def run(file: Path, *, kernels: tuple[str, ...], head_dim: int, mask: str, as_js
     """Sample these kernels and keep what comes of it in the file; print what it has then."""
     session = load(file)
     if kernels:
-        code = _sample(file, session, list(requests_of(kernels, head_dim, mask)), quiet=as_json)
+        check_own(file)
+        code = _sample(file, session, list(requests_of(kernels, head_dim, mask)))
         if code:
             return code
         session = load(file)
@@ -61,12 +64,12 @@ def requests_of(kernels: Sequence[str], head_dim: int, mask: str) -> Iterator[St
         yield from (StallRequest(problem=problem, kernel=find_kernel(one).name) for one in kernels)
 
 
-def _sample(file: Path, session: Session, requests: Sequence[StallRequest], *, quiet: bool) -> int:
+def _sample(file: Path, session: Session, requests: Sequence[StallRequest]) -> int:
     """Sample these in turn, each kept in the file as it is there; the exit code."""
     with local_driver() as (driver, events):
         for request in requests:
             driver.engine.stalls(request)
-            answer = _awaited(events, request, quiet=quiet)
+            answer = _awaited(events, request)
             if isinstance(answer, int):
                 return SIGNALLED + answer
             if isinstance(answer, RequestFailed):
@@ -76,13 +79,13 @@ def _sample(file: Path, session: Session, requests: Sequence[StallRequest], *, q
     return 0
 
 
-def _awaited(events: Events, request: StallRequest, *, quiet: bool) -> StallsReady | RequestFailed | int:
+def _awaited(events: Events, request: StallRequest) -> StallsReady | RequestFailed | int:
     """The answer, or the number of a signal that arrived before it."""
     while True:
         event = events.get()
-        if isinstance(event, StallsProgress) and not quiet:
+        if isinstance(event, StallsProgress):
             mask = "causal" if request.problem.causal else "no mask"
-            say(f"{request.kernel}, {mask}: {STEPS[event.done]}")
+            tell(f"{request.kernel}, {mask}: {STEPS[event.done]}")
         if isinstance(event, int | StallsReady):
             return event
         if isinstance(event, RequestFailed) and event.request == "stalls":
@@ -163,5 +166,5 @@ def _print_lines(facts: StallFacts, source: Sequence[str]) -> None:
     for line, samples in counted:
         ((reason, _),) = samples.most_common(1)
         share = points_text(sum(samples.values()) / max(1, facts.total))
-        rows.append((f"{line}", share, reason_title(reason), source[line - 1].strip()))
+        rows.append((f"{line}", share, reason_title(reason), words_at(source, line)))
     print_table(("line", "samples", "most for", "source"), rows)

@@ -1,7 +1,7 @@
 """`timeline`: when each stage of each tile of a kernel ran, recorded here without a window.
 
-Exit codes: 0; 1 where a timeline could not be recorded; 2 for what there is no build with clocks of; 128 plus
-the signal's number after Ctrl-C or SIGTERM, which keep nothing.
+Exit codes: 0; 1 where a timeline could not be recorded, as of a problem that no build with clocks takes; 2
+for what is no such request; 128 plus the signal's number after Ctrl-C or SIGTERM, which keep nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from flashscope.app.commands.local import Events, find_machine, local_driver
 from flashscope.app.commands.messages import complain, pasteable, put, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.commands.sweep import choose_backend
+from flashscope.app.control.bundled import check_own
 from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.timelines import overhead_text, problem_words, sentence, stages_on_show
 from flashscope.app.words.units import share_text
@@ -41,6 +42,8 @@ def run(
 ) -> int:
     """Record these kernels one after the other, say what they spend their time on, and keep them."""
     meant = load(into).id if into else ""
+    if into:
+        check_own(into)
     with local_driver() as (driver, events):
         machine = find_machine(driver, events)
         if isinstance(machine, int):

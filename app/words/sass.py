@@ -81,6 +81,11 @@ def _places(places: Sequence[SourcePlace]) -> Iterator[str]:
         yield f"{place.file}:{place.line}"
 
 
+def words_at(source: Sequence[str], line: int) -> str:
+    """What stands at a line of a source; empty behind its end, where a file may have samples."""
+    return source[line - 1].strip() if line <= len(source) else ""
+
+
 def listed_text(one: Instruction) -> str:
     """An instruction as a line: its address, and what stands there."""
     return f"{one.address:06x}  {one.text}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from flashscope.app.words.sass import words_at
 from flashscope.app.words.stall_reasons import reason_title
 from flashscope.app.words.timelines import problem_words
 from flashscope.app.words.units import ms_text, ratio_text, share_text
@@ -33,7 +34,7 @@ def sentence(profile: StallProfile, facts: StallFacts, source: Sequence[str] | N
     place = facts.line_of(facts.most)
     if place is not None and source is not None:
         line, share = place
-        words = source[line - 1].strip() if line <= len(source) else ""
+        words = words_at(source, line)
         told += f", of these {share_text(share)} at line {line}{words and ': '}{words}"
     return f"{told} · {share_text(facts.issued)} issue an instruction."
 

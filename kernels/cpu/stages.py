@@ -96,8 +96,8 @@ def check_clocked(spec: KernelSpec, problem: Problem) -> None:
         raise UnsupportedError(f"{spec.name} has no build with clocks: choose {' or '.join(CLOCKED)}.")
     if not problem.even or problem.passes != "forward":
         raise UnsupportedError(
-            "A timeline is of a forward pass whose sequences fill their arrays: leave lengths, page size and "
-            "backward out."
+            "On a CPU a timeline is of a forward pass whose sequences fill their arrays: leave lengths, page "
+            "size and backward out."
         )
 
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from flashscope.profiles.store.blobs.packing import packed
-from flashscope.profiles.store.blobs.places import PLACES, Keepable
+from flashscope.profiles.store.blobs.places import PLACES, Keepable, room_for
 from flashscope.profiles.store.errors import ReplacedFileError, SessionFileError
 from flashscope.profiles.store.mark import SessionMark
 from flashscope.profiles.store.opening import editing
-from flashscope.profiles.store.schema import MAX_VALUE_BYTES
+from flashscope.profiles.store.schema import MAX_UNPACKED_BYTES, MAX_VALUE_BYTES
 from flashscope.profiles.store.sealed_rows import seal_batches
 
 
@@ -35,6 +35,9 @@ def keep(path: Path, value: Keepable, meant: str) -> int:
         held, last = connection.execute(counted).fetchone()
         if held >= most:
             raise SessionFileError(f"{path} has {held} {noun}s; it takes no more.")
+        if not room_for(connection, blob):
+            most = f"{MAX_UNPACKED_BYTES >> 20} MiB"
+            raise SessionFileError(f"{path} would take more than {most} of memory with this {noun}.")
         connection.execute(f"INSERT INTO {table} (n, {column}) VALUES (?, ?)", (last + 1, blob))  # noqa: S608 - our names
         seal_batches(connection)
     return int(last) + 1

@@ -18,6 +18,7 @@ from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store.blobs.packing import Unpacking
 from flashscope.profiles.store.blobs.places import PLACES
 from flashscope.profiles.store.errors import AlteredFileError, CorruptFileError
 from flashscope.profiles.store.mark import SessionMark
@@ -64,10 +65,11 @@ def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
     with validating(path), opened(path) as connection:
         session = read_session(connection)
         lost: dict[str, int] = {}
-        session.traces = _kept(connection, Trace, lost)
-        session.timelines = _kept(connection, StageTimeline, lost)
-        session.stalls = _kept(connection, StallProfile, lost)
-        session.landscapes = _kept(connection, CutLandscape, lost)
+        unpack = Unpacking()
+        session.traces = _kept(connection, Trace, lost, unpack)
+        session.timelines = _kept(connection, StageTimeline, lost, unpack)
+        session.stalls = _kept(connection, StallProfile, lost, unpack)
+        session.landscapes = _kept(connection, CutLandscape, lost, unpack)
         session.ceilings, lost["ceiling"] = _ceilings(connection)
         if session.in_flight and not being_written(path):
             session.interrupt()
@@ -203,7 +205,9 @@ def _converted(rows: list[Row]) -> list[Reading]:
     return [record.reading() for record in msgspec.convert(values, list[ReadingRecord])]
 
 
-def _kept(connection: sqlite3.Connection, kind: type[KeptKind], lost: dict[str, int]) -> list[KeptKind]:
+def _kept(
+    connection: sqlite3.Connection, kind: type[KeptKind], lost: dict[str, int], unpack: Unpacking
+) -> list[KeptKind]:
     """The values of a kind that are those recorded; `lost` is told the number of others."""
     place, found = PLACES[kind], list[KeptKind]()
     lost[place.noun] = 0
@@ -211,7 +215,7 @@ def _kept(connection: sqlite3.Connection, kind: type[KeptKind], lost: dict[str, 
         if number >= place.most:
             raise ValueError(f"more than {place.most} {place.noun}s")
         if whole:
-            found += [place.decode(blob) for _n, blob in rows]
+            found += [place.decode(unpack(blob)) for _n, blob in rows]
         else:
             lost[place.noun] += 1
     return found

@@ -7,7 +7,7 @@ import msgspec
 
 from flashscope.profiles.results.model.session import PointState, Session
 from flashscope.profiles.store.blobs.packing import packed
-from flashscope.profiles.store.blobs.places import PLACES, Keepable
+from flashscope.profiles.store.blobs.places import PLACES, Keepable, room_for
 from flashscope.profiles.store.digest import ORDERS, seal
 from flashscope.profiles.store.records import (
     CorrectnessRecord,
@@ -21,7 +21,7 @@ from flashscope.profiles.store.records import (
     TrafficRecord,
     flag,
 )
-from flashscope.profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRAFFIC
+from flashscope.profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRAFFIC, MAX_VALUE_BYTES
 from flashscope.profiles.store.statements import TooLargeError, cut_text, insert, parameters
 from flashscope.profiles.wire.events import (
     CeilingsMeasured,
@@ -184,6 +184,8 @@ def _write_recorded(connection: sqlite3.Connection, value: Keepable) -> None:
     place = PLACES[type(value)]
     _check_room(connection, place.table, place.most - 1)
     blob = packed(value)
+    if len(blob) <= MAX_VALUE_BYTES and not room_for(connection, blob):
+        raise TooLargeError(f"more {place.noun}s: they take too much memory")
     connection.execute(f"INSERT INTO {place.table} ({place.column}) VALUES (?)", (blob,))  # noqa: S608 - our names
 
 

@@ -13,6 +13,7 @@ VERSION = len(MIGRATIONS)
 
 MAX_FILE_BYTES = 1 << 30
 MAX_VALUE_BYTES = 128 << 20  # a trace holds at most half of it
+MAX_UNPACKED_BYTES = 2 << 30  # of all values that are packed, once they are not
 MAX_NAME = 200  # characters, as all lengths of texts
 MAX_NOTE = 100_000
 MAX_TAGS = 50

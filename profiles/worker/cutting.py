@@ -25,13 +25,14 @@ def main() -> None:
     if any(isinstance(one, CutsToTime) and one.backend == "cpu" for one in requests):
         use_one_blas_thread()  # of a GPU's cuts NumPy computes the oracle alone
     from flashscope.profiles.worker.cut_times import CutTimer  # noqa: PLC0415 - after the threads
+    from flashscope.profiles.worker.failures import explain  # noqa: PLC0415 - as above
 
     timer = CutTimer()
     for request in requests:
         try:
             _say(_compile(request) if isinstance(request, CutsAsked) else timer.time(request, _say))
-        except KernelError as error:
-            _say(CutsEnded(reason=str(error)))
+        except (KernelError, MemoryError) as error:
+            _say(CutsEnded(reason=explain(error, "prepare").reason))
         if not timer.healthy:
             break
 

@@ -11,7 +11,9 @@ import pytest
 
 from flashscope.app.commands import cuts
 from flashscope.app.commands.cuts import CutChoices, makers_of
+from flashscope.kernels.cpu.device import describe
 from flashscope.kernels.cuda.reading.cards import CARDS
+from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.profiles.engine.cut_process import CUT_OFF
 from flashscope.profiles.store import load
@@ -69,6 +71,7 @@ def test_a_session_without_landscapes_says_what_makes_some(tmp_path: Path) -> No
     assert "holds no landscapes of cuts; the command cuts makes some" in done.stderr
 
 
+@pytest.mark.matrix  # six seconds of processor
 def test_ctrl_c_keeps_the_landscapes_until_then_and_leaves_no_child(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     with program.started(*LONG, "--no-causal", "--out", str(path)) as process:
@@ -84,7 +87,7 @@ def test_ctrl_c_keeps_the_landscapes_until_then_and_leaves_no_child(tmp_path: Pa
 
 
 def test_a_gpu_has_a_landscape_for_each_kernel_pass_head_dim_and_mask() -> None:
-    made = makers_of(ASKED, CARDS[0])
+    made = makers_of(ASKED, CARDS[0].device)
     assert [one.asked.shipped.kernel for one in made[:8]] == ["flash2", "flash3"] * 4
     assert [one.asked.shipped.kernel for one in made[8:]] == ["flash2 backward", "flash3 backward"] * 4
     assert {one.asked.problem.runs_backward for one in made[8:]} == {True}
@@ -116,7 +119,7 @@ def test_where_a_process_dies_another_goes_on_with_the_next(
     monkeypatch.setattr(cuts, "CutProcess", Mortal)
     monkeypatch.setattr(cuts, "hear_signals", lambda _put: None)
     path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
-    makers = makers_of(ASKED._replace(kernels=("flash3",), passes="forward"), CARDS[0])
+    makers = makers_of(ASKED._replace(kernels=("flash3",), passes="forward"), CARDS[0].device)
     code = cuts.time_all(makers, path, builders.plan_started().session_id, as_json=False)
     assert (code, Mortal.started) == (1, [4, 2, 1])
     assert [one.problem for one in load(path).landscapes] == [makers[n].asked.problem for n in (0, 2, 3)]
@@ -125,22 +128,27 @@ def test_where_a_process_dies_another_goes_on_with_the_next(
 
 def test_rows_may_differ_in_several_numbers_each_with_a_landscape() -> None:
     one = ASKED._replace(kernels=("flash3",), passes="forward", head_dims=(64,), masks=(False,))
-    made = makers_of(one._replace(rows=("groups", "stages", "columns")), CARDS[0])
+    made = makers_of(one._replace(rows=("groups", "stages", "columns")), CARDS[0].device)
     assert len(made) == 2
     assert {cut.stages for cut in made[1].asked.cuts} > {1, 2}
 
 
 @pytest.mark.parametrize(
-    ("choices", "card", "why"),
+    ("choices", "device", "why"),
     [
-        (ASKED._replace(kernels=("flash3",)), None, "NumPy has cuts of flash2 alone, forward"),
-        (ASKED._replace(kernels=("flash3",)), CARDS[2], "flash3 needs compute capability 9.0 or newer"),
-        (ASKED._replace(head_dims=(7,)), CARDS[0], "flash2 takes head dims"),
+        (ASKED._replace(kernels=("flash3",)), describe(), "NumPy has cuts of flash2 alone, forward"),
+        (ASKED._replace(head_dims=(7,)), describe(), "flash2 takes head dims 16 to 256"),
+        (
+            ASKED._replace(kernels=("flash3",)),
+            CARDS[2].device,
+            "flash3 needs compute capability 9.0 or newer",
+        ),
+        (ASKED._replace(head_dims=(7,)), CARDS[0].device, "flash2 takes head dims"),
     ],
 )
-def test_where_there_are_no_cuts_it_is_said_why(choices: CutChoices, card: object, why: str) -> None:
+def test_where_there_are_no_cuts_it_is_said_why(choices: CutChoices, device: Device, why: str) -> None:
     with pytest.raises(UnsupportedError, match=why):
-        makers_of(choices, card)  # type: ignore[arg-type]  # one of CARDS
+        makers_of(choices, device)
 
 
 def test_a_kernel_without_cuts_is_refused_with_those_that_have_some() -> None:

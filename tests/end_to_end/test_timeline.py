@@ -21,7 +21,7 @@ def session(tmp_path: Path) -> Path:
 
 
 def test_it_says_where_each_kernel_spends_its_time_and_what_the_clocks_cost() -> None:
-    done = program.run("timeline", "flash1", "flash2", *SMALL)
+    done = program.run("timeline", "flash1", "flash2", "flash1", *SMALL)
     assert done.returncode == 0, done.stderr
     problem, headline, *table = done.stdout.splitlines()
     assert problem.startswith("N = 64, d = 16, 1 head, float32, on ")
@@ -69,6 +69,9 @@ def test_a_file_that_is_there_stays_unless_it_may_be_written_over(
         (("flash9", *SMALL), 2, "flash9"),
         (("flash2", *SMALL, "--json", "--perfetto", "-"), 2, "--json"),
         (("flash2", *SMALL, "--into", "nothing.flashscope"), 1, "nothing.flashscope"),
+        (("flash2", *SMALL, "--into", "cpu-timelines"), 1, "comes with the program and stays as it is"),
+        (("flash2", *SMALL, "--perfetto", "nowhere/a.json"), 2, "there is no folder nowhere"),
+        (("flash2", *SMALL, "--perfetto", "."), 2, "is a folder"),
         ((), 2, "flash1, flash2, flash3"),
     ],
 )

@@ -152,13 +152,17 @@ def source(context: click.Context, /, kernel: str, **options: Any) -> int:
     "--sample",
     "kernels",
     callback=reading(sampled_kernels),
-    default="",
     metavar="A,B",
     help="First launch each of these kernels under Nsight Compute, on the problem of Source, and keep "
     "where its warps stood in FILE; left out: none",
 )
 @click.option(
-    "--head-dim", type=int, default=128, show_default=True, metavar="D", help="Of what is sampled: d"
+    "--head-dim",
+    callback=reading(positive),
+    default="128",
+    show_default=True,
+    metavar="D",
+    help="Of what is sampled: d",
 )
 @click.option(
     "--mask",
@@ -168,9 +172,13 @@ def source(context: click.Context, /, kernel: str, **options: Any) -> int:
     help="Of what is sampled: without a mask, under a causal one, or both in turn",
 )
 @json_option
-def stalls(file: Path, **options: Any) -> int:
+@click.pass_context
+def stalls(context: click.Context, /, file: Path, *, kernels: tuple[str, ...] | None, **options: Any) -> int:
     """Print why the warps of a session's launches stalled, by reason and line, and what a step changed."""
-    return run("stalls", file, **options)
+    if kernels is None and (alone := given(context).keys() & {"head_dim", "mask"}):
+        flag = f"--{min(alone).replace('_', '-')}"
+        raise click.UsageError(f"{flag} belongs to --sample; give that too", context)
+    return run("stalls", file, kernels=kernels or (), **options)
 
 
 @command(

@@ -9,6 +9,7 @@ from flashscope.app.commands.arguments import (
     STDOUT,
     cut_kernels,
     cut_rows,
+    export_target,
     head_dims,
     new_file,
     option_of,
@@ -217,7 +218,7 @@ PROBLEM = (
 )
 @click.option(
     "--perfetto",
-    type=click.Path(path_type=Path),
+    callback=reading(export_target),
     metavar="OUT",
     help="A trace for ui.perfetto.dev to write; -: on stdout; left out: none",
 )
@@ -238,7 +239,7 @@ def timeline(
         raise click.UsageError("--json and --perfetto - both write on stdout; name a file", context)
     refuse_taken(context, perfetto, force=options["force"])
     said = {name: options[name] for name in ("seqlen", "rounds", "force", "as_json")}
-    return run("timeline", kernels, chosen, into=into, perfetto=perfetto, **said)
+    return run("timeline", tuple(dict.fromkeys(kernels)), chosen, into=into, perfetto=perfetto, **said)
 
 
 @command(

@@ -8,7 +8,6 @@ import msgspec
 from flashscope.kernels.cuda.design.knobs import KNOBS, inner
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.landscape import MOST_CUTS, MOST_ROUNDS, CutLandscape, CutOutcome
-from flashscope.profiles.store.blobs.packing import unpacked
 
 LONGEST_MS = 3_600_000.0  # of a run: an hour
 MOST_OF_A_NUMBER = 1 << 16  # of those that make a cut
@@ -16,12 +15,12 @@ FIELDS = ("groups", "subtiles", "block_k", "stages", "q_stages", "residents", "c
 
 
 def decode_landscape(blob: bytes) -> CutLandscape:
-    """A landscape as it was written.
+    """A landscape as it was written, unpacked.
 
     Raises:
         ValueError: It is none, or its parts do not fit together; the text says which.
     """
-    landscape = msgspec.msgpack.decode(unpacked(blob), type=CutLandscape)
+    landscape = msgspec.msgpack.decode(blob, type=CutLandscape)
     if not 1 <= len(landscape.cells) <= MOST_CUTS:
         raise ValueError(f"a landscape of {len(landscape.cells)} cuts")
     kernel, backward = landscape.kernel, landscape.shipped.backward

@@ -1,6 +1,8 @@
 """Where a session keeps what it holds as one value each, and in what form."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 from flashscope.kernels.workload.landscape import CutLandscape
@@ -8,10 +10,17 @@ from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.store.blobs.landscapes import decode_landscape
+from flashscope.profiles.store.blobs.packing import unpacked
 from flashscope.profiles.store.blobs.stalls import decode_stalls
 from flashscope.profiles.store.blobs.timelines import decode_timeline
 from flashscope.profiles.store.blobs.traces import decode_trace
-from flashscope.profiles.store.schema import MAX_LANDSCAPES, MAX_STALLS, MAX_TIMELINES, MAX_TRACES
+from flashscope.profiles.store.schema import (
+    MAX_LANDSCAPES,
+    MAX_STALLS,
+    MAX_TIMELINES,
+    MAX_TRACES,
+    MAX_UNPACKED_BYTES,
+)
 
 Keepable: TypeAlias = Trace | StageTimeline | StallProfile | CutLandscape
 
@@ -25,7 +34,7 @@ class ValuePlace(NamedTuple):
         column: Its column there.
         held: Where a Session has them.
         most: As many as a session takes.
-        decode: Makes it of its bytes; a ValueError says what is wrong with them.
+        decode: Makes it of its bytes, unpacked; a ValueError says what is wrong with them.
     """
 
     noun: str
@@ -48,3 +57,13 @@ PLACES: dict[type[Keepable], ValuePlace] = {
         "landscape", "landscapes", "landscape", "landscapes", MAX_LANDSCAPES, decode_landscape
     ),
 }
+
+
+def room_for(connection: sqlite3.Connection, blob: bytes) -> bool:
+    """Whether a session with one more value is one that is opened again, all of them unpacked."""
+    taken = len(unpacked(blob))
+    for place in PLACES.values():
+        for (held,) in connection.execute(f"SELECT {place.column} FROM {place.table}"):  # noqa: S608 - our names
+            with suppress(ValueError):  # it was altered, and is left out when it is read
+                taken += len(unpacked(held))
+    return taken <= MAX_UNPACKED_BYTES

@@ -6,7 +6,6 @@ import msgspec
 
 from flashscope.kernels.workload.stalls import MOST_INSTRUCTIONS, MOST_REASONS, NO_LINE, StallProfile
 from flashscope.profiles.store.blobs.arrays import INTEGERS, check_array
-from flashscope.profiles.store.blobs.packing import unpacked
 
 MOST_CODE = 1 << 28  # bytes of machine code
 MOST_LINES = 1 << 20
@@ -17,12 +16,12 @@ MOST_LAUNCHES = 1_000
 
 
 def decode_stalls(blob: bytes) -> StallProfile:
-    """A profile as it was written.
+    """A profile as it was written, unpacked.
 
     Raises:
         ValueError: It is none, or its parts do not fit together; the text says which.
     """
-    profile = msgspec.msgpack.decode(unpacked(blob), type=StallProfile)
+    profile = msgspec.msgpack.decode(blob, type=StallProfile)
     _check_numbers(profile)
     count = len(profile.text)
     for name in ("address", "line", "idle"):

@@ -14,19 +14,18 @@ from flashscope.kernels.workload.timeline import (
     check_rounds,
 )
 from flashscope.profiles.store.blobs.arrays import BYTES, INTEGERS, check_array
-from flashscope.profiles.store.blobs.packing import unpacked
 
 LONGEST_NS = 3_600 * 10**9  # of a run: an hour
 MOST_BLOCK = 1 << 31
 
 
 def decode_timeline(blob: bytes) -> StageTimeline:
-    """A timeline as it was written.
+    """A timeline as it was written, unpacked.
 
     Raises:
         ValueError: It is none, or its parts do not fit together; the text says which.
     """
-    timeline = msgspec.msgpack.decode(unpacked(blob), type=StageTimeline)
+    timeline = msgspec.msgpack.decode(blob, type=StageTimeline)
     check_rounds(timeline.request)
     _check_numbers(timeline)
     for name, shape in _shapes(timeline).items():

@@ -5,19 +5,18 @@ import msgspec
 from flashscope.kernels.workload.lengths import pages_for
 from flashscope.kernels.workload.trace import MERGING_LANES, MOST_TILES, Trace, check_tiling
 from flashscope.profiles.store.blobs.arrays import BYTES, FLOATS, INTEGERS, check_array
-from flashscope.profiles.store.blobs.packing import unpacked
 
 KINDS = {**dict.fromkeys(("tile", "t_ns", "sm", "pages"), INTEGERS), "twice": BYTES}
 """Of arrays that are no floats."""
 
 
 def decode_trace(blob: bytes) -> Trace:
-    """A trace as it was written.
+    """A trace as it was written, unpacked.
 
     Raises:
         ValueError: It is none, or its parts do not fit together; the text says which.
     """
-    trace = msgspec.msgpack.decode(unpacked(blob), type=Trace)
+    trace = msgspec.msgpack.decode(blob, type=Trace)
     check_tiling(trace.request)
     for name, shape in _shapes(trace).items():
         array = getattr(trace, name)

@@ -1,6 +1,9 @@
 """`peers --install`: pip puts a peer's package and what is missing for it into a folder of its own."""
 
 import platform
+import signal
+import sys
+import tempfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from flashscope.app.cli import main
-from flashscope.app.commands import peers
+from flashscope.app.commands import peers, peers_install
 from flashscope.kernels.catalogue.environments import environment_of, version_of
 from flashscope.kernels.catalogue.releases import RELEASES
 from tests.app.fakes import CPU_MACHINE
@@ -77,6 +80,39 @@ def test_what_pip_cannot_do_is_told_and_leaves_what_was_there(shelf: Path, capfd
         in (capfd.readouterr().err)
     )
     assert environment_of(PEER) is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("asked", ["--dry-run", "--target"])
+def test_a_signal_leaves_nothing_of_what_was_begun(
+    number: int, asked: str, shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel(shelf, PEER, "4.9")
+    assert main(["peers", "--install", PEER]) == 0
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    code = (
+        f"import os, runpy, signal, sys; {asked!r} not in sys.argv or (os.kill(os.getppid(), {int(number)}), "
+        "signal.pause()); sys.argv[0] = 'pip'; runpy.run_module('pip', run_name='__main__')"
+    )
+    monkeypatch.setattr(peers_install, "PIP", (sys.executable, "-c", code, "install"))
+    before = signal.getsignal(number)
+    assert main(["peers", "--install", PEER]) == 128 + number
+    assert signal.getsignal(number) is before
+    assert list(temporary.iterdir()) == []
+    folder = environment_of(PEER)
+    assert folder is not None
+    assert [one.name for one in folder.parent.iterdir()] == [PEER]
+    assert version_of(PEER) == "4.9"
+
+
+def test_where_the_folder_cannot_be_made_a_line_says_what_helps(shelf: Path, capfd: Captured) -> None:
+    home = shelf.parent / "home"
+    home.mkdir()
+    (home / "peers").touch()
+    assert main(["peers", "--install", PEER]) == 1
+    assert "choose another place" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,14 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from flashscope.app.cli import main
 from flashscope.app.commands import stalls
 from flashscope.kernels.workload.stalls import StallRequest
+from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import load
 from flashscope.profiles.store.keeping import keep
 from flashscope.profiles.wire.events import Event, RequestFailed, StallsProgress, StallsReady
@@ -53,6 +56,15 @@ def test_json_has_shares_by_reason_and_line_and_what_changed(file: Path, capsys:
     assert second["before"]["kernel"] == "flash3-a"
     assert second["before"]["change"]["long_scoreboard"] == pytest.approx(0.15)
     assert (second["interval_cycles"], second["launches"]) == (128, 2)
+
+
+def test_samples_behind_the_end_of_the_source_are_listed_without_its_words(
+    tmp_path: Path, capsys: Printed
+) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
+    keep(path, replace(profile(), line=Array.of(np.array([900_000] * 4, np.int32))), SESSION)
+    assert main(["stalls", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["900000", "100.0", "%", "barrier"]
 
 
 def test_a_session_without_any_says_how_to_have_some(tmp_path: Path, capsys: Printed) -> None:
@@ -100,7 +112,9 @@ def test_what_is_sampled_is_kept_in_the_file_and_printed(
         ("flash3-c", True, 64),
     ]
     assert [one.request.kernel for one in load(file).stalls] == ["flash3-a", "flash3-b", *["flash3-c"] * 2]
-    assert "flash3-c, causal: sampling" in capsys.readouterr().out
+    printed, told = capsys.readouterr()
+    assert "flash3-c, causal: sampling" in told
+    assert printed.startswith("flash3-a")
 
 
 def test_a_refusal_is_told_with_its_remedy_and_what_was_kept_stays(
@@ -120,7 +134,14 @@ def test_a_signal_ends_it_by_the_shells_convention(file: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
-    [("--sample torch-flash", "torch-flash has no source in CUDA of its own"), ("--mask some", "some")],
+    [
+        ("--sample torch-flash", "torch-flash has no source in CUDA of its own"),
+        ("--sample=", "name at least one kernel"),
+        ("--sample flash2 --head-dim 0", "'0' is not a whole number from 1"),
+        ("--head-dim 64", "--head-dim belongs to --sample"),
+        ("--mask causal", "--mask belongs to --sample"),
+        ("--mask some", "some"),
+    ],
 )
 def test_what_cannot_be_sampled_is_refused_in_a_line(
     arguments: str, told: str, file: Path, capsys: Printed

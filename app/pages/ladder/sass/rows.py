@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.instruction_lines import InstructionLines
 from flashscope.app.figures.line_bars import Parts
-from flashscope.app.words.sass import count_text, instruction_text, listed_text
+from flashscope.app.words.sass import count_text, instruction_text, listed_text, words_at
 from flashscope.kernels.cuda.sass.disassembly import SourcePlace
 
 Index = QModelIndex | QPersistentModelIndex
@@ -65,7 +65,7 @@ def _group(
     lines: InstructionLines, home: SourcePlace | None, source: Sequence[str], file: str
 ) -> Iterator[SassRow]:
     members = lines.groups[home]
-    words = source[home.line - 1].strip() if home is not None and home.file == file else ""
+    words = words_at(source, home.line) if home is not None and home.file == file else ""
     yield SassRow(f"{_name(home, file)}  {words}".rstrip(), count_text(len(members)), None, home)
     for at in members:
         one = lines.code[at]

@@ -34,7 +34,7 @@ def page(rig: Rig) -> StepperPage:
     assert isinstance(found, StepperPage)
     session = rig.controller.session
     assert session is not None
-    found.show_trace(session.traces[0])
+    found.show_trace(next(one for one in session.traces if one.request.kernel == "flash2"))
     found.choose_mode("blocks")
     found.seek(40)
     grab_whole(window)

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -23,6 +25,7 @@ from flashscope.app.stage.story import Stop, Story
 from flashscope.app.words.provenance import Provenance
 from flashscope.app.words.timelines import NUMPY
 from flashscope.kernels.workload.stalls import StallProfile, StallRequest
+from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import RequestFailed, StallsProgress, StallsReady
 from tests.app.fakes import GPU_MACHINE
@@ -31,6 +34,7 @@ from tests.app.stall_profiles import DEVICE, FEWER, LINES, SAMPLES, TEXTS, profi
 from tests.profiles.store import builders
 
 LABEL = "d 64, no mask"
+FILE, BEHIND = profile().file, 900_000
 DENIED = "Only administrators may read counters (ERR_NVGPUCTRPERM): run as root."
 
 
@@ -193,6 +197,20 @@ def test_samples_of_another_source_keep_their_instructions_and_lose_their_lines(
     assert "at line" not in board.head.words.text()
     assert board.detail.text() == OTHER_SOURCE
     assert [text.partition("  ")[2] for text, _ in texts(board)] == list(TEXTS)
+
+
+def test_samples_behind_the_end_of_the_source_are_shown_without_its_words(
+    page: LadderPage, qtbot: QtBot, bundled: list[StallProfile]
+) -> None:
+    bundled[:] = [replace(profile("flash3-b"), line=Array.of(np.array([60, *[BEHIND] * 3], np.int32)))]
+    board = shown(page, qtbot)
+    (row,) = [row for row in board.code.code.rows if row.at is None and row.home == (FILE, BEHIND)]
+    assert row.text == f"{BEHIND}"
+    for at in range(len(TEXTS)):
+        place = board.code.code.row_of(at)
+        assert place is not None
+        board.code.setCurrentIndex(board.code.code.index(place))
+        assert TEXTS[at] in board.detail.text()
 
 
 def test_the_badge_is_that_of_the_samples(window: MainWindow, page: LadderPage, qtbot: QtBot) -> None:
