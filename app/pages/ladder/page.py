@@ -12,6 +12,7 @@ from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.ladder.board import LadderBoard
 from flashscope.app.pages.ladder.ladder_recording import (
@@ -49,6 +50,7 @@ FIRST, FIRST_PROBLEM = "flash3-b", "d 128, no mask"
 NOT_GAINED = "What it gains on a CPU is in no recording: a sweep on this machine measures it."
 READING = "Reading the recording…"
 STRIDE = 3  # rows that a key goes on
+IDEA_PX = 280  # where there is less, the choices go into the next line
 SASS_COMMANDS = ("ladder.copy", "ladder.save", "ladder.order")
 BESIDE_A_SWEEP = "A sweep runs, and compiling beside it would disturb it: this is compiled when it has ended."
 BESIDE_A_TIMELINE = BESIDE_A_SWEEP.replace("A sweep runs", "A timeline is recorded")
@@ -97,6 +99,7 @@ class LadderPage(Page):
     def _lay_out(self) -> None:
         self.idea.setProperty("role", "title")
         self.idea.setAccessibleName("Idea of the step")
+        keep(self.idea, self.idea.setMinimumWidth, IDEA_PX)
         self.gain.setAccessibleName("What the step gained")
         self.kernels.setAccessibleName("Step on show")
         self.problems.setAccessibleName("Problem that it is compiled for, or the kernels in NumPy")

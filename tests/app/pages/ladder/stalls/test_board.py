@@ -10,13 +10,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.appearance import appearance_of
 from flashscope.app.figures.stall_bars import PARTS, part_of
 from flashscope.app.look.contrast import contrast
 from flashscope.app.look.kernel_marks import LEGIBLE
 from flashscope.app.look.stall_colours import stall_colours
 from flashscope.app.look.theme import THEMES
 from flashscope.app.pages.ladder import LadderPage
-from flashscope.app.pages.ladder.page import BESIDE_STALLS
+from flashscope.app.pages.ladder.page import BESIDE_STALLS, IDEA_PX
 from flashscope.app.pages.ladder.source_diff import PROBLEMS
 from flashscope.app.pages.ladder.stalls import shelf
 from flashscope.app.pages.ladder.stalls.board import NO_GPU, NO_PYTHON, OTHER_SOURCE, StallsBoard
@@ -346,6 +347,16 @@ def test_the_parts_of_a_bar_stand_out_from_the_card_and_are_as_many_as_their_col
     assert len(set(colours)) == len(colours) == len(PARTS) + 1
     for colour in colours:
         assert contrast(colour, theme.panel) > LEGIBLE / 3 * 1.5  # type: ignore[attr-defined]  # as above
+
+
+def test_the_idea_of_a_step_keeps_room_at_double_zoom_in_the_smallest_window(
+    window: MainWindow, page: LadderPage
+) -> None:
+    window.resize(1280, 720)
+    appearance_of().zoom(200)
+    appearance_of().finish()
+    assert page.idea.width() >= 2 * IDEA_PX
+    assert page.idea.height() <= 4 * page.idea.fontMetrics().lineSpacing()
 
 
 def test_no_part_of_it_is_wider_than_the_smallest_window(page: LadderPage, qtbot: QtBot) -> None:
