@@ -21,6 +21,7 @@ from flashscope.app.words.units import bytes_text, traffic_text
 NEVER = "S and P are never here"
 HOPPER_SHARED_BYTES = 227 * 1024  # the largest opt-in shared memory of one block, CUDA C++ guide, table 27
 CPU_COLUMNS = ("kernel", "modelled_memory_bytes_so_far", "modelled_memory_bytes_in_all")
+LONGEST_NAME = "flash3-fp8"  # of what moves bytes
 
 
 class MemoryPanel(Panel):
@@ -57,7 +58,7 @@ class MemoryPanel(Panel):
         """What goes through the memory, tiled and standard."""
         recording = view.recording
         return [
-            (recording.order, view.bytes_moved.total, view.story.traffic[-1].total),
+            (_tiled(view), view.bytes_moved.total, view.story.traffic[-1].total),
             ("standard", self._standard(view), standard_bytes(recording)),
         ]
 
@@ -166,9 +167,9 @@ class MemoryPanel(Panel):
         painter.setFont(self.sized(SMALL))
         line = min(self.unit() * 1.5, rect.height() / 4)
         total, standard = view.story.traffic[-1].total, standard_bytes(view.recording)
-        order = view.recording.order
+        tiled = _tiled(view)
         rows = (
-            (order, view.bytes_moved.total, KERNEL_MARKS[order].on(self.theme)),
+            (tiled, view.bytes_moved.total, KERNEL_MARKS[tiled].on(self.theme)),
             ("standard", self._standard(view), KERNEL_MARKS["standard"].on(self.theme)),
         )
         head = QRectF(rect.left(), rect.top(), rect.width(), line)
@@ -184,12 +185,18 @@ class MemoryPanel(Panel):
     ) -> None:
         nbytes, colour = value
         put(painter, row, name, self.theme.text)
-        left, right = row.left() + self.unit() * 4.4, row.right() - self.unit() * 4.6
+        longest = width_of(LONGEST_NAME, painter.font()) + self.unit() * 0.4
+        left, right = row.left() + longest, row.right() - self.unit() * 4.6
         track = QRectF(left, row.center().y() - 4, max(0.0, right - left), 8)
         painter.fillRect(track, QColor(self.theme.raised))
         painter.fillRect(QRectF(track.left(), track.top(), track.width() * share, 8), QColor(colour))
         number = QRectF(right, row.top(), row.right() - right, row.height())
         put(painter, number, traffic_text(nbytes), self.theme.text, Qt.AlignmentFlag.AlignRight)
+
+
+def _tiled(view: StepView) -> str:
+    """What moves the bytes of the trace: the timed kernel, or the loop order that is walked."""
+    return view.recording.request.kernel or view.recording.order
 
 
 def _names(view: StepView) -> tuple[str, str]:

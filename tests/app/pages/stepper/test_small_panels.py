@@ -8,13 +8,13 @@ from PySide6.QtGui import QFontMetricsF
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.pages.stepper import StepperPage
-from flashscope.app.plots.stepper import code_panel, heatmap, tile_map
+from flashscope.app.plots.stepper import code_panel, heatmap, memory_panel, tile_map
 from flashscope.app.plots.stepper import panel as panels
 from flashscope.app.plots.stepper.panel import put, width_of
 from flashscope.app.shell.shots import grab_whole
 from tests.app.rig import Rig
 
-PANELS = {code_panel: "code", heatmap: "scores", tile_map: "tiles"}
+PANELS = {code_panel: "code", heatmap: "scores", memory_panel: "memory", tile_map: "tiles"}
 
 
 class Written:
@@ -107,6 +107,22 @@ def test_the_long_algorithm_of_parts_has_room_for_its_lines(
     smallest = QFontMetricsF(page.board.code.sized(code_panel.SMALLEST)).height()
     assert len(lines) == 13
     assert all(one.rect.height() >= smallest - 1 for one in lines)
+
+
+@pytest.mark.parametrize("kernel", ["flash2", "flash3-fp8"])
+def test_the_bytes_are_those_of_the_kernel_that_was_traced(
+    page: StepperPage, monkeypatch: pytest.MonkeyPatch, kernel: str
+) -> None:
+    session = page.controller.session
+    assert session is not None
+    page.show_trace(next(one for one in session.traces if one.request.kernel == kernel))
+    page.seek(16)
+    grab_whole(page.window())
+    names = [one for one in written_by(page, "memory", monkeypatch) if one.html in {kernel, "standard"}]
+    assert [one.html for one in names] == [kernel, "standard"]
+    panel = page.board.memory
+    assert panel.view is not None
+    assert [row[0] for row in panel.numbers(panel.view)] == [kernel, "standard"]
 
 
 def test_no_sm_is_named_while_parts_are_merged(page: StepperPage) -> None:
