@@ -35,7 +35,8 @@ VALUES = (2.0, 1.7, 1.4, 1.2, 1.0, 0.9)  # times a caption's letters; the first 
 AIR = 1.6  # times as wide and high as larger letters a cell is to be
 STEPS = 256
 BAR_ROOM = 18.0  # pixels: a gap, the colour bar, a gap, and a little air
-VISIBLE_GAP = 6  # pixels: wider cells stand apart
+VISIBLE_GAP = 6  # pixels: larger cells stand apart
+LEAST_CELL = 0.01  # pixels, in a panel without room; else many rows share a pixel where there are more
 WIDE = 100.0  # values from here on are written without decimals
 
 CellIndex = tuple[int, int]
@@ -55,7 +56,7 @@ class Area:
     @property
     def gap(self) -> float:
         """Pixels between two cells, where they are so large that one can see it."""
-        return 1.0 if self.width > VISIBLE_GAP else 0.0
+        return 1.0 if min(self.width, self.height) > VISIBLE_GAP else 0.0
 
     def rect(self, row: int, column: int) -> QRectF:
         """The rectangle of a cell, with the gap right of it and under it."""
@@ -210,7 +211,7 @@ class Heatmap(Panel):
         height = min((self.height() - top - 4) / most_rows, px(LARGEST_CELL[1]))
         x = left + max(0.0, (self.width() - left - right - width * most_columns) / 2)
         y = top + max(0.0, (self.height() - top - 4 - height * most_rows) / 2)
-        return Area(x, y, max(width, 1.0), max(height, 1.0), rows, columns)
+        return Area(x, y, max(width, LEAST_CELL), max(height, LEAST_CELL), rows, columns)
 
     def _draw_empty(self, painter: QPainter, area: Area, words: str) -> None:
         painter.setPen(QPen(QColor(self.theme.line), 1))
