@@ -36,7 +36,7 @@ AIR = 1.6  # times as wide and high as larger letters a cell is to be
 STEPS = 256
 BAR_ROOM = 18.0  # pixels: a gap, the colour bar, a gap, and a little air
 VISIBLE_GAP = 6  # pixels: larger cells stand apart
-LEAST_CELL = 0.01  # pixels, in a panel without room; else many rows share a pixel where there are more
+LEAST_CELL = 0.01  # pixels, in a panel that has no room
 WIDE = 100.0  # values from here on are written without decimals
 
 CellIndex = tuple[int, int]
