@@ -5,7 +5,7 @@ from statistics import median, quantiles
 from typing import NamedTuple
 
 from flashscope.app.words.landscapes import fresh_words
-from flashscope.app.words.units import digits, ms_text
+from flashscope.app.words.units import ms_between_text
 from flashscope.kernels.workload.cut import Cut
 from flashscope.profiles.results.model.fresh_rounds import FreshRounds
 from flashscope.profiles.wire.cuts import CutTimes
@@ -50,9 +50,8 @@ class RoundTimes(NamedTuple):
 
 
 def time_words(ms: Sequence[float]) -> str:
-    """A median with its quartiles: `6.53 ms (6.50 to 6.61)`."""
-    low, high = quartiles(ms)
-    return f"{ms_text(median(ms))} ({digits(low)} to {digits(high)})"
+    """A median with its quartiles, in its unit: `6.53 ms (6.50 to 6.61)`."""
+    return ms_between_text(median(ms), *quartiles(ms))
 
 
 def quartiles(ms: Sequence[float]) -> tuple[float, float]:

@@ -83,11 +83,12 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         run: The options of a sweep that runs here and is shown as it grows; empty: nothing runs.
         fallback: The recording that is shown where that cannot run or fails, named as a session.
         quantity: What the plots, or the columns of the results, show, one to four; empty: as they are.
-        kernels: Whose curves are shown, the last one the sentence's own; empty: all.
+        kernels: Whose curves are shown, the last one the sentence's own; of a trace, whose it is; empty: all.
         baseline: What the kernels are compared with; empty: as usual.
         curve: Which problems, as `d 128, causal`; empty: the first.
-        seqlen: Where the crosshair stands, or of which N timelines are; None: where it tells most.
-        preset: What the Stepper walks through; empty: the newest trace of the session, if one is named.
+        seqlen: Where the crosshair stands, or of which N timelines and traces are; None: where it tells most.
+        preset: What the Stepper walks through; empty: the newest trace of the session, if one is named, of
+            the last kernel and of the N that are named.
         step: Which step of it, from 0.
         mode: In which mode the Stepper walks, empty: Blocks; on the Roofline `memories` for those, empty:
             the plot; of Source `stalls` for what a step changed in them, empty: the sources.
@@ -131,10 +132,10 @@ SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for eve
     "run": GROWING,
     "fallback": GROWING,
     "quantity": ("profile", "results", "compare"),
-    "kernels": ("profile", "results", "traffic", "timeline", "ladder"),
+    "kernels": ("profile", "results", "traffic", "timeline", "ladder", "stepper"),
     "baseline": ("profile", "results"),
     "curve": ("profile", "results", "ladder"),
-    "seqlen": ("profile", "results", "traffic", "timeline", "ladder"),
+    "seqlen": ("profile", "results", "traffic", "timeline", "ladder", "stepper"),
     "preset": ("stepper",),
     "step": ("stepper",),
     "mode": ("stepper", "roofline", "ladder"),

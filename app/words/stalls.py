@@ -10,6 +10,7 @@ from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.profiles.results.model.stall_facts import StallChange, StallFacts
 
 MOST_NAMED = 4  # reasons of a line
+NS_IN_MS = 1e6
 LEAST = 0.05  # percent: half of the last digit
 
 
@@ -48,7 +49,8 @@ def taken_text(profile: StallProfile, facts: StallFacts) -> str:
         f"{facts.total:,} samples of {launches} of the timed build, every {profile.interval:,} cycles, by "
         f"{profile.sampler} on the {profile.device}; {problem_words(profile.request.problem)}. Launches take "
         f"{ms_text(facts.plain_ms)} without a profiler (median of {profile.plain_ns.shape[0]}); the sampled "
-        f"one took {ratio_text(facts.sampled)} of one under the profiler without samples.{others}"
+        f"one took {ms_text(profile.sampled_ns / NS_IN_MS)}, {ratio_text(facts.sampled)} of one under the "
+        f"profiler without samples.{others}"
     )
 
 

@@ -284,7 +284,8 @@ def _rows_text(timelines: Sequence[StageTimeline], facts: TimelineFacts) -> str:
     timeline, told = timelines[0], []
     of = f" of {run_name(timeline.request)}" if len(timelines) > 1 else ""
     tail = facts.tail_ns / max(1, timeline.span_ns)
-    if len(timeline.rows.numpy()) - facts.idle_rows > 1 and tail > SMALL_TAIL:
+    blocks = int((timeline.block.numpy() != NO_PLACE).all(axis=1).sum())
+    if blocks > len(timeline.rows.numpy()) - facts.idle_rows > 1 and tail > SMALL_TAIL:  # else none is last
         alone = f"{ms_text(facts.tail_ns / MS)}, {share_text(tail)} of the run"
         told.append(f"The last blocks{of} run alone for {alone}.")
     if (

@@ -67,9 +67,22 @@ def _without_zeros(text: str) -> str:
 
 def ms_text(value: float) -> str:
     """Milliseconds, in µs below 0.1 ms and in s from 10 s."""
-    if value < 0.1:  # noqa: PLR2004 - three digits of µs read better
-        return f"{digits(value * 1000)} µs"
-    return f"{digits(value / 1000)} s" if value >= 10_000 else f"{digits(value)} ms"  # noqa: PLR2004 - 10 s
+    factor, unit = _time_unit(value)
+    return f"{digits(value * factor)} {unit}"
+
+
+def ms_between_text(value: float, low: float, high: float) -> str:
+    """Milliseconds and two ends around them, all in the same unit: `77.5 µs (76.4 to 78.5)`."""
+    factor, unit = _time_unit(value)
+    value, low, high = (one * factor for one in (value, low, high))
+    return f"{digits(value)} {unit} ({digits(low)} to {digits(high)})"
+
+
+def _time_unit(ms: float) -> tuple[float, str]:
+    """What milliseconds are multiplied by, and the unit of the product."""
+    if ms < 0.1:  # noqa: PLR2004 - three digits of µs read better
+        return 1000, "µs"
+    return (1 / 1000, "s") if ms >= 10_000 else (1, "ms")  # noqa: PLR2004 - 10 s
 
 
 def plain_tick(value: float) -> str:

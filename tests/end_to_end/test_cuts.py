@@ -71,6 +71,7 @@ def test_a_session_without_landscapes_says_what_makes_some(tmp_path: Path) -> No
     assert "holds no landscapes of cuts; the command cuts makes some" in done.stderr
 
 
+@pytest.mark.matrix  # six seconds of processor
 def test_ctrl_c_keeps_the_landscapes_until_then_and_leaves_no_child(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     with program.started(*LONG, "--no-causal", "--out", str(path)) as process:

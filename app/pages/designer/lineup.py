@@ -75,7 +75,7 @@ class LandscapeLineup(QWidget):
 
     @property
     def compared(self) -> CutLandscape | None:
-        """The one that it is compared with; of another kernel it shares no cut."""
+        """The one that it is compared with, which shares cuts with it."""
         return self._at(self.beside) if self.shown is not None else None
 
     def take_session(self, kept: Sequence[CutLandscape]) -> None:
@@ -122,13 +122,23 @@ class LandscapeLineup(QWidget):
 
     def _offer(self) -> None:
         names = landscape_names(self.landscapes)
-        for box, first in ((self.box, DESIGNED), (self.beside, ALONE)):
-            with QSignalBlocker(box):
-                box.clear()
-                for text, place in ((first, None), *((name, n) for n, name in enumerate(names))):
-                    box.addItem(text, place)
+        _fill(self.box, ((DESIGNED, None), *((name, n) for n, name in enumerate(names))))
+        _fill(self.beside, ((ALONE, None), *((name, n) for n, name in enumerate(names))))
+
+    def _offer_beside(self) -> None:
+        """Offer to compare with those that share a cut with the one on show; another kernel's never do."""
+        before, shown, names = self._at(self.beside), self.shown, landscape_names(self.landscapes)
+        cuts = set() if shown is None else {cell.cut for cell in shown.cells}
+        alike = [
+            (names[place], place)
+            for place, one in enumerate(self.landscapes)
+            if one is not shown and not cuts.isdisjoint(cell.cut for cell in one.cells)
+        ]
+        _fill(self.beside, ((ALONE, None), *alike))
+        self._choose(self.beside, before)
 
     def _tell(self) -> None:
+        self._offer_beside()
         self._offer_keeping()
         self.changed.emit()
 
@@ -136,7 +146,7 @@ class LandscapeLineup(QWidget):
         """Show what can be done: keep what is in no session yet, open recorded ones where there are none."""
         there = bool(self.landscapes)
         self.box.setVisible(there)
-        self.beside.setVisible(len(self.landscapes) > 1 and self.shown is not None)
+        self.beside.setVisible(self.beside.count() > 1 and self.shown is not None)
         self.open_button.setVisible(not there and cuts_recording() is not None)
         self.keep_button.setVisible(self.shown in self.recorded and self.shown is not None)
         why = self._keeping.why_not
@@ -144,3 +154,10 @@ class LandscapeLineup(QWidget):
         set_tip(self.keep_button, why or f"{KEEP_WORDS}: they are gone with the window otherwise")
         self.source.setText("" if self.shown is None else source_words(self.shown))
         self.setVisible(there or not self.open_button.isHidden())  # or it would leave a gap
+
+
+def _fill(box: DropDown, items: Sequence[tuple[str, int | None]]) -> None:
+    with QSignalBlocker(box):
+        box.clear()
+        for text, place in items:
+            box.addItem(text, place)

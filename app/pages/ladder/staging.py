@@ -120,8 +120,10 @@ class LadderStaging(PageStaging[Ladder]):
     def provenance(self) -> Provenance:
         """The recording's, of the kernel on show; its stalls'; of machine code, that it was compiled."""
         page = self._page
-        if page.stalls.isChecked() and page.stalls_board.shown is not None:
-            return replace(page.stalls_board.shown.provenance, of=f"stalls of {page.kernel}")
+        if page.stalls.isChecked():  # nothing of the recording of gains is on show beside them
+            shown = page.stalls_board.shown
+            source = super().provenance if shown is None else shown.provenance
+            return source if shown is None else replace(source, of=f"stalls of {page.kernel}")
         if page.sass.isChecked() and page.sass_board.shown is not None:
             card = page.sass_board.head.card
             return Provenance("compiled", "cuda", f"for {card.name}, not run", of=page.kernel)

@@ -21,6 +21,7 @@ from flashscope.app.stage.story import Stop
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import PRESETS, preset_of
+from flashscope.app.stepper.recorded import newest_trace
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.words.provenance import Provenance, of_kept, of_machine
 from flashscope.app.words.tracing import broken
@@ -189,10 +190,12 @@ class StepperStaging(Staging):
             self._page.seek(self._step)
 
     def _newest(self, stop: Stop) -> Trace | None:
-        """The newest trace of the session that a stop names in place of a preset; None: it names none."""
+        """The trace of the session that a stop names in place of a preset; None: there is none."""
         session = self.controller.session
         named = session is not None and bool(session.traces) and stop.session and not stop.preset
-        return session.traces[-1] if session is not None and named else None
+        if session is None or not named:
+            return None
+        return newest_trace(session.traces, stop.kernels, stop.seqlen)
 
     def _preset(self) -> str:
         """The preset on show in the order it is meant for; empty for anything else."""

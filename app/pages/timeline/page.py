@@ -236,6 +236,7 @@ class TimelinePage(Page):
         """Show timelines that come with the program, if this copy has them."""
         path = recorded.find()
         if path is not None:
+            self.lineup.expect(recorded.kernels)
             self.file_chosen.emit(path)
 
     def save_perfetto(self) -> None:

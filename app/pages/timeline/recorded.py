@@ -28,6 +28,7 @@ class BundledTimelines(NamedTuple):
         text: What the button says.
         title: What the action is called.
         tip: What they are of.
+        kernels: Which of its timelines are shown first, side by side.
         find: Their file; None: this copy has none.
     """
 
@@ -35,6 +36,7 @@ class BundledTimelines(NamedTuple):
     text: str
     title: str
     tip: str
+    kernels: Sequence[str]
     find: Callable[[], Path | None]
 
 
@@ -43,7 +45,9 @@ RECORDED: Sequence[BundledTimelines] = (
         "recorded",
         "Open recorded: flash2 beside flash3 on an H100",
         "Open recorded timelines: flash2 beside flash3 on an H100",
-        "flash2 beside flash3 at N = 1k, and flash3 causal at N = 2k, on an H100; they come with the program",
+        "flash2 beside flash3 at N = 1k, flash3 causal at N = 2k and decoding, and both backward passes, on "
+        "an H100; they come with the program",
+        ("flash2", "flash3"),
         inside_recording,
     ),
     BundledTimelines(
@@ -51,6 +55,7 @@ RECORDED: Sequence[BundledTimelines] = (
         "Open recorded: flash1 beside flash2 on a CPU",
         "Open recorded timelines: flash1 beside flash2 on a CPU",
         "flash1 beside flash2 at N = 1k on a CPU; they come with the program",
+        ("flash1", "flash2"),
         clocked_recording,
     ),
 )

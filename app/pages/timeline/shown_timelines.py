@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QSignalBlocker, Signal
 
 from flashscope.app.control.chores import Chores
 from flashscope.app.figures.timeline_rows import RowsBy, TimelineRows
+from flashscope.app.pages.timeline.stops import timelines_of
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.timelines import timeline_names
@@ -58,6 +59,7 @@ class ShownTimelines(QObject):
         for text, key in ROWS_BY:
             self.by.addItem(text, key)
         self.chores = Chores(self)
+        self._expected: Sequence[str] = ()
         self._by_hand = False  # whether the user has chosen what rows are
         for box in (self.first, self.second):
             box.activated.connect(lambda _place: self.draw())
@@ -75,11 +77,19 @@ class ShownTimelines(QObject):
         places = (self.first.currentData(), self.second.currentData())
         return [there[place] for place in places if place is not None and 0 <= place < len(there)]
 
+    def expect(self, kernels: Sequence[str]) -> None:
+        """Show timelines of these kernels of the session that is taken next, as a stop of a story would."""
+        self._expected = kernels
+
     def take_session(self, kept: Sequence[StageTimeline]) -> None:
-        """Offer another session's, and show its newest two of one problem."""
+        """Offer another session's, and show those that are expected, else its newest two of one problem."""
         self.kept = tuple(kept)
         self._offer()
-        self._choose_newest()
+        expected, self._expected = timelines_of(self.kept, self._expected, None), ()
+        if expected:
+            self.show_these(expected)
+        else:
+            self._choose_newest()
 
     def take_recorded(self, timeline: StageTimeline) -> None:
         """Offer one that was recorded just now, and show it, beside the one before if that is like it."""

@@ -15,6 +15,7 @@ from flashscope.app.pages.timeline.stops import scene_of_timelines, timelines_of
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.provenance import Provenance, of_kept, of_machine
+from flashscope.app.words.timelines import run_name
 
 
 class TimelineBoard(Protocol):
@@ -81,8 +82,8 @@ class TimelineStaging(PageStaging[TimelineBoard]):
         source = of_machine(self.controller.machine, timeline.request.backend)
         if held:
             source = of_kept(super().provenance, timeline.request.backend, timeline.device)
-        kernels = dict.fromkeys(one.rows.timeline.request.kernel for one in lineup.drawn)
-        return replace(source, of=f"timeline of {' and '.join(kernels)}")
+        runs = dict.fromkeys(run_name(one.rows.timeline.request) for one in lineup.drawn)
+        return replace(source, of=f"timeline of {' and '.join(runs)}")
 
     @property
     def source(self) -> str:

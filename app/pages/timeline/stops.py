@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from flashscope.app.stage.numbers import timeline_numbers
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
+from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 
@@ -15,14 +16,25 @@ NONE = "No timeline of these kernels is in this session."
 def timelines_of(
     timelines: Sequence[StageTimeline], kernels: Sequence[str], seqlen: int | None
 ) -> list[StageTimeline]:
-    """The newest one of each of these kernels, of one N where that is given; two at most.
+    """The newest one of each of these kernels, two at most; of one problem where all have one, and of this N.
 
-    Of a backward pass only where there is none of the kernel's forward pass.
+    Of a backward pass only where there is none of the kernel's forward pass, and under a window only where
+    there is none without.
     """
     there = [one for one in timelines if seqlen in {None, one.request.problem.seqlen_q}]
-    there.sort(key=lambda one: one.request.problem.passes == "forward")
+    there.sort(key=lambda one: _plainness(one.request.problem))
+    for one in reversed(there):
+        alike = [other for other in there if other.request.problem == one.request.problem]
+        if {other.request.kernel for other in alike} >= {*kernels}:
+            there = alike
+            break
     newest = {one.request.kernel: one for one in there}
     return [newest[kernel] for kernel in kernels if kernel in newest][:MOST]
+
+
+def _plainness(problem: Problem) -> tuple[bool, bool]:
+    """What a stop shows before others: the forward pass, and there what has no window."""
+    return problem.passes == "forward", problem.window is None
 
 
 def scene_of_timelines(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts]) -> Scene:

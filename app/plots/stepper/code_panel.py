@@ -1,10 +1,10 @@
 """The algorithm in pseudocode with the line that has just been executed."""
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from flashscope.app.look.theme import Theme
-from flashscope.app.look.zoom import keep
+from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.stepper.ink import mix
 from flashscope.app.plots.stepper.panel import Panel, put
 from flashscope.app.stepper.numbers import plain
@@ -13,6 +13,7 @@ from flashscope.app.stepper.step_view import StepView
 from flashscope.app.words.tracing import MEMORIES
 
 SMALLEST = 0.77  # 10 px beside 13 px text
+LEAST_PX = 130  # however few lines there are
 
 
 class CodePanel(Panel):
@@ -20,7 +21,15 @@ class CodePanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Algorithm")
-        keep(self, self.setMinimumSize, 220, 130)
+        keep(self, self.setMinimumSize, 220, LEAST_PX)
+
+    def show_view(self, view: StepView) -> None:
+        """Show another step, with room for every line: a launch in parts has more of them."""
+        line = QFontMetricsF(self.sized(SMALLEST)).height()
+        least = max(px(LEAST_PX), round(len(self._lines(view)) * line))
+        if least != self.minimumHeight():
+            self.setMinimumHeight(least)
+        super().show_view(view)
 
     def words(self, view: StepView) -> str:
         """The active lines."""

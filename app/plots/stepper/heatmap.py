@@ -205,10 +205,11 @@ class Heatmap(Panel):
         left = metrics.horizontalAdvance(str(recording.seqlen_q)) + px(7)
         widest = max(metrics.horizontalAdvance(_end(level)) for level in self.levels(view))
         right, top = widest + px(BAR_ROOM), 1.2 * unit
-        width = min((self.width() - left - right) / recording.block_k, px(LARGEST_CELL[0]))
-        height = min((self.height() - top - 4) / recording.block_q, px(LARGEST_CELL[1]))
-        x = left + max(0.0, (self.width() - left - right - width * recording.block_k) / 2)
-        y = top + max(0.0, (self.height() - top - 4 - height * recording.block_q) / 2)
+        most_rows, most_columns = recording.rows(0), recording.columns(0)  # of a tile; decoding fills few
+        width = min((self.width() - left - right) / most_columns, px(LARGEST_CELL[0]))
+        height = min((self.height() - top - 4) / most_rows, px(LARGEST_CELL[1]))
+        x = left + max(0.0, (self.width() - left - right - width * most_columns) / 2)
+        y = top + max(0.0, (self.height() - top - 4 - height * most_rows) / 2)
         return Area(x, y, max(width, 1.0), max(height, 1.0), rows, columns)
 
     def _draw_empty(self, painter: QPainter, area: Area, words: str) -> None:
@@ -304,18 +305,22 @@ class Heatmap(Panel):
     def _draw_labels(self, painter: QPainter, view: StepView, area: Area) -> None:
         step, recording, unit = view.step, view.recording, self.unit()
         every_row = max(1, int(np.ceil(unit / area.height)))
+        free = area.y  # below the labels of the columns, and from then on below the one before
         for row in range(0, area.rows, every_row):
-            top = max(area.y, area.rect(row, 0).center().y() - unit / 2)  # below the labels of the columns
+            top = max(free, area.rect(row, 0).center().y() - unit / 2)
+            free = top + unit
             rect = QRectF(0, top, area.x - px(5), unit)
             watched = row == view.local_row
             colour = self.theme.text if watched else self.theme.dim
             label = str(step.i * recording.block_q + row)
             put(painter, rect, label, colour, Qt.AlignmentFlag.AlignRight)
-        every_column = max(1, int(np.ceil(unit * 1.9 / area.width)))
+        first = step.j * recording.block_k
+        apart = QFontMetricsF(painter.font()).horizontalAdvance(str(first + area.columns)) + unit / 2
+        every_column = max(1, int(np.ceil(max(unit * 1.9, apart) / area.width)))
         for column in range(0, area.columns, every_column):
             above = area.rect(0, column)
             rect = QRectF(above.left(), area.y - unit - 1, above.width(), unit)
-            label = str(step.j * recording.block_k + column)
+            label = str(first + column)
             put(painter, rect, label, self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
     def _draw_marks(self, painter: QPainter, view: StepView, area: Area) -> None:
@@ -333,7 +338,8 @@ class Heatmap(Panel):
         unit = self.unit()
         height = max(area.rows * area.height, 4 * unit)
         middle = area.y + area.rows * area.height / 2
-        bar = QRectF(area.x + area.columns * area.width + px(6), middle - height / 2, px(6), height)
+        top = max(0.0, middle - height / 2)
+        bar = QRectF(area.x + area.columns * area.width + px(6), top, px(6), height)
         gradient = QLinearGradient(bar.bottomLeft(), bar.topLeft())
         for share in np.linspace(0, 1, 9):
             gradient.setColorAt(float(share), self._colours[int(share * (STEPS - 1))])

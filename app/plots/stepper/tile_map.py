@@ -94,7 +94,8 @@ class TileMap(Panel):
         done = min(bisect_right(view.cursor.timeline.tile_ends, view.cursor.at), view.recording.tiles)
         masked = int((view.recording.order_of_tile < 0).sum())
         sm = view.recording.trace.sm
-        place = f" · SM {sm.numpy()[view.step.tile]}" if sm is not None and view.started else ""
+        runs = view.started and not view.step.merges  # where parts are merged is not recorded
+        place = f" · SM {sm.numpy()[view.step.tile]}" if sm is not None and runs else ""
         told, brief = f"{done} of {view.recording.tiles} done", f"{done} of {view.recording.tiles}"
         if not masked:
             return told + place, brief + place, told

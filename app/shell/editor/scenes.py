@@ -29,6 +29,8 @@ from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.modes import mode_named
 from flashscope.app.stepper.presets import PRESETS
+from flashscope.app.stepper.recorded import NONE as NO_TRACE
+from flashscope.app.stepper.recorded import newest_trace
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.kernels.cpu.trace import record
@@ -106,8 +108,8 @@ class Scenes(QObject):
         if stop.preset:
             walked = self._look(("stepper", stop.preset, stop.mode), partial(_walk, stop.preset, stop.mode))
         elif session is not None:
-            key = "trace", session, _changed(session), stop.mode
-            walked = self._look(key, partial(_walk_newest, session, stop.mode))
+            key = "trace", session, _changed(session), stop.mode, stop.kernels, stop.seqlen
+            walked = self._look(key, partial(_walk_recorded, session, stop))
         else:
             return Scene(waiting=NO_PRESET)
         if not isinstance(walked, SteppedTrace):
@@ -215,12 +217,13 @@ def _read_timelines(path: Path, stop: Stop) -> SceneSource:
         return str(error)
 
 
-def _walk_newest(path: Path, mode: str) -> SceneSource:
+def _walk_recorded(path: Path, stop: Stop) -> SceneSource:
     try:
         with loading(path) as (session, _readings):
             if not session.traces:
                 return NO_PRESET
-            return mode_named(mode).steps(Recording.of(session.traces[-1]))
+            trace = newest_trace(session.traces, stop.kernels, stop.seqlen)
+            return mode_named(stop.mode).steps(Recording.of(trace)) if trace is not None else NO_TRACE
     except (SessionFileError, OSError) as error:
         return str(error)
 

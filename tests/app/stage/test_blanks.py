@@ -175,6 +175,11 @@ def test_a_stop_shows_the_newest_timelines_of_its_kernels_and_of_its_length() ->
     assert timelines_of(every, ("flash1", "flash2"), None) == [other, short]
     assert timelines_of(every, ("flash2",), 128) == [long]
     assert timelines_of(every, ("flash3",), None) == []
+    longer = made_timeline("flash2", seqlen=128)
+    assert timelines_of([*every, longer], ("flash1", "flash2"), None) == [other, short], "of one problem"
+    problem = replace(short.request.problem, window=(8, 0))
+    windowed = replace(short, request=replace(short.request, problem=problem))
+    assert timelines_of([*every, windowed], ("flash2",), None) == [short]
     backward = made_timeline("flash2", passes="backward")
     assert timelines_of([*every, backward], ("flash2",), None) == [short]
     assert timelines_of([backward], ("flash2",), None) == [backward]

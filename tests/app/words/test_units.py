@@ -12,6 +12,7 @@ from flashscope.app.words.units import (
     bytes_short,
     digits,
     energy_text,
+    ms_between_text,
     ms_text,
     traffic_text,
     traffic_tick,
@@ -94,3 +95,16 @@ def test_every_quantity_of_traffic_is_in_gb_and_every_one_of_memory_in_gib() -> 
         text = words_of(quantity).text(64e9)
         assert quantity.group not in {"Memory", "Traffic"} or "B" in text.split()[1]
         assert ("GiB" in text) is (quantity.group == "Memory"), quantity.key
+
+
+@pytest.mark.parametrize(
+    ("ms", "told"),
+    [
+        ((0.0775, 0.0764, 0.0785), "77.5 µs (76.4 to 78.5)"),
+        ((0.099, 0.098, 0.102), "99.0 µs (98.0 to 102)"),
+        ((6.53, 6.5, 6.61), "6.53 ms (6.50 to 6.61)"),
+        ((12_000, 9_000, 15_000), "12.0 s (9.00 to 15.0)"),
+    ],
+)
+def test_a_time_and_the_ends_around_it_have_one_unit(ms: tuple[float, float, float], told: str) -> None:
+    assert ms_between_text(*ms) == told

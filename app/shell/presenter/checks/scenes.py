@@ -15,6 +15,8 @@ from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.modes import mode_named
 from flashscope.app.stepper.presets import PRESETS
+from flashscope.app.stepper.recorded import NONE as NO_TRACE
+from flashscope.app.stepper.recorded import newest_trace
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import StepView
 from flashscope.kernels.cpu.trace import record
@@ -81,7 +83,9 @@ def _ladder(stop: Stop) -> Scene:
 def _stepper(stop: Stop, session: Session | None) -> Scene:
     preset = next((one for one in PRESETS if one.key == stop.preset), PRESETS[0])
     if stop.session and not stop.preset and session is not None and session.traces:
-        trace = session.traces[-1]
+        trace = newest_trace(session.traces, stop.kernels, stop.seqlen)
+        if trace is None:
+            return Scene(waiting=NO_TRACE)
     else:
         trace = record(preset.make("cpu", preset.order))
     stepped = mode_named(stop.mode).steps(Recording.of(trace))

@@ -54,3 +54,23 @@ def test_the_empty_designer_leads_to_them(rig: Rig) -> None:
     assert page.lineup.shown == page.lineup.kept[0]
     assert not page.lineup.open_button.isVisible()
     assert page.staging.provenance.badge.startswith("SAVED · GPU NVIDIA H100")
+
+
+def test_only_landscapes_that_share_a_cut_are_offered_to_compare_with(rig: Rig) -> None:
+    """With another kernel's nothing would be drawn, and nothing said."""
+    window = rig.window()
+    window.show_page("designer")
+    rig.open(FILE)
+    page = window.pages["designer"]
+    assert isinstance(page, DesignerPage)
+    lineup = page.lineup
+    for shown in lineup.landscapes:
+        lineup.show_one(shown)
+        offered = [lineup.beside.itemData(place) for place in range(1, lineup.beside.count())]
+        alike = [
+            place
+            for place, one in enumerate(lineup.landscapes)
+            if one.kernel == shown.kernel and one is not shown
+        ]
+        assert offered == alike
+        assert lineup.beside.isVisible() == bool(alike)

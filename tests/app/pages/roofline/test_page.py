@@ -231,7 +231,7 @@ def test_the_memories_of_the_device_stand_behind_a_button_and_are_exported(desk:
     press(next(one for one in desk.page.card.findChildren(QPushButton) if one.text() == "Memories"))
     assert memories.isVisible()
     assert memories.sentence.text() == (
-        "Shared memory is read 11.0× and L2 2.53× as fast as HBM is copied; "
+        "Shared memory is read 11.0× and L2 2.56× as fast as HBM is copied; "
         "HBM holds 2,771× as much as shared memory."
     )
     of_width = memories.sentence.heightForWidth

@@ -1,7 +1,10 @@
 """What a recorded trace of a GPU shows in the panels of a small window is whole."""
 
+from itertools import pairwise
+
 import pytest
 from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetricsF
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.pages.stepper import StepperPage
@@ -31,7 +34,7 @@ def page(rig: Rig) -> StepperPage:
     assert isinstance(found, StepperPage)
     session = rig.controller.session
     assert session is not None
-    found.show_trace(session.traces[0])
+    found.show_trace(next(one for one in session.traces if one.request.kernel == "flash2"))
     found.choose_mode("blocks")
     found.seek(40)
     grab_whole(window)
@@ -77,6 +80,67 @@ def test_rows_and_columns_of_a_tile_are_numbered_apart(
 ) -> None:
     first, second = (one for one in written_by(page, "scores", monkeypatch) if one.html == "256")
     assert not first.rect.intersects(second.rect.adjusted(0, 1, 0, -1))
+
+
+def test_few_rows_of_many_keys_have_a_tile_as_high_as_others_and_numbers_apart(
+    page: StepperPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decoding fills 4 of the 64 rows of a tile, and its keys have numbers of four digits."""
+    decoded(page, "output")
+    panel = page.board.scores
+    assert panel.view is not None
+    area = panel._area(panel.view)
+    assert area.rows * area.height > panel.height() / 2
+    numbers = sorted(
+        (one for one in written_by(page, "scores", monkeypatch) if len(one.html) == 4 and one.html.isdigit()),
+        key=lambda one: one.rect.left(),
+    )
+    assert len(numbers) > 2
+    assert all(left.rect.right() < right.rect.left() for left, right in pairwise(numbers))
+
+
+def test_the_long_algorithm_of_parts_has_room_for_its_lines(
+    page: StepperPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded(page, "merge")
+    lines = written_by(page, "code", monkeypatch)
+    smallest = QFontMetricsF(page.board.code.sized(code_panel.SMALLEST)).height()
+    assert len(lines) == 13
+    assert all(one.rect.height() >= smallest - 1 for one in lines)
+
+
+def test_no_sm_is_named_while_parts_are_merged(page: StepperPage) -> None:
+    """Of the launch that merges the trace does not say where it ran."""
+    decoded(page, "output")
+    assert "SM" in page.board.tiles.accessibleDescription()
+    decoded(page, "merge")
+    assert "64 of 64 done" in page.board.tiles.accessibleDescription()
+    assert "SM" not in page.board.tiles.accessibleDescription()
+
+
+def decoded(page: StepperPage, phase: str) -> None:
+    """Show the recording with keys in parts, at a step of this kind."""
+    session = page.controller.session
+    assert session is not None
+    page.show_trace(next(one for one in session.traces if one.request.splits > 1))
+    assert page.position is not None
+    steps = page.position.timeline.steps
+    page.seek([at for at, step in enumerate(steps) if step.phase == phase][20])
+    grab_whole(page.window())
+
+
+def test_rows_of_the_last_tile_are_numbered_apart(page: StepperPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = page.controller.session
+    assert session is not None
+    page.show_trace(next(one for one in session.traces if one.request.kernel == "flash3-fp8"))
+    page.seek(16)
+    grab_whole(page.window())
+    written = written_by(page, "scores", monkeypatch)
+    rows = sorted((one for one in written if one.html in {"192", "206"}), key=lambda one: one.rect.top())
+    rows = [one for one in rows if one.rect.right() < page.board.scores.width() / 4]
+    first, second = rows[0], rows[-1]
+    assert first.html == "192"
+    assert second.rect.top() >= first.rect.bottom()
 
 
 def test_the_chart_of_what_is_known_ends_where_the_question_does(page: StepperPage) -> None:

@@ -85,6 +85,13 @@ def test_a_session_that_has_timelines_shows_them_when_it_is_opened(
     assert page.staging.provenance.kind == "saved"
 
 
+def test_the_badge_says_that_a_timeline_is_of_a_backward_pass(rig: Rig, qtbot: QtBot) -> None:
+    page = page_of(rig.window())
+    page.lineup.take_recorded(made_timeline(passes="backward"))
+    qtbot.waitUntil(lambda: bool(page.shown))
+    assert page.staging.provenance.badge.endswith("timeline of flash2 backward")
+
+
 def test_a_recording_that_comes_with_the_program_takes_none_and_says_why(rig: Rig, qtbot: QtBot) -> None:
     page = page_of(rig.window())
     rig.open(BUNDLED / "h100-inside.flashscope")

@@ -5,6 +5,7 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.pages.timeline.stops import timelines_of
 from flashscope.app.pages.traffic import TrafficPage
 from flashscope.app.plots.stepper.panel import Panel
 from flashscope.app.shell.main_window import MainWindow
@@ -12,6 +13,7 @@ from flashscope.app.shell.presenter.checks.scenes import scene_at
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import BUNDLED_STORIES, Stop, find_story, read_story
+from flashscope.app.stepper.recorded import newest_trace
 from flashscope.app.words.plain import unbroken
 from flashscope.profiles.results.model.curves import by_curve
 from flashscope.profiles.results.model.rows import rows
@@ -70,7 +72,7 @@ def expected(window: MainWindow, stop: Stop) -> str:
     return fill(stop.sentence, Scene(curves[curve], stop.seqlen, kernel, stop.baseline))
 
 
-def test_a_stop_of_the_stepper_without_a_preset_walks_the_newest_trace_of_its_session(
+def test_a_stop_of_the_stepper_without_a_preset_walks_the_newest_trace_of_its_kernel_and_n(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
     rig.open(BUNDLED / "h100-inside.flashscope")
@@ -85,7 +87,27 @@ def test_a_stop_of_the_stepper_without_a_preset_walks_the_newest_trace_of_its_se
     session = rig.controller.session
     assert session is not None
     assert page.story is not None
-    assert page.story.recording.trace == session.traces[-1]
+    request = page.story.recording.trace.request
+    assert (request.kernel, request.problem.seqlen_q, request.problem.causal) == ("flash3", 384, True)
+    of_any = newest_trace(session.traces, (), None)
+    assert of_any is not None
+    assert of_any.request.kernel == "flash3-fp8"
+    assert newest_trace(session.traces, ("flash1", "flash2"), None) == session.traces[0]
+    assert newest_trace(session.traces, ("flash2",), 512) is None
+
+
+def test_what_inside_flash3_says_of_recordings_is_so() -> None:
+    """Its sentences name what is walked: a rise that is not taken, and a mask without a window."""
+    story = read_story(find_story("inside-flash3"))
+    session = load(BUNDLED / "h100-inside.flashscope")
+    walk, lazy = (scene_at(stop, session).numbers for stop in story.stops if stop.page == "stepper")
+    assert walk["m-before"] == "−∞"
+    assert lazy["m-before"] == lazy["m"] < lazy["m-tile"]
+    assert lazy["alpha"] == "1.000"
+    last = [stop for stop in story.stops if stop.page == "timeline"][-1]
+    (shown,) = timelines_of(session.timelines, last.kernels, last.seqlen)
+    assert shown.request.problem.causal
+    assert shown.request.problem.window is None
 
 
 @pytest.mark.matrix

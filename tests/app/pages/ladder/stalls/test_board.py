@@ -115,7 +115,7 @@ def test_the_sentence_names_the_reason_with_most_samples_its_line_and_what_issue
         "100 samples of 2 launches of the timed build, every 128 cycles, by Nsight Compute"
     )
     assert "1.00 ms without a profiler" in told
-    assert "took 1.02× of one under the profiler" in told
+    assert "the sampled one took 1.02 ms, 1.02× of one under the profiler" in told
 
 
 def test_each_line_and_each_instruction_has_its_share_and_a_bar_by_reason(
@@ -227,6 +227,7 @@ def test_without_samples_and_without_a_gpu_the_reason_is_a_sentence(page: Ladder
     assert board.stack.currentWidget() is board.notice
     assert board.notice.text() == f"No stalls of flash2 are recorded for {LABEL}.\n{NO_GPU}"
     assert not board.head.sample.isEnabled()
+    assert "H200" not in page.staging.provenance.badge, "the recording of gains is not on show"
     board.show_kernel("flash2", NUMPY)
     qtbot.waitUntil(lambda: board.notice.text() == NO_PYTHON)
     assert board.head.sample.isHidden()

@@ -21,6 +21,18 @@ def test_every_step_was_sampled_and_the_file_is_small() -> None:
     assert all(row.status == "done" for row in session.points)
 
 
+def test_samples_are_of_one_warp_of_each_sm_as_the_documentation_says() -> None:
+    """At more warps of an SM, or in every launch, the clock would be far below that of an H100."""
+    path = stalls_recording()
+    assert path is not None
+    session = load(path)
+    device = session.machine.device("cuda")
+    assert device is not None
+    for profile in session.stalls:
+        cycles = StallFacts.of(profile).total * profile.interval / device.multiprocessors
+        assert 1.3 < cycles / profile.sampled_ns < 1.98, "GHz, which an H100 reaches"
+
+
 @pytest.mark.parametrize("kernel", sorted(KERNELS))
 def test_a_profile_has_lines_of_its_source_and_products_of_its_kernel(kernel: str) -> None:
     path = stalls_recording()
