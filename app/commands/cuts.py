@@ -131,13 +131,12 @@ def makers_of(choices: CutChoices, device: Device) -> list[LandscapeMaker]:
     card = _card(device)
     made: list[LandscapeMaker] = []
     why: dict[str, None] = {}
-    for kernel, problem in _asked(choices, on_gpu=card is not None):
+    for name, kernel, problem in _asked(choices, on_gpu=card is not None):
+        if reason := find_kernel(name).unsupported(problem, device):
+            why[reason] = None
+            continue
         if card is None:
-            one = maker_in_numpy(problem)
-            if reason := find_kernel(one.asked.shipped.spec).unsupported(problem, device):
-                why[reason] = None
-            else:
-                made.append(one)
+            made.append(maker_in_numpy(problem))
             continue
         names = row_names(kernel)
         for rows in [one for one in names if one in choices.rows] or names[:1]:
@@ -154,14 +153,15 @@ def makers_of(choices: CutChoices, device: Device) -> list[LandscapeMaker]:
     return made
 
 
-def _asked(choices: CutChoices, *, on_gpu: bool) -> Iterator[tuple[CutKernel, Problem]]:
-    """Kernels and problems, those of one problem one after the other: its oracle serves them all."""
+def _asked(choices: CutChoices, *, on_gpu: bool) -> Iterator[tuple[str, CutKernel, Problem]]:
+    """Kernels, whose cuts, and problems, those of one problem one after the other for its oracle."""
     passes = ONE_PASS if choices.passes == "both" else (choices.passes,)
     for of, head_dim, causal, kernel in product(passes, choices.head_dims, choices.masks, choices.kernels):
         if not on_gpu and (kernel, of) != ("flash2", "forward"):
             continue
         own: Any = kernel + BACKWARD * (of == "backward") if on_gpu else NUMPY
         yield (
+            kernel,
             own,
             Problem(
                 heads=choices.heads,

@@ -46,7 +46,7 @@ def run_command(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as end:  # --help and --version
         return end.exit_code
     except click.UsageError as error:
-        tell(in_one_line(error))
+        tell(in_one_line(error, arguments))
         return USAGE_ERROR
     except (SessionFileError, KernelError) as error:
         return tell_why(error, str(context.invoked_subcommand))
@@ -59,9 +59,12 @@ def tell_why(error: SessionFileError | KernelError, command: str) -> int:
     return USAGE_ERROR if isinstance(error, InputError | UnsupportedError) else FAILED
 
 
-def in_one_line(error: click.UsageError) -> str:
+def in_one_line(error: click.UsageError, arguments: Sequence[str]) -> str:
     """What is wrong with the arguments, and where to read what is right."""
-    typed = error.ctx.command_path if error.ctx else PROGRAM
+    command = (
+        arguments[:1] if arguments[0] in program.commands else ()
+    )  # no context: of the command's options
+    typed = error.ctx.command_path if error.ctx else " ".join((PROGRAM, *command))
     said = " ".join(error.format_message().split()).rstrip(".")
     return f"{typed}: {said} (see {typed} --help)"
 

@@ -10,6 +10,7 @@ from flashscope.kernels.cuda.design.occupancy import Occupancy, SmLimit
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.wire.text import listed
 
 NOT_KNOWN = "–"
 AT_MOST = "at most "
@@ -201,7 +202,7 @@ def bound_text(filled: Occupancy) -> str:
     """The limits that bind, with their verb: `registers and shared memory let`."""
     binding = filled.binding
     lets = "lets" if binding == (SmLimit.SHARED,) else "let"
-    return f"{' and '.join(one.value for one in binding)} {lets}"
+    return f"{listed([one.value for one in binding])} {lets}"
 
 
 def _count(number: int, what: str) -> str:

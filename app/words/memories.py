@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from flashscope.app.words.units import bytes_text, gbs_text, ratio_text
 from flashscope.profiles.results.theory.memories import MemoryLevel
 from flashscope.profiles.wire.ceilings import COPY, CORE_CACHE, LAST_CACHE
+from flashscope.profiles.wire.text import listed
 
 EMPTY = "Run a sweep or open a session: it has the rates of its device's memories."
 SIZE_UNKNOWN = "size not known"
@@ -50,11 +51,11 @@ def memories_sentence(levels: Sequence[MemoryLevel]) -> str:
         than = _the(faster[0]) if faster[0].key in WITHIN_CACHES else faster[0].name
         holds = f"; {last.name} holds {last.nbytes / faster[0].nbytes:,.0f}× as much as {than}"
     if faster[0].key in WITHIN_CACHES:
-        told = _listed([f"in {_the(level)} {ratio}" for level, ratio in zip(faster, times, strict=True)])
+        told = listed([f"in {_the(level)} {ratio}" for level, ratio in zip(faster, times, strict=True)])
         told = told.replace(times[0], f"are {times[0]}", 1)
         return f"Copies {told} as fast as in {_the(last) if last.key in WITHIN_CACHES else last.name}{holds}."
     of_others = [f"{level.name} {ratio}" for level, ratio in zip(faster[1:], times[1:], strict=True)]
-    told = _listed([f"{_capital(faster[0].name)} is read {times[0]}", *of_others])
+    told = listed([f"{_capital(faster[0].name)} is read {times[0]}", *of_others])
     return f"{told} as fast as {last.name} is {'copied' if last.key == COPY else 'read'}{holds}."
 
 
@@ -64,11 +65,6 @@ def _known(levels: Sequence[MemoryLevel]) -> list[MemoryLevel]:
 
 def _the(level: MemoryLevel) -> str:
     return level.name if level.name.startswith("a ") else f"the {level.name}"
-
-
-def _listed(texts: Sequence[str]) -> str:
-    """Some texts as a list in a sentence."""
-    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
 def _capital(text: str) -> str:

@@ -8,6 +8,7 @@ from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.problem_words import unusual_words
 from flashscope.profiles.results.model.curves import mask_words
+from flashscope.profiles.wire.text import listed
 
 DEVICES: dict[Backend, str] = {"cuda": "GPU", "cpu": "CPU"}
 MOST_NAMED = 4  # kernels
@@ -57,7 +58,7 @@ def in_all(total: str) -> str:
 def _kernels(kernels: tuple[str, ...]) -> str:
     if len(kernels) > MOST_NAMED:
         return f"{len(kernels)} kernels"
-    return " and ".join(filter(None, (", ".join(kernels[:-1]), kernels[-1])))
+    return listed(kernels)
 
 
 def _span(plan: Plan) -> str:

@@ -14,6 +14,7 @@ from flashscope.kernels.workload.timeline import (
 )
 from flashscope.profiles.plan.problem_words import PASS_WORDS
 from flashscope.profiles.results.model.timeline_facts import HELD_UP, TimelineFacts
+from flashscope.profiles.wire.text import listed
 
 NOTHING_YET = "Where does the time go inside a kernel?"
 NEEDS = (
@@ -192,7 +193,7 @@ def sentence(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts])
 def _shares_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
     ranked = sorted(facts.shares.items(), key=lambda pair: -pair[1])
     most = [f"{share_text(share)} in {name}" for name, share in ranked[:3]]
-    told = f"{run_name(timeline.request)} spends {', '.join(most[:-1])} and {most[-1]}."
+    told = f"{run_name(timeline.request)} spends {listed(most)}."
     waits = timeline.row_kind == "SM" and facts.waits > SMALL_WAITS
     lanes = f"{lane_word(timeline)}s"
     return f"{told} Its {lanes} wait {share_text(facts.waits)} of the time." if waits else told
@@ -260,7 +261,7 @@ def _held_up_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFa
     pairs = [pair for pair in zip(timelines, facts, strict=True) if _is_held_up(*pair)]
     if not pairs:
         return ""
-    shares = " and ".join(f"{share_text(fact.held_up)} of {one.request.kernel}'s time" for one, fact in pairs)
+    shares = listed([f"{share_text(fact.held_up)} of {one.request.kernel}'s time" for one, fact in pairs])
     return (
         f"Something else had the core: {shares} is in bars over {HELD_UP:g} times as long as their stage's "
         "median; record again when less runs beside it."

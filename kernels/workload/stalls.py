@@ -30,7 +30,7 @@ class StallProfile(msgspec.Struct, frozen=True, kw_only=True):
     """Samples of a launch of a kernel's timed build. I instructions, R reasons.
 
     A sample is one warp at one moment: the instruction that it is to issue next, and why it did not issue it
-    in that cycle, or that it did. Every quarter of an SM looks at one of its warps at each moment.
+    in that cycle, or that it did. Every SM looks at one of its warps at each moment.
 
     Attributes:
         request: What was asked for.

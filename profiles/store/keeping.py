@@ -36,8 +36,8 @@ def keep(path: Path, value: Keepable, meant: str) -> int:
         if held >= most:
             raise SessionFileError(f"{path} has {held} {noun}s; it takes no more.")
         if not room_for(connection, blob):
-            room = f"{MAX_UNPACKED_BYTES >> 20} MiB"
-            raise SessionFileError(f"{path} would take more than {room} of memory with this {noun}.")
+            size = f"{MAX_UNPACKED_BYTES >> 20} MiB"
+            raise SessionFileError(f"{path} would take more than {size} of memory with this {noun}.")
         connection.execute(f"INSERT INTO {table} (n, {column}) VALUES (?, ?)", (last + 1, blob))  # noqa: S608 - our names
         seal_batches(connection)
     return int(last) + 1

@@ -1,4 +1,6 @@
-"""Text that leaves this process: such that UTF-8 can hold it, and such that a terminal only shows it."""
+"""Text for people: lists in sentences; what UTF-8 can hold, and what a terminal only shows."""
+
+from collections.abc import Sequence
 
 _KEPT = "\n\t"
 _CONTROLS = (
@@ -13,6 +15,11 @@ _CONTROLS = (
 )
 _HARMLESS = {c: "\N{REPLACEMENT CHARACTER}" for c in _CONTROLS if chr(c) not in _KEPT}
 _ESCAPED = {c: f"\\u{c:04x}" for c in _CONTROLS[32:]}  # JSON has escaped the first 32
+
+
+def listed(texts: Sequence[str], between: str = ", ") -> str:
+    """Texts as a list in a sentence: `a, b and c`."""
+    return " and ".join(filter(None, (between.join(texts[:-1]), *texts[-1:])))
 
 
 def harmless(text: str) -> str:

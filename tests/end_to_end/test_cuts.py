@@ -143,12 +143,24 @@ def test_rows_may_differ_in_several_numbers_each_with_a_landscape() -> None:
             CARDS[2].device,
             "flash3 needs compute capability 9.0 or newer",
         ),
-        (ASKED._replace(head_dims=(7,)), CARDS[0].device, "flash2 takes head dims"),
+        (ASKED._replace(head_dims=(7, 8, 264)), CARDS[0].device, "flash2 takes head dims"),
     ],
 )
 def test_where_there_are_no_cuts_it_is_said_why(choices: CutChoices, device: Device, why: str) -> None:
     with pytest.raises(UnsupportedError, match=why):
         makers_of(choices, device)
+
+
+def test_what_a_kernel_does_not_take_is_said_once_and_the_rest_is_timed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = makers_of(ASKED._replace(kernels=("flash2",), head_dims=(64, 264)), CARDS[0].device)
+    assert {one.asked.problem.head_dim for one in made} == {64}
+    assert len(made) == 4
+    told = capsys.readouterr().err.splitlines()
+    assert [line.partition(": ")[2] for line in told] == [
+        "flash2 takes head dims 16 to 256 in steps of 8 on cuda, not 264"
+    ]
 
 
 def test_a_kernel_without_cuts_is_refused_with_those_that_have_some() -> None:

@@ -8,6 +8,7 @@ from flashscope.app.words.units import ms_text
 from flashscope.profiles.results.model.curves import Curve, by_curve
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.quantities.registry import FAVOURED_BASELINE
+from flashscope.profiles.wire.text import listed
 from flashscope.profiles.wire.traffic import Traffic
 
 NO_SESSION = (
@@ -97,8 +98,7 @@ def none_of_curve(curve: Curve, counted: Sequence[Curve]) -> str:
 
 
 def _joined(curves: Sequence[Curve]) -> str:
-    labels = [curve.label for curve in curves]
-    return " and ".join(filter(None, ("; ".join(labels[:-1]), labels[-1])))
+    return listed([curve.label for curve in curves], between="; ")
 
 
 def others(rows: Sequence[PointRow], shown: Sequence[CountedPoint]) -> str:

@@ -13,6 +13,7 @@ from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import ITEMSIZE, Problem
 from flashscope.profiles.plan.models import Model, Setting
 from flashscope.profiles.plan.seqlens import LONGEST
+from flashscope.profiles.wire.text import listed
 
 GIB = 1 << 30
 WEIGHTS, CACHE, LATENT_CACHE, OUTPUTS = "weights", "KV cache", "latent cache", "O and LSE"
@@ -119,7 +120,7 @@ def ledger(model: Model, setting: Setting, kernel: str, tokens: int) -> Ledger:
             0 if setting.every_layer else cache_bytes(model, setting, tokens),
         ),
         inputs=Term("Q", held * q_bytes) if is_cached else Term("Q, K and V", held * problem.input_bytes),
-        workspace=Term(_named([b.name for b in buffers]), held * spec.workspace_bytes(problem, "cuda")),
+        workspace=Term(listed([b.name for b in buffers]), held * spec.workspace_bytes(problem, "cuda")),
         outputs=Term(OUTPUTS, held * problem.output_bytes),
         layers=held,
     )
@@ -168,8 +169,3 @@ def _binds(model: Model, setting: Setting, kernel: str, tokens: int) -> str:
         return ledger(model, setting, kernel, tokens).binds
     except InputError:
         return TOO_LARGE
-
-
-def _named(names: list[str]) -> str:
-    """The buffers of a workspace, as `S and P`."""
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)

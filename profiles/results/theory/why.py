@@ -36,6 +36,7 @@ from flashscope.profiles.wire.ceilings import (
     matmul_key,
 )
 from flashscope.profiles.wire.measurement import Figure
+from flashscope.profiles.wire.text import listed
 
 Load = Literal["products", "bytes", "cache", "shared", "exponentials"]
 CACHES = {"cuda": L2_READS, "cpu": LAST_CACHE}  # whose rate is that of the bytes between it and the tiles
@@ -268,7 +269,7 @@ def _sentence(parts: tuple[LoadShare, ...], binding: LoadShare | None, row: Poin
     if binding is not None:
         return f"Bound by {_said(binding, row)}{_close(parts, binding)}."
     known = [part for part in parts if part.share is not None]
-    told = _listed([f"{part.name} {_percent(part.share)}" for part in known])
+    told = listed([f"{part.name} {_percent(part.share)}" for part in known])
     alone = f"alone, {told.replace(' ', ' would take ', 1)} of its time; " if told else ""
     unknown = dict.fromkeys(filter(None, map(_unknown, parts)))
     if unknown:
@@ -314,8 +315,3 @@ def decimal(value: float) -> str:
 def _percent(share: float | None) -> str:
     text = f"{100 * (share or 0):.0f}" if (share or 0) < MANY else f"{100 * (share or 0):.2g}"
     return f"{text}%" if (share or 0) >= 0.01 else "under 1%"  # noqa: PLR2004 - a percent
-
-
-def _listed(words: list[str]) -> str:
-    """Words in a row: `a, b and c`."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -1,6 +1,7 @@
 """Arrays from a file: their shapes, kinds and bytes have to fit together before anything reads them."""
 
 import math
+from typing import Any
 
 from flashscope.kernels.workload.trace import Array
 
@@ -21,3 +22,13 @@ def check_array(name: str, array: Array, shape: tuple[int, ...], dtypes: frozens
             f"{name} has shape {array.shape} and {len(array.data)} bytes of {array.dtype!r} "
             f"where its shape must be {shape}"
         )
+
+
+def check_range(name: str, numbers: Any, least: int, most: int) -> None:
+    """Refuse integers of which one lies beyond these ends.
+
+    Raises:
+        ValueError: One does.
+    """
+    if numbers.size and not (least <= int(numbers.min()) and int(numbers.max()) <= most):
+        raise ValueError(f"{name} beyond {least} to {most}")

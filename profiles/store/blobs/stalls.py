@@ -1,11 +1,9 @@
 """Stall profiles from a file: every relation that the program relies on is checked."""
 
-from typing import Any
-
 import msgspec
 
 from flashscope.kernels.workload.stalls import MOST_INSTRUCTIONS, MOST_REASONS, NO_LINE, StallProfile
-from flashscope.profiles.store.blobs.arrays import INTEGERS, check_array
+from flashscope.profiles.store.blobs.arrays import INTEGERS, check_array, check_range
 
 MOST_CODE = 1 << 28  # bytes of machine code
 MOST_LINES = 1 << 20
@@ -57,17 +55,12 @@ def _check_numbers(profile: StallProfile) -> None:
 def _check_arrays(profile: StallProfile) -> None:
     """Refuse instructions that are not in the order of their addresses, and less than no sample."""
     address, samples, idle = (one.numpy() for one in (profile.address, profile.samples, profile.idle))
-    _within("address", address, 0, MOST_CODE)
-    _within("line", profile.line.numpy(), NO_LINE, MOST_LINES)
-    _within("samples", samples, 0, 1 << 31)
-    _within("idle", idle, 0, 1 << 31)
-    _within("plain_ns", profile.plain_ns.numpy(), 0, LONGEST_NS)
+    check_range("address of a stall profile", address, 0, MOST_CODE)
+    check_range("line of a stall profile", profile.line.numpy(), NO_LINE, MOST_LINES)
+    check_range("samples of a stall profile", samples, 0, 1 << 31)
+    check_range("idle of a stall profile", idle, 0, 1 << 31)
+    check_range("plain_ns of a stall profile", profile.plain_ns.numpy(), 0, LONGEST_NS)
     if (address[1:] <= address[:-1]).any():
         raise ValueError("a stall profile whose instructions are not in the order of their addresses")
     if (idle > samples.sum(axis=1)).any():
         raise ValueError("a stall profile with an instruction that has more idle samples than samples")
-
-
-def _within(name: str, numbers: Any, least: int, most: int) -> None:
-    if numbers.size and not (least <= int(numbers.min()) and int(numbers.max()) <= most):
-        raise ValueError(f"{name} of a stall profile beyond {least} to {most}")

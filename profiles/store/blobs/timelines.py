@@ -13,7 +13,7 @@ from flashscope.kernels.workload.timeline import (
     StageTimeline,
     check_rounds,
 )
-from flashscope.profiles.store.blobs.arrays import BYTES, INTEGERS, check_array
+from flashscope.profiles.store.blobs.arrays import BYTES, INTEGERS, check_array, check_range
 
 LONGEST_NS = 3_600 * 10**9  # of a run: an hour
 MOST_BLOCK = 1 << 31
@@ -35,7 +35,7 @@ def decode_timeline(blob: bytes) -> StageTimeline:
     _check_bars(timeline, arrays)
     _check_blocks(timeline, arrays)
     for name in ("clocked_ns", "plain_ns"):
-        _within(name, arrays[name], 0, LONGEST_NS)
+        check_range(f"{name} of a timeline", arrays[name], 0, LONGEST_NS)
     return timeline
 
 
@@ -74,16 +74,16 @@ def _check_numbers(timeline: StageTimeline) -> None:
 def _check_bars(timeline: StageTimeline, arrays: Mapping[str, Any]) -> None:
     """Refuse bars of no lane, stage or tile that there is, and clocks that go back."""
     lanes = len(arrays["rows"]) * len(timeline.lanes)
-    _within("lane", arrays["lane"], 0, lanes - 1)
-    _within("stage", arrays["stage"], 0, len(STAGES) - 1)
+    check_range("lane of a timeline", arrays["lane"], 0, lanes - 1)
+    check_range("stage of a timeline", arrays["stage"], 0, len(STAGES) - 1)
     problem = timeline.request.problem
     rows = -(-problem.seqlen_q * timeline.packed // timeline.block_q)
     columns = -(-problem.seqlen_k // timeline.block_k)
     for name, place, most in (("head", 0, problem.batch * problem.heads), ("i", 1, rows), ("j", 2, columns)):
-        _within(f"{name} of a tile", arrays["tile"][:, place], NO_PLACE, most - 1)
+        check_range(f"{name} of a tile of a timeline", arrays["tile"][:, place], NO_PLACE, most - 1)
     begin, end, lane = arrays["begin"], arrays["end"], arrays["lane"]
-    _within("begin", begin, 0, timeline.span_ns)
-    _within("end", end, 0, timeline.span_ns)
+    check_range("begin of a timeline", begin, 0, timeline.span_ns)
+    check_range("end of a timeline", end, 0, timeline.span_ns)
     follows = (lane[1:] > lane[:-1]) | ((lane[1:] == lane[:-1]) & (begin[1:] >= end[:-1]))
     if (end < begin).any() or not follows.all():
         raise ValueError("a timeline whose bars are not in the order of their lanes and clocks")
@@ -94,15 +94,12 @@ def _check_blocks(timeline: StageTimeline, arrays: Mapping[str, Any]) -> None:
     lanes = len(arrays["rows"]) * len(timeline.lanes)
     problem = timeline.request.problem
     begin, end = arrays["block_begin"], arrays["block_end"]
-    _within("block_lane", arrays["block_lane"], 0, lanes - 1)
-    _within("head of a block", arrays["block"][:, 0], NO_PLACE, problem.batch * problem.heads - 1)
-    _within("block", arrays["block"][:, 1], NO_PLACE, MOST_BLOCK - 1)
-    _within("block_begin", begin, 0, timeline.span_ns)
-    _within("block_end", end, 0, timeline.span_ns)
+    check_range("block_lane of a timeline", arrays["block_lane"], 0, lanes - 1)
+    check_range(
+        "head of a block of a timeline", arrays["block"][:, 0], NO_PLACE, problem.batch * problem.heads - 1
+    )
+    check_range("block of a timeline", arrays["block"][:, 1], NO_PLACE, MOST_BLOCK - 1)
+    check_range("block_begin of a timeline", begin, 0, timeline.span_ns)
+    check_range("block_end of a timeline", end, 0, timeline.span_ns)
     if (end < begin).any():
         raise ValueError("a timeline with a block that ends before it begins")
-
-
-def _within(name: str, numbers: Any, least: int, most: int) -> None:
-    if numbers.size and not (least <= int(numbers.min()) and int(numbers.max()) <= most):
-        raise ValueError(f"{name} of a timeline beyond {least} to {most}")

@@ -43,6 +43,23 @@ def test_the_help_says_what_each_option_is_left_at(name: str) -> None:
             assert "[default: " in told[1] or "left out: " in told[1], option.name
 
 
+@pytest.mark.parametrize(
+    ("arguments", "typed"),
+    [
+        (["peers", "--install"], f"{PROGRAM} peers"),
+        (["cuts", "--nope"], f"{PROGRAM} cuts"),
+        (["-x"], PROGRAM),
+    ],
+)
+def test_what_is_wrong_with_options_names_the_help_to_read(
+    arguments: list[str], typed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(arguments) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith(f"{typed}: ")
+    assert told.endswith(f"(see {typed} --help)")
+
+
 @pytest.mark.parametrize("arguments", [[], ["--"]])
 def test_no_command_opens_the_window(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[object] = []
