@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import Events, find_machine, local_driver
+from flashscope.app.commands.local import Events, check_keeps, find_machine, local_driver
 from flashscope.app.commands.messages import complain, pasteable, put, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.commands.sweep import choose_backend
-from flashscope.app.control.bundled import check_own
 from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.timelines import overhead_text, problem_words, sentence, stages_on_show
 from flashscope.app.words.units import share_text
@@ -43,7 +42,7 @@ def run(
     """Record these kernels one after the other, say what they spend their time on, and keep them."""
     meant = load(into).id if into else ""
     if into:
-        check_own(into)
+        check_keeps(into)
     with local_driver() as (driver, events):
         machine = find_machine(driver, events)
         if isinstance(machine, int):
