@@ -186,9 +186,7 @@ def check_editable(path: Path) -> None:
     try:
         with closing(connect(path, "rw")) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute(
-                f"PRAGMA user_version = {VERSION}"
-            )  # SQLite opens what is read-only, and says so here
+            connection.execute(f"PRAGMA user_version = {VERSION}")  # only a write finds it read-only
             connection.execute("ROLLBACK")
     except sqlite3.Error as error:
         raise explain_sqlite(error, path) from error
@@ -224,9 +222,7 @@ def being_written(path: Path) -> bool:
     try:
         with closing(connect(path, "rw", ASKING_S)) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute(
-                f"PRAGMA user_version = {VERSION}"
-            )  # SQLite opens what is read-only, and says so here
+            connection.execute(f"PRAGMA user_version = {VERSION}")  # only a write finds it read-only
             connection.execute("ROLLBACK")
     except sqlite3.Error as error:
         return "locked" in str(error)
