@@ -146,7 +146,7 @@ def _print(profile: StallProfile, others: Sequence[StallProfile]) -> None:
 def _print_reasons(profile: StallProfile, facts: StallFacts, before: StallProfile | None) -> None:
     if before is None:
         rows = [(reason_title(one), points_text(facts.share(one)), reason_line(one)) for one in facts.reasons]
-        print_table(("reason", "samples", "what a warp waits for"), rows)
+        print_table(("reason", "samples", "what a warp waits for"), rows, texts=1)
         return
     of_before = StallFacts.of(before)
     told = changes(of_before, facts)
@@ -166,4 +166,4 @@ def _print_lines(facts: StallFacts, source: Sequence[str]) -> None:
         ((reason, _),) = samples.most_common(1)
         share = points_text(sum(samples.values()) / max(1, facts.total))
         rows.append((f"{line}", share, reason_title(reason), words_at(source, line)))
-    print_table(("line", "samples", "most for", "source"), rows)
+    print_table(("line", "samples", "most for", "source"), rows, texts=2)

@@ -285,8 +285,9 @@ def _rows_text(timelines: Sequence[StageTimeline], facts: TimelineFacts) -> str:
     timeline, told = timelines[0], []
     of = f" of {run_name(timeline.request)}" if len(timelines) > 1 else ""
     tail = facts.tail_ns / max(1, timeline.span_ns)
-    blocks = int((timeline.block.numpy() != NO_PLACE).all(axis=1).sum())
-    if blocks > len(timeline.rows.numpy()) - facts.idle_rows > 1 and tail > SMALL_TAIL:  # else none is last
+    lanes = timeline.block_lane.numpy()[(timeline.block.numpy() != NO_PLACE).all(axis=1)].tolist()
+    in_waves = len({*lanes}) < len(lanes)  # else all begin at once, and none is the last
+    if in_waves and len(timeline.rows.numpy()) - facts.idle_rows > 1 and tail > SMALL_TAIL:
         alone = f"{ms_text(facts.tail_ns / MS)}, {share_text(tail)} of the run"
         told.append(f"The last blocks{of} run alone for {alone}.")
     if (

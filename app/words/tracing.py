@@ -8,7 +8,10 @@ from flashscope.profiles.plan.machine import Machine
 MEMORIES: dict[Backend, tuple[str, str]] = {"cuda": ("HBM", "SRAM"), "cpu": ("memory", "core’s cache")}
 """What the arrays of a problem are in, and what a tile is computed in."""
 DEVICES = {"cuda": "a GPU", "cpu": "a CPU"}
-LAST_GPU_IDEA = "One head of the problem that the session on show ran last, at most 256 rows of it"
+LAST_GPU_IDEA = (
+    "The problem that the session on show ran last, at most 256 rows of it; in 16 bits all of its heads are "
+    "launched, else one"
+)
 BLOCKS_ALONE = "Blocks alone shows a trace with keys in parts, of heads that share tiles, or in 8 bits"
 NO_TRACE_YET = (
     "No trace yet. Choose a preset above: one head is computed in tiles, every tile is recorded, "

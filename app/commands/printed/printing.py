@@ -49,8 +49,10 @@ def trust_cell(word: str) -> Styled:
     )
 
 
-def print_table(headings: Sequence[str], rows: Sequence[Sequence[TableCell]], *, keys: int = 1) -> None:
-    """Print columns, the first left-aligned, the others right-aligned.
+def print_table(
+    headings: Sequence[str], rows: Sequence[Sequence[TableCell]], *, keys: int = 1, texts: int = 0
+) -> None:
+    """Print columns, the first left-aligned, the others right-aligned but those of text.
 
     Where a terminal is too narrow for all, the columns are printed as several tables. In a pipe a line is as
     long as it has to be.
@@ -59,17 +61,19 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[TableCell]], *,
         headings: The titles of the columns.
         rows: The cells of each line.
         keys: How many columns say what a line is about: they stand at the left of each of several tables.
+        texts: How many columns at the end hold text, which is left-aligned.
     """
     on_terminal = sys.stdout.isatty()
     console = Console(force_terminal=on_terminal)
     columns = list(zip(headings, *rows, strict=True))
+    left = {0, *range(len(columns) - texts, len(columns))}
     widths = [max(cell_len(_plain(cell)) for cell in column) for column in columns]
     room = console.width if on_terminal else sys.maxsize
     for number, chosen in enumerate(_side_by_side(widths, keys, room)):
         if number:
             console.print()
         console.width = max(console.width, _total([widths[c] for c in chosen]))
-        console.print(_table([columns[c] for c in chosen]))
+        console.print(_table([columns[c] for c in chosen], [c in left for c in chosen]))
 
 
 def _side_by_side(widths: Sequence[int], keys: int, room: int) -> list[list[int]]:
@@ -88,10 +92,10 @@ def _total(widths: Sequence[int]) -> int:
     return sum(widths) + GAP * (len(widths) - 1)
 
 
-def _table(columns: Sequence[Sequence[TableCell]]) -> Table:
+def _table(columns: Sequence[Sequence[TableCell]], left: Sequence[bool]) -> Table:
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold")
-    for number, (heading, *_) in enumerate(columns):
-        table.add_column(_text(heading), justify="right" if number else "left", no_wrap=True)
+    for (heading, *_), at_left in zip(columns, left, strict=True):
+        table.add_column(_text(heading), justify="left" if at_left else "right", no_wrap=True)
     for cells in zip(*(column[1:] for column in columns), strict=True):
         table.add_row(*map(_text, cells))
     return table

@@ -36,11 +36,15 @@ class ModeCommands:
 
     def show_fault(self, fault: Fault) -> None:
         """Break what is on show in one of the ways there are, beside the right trace."""
-        self._broken().take_fault(fault)
+        board = self._broken()
+        if board is not None:
+            board.take_fault(fault)
 
     def show_first_wrong(self) -> None:
         """Go to the first tile that the fault on show makes wrong."""
-        self._broken().go_to_first_wrong()
+        board = self._broken()
+        if board is not None:
+            board.go_to_first_wrong()
 
     def answer(self, choice: int) -> None:
         """Answer the question on show; elsewhere say where there are questions."""
@@ -50,13 +54,11 @@ class ModeCommands:
         else:
             self._tell(NO_QUESTION)
 
-    def _broken(self) -> BrokenBoard:
-        """The mode Broken, in front."""
+    def _broken(self) -> BrokenBoard | None:
+        """The mode Broken, in front; None where the trace on show refuses it, which is said."""
         self._choose(BROKEN)
         board = self._modes.board
-        if not isinstance(board, BrokenBoard):
-            raise TypeError("another board stands under the key of the mode Broken")
-        return board
+        return board if isinstance(board, BrokenBoard) else None
 
     def _of_fault(self, fault: Fault) -> Action:
         title = f"Break the Stepper: {WORDS[fault].title}"

@@ -47,6 +47,19 @@ def test_each_profile_is_a_sentence_a_table_of_reasons_and_its_lines(file: Path,
     assert hot[:4] == [f"{LINES[0]}", "85.0", "%", "barrier"]
 
 
+def test_sentences_and_lines_of_source_stand_under_the_begin_of_their_heading(
+    file: Path, capsys: Printed
+) -> None:
+    assert main(["stalls", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for heading, row in (("what a warp waits for", "barrier "), ("source", f"{LINES[0]} ")):
+        at = next(place for place, line in enumerate(lines) if line.rstrip().endswith(heading))
+        begin = lines[at].index(heading)
+        below = next(line for line in lines[at + 1 :] if line.startswith(row))
+        assert below[begin - 1] == " "
+        assert below[begin] != " "
+
+
 def test_json_has_shares_by_reason_and_line_and_what_changed(file: Path, capsys: Printed) -> None:
     assert main(["stalls", str(file), "--json"]) == 0
     first, second = json.loads(capsys.readouterr().out)["stall_profiles"]

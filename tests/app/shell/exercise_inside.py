@@ -69,7 +69,8 @@ def launch(window: MainWindow) -> None:
     page.bar.launch()
     live = window.controller.live
     assert live.asked is not None
-    live.take(LiveStarted(request=live.asked, block_q=128, block_k=256, tiles=24))
+    shape = {"block_q": 128, "block_k": 256, "tiles": 24, "multiprocessors": 4, "tile_ns": 10**9}
+    live.take(LiveStarted(request=live.asked, **shape))
     settle()
     grab_whole(window)
     live.take(RequestFailed(request="live", reason="it was ended"))

@@ -94,3 +94,12 @@ def test_other_modes_stay_with_blocks_and_say_why_until_another_trace_comes(benc
     page.show_trace(random_trace(16, block=4))
     page.show_mode("predict")
     assert page.modes.key == "predict"
+
+
+def test_the_keys_of_the_mode_broken_say_that_such_a_trace_is_not_broken(bench: Bench) -> None:
+    page = shown(bench)
+    for act in (page.commands.show_first_wrong, lambda: page.commands.show_fault("no-rescale")):
+        page.bar.result.setText("")
+        act()
+        assert page.modes.key == "blocks"
+        assert BLOCKS_ALONE in page.bar.result.text()
