@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from flashscope.app.commands.arguments import STDOUT
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
 from flashscope.app.commands.local import Events, check_keeps, find_machine, local_driver
 from flashscope.app.commands.messages import complain, pasteable, put, say, say_json, tell
@@ -59,7 +60,8 @@ def run(
             if isinstance(found, int):
                 return found
             timelines.append(found)
-    say_them(timelines, as_json=as_json)
+    if perfetto != STDOUT:
+        say_them(timelines, as_json=as_json)
     if into:
         for one in timelines:
             keep(into, one, meant)
@@ -123,7 +125,7 @@ def _shares(timeline: StageTimeline, facts: TimelineFacts, stages: Sequence[str]
 
 def _write(out: Path, timelines: Sequence[StageTimeline], *, force: bool) -> None:
     content = timelines_to_perfetto(timelines)
-    if str(out) == "-":
+    if out == STDOUT:
         put(content)
         return
     write_atomically(out, content, replace=force)
