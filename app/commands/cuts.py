@@ -15,11 +15,10 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import find_machine, hear_signals, local_driver
+from flashscope.app.commands.local import check_keeps, find_machine, hear_signals, local_driver
 from flashscope.app.commands.messages import complain, pasteable, say, say_json
 from flashscope.app.commands.printed.cuts import cut_display, print_landscape
 from flashscope.app.commands.sweep import SweepRun, choose_backend
-from flashscope.app.control.bundled import check_own
 from flashscope.app.figures.landscapes import knob_of, maker_in_numpy, maker_on, row_names
 from flashscope.app.words.cuts import problem_line
 from flashscope.kernels.catalogue.registry import find_kernel
@@ -77,7 +76,7 @@ def run(choices: CutChoices, *, out: Path | None, into: Path | None, as_json: bo
     """
     found = None if into is None else load(into)
     if into is not None:
-        check_own(into)
+        check_keeps(into)
     with local_driver() as (driver, events):
         machine = find_machine(driver, events)
         if isinstance(machine, int):

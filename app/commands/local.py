@@ -4,12 +4,15 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 
+from flashscope.app.control.bundled import check_own
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.running.driver import Driver
+from flashscope.profiles.store.opening import check_editable
 from flashscope.profiles.wire.events import Event, MachineFound
 
 Events = SimpleQueue[Event | int]  # an int is the number of a signal that arrived
@@ -34,6 +37,16 @@ def local_driver() -> Iterator[tuple[Driver, Events]]:
     finally:
         driver.close()
         driver.wait()
+
+
+def check_keeps(path: Path) -> None:
+    """Refuse a session that cannot keep what is to be measured, before it is.
+
+    Raises:
+        SessionFileError: It comes with the program, is being recorded, or cannot be written.
+    """
+    check_own(path)
+    check_editable(path)
 
 
 def hear_signals(put: Callable[[int], None]) -> None:

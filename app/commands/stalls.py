@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import Events, local_driver
+from flashscope.app.commands.local import Events, check_keeps, local_driver
 from flashscope.app.commands.messages import complain, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
-from flashscope.app.control.bundled import check_own
 from flashscope.app.figures.stall_source import source_like
 from flashscope.app.words.sass import words_at
 from flashscope.app.words.stall_reasons import reason_line, reason_title
@@ -38,7 +37,7 @@ def run(file: Path, *, kernels: tuple[str, ...], head_dim: int, mask: str, as_js
     """Sample these kernels and keep what comes of it in the file; print what it has then."""
     session = load(file)
     if kernels:
-        check_own(file)
+        check_keeps(file)
         code = _sample(file, session, list(requests_of(kernels, head_dim, mask)))
         if code:
             return code

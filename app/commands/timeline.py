@@ -9,12 +9,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from flashscope.app.commands.arguments import STDOUT
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import Events, find_machine, local_driver
+from flashscope.app.commands.local import Events, check_keeps, find_machine, local_driver
 from flashscope.app.commands.messages import complain, pasteable, put, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.commands.sweep import choose_backend
-from flashscope.app.control.bundled import check_own
 from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.timelines import overhead_text, problem_words, sentence, stages_on_show
 from flashscope.app.words.units import share_text
@@ -43,7 +43,7 @@ def run(
     """Record these kernels one after the other, say what they spend their time on, and keep them."""
     meant = load(into).id if into else ""
     if into:
-        check_own(into)
+        check_keeps(into)
     with local_driver() as (driver, events):
         machine = find_machine(driver, events)
         if isinstance(machine, int):
@@ -60,7 +60,8 @@ def run(
             if isinstance(found, int):
                 return found
             timelines.append(found)
-    say_them(timelines, as_json=as_json)
+    if perfetto != STDOUT:
+        say_them(timelines, as_json=as_json)
     if into:
         for one in timelines:
             keep(into, one, meant)
@@ -124,7 +125,7 @@ def _shares(timeline: StageTimeline, facts: TimelineFacts, stages: Sequence[str]
 
 def _write(out: Path, timelines: Sequence[StageTimeline], *, force: bool) -> None:
     content = timelines_to_perfetto(timelines)
-    if str(out) == "-":
+    if out == STDOUT:
         put(content)
         return
     write_atomically(out, content, replace=force)

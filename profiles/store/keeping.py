@@ -7,8 +7,10 @@ from flashscope.profiles.store.blobs.places import PLACES, Keepable, room_for
 from flashscope.profiles.store.errors import ReplacedFileError, SessionFileError
 from flashscope.profiles.store.mark import SessionMark
 from flashscope.profiles.store.opening import editing
-from flashscope.profiles.store.schema import MAX_UNPACKED_BYTES, MAX_VALUE_BYTES
+from flashscope.profiles.store.schema import MAX_FILE_BYTES, MAX_UNPACKED_BYTES, MAX_VALUE_BYTES
 from flashscope.profiles.store.sealed_rows import seal_batches
+
+SPARE_BYTES = 1 << 20  # for what else stands beside a value: its digest, and pages that it fills in part
 
 
 def keep(path: Path, value: Keepable, meant: str) -> int:
@@ -35,6 +37,9 @@ def keep(path: Path, value: Keepable, meant: str) -> int:
         held, last = connection.execute(counted).fetchone()
         if held >= most:
             raise SessionFileError(f"{path} has {held} {noun}s; it takes no more.")
+        if path.stat().st_size + len(blob) > MAX_FILE_BYTES - SPARE_BYTES:
+            size = f"{MAX_FILE_BYTES >> 20} MiB"
+            raise SessionFileError(f"{path} would be larger than a session may be ({size}) with this {noun}.")
         if not room_for(connection, blob):
             size = f"{MAX_UNPACKED_BYTES >> 20} MiB"
             raise SessionFileError(f"{path} would take more than {size} of memory with this {noun}.")

@@ -175,6 +175,23 @@ def make_ready(path: Path) -> None:
         raise SessionFileError(f"{strange[0]} is no part of a session: move it away, then try again.")
 
 
+def check_editable(path: Path) -> None:
+    """Refuse a session file that could not be written: a write is begun and taken back.
+
+    Raises:
+        BusyFileError: A recorder is writing it.
+        SessionFileError: It cannot be opened or written.
+    """
+    make_ready(path)
+    try:
+        with closing(connect(path, "rw")) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(f"PRAGMA user_version = {VERSION}")  # only a write finds it read-only
+            connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        raise explain_sqlite(error, path) from error
+
+
 def settle(path: Path) -> None:
     """Bring what belongs to a file into it: undo a write that was cut off, or take in what was written ahead.
 
@@ -205,6 +222,7 @@ def being_written(path: Path) -> bool:
     try:
         with closing(connect(path, "rw", ASKING_S)) as connection:
             connection.execute("BEGIN IMMEDIATE")
+            connection.execute(f"PRAGMA user_version = {VERSION}")  # only a write finds it read-only
             connection.execute("ROLLBACK")
     except sqlite3.Error as error:
         return "locked" in str(error)

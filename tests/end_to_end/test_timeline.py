@@ -49,6 +49,11 @@ def test_a_trace_for_perfetto_has_a_slice_for_each_bar(tmp_path: Path) -> None:
     assert len(stages) == found["timelines"][0]["bars"] > 0
 
 
+def test_a_trace_for_perfetto_stands_on_stdout_alone() -> None:
+    done = program.run("timeline", "flash2", *SMALL, "--perfetto", "-")
+    assert any(one["name"] in STAGES for one in json.loads(done.stdout)["traceEvents"])
+
+
 def test_a_file_that_is_there_stays_unless_it_may_be_written_over(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -220,7 +220,7 @@ PROBLEM = (
     "--perfetto",
     callback=reading(export_target),
     metavar="OUT",
-    help="A trace for ui.perfetto.dev to write; -: on stdout; left out: none",
+    help="A trace for ui.perfetto.dev to write; -: on stdout, and nothing else there; left out: none",
 )
 @force_option
 @json_option

@@ -15,7 +15,7 @@ from flashscope.app.cli import main
 from flashscope.app.commands import stalls
 from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.trace import Array
-from flashscope.profiles.store import load
+from flashscope.profiles.store import Recorder, load
 from flashscope.profiles.store.keeping import keep
 from flashscope.profiles.wire.events import Event, RequestFailed, StallsProgress, StallsReady
 from tests.app.stall_profiles import FEWER, LINES, profile
@@ -128,6 +128,20 @@ def test_what_is_sampled_is_kept_in_the_file_and_printed(
     printed, told = capsys.readouterr()
     assert "flash3-c, causal: sampling" in told
     assert printed.startswith("flash3-a")
+
+
+def test_a_session_that_cannot_keep_them_is_refused_before_anything_is_sampled(
+    tmp_path: Path, capsys: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = sampling(monkeypatch)
+    recorder = Recorder(tmp_path / "a.flashscope")
+    recorder.record(builders.plan_started())
+    assert main(["stalls", str(recorder.path), "--sample", "flash2"]) == 1
+    assert "is being recorded" in capsys.readouterr().err
+    recorder.close()
+    assert main(["stalls", "h100-stalls", "--sample", "flash2"]) == 1
+    assert "comes with the program and stays as it is" in capsys.readouterr().err
+    assert made.asked == []
 
 
 def test_a_refusal_is_told_with_its_remedy_and_what_was_kept_stays(

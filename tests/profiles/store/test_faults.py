@@ -19,6 +19,7 @@ from flashscope.profiles.store import (
     migrations,
     trash,
 )
+from flashscope.profiles.store.opening import check_editable
 from flashscope.profiles.wire.events import Event, PointMeasured, PointStarted, SamplingStarted
 from tests.matrix import chosen, on_demand
 from tests.profiles.store import builders
@@ -159,6 +160,23 @@ def test_a_read_only_folder_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(SessionFileError, match="Permission denied"):
         Recorder(tmp_path / "a.flashscope").record(builders.plan_started())
+
+
+def test_asking_whether_a_file_can_be_written_changes_none(tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope")
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    check_editable(path)
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_file_that_is_read_only_is_refused_before_anything_is_to_be_kept_in_it(tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope")
+    check_editable(path)
+    path.chmod(0o400)
+    with pytest.raises(SessionFileError, match="read-only"):
+        check_editable(path)
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from flashscope.profiles.store import CorruptFileError, SessionFileError, load
+from flashscope.profiles.store import CorruptFileError, SessionFileError, keeping, load
 from flashscope.profiles.store.blobs import packing, places
 from flashscope.profiles.store.blobs.packing import packed, unpacked
 from flashscope.profiles.store.blobs.places import PLACES
@@ -70,6 +70,17 @@ def test_a_session_takes_no_value_with_which_its_values_would_not_be_unpacked_ag
     monkeypatch.setattr(packing, "MAX_UNPACKED_BYTES", most - 1)
     with pytest.raises(CorruptFileError, match="MiB together"):
         load(path)
+
+
+def test_a_session_takes_no_value_with_which_it_would_be_too_large_to_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
+    before = path.read_bytes()
+    monkeypatch.setattr(keeping, "MAX_FILE_BYTES", len(before) + keeping.SPARE_BYTES)
+    with pytest.raises(SessionFileError, match="larger than a session may be"):
+        keep(path, TRACE, builders.plan_started().session_id)
+    assert path.read_bytes() == before
 
 
 def test_a_recorder_refuses_such_a_value_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
