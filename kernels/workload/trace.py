@@ -120,7 +120,9 @@ class TraceRequest(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def lengths(self) -> tuple[int, int]:
         """Query rows of a head on show and keys of its sequence, without padding."""
-        return self.problem.row_counts[self.sequence], self.problem.key_counts[self.sequence]
+        problem, at = self.problem, self.sequence  # a file may name more sequences than memory has room for
+        rows = problem.seqlen_q if problem.query_lengths is None else problem.query_lengths[at]
+        return rows, problem.seqlen_k if problem.key_lengths is None else problem.key_lengths[at]
 
     @property
     def extent(self) -> tuple[int, int]:
