@@ -72,7 +72,8 @@ class FaultPair(QObject):
         """The right trace and the broken one."""
         right = on_cpu(shown)
         if self._given:
-            right = replace(right, inputs=(shown.q, shown.k, shown.v))
+            of_head = replace(right.shown, dtype="float32")  # inputs are given for one head
+            right = replace(right, problem=of_head, head=0, inputs=(shown.q, shown.k, shown.v))
         return right, replace(right, fault=self.fault)
 
     def _compare(self) -> None:
