@@ -22,6 +22,9 @@ def decode_trace(blob: bytes) -> Trace:
         array = getattr(trace, name)
         if array is not None:
             check_array(f"{name} of a trace", array, shape, KINDS.get(name, FLOATS))
+    problem = trace.request.problem
+    if trace.request.inputs and (problem.batch * problem.heads > 1 or not problem.even):
+        raise ValueError("a trace whose Q, K and V are given, of other than one head that fills its arrays")
     for name, given in zip("qkv", trace.request.inputs or (), strict=False):
         check_array(f"given {name} of a trace", given, getattr(trace, name).shape, FLOATS)
     _check_tiles(trace)

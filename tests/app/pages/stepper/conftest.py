@@ -15,6 +15,7 @@ from flashscope.app.look.fonts import load_fonts
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.kernels.cpu.trace import record
+from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.wire.events import RequestFailed, TraceReady
@@ -48,9 +49,14 @@ class BenchEngine(SilentEngine):
         """Answer a request now."""
         if self.refusal:
             self.sink(RequestFailed(request="trace", reason=self.refusal))
+            return
+        recorder = record if self.real or request.fault else build_trace
+        try:
+            trace = recorder(request)
+        except InputError as error:  # what a hostile file asks for
+            self.sink(RequestFailed(request="trace", reason=str(error)))
         else:
-            recorder = record if self.real or request.fault else build_trace
-            self.sink(TraceReady(trace=recorder(request)))
+            self.sink(TraceReady(trace=trace))
 
 
 class Bench:

@@ -77,6 +77,15 @@ def test_rows_that_8_bits_computed_twice_are_there_again_and_of_other_numbers_re
         decode_trace(msgspec.msgpack.encode(replace(trace, twice=Array.of(rows.astype(np.float32)))))
 
 
+def test_inputs_are_given_for_one_head_alone() -> None:
+    trace = record(REQUEST)
+    given = replace(trace.request, inputs=(trace.q, trace.k, trace.v))
+    assert decode_trace(msgspec.msgpack.encode(replace(trace, request=given))).request == given
+    many = replace(given, problem=replace(given.problem, heads=2))
+    with pytest.raises(ValueError, match="other than one head"):
+        decode_trace(msgspec.msgpack.encode(replace(trace, request=many)))
+
+
 def test_a_fault_that_there_is_not_makes_no_trace() -> None:
     known = msgspec.msgpack.decode(msgspec.msgpack.encode(record(REQUEST)))
     known["request"]["fault"] = "of a later version"
