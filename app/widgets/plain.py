@@ -39,16 +39,23 @@ class PlainLabel(QLabel):
 
 
 class FormulaLabel(QLabel):
-    """A label of a formula in HTML of our own; what is from elsewhere enters it through `escaped`."""
+    """A label of a formula in HTML of our own; what is from elsewhere enters it through `escaped`.
 
-    def __init__(self, html: str = "", parent: QWidget | None = None) -> None:
+    Args:
+        html: What it shows.
+        parent: Its owner.
+        room: Pixels at 100 % that it asks for at most; the rest of a longer one is cut off where they lack.
+    """
+
+    def __init__(self, html: str = "", parent: QWidget | None = None, *, room: int = FORMULA_PX) -> None:
         super().__init__(html, parent, textFormat=Qt.TextFormat.RichText)
+        self._room = room
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
         """Room for a formula; a mask's name or a reason gives way to what stands beside it."""
         hint = super().minimumSizeHint()
-        return QSize(min(hint.width(), px(FORMULA_PX)), hint.height())
+        return QSize(min(hint.width(), px(self._room)), hint.height())
 
 
 def escaped(text: str) -> str:

@@ -59,7 +59,7 @@ class TimelinePage(Page):
         self.bar, self.lineup, self.view = RecordBar(), ShownTimelines(self), TimeView()
         self.live = LiveBoard(controller.live, theme)
         self.headline = PlainLabel(wordWrap=True)
-        self.legend = FormulaLabel()
+        self.legend = FormulaLabel(room=LEGEND_PX)
         self.cards = [LanesCard(theme) for _ in range(CARDS)]
         self.detail = DetailLine(self.step_through, self.show_source, self.show_all)
         self.chores = Chores(self)  # draws what the Stepper is to show
@@ -292,7 +292,6 @@ class TimelinePage(Page):
         stages = stages_on_show([one.rows.timeline for one in self.lineup.drawn])
         marks = (f'<span style="color:{colours[stage]}">■</span> {stage}' for stage in stages)
         self.legend.setText(" &nbsp; ".join(marks))
-        self.legend.setMinimumWidth(min(self.legend.sizeHint().width(), LEGEND_PX))
 
     def _show_front(self) -> None:
         """The launch that runs or ran last, else the timelines, else what leads to some."""
