@@ -38,8 +38,8 @@ class LandscapeLineup(QWidget):
     changed = Signal()
     recorded_asked = Signal()
 
-    def __init__(self, keeping: Keeping) -> None:
-        super().__init__()
+    def __init__(self, keeping: Keeping, parent: QWidget) -> None:
+        super().__init__(parent)  # shown by itself it would be a window for a moment
         self._keeping = keeping
         self.kept: Sequence[CutLandscape] = ()
         self.recorded: list[CutLandscape] = []

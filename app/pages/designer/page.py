@@ -73,7 +73,7 @@ class DesignerPage(Page):
         self.table_card = Card("Beside the shipped cut", MODELLED)
         self.on_gpu, self.tiles = QWidget(), TilesView(controller, theme, self.choices.cpu_problem)
         self._cuts: dict[CutKernel, Cut] = {}  # those last chosen
-        self.lineup, self.tried = LandscapeLineup(controller.keeping), Tried()
+        self.lineup, self.tried = LandscapeLineup(controller.keeping, self), Tried()
         self._own: Cut | None = None  # the shipped cut when it was shown last
         self._far = ""
         self._done = 0
