@@ -222,7 +222,6 @@ def being_written(path: Path) -> bool:
     try:
         with closing(connect(path, "rw", ASKING_S)) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute(f"PRAGMA user_version = {VERSION}")  # only a write finds it read-only
             connection.execute("ROLLBACK")
     except sqlite3.Error as error:
         return "locked" in str(error)
