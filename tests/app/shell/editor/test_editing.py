@@ -129,8 +129,15 @@ def test_view_session_and_n_of_a_stop_are_fields(editor: StoryEditor, qtbot: QtB
     place = form.page.findData("stepper")
     form.page.activated.emit(place)
     walked = desk.draft.stop
-    assert walked == Stop("stepper", walked.title, "h200-peers", sentence=walked.sentence, notes=walked.notes)
-    assert not form.seqlen.isEnabled()
+    assert walked == Stop(  # kernels and N choose the trace of a session
+        "stepper",
+        walked.title,
+        "h200-peers",
+        kernels=walked.kernels,
+        seqlen=1024,
+        sentence=walked.sentence,
+        notes=walked.notes,
+    )
     assert not form.session.isEnabled()
 
 
