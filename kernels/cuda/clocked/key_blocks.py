@@ -7,11 +7,12 @@ what a stage issues may end in the next one. Between bars a warp waits for the o
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from flashscope.kernels.cuda.clocked.key_tiles import KeyTile
 from flashscope.kernels.cuda.clocks import ClockedBlocks, ToldBlock, WarpBars, warp_lanes
 from flashscope.kernels.cuda.flash2_backward import KeyTiling
 from flashscope.kernels.cuda.program import TileSize, ceil_div
@@ -38,21 +39,7 @@ OTHERS = (DV, DK, DQ, ADD_DQ)
 AT_ONCE = 64  # own queries times fragments of keys that a warp takes at most
 
 
-class KeyBlock(NamedTuple):
-    """A block of keys.
-
-    Attributes:
-        head: The first query head of those that share its K and V.
-        j: Which tile of the head.
-        steps: int64 (steps, 2): query head and tile of queries of each step.
-    """
-
-    head: int
-    j: int
-    steps: npt.NDArray[np.int64]
-
-
-def key_blocks(problem: Problem, tile: TileSize, together: int) -> Iterator[KeyBlock]:
+def key_blocks(problem: Problem, tile: TileSize, together: int) -> Iterator[KeyTile]:
     """All blocks by their numbers, as flash2_backward_walk.cuh has them.
 
     Args:
@@ -68,7 +55,7 @@ def key_blocks(problem: Problem, tile: TileSize, together: int) -> Iterator[KeyB
         j, kv_head = divmod(block - section * tiles, min(together, kv_heads - section))
         head = (section + kv_head) * group
         steps = [(of_group, i) for of_group in range(head, head + group) for i in seen[j]]
-        yield KeyBlock(head, j, np.array(steps, np.int64).reshape(-1, 2))
+        yield KeyTile(head, j, np.array(steps, np.int64).reshape(-1, 2))
 
 
 def _seen(problem: Problem, tile: TileSize, j: int) -> list[int]:
@@ -114,7 +101,7 @@ def key_block_bars(
     return warp_lanes(found, told, multiprocessors)
 
 
-def _bars(block: KeyBlock, steps: Any, ends: Any) -> npt.NDArray[np.int64]:
+def _bars(block: KeyTile, steps: Any, ends: Any) -> npt.NDArray[np.int64]:
     """The bars of one warp in order: stage, head, i, j, begin and end."""
     first, last, store = ends.view(np.uint32)[4:7].tolist()
     clocks = steps[: len(block.steps)].astype(np.int64)

@@ -9,7 +9,8 @@ import numpy as np
 
 from flashscope.kernels.cuda import flash2_backward
 from flashscope.kernels.cuda.clocked.builds import ClockedRounds, timeline_of
-from flashscope.kernels.cuda.clocked.key_blocks import KeyBlock, key_blocks
+from flashscope.kernels.cuda.clocked.key_blocks import key_blocks
+from flashscope.kernels.cuda.clocked.key_tiles import KeyTile
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import (
@@ -50,7 +51,7 @@ def watched(problem: Problem) -> Run:
     return watched_run("flash2", problem, counting_lanes())
 
 
-def expected(problem: Problem) -> list[KeyBlock]:
+def expected(problem: Problem) -> list[KeyTile]:
     return [*key_blocks(problem, watched(problem).build.tile, flash2_backward.section(problem))]
 
 
