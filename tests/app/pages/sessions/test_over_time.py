@@ -55,10 +55,9 @@ def test_the_problem_on_show_over_time_is_named_whole_in_a_small_window(
     listed(page, qtbot, 1)
     with qtbot.waitSignal(page.trend.drawn):
         page.show_view("trend")
-    QApplication.processEvents()
     box, name = page.trend.problem, page.trend.problem.currentText()
     assert len(name) > len("d 64, no mask")
-    assert box.shown == name
+    qtbot.waitUntil(lambda: box.shown == name)
     beside = box.parentWidget()
     assert beside is not None
     assert [label.text() for label in beside.findChildren(TermLabel)] == ["Problem"]
