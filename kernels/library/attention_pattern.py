@@ -103,14 +103,14 @@ class AttentionPattern:
         seen = keys if band.highest is None else min(keys, band.highest + rows)
         shift = seen - rows
         left = None if band.lowest is None or band.lowest <= 1 - rows else shift - band.lowest
-        right = None if band.highest is None or band.highest >= seen - 1 else band.highest - shift
+        right = UNBOUNDED if band.highest is None else band.highest - shift
         if seen < 1 or (left is not None and left < 0):
             raise UnsupportedError("The mask leaves rows at the end without a key, which no kernel takes.")
         causal = right == 0
-        window = (UNBOUNDED if left is None else left, UNBOUNDED if right is None or causal else right)
-        key_lengths = _lengths(lengths, seen)
-        if causal:  # a row that is no padding sees none of the keys behind its own
-            key_lengths = None
+        sees_the_last = causal or right >= rows - 1
+        window = (UNBOUNDED if left is None else left, UNBOUNDED if sees_the_last else right)
+        # Under a causal mask a row that is no padding sees none of the keys behind its own.
+        key_lengths = None if causal else _lengths(lengths, seen)
         bounded = causal or window != (UNBOUNDED, UNBOUNDED)
         if bounded and key_lengths is not None and shift:
             raise UnsupportedError(
@@ -170,6 +170,11 @@ def pattern_for(
     local = band.moved(int(q_offset) - kv_offset)
     seen = kv_length if local.highest is None else min(kv_length, local.highest + q_length)
     lengths = None if attention_mask is None else _without_padding(attention_mask[:, kv_offset:][:, :seen])
+    told = seen if attention_mask is None else attention_mask.shape[1] - kv_offset
+    if local.highest is not None and told < seen:
+        raise UnsupportedError(
+            f"The attention mask tells of {told + kv_offset} tokens, and there are {seen + kv_offset}."
+        )
     return AttentionPattern.of(local, q_length, kv_length, lengths)
 
 
@@ -198,7 +203,7 @@ def read_mask(mask: Any) -> AttentionPattern:
     for band in (EVERY_PAIR, Band(None, highest), Band(lowest, None), Band(lowest, highest)):
         again = (places < lengths[:, None, None]) & band.keeps(diagonals)
         if bool((again == kept).all()):
-            return AttentionPattern.of(band, rows, keys, lengths.tolist())
+            return AttentionPattern.of(band, rows, int(lengths.max()), lengths.tolist())
     raise UnsupportedError(
         "Our kernels take causal masks, sliding windows and padding on the right; this mask is none of them: "
         "padding on the left or between tokens, sequences packed into one row, chunks, or one of the user's "

@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 from msgspec.structs import replace
-from torch.autograd.function import once_differentiable
 
 from flashscope.kernels.catalogue.registry import AUTO, choose_kernel, find_kernel
 from flashscope.kernels.catalogue.spec import DTYPES_BY_BACKEND, KernelSpec
@@ -54,13 +53,37 @@ def attend(q: Any, k: Any, v: Any, *, kernel: str = AUTO, deterministic: bool = 
     with _on_stream_of(tensors[0]):
         inputs = Inputs(*map(_lent, tensors))
         problem = problem_of(inputs, **options)
-        trains = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-        if trains:
-            problem = replace(problem, passes="both", deterministic=deterministic)
-        run = _Run(_spec_for(kernel, problem, backend), problem, backend)
-        if not trains:
-            return run.forward(inputs)[0]
-    return _Attention.apply(*tensors, run)
+        if not (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)):
+            return _Run(_spec_for(kernel, problem, backend), problem, backend).forward(inputs)[0]
+        problem = replace(problem, passes="both", deterministic=deterministic)
+        if problem.even:
+            run = _Run(_spec_for(kernel, problem, backend), problem, backend)
+            return _Attention.apply(*tensors, run)
+        runs = {
+            b: _Run(_spec_for(kernel, one, backend), one, backend) for b, one in problem.sequences.items()
+        }
+        return torch.cat([_alone(b, runs.get(b), *tensors) for b in range(problem.batch)])
+
+
+def _alone(b: int, run: "_Run | None", q: Any, k: Any, v: Any) -> Any:
+    """O of one sequence of a batch of different lengths, of which no kernel has gradients together.
+
+    Args:
+        b: Which of the batch.
+        run: What computes it; None: it has no rows or no keys.
+        q: As `attend` takes it, row-major, and so are the next two.
+        k: See `attend`.
+        v: See `attend`.
+
+    Returns:
+        (1, heads, Nq, head_dim); rows of padding are 0.
+    """
+    if run is None:
+        return torch.zeros_like(q[:1])
+    rows, keys = run.problem.seqlen_q, run.problem.seqlen_k
+    own = q[b : b + 1, :, :rows], k[b : b + 1, :, :keys], v[b : b + 1, :, :keys]
+    output = _Attention.apply(*(tensor.contiguous() for tensor in own), run)
+    return torch.nn.functional.pad(output, (0, 0, 0, q.shape[2] - rows))
 
 
 @dataclass(frozen=True)
@@ -103,8 +126,9 @@ class _Attention(torch.autograd.Function):
         return output
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, grad_output: Any) -> tuple[Any, ...]:
+        if torch.is_grad_enabled():
+            raise UnsupportedError("Our kernels give no gradients of gradients: leave create_graph out.")
         kept = (*ctx.saved_tensors, grad_output.contiguous())
         with _on_stream_of(grad_output):
             return (*ctx.run.backward(Saved(*map(_lent, kept))), None)

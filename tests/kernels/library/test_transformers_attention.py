@@ -85,20 +85,12 @@ def test_padding_on_the_right_leaves_real_tokens_and_gradients_as_they_are(model
 @needs_transformers
 def test_an_encoder_sees_no_padding_in_any_row(models: Any) -> None:
     model, (inputs, _) = models.of_name("bert"), padded(models, side="right")
-    answers = []
-    for implementation in (register_transformers("flash2"), "sdpa"):
-        model.set_attn_implementation(implementation)
-        with models.in_evaluation(model):
-            answers.append(model(**inputs).logits)
-    assert float((answers[0] - answers[1]).abs().max() / answers[1].abs().max()) < CLOSE
-
-
-@needs_transformers
-def test_training_an_encoder_with_padding_is_refused_as_kernels_have_no_such_gradients(models: Any) -> None:
-    model, (inputs, _) = models.of_name("bert"), padded(models, side="right")
-    model.set_attn_implementation(register_transformers("flash2"))
-    with pytest.raises(UnsupportedError, match=r"flash2's backward pass does not take ragged lengths"):
-        model(**inputs)
+    ours = register_transformers("flash2")
+    found = models.answer(model, ours, inputs)
+    assert models.difference(found, models.answer(model, "sdpa", inputs)) < CLOSE
+    with models.in_evaluation(model):
+        model.set_attn_implementation(ours)
+        assert float((model(**inputs).logits - found.logits).abs().max()) < CLOSE
 
 
 @needs_transformers
@@ -212,7 +204,7 @@ def test_the_scale_of_a_layer_is_the_kernels_and_without_a_mask_rows_end_at_the_
         ones = torch.ones(12, 16, dtype=torch.bool)
         kept = ones.tril(4) & ones.triu(-1)  # the row's own key at q + 4, and the 5 before it
         right = scores.masked_fill(~kept, -torch.inf).softmax(-1) @ v
-        torch.testing.assert_close(found.transpose(1, 2).double(), right, rtol=0, atol=2e-6)
+        torch.testing.assert_close(found.transpose(1, 2).double(), right, rtol=0, atol=5e-6)
         assert found.is_contiguous()
 
 
@@ -228,11 +220,18 @@ def test_a_mask_that_the_user_made_is_read(models: Any) -> None:
 
 
 @needs_transformers
-def test_a_call_that_contradicts_the_models_causal_mask_is_refused(models: Any) -> None:
-    model, inputs = models.of_name("llama"), models.inputs_for("llama")
-    model.set_attn_implementation(register_transformers("flash2"))
+def test_a_decoder_can_be_asked_to_see_every_token(models: Any) -> None:
+    model, inputs = models.of_name("llama"), {**models.inputs_for("llama"), "is_causal": False}
+    found = models.answer(model, register_transformers("flash2"), inputs)
+    assert models.difference(found, models.answer(model, "eager", inputs)) < CLOSE
+
+
+@needs_transformers
+def test_a_layer_that_contradicts_its_models_causal_mask_is_refused(models: Any) -> None:
+    from flashscope.kernels.library.attention_pattern import AttentionPattern  # noqa: PLC0415 - needs PyTorch
+
     with pytest.raises(UnsupportedError, match=r"set config\.is_causal = False"):
-        model(**inputs, is_causal=False)
+        call(models, mask=AttentionPattern(16, causal=True), is_causal=False)
 
 
 @needs_transformers
@@ -263,9 +262,9 @@ def test_a_compiled_model_and_one_that_computes_layers_again_answer_the_same(mod
     ours = register_transformers("flash2")
     right = models.answer(model, ours, inputs)
     compiled = torch.compile(model, backend="eager")
-    compiled.set_attn_implementation(ours)
-    assert float((compiled(**inputs).logits - right.logits).abs().max()) < CLOSE
-    model.gradient_checkpointing_enable()
+    with models.in_evaluation(model):
+        assert float((compiled(**inputs).logits - right.logits).abs().max()) < CLOSE
+    model.activation_checkpointing_enable()
     assert models.difference(models.answer(model, ours, inputs), right) < CLOSE
 
 
@@ -276,11 +275,9 @@ def test_gradients_of_gradients_are_refused(models: Any) -> None:
     from flashscope.kernels.library.differentiable import attend  # noqa: PLC0415 - as above
 
     q = torch.randn(1, 1, 8, 16, requires_grad=True)
-    (gradient,) = torch.autograd.grad(
-        attend(q, q, q, kernel="flash2", **models.PLAIN).sum(), q, create_graph=True
-    )
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        gradient.sum().backward()
+    output = attend(q, q, q, kernel="flash2", **models.PLAIN)
+    with pytest.raises(UnsupportedError, match="no gradients of gradients"):
+        torch.autograd.grad(output.sum(), q, create_graph=True)
 
 
 def test_without_transformers_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
