@@ -203,7 +203,8 @@ def read_mask(mask: Any) -> AttentionPattern:
     for band in (EVERY_PAIR, Band(None, highest), Band(lowest, None), Band(lowest, highest)):
         again = (places < lengths[:, None, None]) & band.keeps(diagonals)
         if bool((again == kept).all()):
-            return AttentionPattern.of(band, rows, int(lengths.max()), lengths.tolist())
+            alike = lengths.unique()
+            return AttentionPattern.of(band, rows, keys if len(alike) > 1 else int(alike), lengths.tolist())
     raise UnsupportedError(
         "Our kernels take causal masks, sliding windows and padding on the right; this mask is none of them: "
         "padding on the left or between tokens, sequences packed into one row, chunks, or one of the user's "
