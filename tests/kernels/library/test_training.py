@@ -36,7 +36,7 @@ def losses(models: Any, implementation: str, forced: AbstractContextManager[Any]
     """
     import torch  # noqa: PLC0415 - only where it is installed
 
-    model = models.of_name("llama")
+    model = models.with_sharp_rows()
     model.set_attn_implementation(implementation)
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE)
     found = np.empty(STEPS, np.float32)
