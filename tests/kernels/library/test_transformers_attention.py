@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from flashscope.kernels import register_transformers
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.launch import prepare
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from tests.end_to_end.program import ROOT, SOURCES
 
@@ -24,9 +26,19 @@ needs_transformers = pytest.mark.transformers
 
 @each_model
 @needs_transformers
-def test_a_model_gives_its_own_logits_and_gradients_with_our_kernel(models: Any, name: str) -> None:
+def test_a_model_gives_its_own_logits_and_gradients_with_our_kernel(
+    models: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+
+    def counted(spec: KernelSpec, *given: Any) -> Any:
+        ran.append(spec.name)
+        return prepare(spec, *given)
+
+    monkeypatch.setattr("flashscope.kernels.library.differentiable.prepare", counted)
     model, inputs = models.of_name(name), models.inputs_for(name)
     found = models.answer(model, register_transformers("flash2"), inputs)
+    assert ran == ["flash2"] * 2  # layers
     for own in ("eager", "sdpa"):
         assert models.difference(found, models.answer(model, own, inputs)) < CLOSE
 
