@@ -14,9 +14,9 @@ def register_transformers(kernel: str = "auto") -> str:
 
         model = AutoModelForCausalLM.from_config(config, attn_implementation=register_transformers("flash2"))
 
-    Layers then run it forward and, where a model trains, backward: float32 on the CPU; on a GPU float16 and
-    bfloat16, and forward also float32. What a layer asks for and the kernel does not do is an UnsupportedError
-    when the model runs.
+    Layers then run it forward and, where a model trains, backward: float32 on the CPU, on a GPU float16 and
+    bfloat16, and forward also float32. What a layer asks for and the kernel does not do is refused by an
+    UnsupportedError when the model runs.
 
     Args:
         kernel: Name of a kernel of the ladder, or "auto": the fastest that takes a layer's problem, with its
