@@ -105,7 +105,10 @@ def compile_without_gpu(own: OwnKernel, problem: Problem, target: Target) -> tup
         InputError: The file has changed or is gone.
     """
     checked_bytes(own)
-    return explained(own, lambda: compile_anywhere(program_of(own, problem, target), target))
+    made: tuple[bytes, str] = explained(
+        own, lambda: compile_anywhere(program_of(own, problem, target), target)
+    )
+    return made
 
 
 def explained(own: OwnKernel, compile_it: Callable[[], Any]) -> Any:
