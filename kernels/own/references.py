@@ -28,7 +28,6 @@ from flashscope.kernels.workload.errors import InputError
 
 GROUP = "flashscope.kernels"
 _UNUSUAL = re.compile(r"[^A-Za-z0-9._-]+")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 
 def is_reference(text: str) -> bool:
@@ -108,8 +107,6 @@ def declared_in(path: Path, function: str = "", *, name: str = "", module: str =
         raise InputError(f"{path.name}{function and ':'}{function} is neither a .cu file nor a .py file.")
     usual = _UNUSUAL.sub("-", f"{path.stem}-{function}" if function and function != path.stem else path.stem)
     called = name or fields.pop("name", "") or usual
-    if not _NAME.fullmatch(called):
-        raise InputError(f"{called[:60]!r} is no name: letters, digits and . _ - alone, 60 at most.")
     commit = commit_of(path, data)
     return _made(
         fields
