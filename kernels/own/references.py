@@ -39,6 +39,19 @@ def is_reference(text: str) -> bool:
 def read_reference(text: str, *, name: str = "") -> OwnKernel:
     """What a kernel declares that the user names; it is found by its name and may run from now on.
 
+    To be called with what the user says, never with what a file says.
+
+    Raises:
+        InputError: As `introduced`.
+    """
+    own = introduced(text, name=name)
+    allow(own)
+    return own
+
+
+def introduced(text: str, *, name: str = "") -> OwnKernel:
+    """What a kernel declares; it is found by its name from now on, but may not run for that.
+
     Args:
         text: `my.cu`, `my.py`, `my.py:function`, the name of a file in `kernels_folder`, or that of an entry
             point of the group `flashscope.kernels`.
@@ -54,7 +67,6 @@ def read_reference(text: str, *, name: str = "") -> OwnKernel:
         admit((own,))
     except ValueError as error:
         raise InputError(f"{own.path}: {error}.") from error
-    allow(own)
     return own
 
 
@@ -62,7 +74,7 @@ def declared(text: str, *, name: str = "") -> OwnKernel:
     """The same; nothing else follows from it.
 
     Raises:
-        InputError: As `read_reference`.
+        InputError: As `introduced`.
     """
     if is_reference(text):
         file, _, function = text.rpartition(":") if not text.endswith(SUFFIXES) else (text, "", "")
