@@ -72,7 +72,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Read(NamedTuple):
-    """What was read: the fields of an OwnKernel, and whether its function is the one that the file stands for."""
+    """What was read: the fields of an OwnKernel, and whether the file stands for its function."""
 
     fields: dict[str, Any]
     usual: bool
