@@ -14,6 +14,11 @@ def backend_of(array: object) -> Backend | None:
     return _BACKENDS.get(kind.__module__.partition(".")[0]) if kind.__name__ == "ndarray" else None
 
 
+def is_tensor(value: object) -> bool:
+    """Whether it is a tensor of PyTorch, or of a class made from that."""
+    return any(kind.__module__ == "torch" and kind.__name__ == "Tensor" for kind in type(value).__mro__)
+
+
 def on_host(array: Any) -> Any:
     """The numbers as a NumPy array of float64."""
     wide = _castable(array)

@@ -319,7 +319,7 @@ def _must(said: bool) -> None:
 
 def _array(array: Any) -> npt.NDArray[np.float64]:
     _must(type(array) is np.ndarray and array.dtype == np.dtype("=f4") and array.ndim == 4)
-    _must(array.flags.c_contiguous and array.size > 0)
+    _must(array.size > 0)
     found: npt.NDArray[np.float64] = array.astype(np.float64)
     return found
 

@@ -1,0 +1,95 @@
+"""What a call asks for, understood: the kernel, the problem and how the arrays lie."""
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from flashscope.kernels.catalogue.registry import AUTO, KERNELS, find_kernel
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.arguments import check_inputs, problem_of
+from flashscope.kernels.launching.axes import AxisOrder, order_named
+from flashscope.kernels.launching.options import told, yes_or_no
+from flashscope.kernels.surface.callers import Caller
+from flashscope.kernels.surface.options import KernelLike
+from flashscope.kernels.surface.sequences import Offsets, Part, Sequences, check_lengths_of
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
+
+
+class Call(NamedTuple):
+    """What is to be computed, and how the arrays lie.
+
+    Attributes:
+        named: The kernel; None: the one that is chosen for the problem.
+        problem: All of it as one problem; its lengths are those of the sequences.
+        order: The layout of the arrays.
+        sequences: Where the sequences begin, in a layout that has no axis of them.
+        device: Where it is computed.
+        copy: Whether what a kernel cannot read where it lies is copied.
+    """
+
+    named: KernelSpec | None
+    problem: Problem
+    order: AxisOrder
+    sequences: Sequences | None
+    device: Device
+    copy: bool
+
+    @property
+    def parts(self) -> list[Part]:
+        """Those that are computed one by one, in a layout that has no axis of sequences."""
+        return self.sequences.parts(self.problem) if self.sequences else []
+
+
+class Manner(NamedTuple):
+    """How a call wants its work done, as it was given.
+
+    Attributes:
+        kernel: See `AttentionOptions`, and so are the next two.
+        layout: See there.
+        copy: See there.
+    """
+
+    kernel: Any
+    layout: Any
+    copy: Any
+
+
+def understand(manner: Manner, caller: Caller, inputs: Inputs, offsets: Offsets, **options: Any) -> Call:
+    """The call that these make; on the device that holds the arrays, which is the current one.
+
+    Args:
+        manner: How it is computed.
+        caller: Whose arrays they are.
+        inputs: Q, K and V, and a page table, as NumPy or CuPy has them.
+        offsets: Where sequences begin that lie one behind the other.
+        options: Masks, scale and lengths by name, as they were given.
+
+    Raises:
+        InputError: They are not what is accepted; the text says what is.
+    """
+    named, copy, order = find(manner.kernel), yes_or_no("copy", manner.copy), order_named(manner.layout)
+    check_inputs(inputs, order)
+    sequences = offsets.read(order, caller, inputs.q, inputs.k)
+    lengths = {name: options.get(name) for name in ("query_lengths", "key_lengths")}
+    check_lengths_of(order, **lengths, block_mask=options["block_mask"])
+    for name, given in lengths.items():
+        options[name] = caller.borrow(name, given) if sequences is None else getattr(sequences, name)
+    device = import_module(f"flashscope.kernels.{caller.backend}.device").describe()
+    return Call(named, problem_of(inputs, order, **options), order, sequences, device, copy)
+
+
+def find(kernel: KernelLike) -> KernelSpec | None:
+    """The kernel that is meant; None for the one that is chosen by itself.
+
+    Raises:
+        InputError: There is no such kernel.
+    """
+    if isinstance(kernel, KernelSpec):
+        return kernel
+    names = [spec.name for spec in KERNELS]
+    if isinstance(kernel, str) and kernel in {AUTO, *names}:
+        return None if kernel == AUTO else find_kernel(kernel)
+    there = ", ".join((AUTO, *names))
+    raise InputError(f"kernel must be one of {there}, not {told(kernel)}.")
