@@ -11,7 +11,7 @@ Importing this is cheap: NumPy, CuPy and the kernels themselves are imported whe
 from flashscope.kernels.catalogue.registry import KERNELS, choose_backward, choose_kernel
 from flashscope.kernels.surface.backward import attention_backward
 from flashscope.kernels.surface.forward import attention
-from flashscope.kernels.surface.options import AttentionOptions, BackwardOptions, SharedOptions
+from flashscope.kernels.surface.options import AttentionOptions, BackwardOptions, KernelLike, SharedOptions
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.problem import Problem
 
@@ -20,6 +20,7 @@ __all__ = [
     "AttentionOptions",
     "BackwardOptions",
     "BlockMask",
+    "KernelLike",
     "Problem",
     "SharedOptions",
     "attention",

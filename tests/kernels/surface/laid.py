@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+from flashscope.kernels.launching.axes import LayoutName
 from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.masked import WINDOWS
 
 
@@ -17,7 +19,7 @@ class Laid(NamedTuple):
         strides: How the arrays lie: `row-major`, `packed` (a slice of one array of three), `reversed`.
     """
 
-    layout: str
+    layout: LayoutName
     strides: str
 
     def of(self, array: Any) -> Any:
@@ -65,6 +67,12 @@ def joined_problems(draw: st.DrawFn, longest: int = 50) -> Problem:
 def joined(padded: Any, lengths: tuple[int, ...]) -> Any:
     """(tokens, heads, width) of (batch, heads, seqlen, width): the sequences without their padding."""
     return np.concatenate([one[:, :count].swapaxes(0, 1) for one, count in zip(padded, lengths, strict=True)])
+
+
+def joined_inputs(problem: Problem, inputs: Inputs) -> tuple[Any, Any, Any]:
+    """Q, K and V of a problem's sequences without their padding."""
+    rows, keys = problem.row_counts, problem.key_counts
+    return joined(inputs.q, rows), joined(inputs.k, keys), joined(inputs.v, keys)
 
 
 def starts_of(lengths: tuple[int, ...]) -> Any:

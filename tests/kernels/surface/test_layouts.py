@@ -18,7 +18,7 @@ from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cases import draw
 from tests.kernels.masked import masked_problems
 from tests.kernels.running_backward import grad_output_of
-from tests.kernels.surface.laid import LAYOUTS, Laid, joined, joined_problems, masks, offsets
+from tests.kernels.surface.laid import LAYOUTS, Laid, joined, joined_inputs, joined_problems, masks, offsets
 
 IN_PLACE = (STANDARD, FLASH1, FLASH2)
 BY_COPY = replace(FLASH2, strided=frozenset())  # as the CUDA kernels are: it reads row-major arrays alone
@@ -31,6 +31,11 @@ def same(found: Any, expected: Any) -> None:
         np.testing.assert_array_equal(one, other)
 
 
+def alone_in(array: Any, span: slice) -> Any:
+    """Some tokens as the only sequence of a batch."""
+    return array[span].swapaxes(0, 1)[None].copy()
+
+
 @each_kernel
 @settings(max_examples=25)
 @given(problem=masked_problems(), laid=LAYOUTS)
@@ -38,7 +43,8 @@ def test_every_layout_gives_the_bits_of_the_plain_one(spec: KernelSpec, problem:
     inputs = draw(problem)
     asked: dict[str, Any] = {"kernel": spec, **masks(problem), "return_lse": True}
     expected = attention(*inputs.qkv, **asked)
-    output, lse = attention(*map(laid.of, inputs.qkv), layout=laid.layout, **asked)
+    q, k, v = map(laid.of, inputs.qkv)
+    output, lse = attention(q, k, v, layout=laid.layout, **asked)
     assert output.flags.c_contiguous
     same((laid.back(output), lse), expected)
 
@@ -77,11 +83,11 @@ def test_sequences_one_behind_the_other_give_the_bits_of_each_by_itself(
     spec: KernelSpec, problem: Problem
 ) -> None:
     inputs = draw(problem)
-    lengths = {"query_lengths": problem.row_counts, "key_lengths": problem.key_counts}
+    lengths: dict[str, Any] = {"query_lengths": problem.row_counts, "key_lengths": problem.key_counts}
     asked: dict[str, Any] = {"kernel": spec, **masks(problem), "return_lse": True}
-    output, lse = attention(*inputs.qkv, **asked, **lengths)
-    joint = tuple(map(joined, inputs.qkv, (problem.row_counts, problem.key_counts, problem.key_counts)))
-    found, found_lse = attention(*joint, **asked, **offsets(problem))
+    output, lse = attention(*inputs.qkv, **(asked | lengths))
+    joint = joined_inputs(problem, inputs)
+    found, found_lse = attention(*joint, **(asked | offsets(problem)))
     assert found.flags.c_contiguous
     assert found_lse.shape == (problem.heads, len(joint[0]))
     rows = problem.row_counts
@@ -96,10 +102,11 @@ def test_gradients_of_sequences_one_behind_the_other_are_those_of_each_by_itself
 ) -> None:
     inputs, grad_output = draw(problem), grad_output_of(problem)
     rows, keys = problem.row_counts, problem.key_counts
-    q, k, v, do = map(joined, (*inputs.qkv, grad_output), (rows, keys, keys, rows))
+    q, k, v = joined_inputs(problem, inputs)
+    do = joined(grad_output, rows)
     asked: dict[str, Any] = {"kernel": spec, **masks(problem)}
     output, lse = attention(q, k, v, **asked, **offsets(problem), return_lse=True)
-    dq, dk, dv = attention_backward(q, k, v, output, lse, do, **asked, **offsets(problem))
+    dq, dk, dv = attention_backward(q, k, v, output, lse, do, **(asked | offsets(problem)))
     ends_q, ends_k = np.cumsum(rows), np.cumsum(keys)
     for count, of_keys, end_q, end_k in zip(rows, keys, ends_q, ends_k, strict=True):
         of_q, of_k = slice(end_q - count, end_q), slice(end_k - of_keys, end_k)
@@ -108,11 +115,10 @@ def test_gradients_of_sequences_one_behind_the_other_are_those_of_each_by_itself
             assert not dk[of_k].any()
             assert not dv[of_k].any()
             continue
-        one = [
-            array[span].swapaxes(0, 1)[None].copy()
-            for array, span in ((q, of_q), (k, of_k), (v, of_k), (output, of_q), (do, of_q))
-        ]
-        alone = attention_backward(*one[:4], lse[:, of_q][None].copy(), one[4], **asked)
+        one = [alone_in(array, of_q) for array in (q, output, do)]
+        own_k, own_v = (alone_in(array, of_k) for array in (k, v))
+        own_lse = lse[:, of_q][None]
+        alone = attention_backward(one[0], own_k, own_v, one[1], own_lse, one[2], **asked)
         same((dq[of_q], dk[of_k], dv[of_k]), (gradient[0].swapaxes(0, 1) for gradient in alone))
 
 
@@ -121,8 +127,7 @@ def test_gradients_of_sequences_one_behind_the_other_are_those_of_each_by_itself
 def test_a_kernel_that_reads_copies_takes_all_sequences_padded_and_gives_the_same_bits(
     problem: Problem,
 ) -> None:
-    rows, keys = problem.row_counts, problem.key_counts
-    joint = tuple(map(joined, draw(problem).qkv, (rows, keys, keys)))
+    joint = joined_inputs(problem, draw(problem))
     asked: dict[str, Any] = {**masks(problem), **offsets(problem), "return_lse": True}
     expected = attention(*joint, kernel=FLASH2, **asked)
     found = attention(*joint, kernel=BY_COPY, copy=True, **asked)
@@ -192,7 +197,7 @@ ROW_MAJOR = r"must be contiguous \(row-major\) as \(batch, heads, seqlen, head_d
 
 @pytest.mark.parametrize("name", ["q", "k", "v"])
 def test_a_view_that_the_kernel_cannot_read_is_refused_with_its_name_and_the_remedy(name: str) -> None:
-    arrays = dict.fromkeys("qkv", np.ones((1, 2, 8, 16), np.float32))
+    arrays: dict[str, Any] = dict.fromkeys("qkv", np.ones((1, 2, 8, 16), np.float32))
     arrays[name] = np.ones((1, 2, 16, 16), np.float32)[:, :, ::2]
     with pytest.raises(InputError, match=rf"^{name} {ROW_MAJOR}, .* copy=True copies it\.$"):
         attention(**arrays, kernel=BY_COPY)

@@ -10,10 +10,9 @@ from flashscope.kernels import attention, attention_backward
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cases import draw
-from tests.kernels.surface.laid import joined, offsets
+from tests.kernels.surface.laid import joined_inputs, offsets
 from tests.kernels.surface.test_forward import imported_after
 
-torch: Any = None
 if find_spec("torch"):
     import torch
 
@@ -21,8 +20,9 @@ pytestmark = pytest.mark.torch
 PROBLEM = Problem(seqlen_q=40, seqlen_k=50, batch=2, heads=4, kv_heads=2, head_dim=16, causal=True)
 
 
-def tensors() -> list[Any]:
-    return [torch.from_numpy(array) for array in draw(PROBLEM).qkv]
+def tensors() -> tuple[Any, Any, Any]:
+    q, k, v = map(torch.from_numpy, draw(PROBLEM).qkv)
+    return q, k, v
 
 
 def test_tensors_give_tensors_with_the_bits_of_arrays() -> None:
@@ -78,7 +78,7 @@ def test_sequences_one_behind_the_other_are_tensors_too() -> None:
     problem = Problem(
         seqlen_q=40, seqlen_k=30, batch=2, heads=2, head_dim=16, query_lengths=rows, key_lengths=keys
     )
-    arrays = [joined(x, counts) for x, counts in zip(draw(problem).qkv, (rows, keys, keys), strict=True)]
+    arrays = joined_inputs(problem, draw(problem))
     asked = offsets(problem)
     of_tensors = {
         name: torch.from_numpy(value) if isinstance(value, np.ndarray) else value
@@ -182,7 +182,7 @@ def test_other_layouts_on_a_gpu_are_refused_or_copied_with_the_same_bits(dtype: 
     q, k, v = (one.to("cuda", getattr(torch, dtype)) for one in tensors())
     expected, lse = attention(q, k, v, causal=True, return_lse=True)
     gradients = attention_backward(q, k, v, expected, lse, expected, causal=True, deterministic=True)
-    laid = [one.transpose(1, 2).contiguous() for one in (q, k, v)]
+    laid = q.transpose(1, 2).contiguous(), k.transpose(1, 2).contiguous(), v.transpose(1, 2).contiguous()
     with pytest.raises(InputError, match=r"q must be contiguous .* copy=True copies it"):
         attention(*laid, layout="bnhd", causal=True)
     found, found_lse = attention(*laid, layout="bnhd", causal=True, copy=True, return_lse=True)
@@ -210,15 +210,15 @@ def test_sequences_on_a_gpu_are_copied_into_one_launch(where: str) -> None:
         query_lengths=lengths,
         key_lengths=lengths,
     )
-    arrays = [joined(x, lengths) for x in draw(problem).qkv]
+    arrays = joined_inputs(problem, draw(problem))
     asked = offsets(problem)
     starts = {name: torch.from_numpy(asked.pop(name)).to(where) for name in ("cu_seqlens_q", "cu_seqlens_k")}
-    on_gpu = [torch.from_numpy(x).to("cuda", torch.bfloat16) for x in arrays]
-    output, lse = attention(*on_gpu, **asked, **starts, copy=True, return_lse=True)
+    q, k, v = (torch.from_numpy(x).to("cuda", torch.bfloat16) for x in arrays)
+    output, lse = attention(q, k, v, **asked, **starts, copy=True, return_lse=True)
     expected, expected_lse = attention(*arrays, **offsets(problem), return_lse=True)
-    assert output.shape == on_gpu[0].shape
+    assert output.shape == q.shape
     np.testing.assert_allclose(output.float().cpu().numpy(), expected, rtol=3e-2, atol=3e-2)
     np.testing.assert_allclose(lse.cpu().numpy(), expected_lse, rtol=3e-2, atol=3e-2)
-    gradients = attention_backward(*on_gpu, output, lse, output, **asked, **starts, copy=True)
-    assert [one.shape for one in gradients] == [one.shape for one in on_gpu]
+    gradients = attention_backward(q, k, v, output, lse, output, **asked, **starts, copy=True)
+    assert [one.shape for one in gradients] == [one.shape for one in (q, k, v)]
     assert all(bool(one.isfinite().all()) for one in gradients)
