@@ -38,6 +38,16 @@ def reading(read: Callable[[str], Any]) -> Callback:
     return value_of
 
 
+def reading_each(read: Callable[[str], Any]) -> Callback:
+    """The same for an option that may be given several times: a tuple of values."""
+
+    def values_of(context: click.Context, parameter: click.Parameter, texts: Any) -> Any:
+        one = reading(read)
+        return tuple(one(context, parameter, text) for text in texts)
+
+    return values_of
+
+
 def option_of(declared: Declared) -> click.Option:
     """The option of a choice; what it is left at when it is not given, only its help tells."""
     choice = declared.choice

@@ -7,7 +7,7 @@ number after Ctrl-C (130) or SIGTERM (143), with the points measured until then 
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -23,9 +23,11 @@ from flashscope.app.commands.printed.progress import progress_display
 from flashscope.app.commands.printed.table import print_session
 from flashscope.app.words.provenance import of_session
 from flashscope.installation import PROGRAM
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import AUTO, KernelChoice, choose, find_kernel, runnable
+from flashscope.kernels.own.references import with_source
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
@@ -53,8 +55,19 @@ PEERS_OF_TILED = ("torch-flash",)  # FlashAttention-2: what a tiled kernel is me
 FINE = {"done", "will-not-fit"}
 
 
-def run(choices: Mapping[str, Any], *, preset: str | None, out: Path | None, as_json: bool) -> int:
-    """Run the sweep of these choices or of the preset, record it, print it."""
+OWN_RIGHTS = "{} runs with your rights, in the worker process alone: name no file that you do not trust."
+
+
+def run(
+    choices: Mapping[str, Any],
+    *,
+    preset: str | None,
+    out: Path | None,
+    as_json: bool,
+    own: Sequence[OwnKernel] = (),
+    keep_source: bool = False,
+) -> int:
+    """Run the sweep of these choices or of the preset, beside kernels of one's own; record it, print it."""
     mark = RunMark.read(os.environ.pop(MARK, ""))
     with local_driver() as (driver, events):
         machine = find_machine(driver, events)
@@ -66,6 +79,7 @@ def run(choices: Mapping[str, Any], *, preset: str | None, out: Path | None, as_
             complain("sweep", f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
             return FAILED
         plan = with_kernels_chosen(make_plan(choices, device, preset), device)
+        plan = with_own_kernels(plan, own, keep_source=keep_source)
         check_runnable(plan, device)
         path = out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
         check_place(path)
@@ -99,6 +113,23 @@ def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = N
     if "kernels" in choices:
         return plan
     return replace(plan, kernels=runnable(plan.kernels, plan.problems, device) or plan.kernels)
+
+
+def with_own_kernels(plan: Plan, own: Sequence[OwnKernel], *, keep_source: bool) -> Plan:
+    """The plan with these kernels too, after it is said with whose rights their Python runs.
+
+    Raises:
+        InputError: A file has changed since it was read, or one name means two files.
+    """
+    added = tuple(one.name for one in own if one.name not in plan.kernels)
+    known = {one.name: one for one in (*plan.own, *own)}
+    if any(known[one.name] != one for one in (*plan.own, *own)):
+        raise InputError("Two files declare kernels of one name; give one another: name = ...")
+    every = tuple(map(with_source, known.values())) if keep_source else tuple(known.values())
+    files = dict.fromkeys(one.path for one in every if one.function)
+    if files:
+        complain("sweep", OWN_RIGHTS.format(" and ".join(files)))
+    return replace(plan, kernels=(*plan.kernels, *added), own=every)
 
 
 def told_without(plan: Plan, whole: Plan) -> Plan:

@@ -1,7 +1,7 @@
 """Which arguments of a command go together."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from flashscope.app.commands.arguments import STDOUT
 from flashscope.app.report.kinds import KINDS
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.profiles.plan.choice import choices_of
 from flashscope.profiles.plan.presets import CHOICES, PRESETS
 from flashscope.profiles.plan.request import Request
@@ -36,7 +37,7 @@ def refuse_beside_resume(context: click.Context) -> None:
     beside = [
         (option.secondary_opts if said[option.name] is False else option.opts)[0]
         for option in context.command.params
-        if option.name in said.keys() - {"resume", "as_json"}
+        if option.name in said.keys() - {"resume", "as_json", "own"}
     ]
     if beside:
         told = " and ".join(beside)
@@ -65,10 +66,18 @@ def asked_for(context: click.Context) -> dict[str, Any]:
     return said
 
 
-def words_of(choices: Mapping[str, Any], preset: str | None) -> list[str]:
+def words_of(
+    choices: Mapping[str, Any],
+    preset: str | None,
+    own: Sequence[OwnKernel] = (),
+    *,
+    keep_source: bool = False,
+) -> list[str]:
     """The words that say these choices of a sweep again, without its command."""
     chosen = [word for name, value in choices.items() for word in CHOSEN[name].command_words(value)]
-    return [*(("--preset", preset) if preset else ()), *chosen]
+    files = [word for one in own for word in ("--kernel", one.reference)]
+    kept = ["--keep-source"] if keep_source else []
+    return [*(("--preset", preset) if preset else ()), *chosen, *files, *kept]
 
 
 def refuse_taken(context: click.Context, out: Path | None, *, force: bool) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from flashscope.app.look.contrast import mixed
 from flashscope.app.look.theme import THEMES, Theme
 from flashscope.kernels.catalogue.marks import Glyph, Hue, MarkSpec, Stroke
-from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.catalogue.registry import KERNELS, own_kernel
 
 LEGIBLE = 4.5  # contrast of text (WCAG 2.1, 1.4.3)
 Dash = tuple[float, ...]
@@ -47,6 +47,7 @@ _HUES: dict[Hue, tuple[str, str]] = {
     "cyan": ("#4CC3D9", "#1595E8"),
     "green": ("#0A9463", "#00795A"),
     "purple": ("#AC42A4", "#A8107F"),
+    "rose": ("#F7A1C4", "#7A2E3B"),
 }
 
 
@@ -87,5 +88,8 @@ M_COLOUR = "#CC79A7"  # the running maximum, on every page
 
 
 def kernel_mark(name: str) -> KernelMark:
-    """The mark of a kernel; those without one of their own share one."""
-    return KERNEL_MARKS.get(name, OTHER_MARK)
+    """The mark of a kernel, one of the user's own too; those without one of their own share one."""
+    if name in KERNEL_MARKS:
+        return KERNEL_MARKS[name]
+    own = own_kernel(name)
+    return _mark(own.mark) if own is not None and own.mark is not None else OTHER_MARK

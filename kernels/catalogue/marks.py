@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-Hue = Literal["vermilion", "grey", "amber", "blue", "cyan", "green", "purple"]
+Hue = Literal["vermilion", "grey", "amber", "blue", "cyan", "green", "purple", "rose"]
 Glyph = Literal[
     "circle",
     "ring",
@@ -42,3 +42,14 @@ class MarkSpec(NamedTuple):
     hue: Hue
     glyph: Glyph
     stroke: Stroke = "solid"
+
+
+OWN_MARKS: tuple[MarkSpec, ...] = (
+    MarkSpec("rose", "star"),
+    MarkSpec("rose", "square", "short"),
+    MarkSpec("rose", "triangle-up", "long"),
+    MarkSpec("rose", "diamond", "dash-dot"),
+    MarkSpec("rose", "circle", "medium"),
+    MarkSpec("rose", "pentagon", "dotted"),
+)
+"""Of kernels of the user's own, by their place in a plan: a hue that no kernel of the project's has."""

@@ -3,7 +3,7 @@
 Forms, tables, tests and documents iterate over these tuples.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -15,6 +15,24 @@ from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Backend, Problem
 
 KERNELS: tuple[KernelSpec, ...] = (*LADDER, *LIBRARY)
+_OWN: dict[str, KernelSpec] = {}  # of the user, as plans of this process name them
+
+
+def register_own(specs: Iterable[KernelSpec]) -> None:
+    """Have `find_kernel` find kernels of the user's own, too; the newest of a name is what it means.
+
+    Raises:
+        ValueError: A kernel of ours has that name.
+    """
+    for spec in specs:
+        if spec.name == AUTO or any(spec.name == ours.name for ours in KERNELS):
+            raise ValueError(f"{spec.name} is the name of a kernel that is here already; choose another")
+        _OWN[spec.name] = spec
+
+
+def own_kernel(name: str) -> KernelSpec | None:
+    """The spec of a kernel of the user's own that this process knows, None where it knows none."""
+    return _OWN.get(name)
 
 
 LESSON: tuple[str, ...] = ("standard", "flash1", "flash2", "flash3")
@@ -39,7 +57,7 @@ def base_of(name: str) -> str | None:
 
 
 def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelSpec:
-    """The spec of that name.
+    """The spec of that name, among these kernels and those of the user's own that this process knows.
 
     Raises:
         KeyError: No kernel has it; the text lists those that exist.
@@ -47,6 +65,8 @@ def find_kernel(name: str, kernels: tuple[KernelSpec, ...] = KERNELS) -> KernelS
     for spec in kernels:
         if spec.name == name:
             return spec
+    if name in _OWN:
+        return _OWN[name]
     names = [spec.name for spec in kernels]
     meant = "".join(f" (did you mean {near}?)" for near in get_close_matches(str(name), names, n=1))
     raise KeyError(f"no kernel is called {name!r}{meant}; there are {', '.join(names)}")

@@ -1,6 +1,6 @@
 """What one kernel is: its name, idea, needs and limits, without importing the code that runs it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
@@ -11,6 +11,7 @@ from flashscope.kernels.catalogue.buffers import Buffer
 from flashscope.kernels.catalogue.environments import environment_of
 from flashscope.kernels.catalogue.fp8 import Rounding
 from flashscope.kernels.catalogue.marks import MarkSpec
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.shared_traffic import SharedTraffic
 from flashscope.kernels.catalogue.traffic import LoopTraffic
 from flashscope.kernels.workload.device import Device
@@ -24,7 +25,7 @@ from flashscope.kernels.workload.problem import (
     Problem,
 )
 
-Family = Literal["standard", "tiled", "library"]
+Family = Literal["standard", "tiled", "library", "own"]
 HEAD_DIMS = range(16, 257, 8)  # of our kernels
 
 FEATURES: Mapping[Feature, str] = {
@@ -58,6 +59,13 @@ def installed(module: str) -> bool:
     return found is not None
 
 
+def _listed(dims: Sequence[int]) -> str:
+    """Head dims in words."""
+    if isinstance(dims, range):
+        return f"{dims[0]} to {dims[-1]} in steps of {dims.step}"
+    return ", ".join(map(str, dims))
+
+
 @dataclass(frozen=True)
 class Backward:
     """The backward pass of a kernel.
@@ -84,7 +92,7 @@ class Backward:
     workspace: Callable[[Problem, Backend], tuple[Buffer, ...]]
     kept: Callable[[Problem, Backend], tuple[Buffer, ...]]
     implementation: Mapping[Backend, str]
-    head_dims: Mapping[Backend, range] = field(default_factory=dict)
+    head_dims: Mapping[Backend, Sequence[int]] = field(default_factory=dict)
     features: Mapping[Backend, frozenset[Feature]] = field(default_factory=dict)
     min_compute_capability: tuple[int, int] = (8, 0)
     needs_lse: bool = True
@@ -114,7 +122,8 @@ class KernelSpec:
 
     Attributes:
         name: The name used in plans, files, tables and on the command line.
-        family: `standard` (S and P in memory), `tiled` (they never lie in memory whole) or `library`.
+        family: `standard` (S and P in memory), `tiled` (they never lie in memory whole), `library`, or `own`:
+            a file of the user's.
         idea: One line a reader learns from.
         dtypes: The element types it takes, by backend; a backend that is missing is not implemented.
         workspace: Buffers it allocates besides inputs and outputs, for a problem on a backend.
@@ -140,6 +149,7 @@ class KernelSpec:
             them as they are.
         backward: Its backward pass; None: it has none.
         limit: Why a problem that it takes otherwise is too large for a device, None where it is not.
+        own: What a kernel of the user's own declares; None: it is one of the project's.
     """
 
     name: str
@@ -148,7 +158,9 @@ class KernelSpec:
     dtypes: Mapping[Backend, tuple[Dtype, ...]]
     workspace: Callable[[Problem, Backend], tuple[Buffer, ...]]
     implementation: Mapping[Backend, str]
-    head_dims: Mapping[Backend, range] = field(default_factory=lambda: {"cuda": HEAD_DIMS, "cpu": HEAD_DIMS})
+    head_dims: Mapping[Backend, Sequence[int]] = field(
+        default_factory=lambda: {"cuda": HEAD_DIMS, "cpu": HEAD_DIMS}
+    )
     features: Mapping[Backend, frozenset[Feature]] = field(
         default_factory=lambda: {"cuda": CAUSAL_ONLY, "cpu": CAUSAL_ONLY}
     )
@@ -168,6 +180,7 @@ class KernelSpec:
     rounding: Callable[[Problem], Rounding] | None = None
     backward: Backward | None = None
     limit: Callable[[Problem, Device], str | None] | None = None
+    own: OwnKernel | None = None
 
     def idea_of(self, passes: Passes) -> str:
         """The idea of what is run: a backward pass alone has its own."""
@@ -194,10 +207,7 @@ class KernelSpec:
             return f"{self.name} takes {', '.join(dtypes)} on {device.backend}, not {problem.dtype}"
         dims = self.head_dims[device.backend]
         if problem.head_dim not in dims:
-            return (
-                f"{self.name} takes head dims {dims[0]} to {dims[-1]} in steps of {dims.step} on "
-                f"{device.backend}, not {problem.head_dim}"
-            )
+            return f"{self.name} takes head dims {_listed(dims)} on {device.backend}, not {problem.head_dim}"
         missing = problem.features - self.features[device.backend]
         if missing:
             asked = " and ".join(text for feature, text in FEATURES.items() if feature in missing)

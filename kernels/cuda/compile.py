@@ -36,9 +36,14 @@ def includes_hash() -> str:
 
 
 def options(program: Program) -> tuple[str, ...]:
-    """Options for the compiler, without the architecture, which CuPy adds from the device itself."""
+    """Options for the compiler, without the architecture, which CuPy adds from the device itself.
+
+    A source that is not of this folder finds the files beside it, too, and INFINITY, which NVRTC lacks.
+    """
+    folder = (FOLDER / program.source).parent
+    beside = () if folder == FOLDER else (f"-I{folder}", "-DINFINITY=__int_as_float(0x7f800000)")
     defines = tuple(f"-D{name}={value}" for name, value in program.defines.items())
-    return ("-std=c++17", f"-I{INCLUDES}", *defines, f"-DINCLUDES_HASH=0x{includes_hash()}")
+    return ("-std=c++17", f"-I{INCLUDES}", *beside, *defines, f"-DINCLUDES_HASH=0x{includes_hash()}")
 
 
 def compile_module(program: Program) -> Any:

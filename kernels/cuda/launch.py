@@ -180,15 +180,20 @@ def load_kernels(program: Program) -> tuple[Any, ...]:
 
 
 def _load_kernel(launch: KernelLaunch, module: Any) -> Any:
-    """The function of a launch, allowed as much shared memory as it takes.
+    """The function of a launch."""
+    return load_function(module, launch.entry, launch.shared_bytes)
+
+
+def load_function(module: Any, entry: str, shared_bytes: int) -> Any:
+    """A function of a module, allowed as much dynamic shared memory as it takes.
 
     CuPy loads a program once, so all problems that compile alike share the function and what it is allowed:
     that is raised and never lowered, or a launch that is bound already would be refused.
     """
-    kernel = module.get_function(launch.entry)
+    kernel = module.get_function(entry)
     with _allowing:
-        if launch.shared_bytes > max(DEFAULT_SHARED_BYTES, kernel.max_dynamic_shared_size_bytes):
-            kernel.max_dynamic_shared_size_bytes = launch.shared_bytes
+        if shared_bytes > max(DEFAULT_SHARED_BYTES, kernel.max_dynamic_shared_size_bytes):
+            kernel.max_dynamic_shared_size_bytes = shared_bytes
     return kernel
 
 

@@ -74,6 +74,14 @@ class LibraryLaunch(Protocol):
         """Drop the outputs and give back what the library's allocator keeps cached."""
 
 
+@runtime_checkable
+class RenewedBackward(BackwardLaunch, Protocol):
+    """A backward pass whose forward pass writes O and LSE to other arrays in every run."""
+
+    def renew(self, output: Any, lse: Any) -> None:
+        """Go on from these O and LSE, the newest."""
+
+
 def make_inputs(problem: Problem, backend: Backend) -> Inputs:
     """Draw standard-normal Q, K, V from the problem's seed, in its dtype, in the backend's memory."""
     return import_module(f"flashscope.kernels.{backend}.inputs").make_inputs(problem)  # type: ignore[no-any-return]

@@ -16,6 +16,7 @@ from flashscope.kernels.launching.launch import (
     BackwardLaunch,
     Launch,
     LibraryLaunch,
+    RenewedBackward,
     make_grad_output,
     make_inputs,
     prepare,
@@ -87,11 +88,16 @@ class PassLaunch:
 
     def __post_init__(self) -> None:
         self._launches = [launch for launch in (self.forward, self.backward) if launch is not None]
+        self._renewed = self.backward if isinstance(self.backward, RenewedBackward) else None
 
     def run(self) -> None:
         """Compute all of it once; on CUDA this enqueues on the current stream and returns."""
-        for launch in self._launches:
-            launch.run()
+        if self.forward is not None:
+            self.forward.run()
+            if self._renewed is not None:
+                self._renewed.renew(self.forward.output, self.forward.lse)
+        if self.backward is not None:
+            self.backward.run()
 
     @property
     def workspace_bytes(self) -> int:

@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.engine.batches import Batch, PointMemory, apart, broken_off, fitting_batches
 from flashscope.profiles.engine.tasks import Task
@@ -36,6 +37,7 @@ class GroupRun:
         protocol: How.
         ahead: The folder of a library's own in which its worker finds modules first; empty: none.
         compile_s: What kernels may take, by name, on top of the deadline when they are tried.
+        own: What kernels of the user's own declare.
     """
 
     def __init__(
@@ -45,8 +47,10 @@ class GroupRun:
         protocol: Protocol,
         ahead: str = "",
         compile_s: Mapping[str, float] | None = None,
+        *,
+        own: Sequence[OwnKernel] = (),
     ) -> None:
-        self._device, self._protocol = device, protocol
+        self._device, self._protocol, self._own = device, protocol, tuple(own)
         self._ahead, self._compile_s = ahead, compile_s or {}
         self._untried = deque(points)
         self._points = {point.index: point for point in points}
@@ -101,7 +105,7 @@ class GroupRun:
             return self._end([point], status, reason, detail)
 
         return Task(
-            command=TryPoint(point=point, device=self._device, protocol=self._protocol),
+            command=TryPoint(point=point, device=self._device, protocol=self._protocol, own=self._own),
             closed_by=(PointChecked, PointFailed),
             deadline_s=self._protocol.deadline_s + self._compile_s.get(point.kernel, 0.0),
             what=f"ran {point.kernel} at {place_words(point.problem)}",
@@ -127,7 +131,7 @@ class GroupRun:
             return [LogLine(source="engine", text=text, level="warning")]
 
         return Task(
-            command=SamplePoints(points=points, device=self._device, protocol=self._protocol),
+            command=SamplePoints(points=points, device=self._device, protocol=self._protocol, own=self._own),
             closed_by=(SamplingEnded,),
             deadline_s=(self._protocol.deadline_s + self._protocol.sustain_s) * len(points),
             what=f"ran {names}{' in turns' if len(points) > 1 else ''} at {place_words(points[0].problem)}",

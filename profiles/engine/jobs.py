@@ -15,6 +15,8 @@ from msgspec.structs import replace
 from flashscope.kernels.catalogue.environments import environment_of
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.own.consent import obstacle_to_run
+from flashscope.kernels.own.spec import with_own
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.live import MOST_S, LiveRequest
 from flashscope.kernels.workload.stalls import StallRequest
@@ -146,6 +148,7 @@ class SweepJob:
     def __init__(self, plan: Plan, specs: tuple[KernelSpec, ...], remaining: Remaining | None = None) -> None:
         self.cancelled = False
         self._plan, self._remaining = plan, remaining
+        specs = with_own(specs, plan.own)
         self._predicted = tuple(
             find_kernel(p.kernel, specs).predicted_bytes(p.problem, plan.backend) for p in plan.points()
         )
@@ -157,9 +160,11 @@ class SweepJob:
         self._refused = ""
 
     def begin(self, machine: Machine, telemetry: TelemetryStarted | None) -> Event:
-        """PlanStarted or PlanResumed; a plan for a device that is not there holds no group."""
+        """PlanStarted or PlanResumed; there is no group where the device is missing or a file may not run."""
         device = machine.device(self._plan.backend)
-        if device is None:
+        if obstacle := next(filter(None, map(obstacle_to_run, self._plan.own)), ""):
+            self._refused = obstacle
+        elif device is None:
             self._refused = f"No usable GPU here: {machine.why_no_gpu()}. Choose the CPU backend."
         else:
             self._before.extend(first_tasks(device))
@@ -189,7 +194,7 @@ class SweepJob:
                 parts.setdefault(self._aheads.get(point.kernel, ""), []).append(point)
             for folder in sorted(parts, key=lambda one: (one != ahead, one)):
                 protocol = self._plan.protocol_of(group[0])
-                yield GroupRun(parts[folder], device, protocol, folder, self._compile_s)
+                yield GroupRun(parts[folder], device, protocol, folder, self._compile_s, own=self._plan.own)
                 ahead = folder
 
     def next_task(self) -> Task | None:

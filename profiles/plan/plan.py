@@ -8,6 +8,8 @@ from typing import Annotated
 
 import msgspec
 
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.own.spec import admit
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.plan.choice import Choice
 
@@ -137,13 +139,26 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Kernels x problems x protocol, on one backend."""
+    """Kernels x problems x protocol, on one backend.
+
+    Wherever a plan is, in the process that makes it or in one that reads it from a file, `find_kernel` finds
+    its kernels, those of the user's own too; none of their code is run by that.
+
+    Attributes:
+        backend: Where it runs.
+        kernels: Names of kernels, each once.
+        problems: What they compute.
+        protocol: How it is measured.
+        seed: Of random orders.
+        own: What those of the kernels declare that are of the user's own; their marks follow this order.
+    """
 
     backend: Backend
     kernels: tuple[str, ...]
     problems: tuple[Problem, ...]
     protocol: Protocol = Protocol()
     seed: int = 0
+    own: tuple[OwnKernel, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.kernels or not self.problems:
@@ -152,6 +167,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise ValueError(f"a kernel is listed twice: {', '.join(self.kernels)}")
         if self.seed < 0:
             raise ValueError(f"a plan's seed is at least 0, not {self.seed}")
+        names = [one.name for one in self.own]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two kernels of one's own have one name: {', '.join(names)}")
+        admit(self.own)
 
     def groups(self) -> tuple[tuple[Point, ...], ...]:
         """The points in running order, those that take turns together: a problem's kernels, or each alone."""

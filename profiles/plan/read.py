@@ -1,6 +1,10 @@
 """Values of choices from the texts that a command line spells them with."""
 
-from flashscope.kernels.catalogue.registry import AUTO, find_kernel
+from collections.abc import Sequence
+
+from flashscope.kernels.catalogue.registry import AUTO, KERNELS, find_kernel, own_kernel
+from flashscope.kernels.own.references import is_reference, own_names, read_reference
+from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.lengths import PAGE_SIZES
 from flashscope.kernels.workload.problem import UNBOUNDED
 from flashscope.profiles.plan.choice import LARGEST
@@ -9,8 +13,11 @@ from flashscope.profiles.plan.choice import LARGEST
 def read_kernels(text: str) -> tuple[str, ...]:
     """Names of kernels separated by commas, or `auto` alone.
 
+    A file of the user's own stands for its kernel, and so does the name of one in the user's folder or of a
+    package's entry point.
+
     Raises:
-        ValueError: It names none, an unknown one, or one twice.
+        ValueError: It names none, an unknown one, or one twice, or a file declares nothing that can be used.
     """
     names = tuple(part.strip() for part in text.split(",") if part.strip())
     if names == (AUTO,):
@@ -19,14 +26,29 @@ def read_kernels(text: str) -> tuple[str, ...]:
         raise ValueError("name at least one kernel")
     if AUTO in names:
         raise ValueError(f"{AUTO} stands for one kernel and alone, not as in {text!r}")
-    try:
-        for name in names:
-            find_kernel(name)
-    except KeyError as error:
-        raise ValueError(str(error.args[0])) from error
+    names = tuple(map(_known, names))
     if len(set(names)) < len(names):
         raise ValueError(f"a kernel is listed twice in {text!r}")
     return names
+
+
+def _known(name: str) -> str:
+    """The name of the kernel that a name or a file stands for."""
+    ours = any(spec.name == name for spec in KERNELS)
+    try:
+        if is_reference(name) or (not ours and name in own_names()):
+            return read_reference(name).name
+        return find_kernel(name).name
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    except KeyError as error:
+        raise ValueError(str(error.args[0])) from error
+
+
+def write_kernels(names: Sequence[str]) -> str:
+    """The text that `read_kernels` makes the same names of: of one's own kernels it names the files."""
+    specs = {name: own_kernel(name) for name in names}
+    return ",".join(spec.own.reference if spec and spec.own else name for name, spec in specs.items())
 
 
 def read_window(text: str) -> tuple[int, int]:

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from flashscope.kernels.catalogue.registry import AUTO, lesson_on
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.catalogue.registry import AUTO, lesson_on, own_kernel
 from flashscope.kernels.catalogue.spec import HEAD_DIMS
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.block_pattern import BLOCK, EXAMPLES, BlockPattern
@@ -14,7 +15,7 @@ from flashscope.kernels.workload.lengths import PAGE_SIZES, spread_lengths
 from flashscope.kernels.workload.problem import UNBOUNDED, Backend, Dtype, Passes, Problem
 from flashscope.profiles.plan.choice import Choice, choices_of
 from flashscope.profiles.plan.plan import Plan, Protocol
-from flashscope.profiles.plan.read import read_kernels, read_page_size, read_window
+from flashscope.profiles.plan.read import read_kernels, read_page_size, read_window, write_kernels
 from flashscope.profiles.plan.seqlens import MOST, format_seqlens, parse_seqlens
 
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
@@ -43,13 +44,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         tuple[str, ...],
         Choice(
             label="Kernels",
-            help="Kernels to measure; auto: the fastest; left out: the default's as far as they run here, "
-            "with a preset all",
+            help="Kernels to measure, files of one's own too; auto: the fastest; left out: the default's as "
+            "far as they run here, with a preset all",
             flag="--kernels",
             metavar="A,B",
             defaults={backend: lesson_on(backend) for backend in BACKENDS},
             read=read_kernels,
-            write=",".join,
+            write=write_kernels,
         ),
     ]
     seqlens: Annotated[
@@ -301,6 +302,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             problems=tuple(map(self.problem, self.seqlens)),
             protocol=self.protocol,
             seed=self.seed,
+            own=own_of(self.kernels),
         )
 
     def words(self) -> list[str]:
@@ -311,6 +313,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             if not needed or self.value(needed) is not None:
                 said += declared.command_words(self.value(declared.name))
         return said
+
+
+def own_of(kernels: Sequence[str]) -> tuple[OwnKernel, ...]:
+    """What those of these kernels declare that are of the user's own."""
+    specs = map(own_kernel, kernels)
+    return tuple(spec.own for spec in specs if spec is not None and spec.own is not None)
 
 
 def queries_of(problems: Sequence[Problem]) -> int | None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
@@ -32,11 +33,15 @@ class MeasureCeilings(MessageBase, frozen=True, kw_only=True, tag="measure-ceili
 
 
 class TryPoint(MessageBase, frozen=True, kw_only=True, tag="try"):
-    """To the worker: compile, run, verify and weigh one point. Answer: PointChecked or PointFailed."""
+    """To the worker: compile, run, verify and weigh one point. Answer: PointChecked or PointFailed.
+
+    `own` declares the plan's kernels of the user's own; the worker is the one process that runs them.
+    """
 
     point: Point
     device: Device
     protocol: Protocol
+    own: tuple[OwnKernel, ...] = ()
 
 
 class SamplePoints(MessageBase, frozen=True, kw_only=True, tag="sample"):
@@ -49,6 +54,7 @@ class SamplePoints(MessageBase, frozen=True, kw_only=True, tag="sample"):
     points: tuple[Point, ...]
     device: Device
     protocol: Protocol
+    own: tuple[OwnKernel, ...] = ()
 
 
 class RecordTrace(MessageBase, frozen=True, kw_only=True, tag="record-trace"):

@@ -9,6 +9,7 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cuda.cache import settle_cache
 from flashscope.kernels.cuda.device import describe
+from flashscope.kernels.own.spec import with_own
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import DeviceUnavailableError, InputError
 from flashscope.kernels.workload.live import LiveRequest
@@ -122,7 +123,8 @@ class Worker:
 
     def sample(self, command: SamplePoints) -> None:
         """Sample points; their ends are sent as they come, then that it is done."""
-        ended = Sampling(command, self._specs, self._bench(command.device), self._criteria, self._link).run()
+        specs = with_own(self._specs, command.own)
+        ended = Sampling(command, specs, self._bench(command.device), self._criteria, self._link).run()
         self._clean_up(command.device)
         self._link.send(ended)
 
@@ -201,7 +203,7 @@ class Worker:
 
     def _tried(self, command: TryPoint) -> Measurement | PointFailed:
         try:
-            spec = find_kernel(command.point.kernel, self._specs)
+            spec = find_kernel(command.point.kernel, with_own(self._specs, command.own))
             trial = Precheck(command, spec, self._bench(command.device), self._criteria, self._link)
         except Exception as error:  # noqa: BLE001 - a bench that cannot be set up is this point's failure
             return explain(error, "prepare").failed(command.point)

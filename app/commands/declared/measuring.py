@@ -15,6 +15,7 @@ from flashscope.app.commands.arguments import (
     option_of,
     positive,
     reading,
+    reading_each,
 )
 from flashscope.app.commands.declared.options import SESSION, command, force_option, json_option, run
 from flashscope.app.commands.together import (
@@ -25,7 +26,9 @@ from flashscope.app.commands.together import (
     refuse_taken,
     words_of,
 )
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.kernels.own.references import read_reference
 from flashscope.kernels.workload.problem import PASSES
 from flashscope.kernels.workload.timeline import MOST_ROUNDS, ClockedKernel, TimelineRequest
 from flashscope.profiles.plan.presets import PRESETS
@@ -47,6 +50,21 @@ def window(file: Path | None) -> int:
     "sweep --kernels flash2,flash3 --seqlen 1k,4k --causal --sustain 2",
     "sweep --backend cpu --seqlen 1k --runs 5 --out run.flashscope",
     params=[option_of(declared) for declared in CHOSEN.values()],
+)
+@click.option(
+    "--kernel",
+    "own",
+    multiple=True,
+    callback=reading_each(read_reference),
+    metavar="FILE",
+    help="A kernel of one's own, measured beside the others: FILE.cu, FILE.py or FILE.py:FUNCTION, or its "
+    "name in $FLASHSCOPE_HOME/kernels; as often as there are; a .py runs with your rights; left out: none",
+)
+@click.option(
+    "--keep-source/--no-keep-source",
+    default=False,
+    show_default=True,
+    help="Keep the text of these files in the session, too",
 )
 @click.option(
     "--preset",
@@ -93,6 +111,8 @@ def sweep(
     runs: int,
     beside: Path | None,
     as_json: bool,
+    own: tuple[OwnKernel, ...],
+    keep_source: bool,
     **_: Any,
 ) -> int:
     """Measure kernels over sequence lengths and save a session."""
@@ -101,10 +121,11 @@ def sweep(
         return run("resume", resume, as_json=as_json)
     chosen = asked_for(context)
     if runs == 1 and beside is None:
-        return run("sweep", chosen, preset=preset, out=out, as_json=as_json)
+        return run("sweep", chosen, preset=preset, out=out, as_json=as_json, own=own, keep_source=keep_source)
     if out is None:
         raise click.UsageError("several runs need a name to be numbered under; give --out, too", context)
-    return run("runs", words_of(chosen, preset), runs=runs, out=out, beside=beside, as_json=as_json)
+    words = words_of(chosen, preset, own, keep_source=keep_source)
+    return run("runs", words, runs=runs, out=out, beside=beside, as_json=as_json)
 
 
 @command(

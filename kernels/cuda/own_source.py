@@ -1,0 +1,170 @@
+"""A raw CUDA kernel of the user's own, from its `.cu` file and the header in it.
+
+Idea: the file is compiled by NVRTC as ours are, for the very GPU, and launched as its header says; grid,
+shared memory and scalars are small expressions over the problem's sizes (`kernels.own.expression`).
+Limit: arrays are ours, row-major; outputs and workspaces hold anything when a run begins.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flashscope.kernels.catalogue.own_kernel import OwnArgument, OwnKernel, OwnLaunch
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda.compile import compile_anywhere, compile_module
+from flashscope.kernels.cuda.launch import CudaLaunch, current_target, load_function
+from flashscope.kernels.cuda.program import HOPPER, Program, Target, defines_of
+from flashscope.kernels.launching.launch import Launch
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.own.expression import Number, evaluate, evaluate_whole, sizes_of
+from flashscope.kernels.own.files import checked_bytes, file_of
+from flashscope.kernels.workload.errors import CompileError, UnsupportedError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
+
+BESIDE = ("*.cuh", "*.h", "*.hpp", "*.cu")
+_ERROR = re.compile(
+    r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error[^:]*: (?P<what>.*)$", re.MULTILINE
+)
+
+
+def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
+    """Compile the file, allocate O, LSE and the workspace that its header names, and bind them.
+
+    Raises:
+        CompileError: The compiler refused it; the text has the line of the file.
+        InputError: The file has changed or is gone, or an expression of its header has no value here.
+        MemoryError: The buffers do not fit.
+    """
+    import cupy  # noqa: PLC0415 - a program can be described and compiled without it
+
+    own = own_source(spec)
+    module = load(own, problem)
+    output = cupy.empty(problem.q_shape, storage_dtype(problem.dtype))
+    writes_lse = any(given.value == "lse" for launch in own.launches for given in launch.arguments)
+    lse = cupy.empty(problem.q_shape[:3], cupy.float32) if writes_lse else None
+    workspace = workspace_of(spec, problem)
+    arrays = {**inputs.arrays, "o": output, "lse": lse, **workspace}
+    launches = tuple(bind(one, module, problem, arrays) for one in own.launches)
+    held = sum(array.nbytes for array in workspace.values())
+    return CudaLaunch(inputs, output, lse, workspace, held, launches)
+
+
+def own_source(spec: KernelSpec) -> OwnKernel:
+    """What a `.cu` file of the user's own declares.
+
+    Raises:
+        UnsupportedError: The kernel is from none.
+    """
+    if spec.own is None or spec.own.function:
+        raise UnsupportedError(f"{spec.name} is from no .cu file of one's own.")
+    return spec.own
+
+
+def workspace_of(spec: KernelSpec, problem: Problem) -> dict[str, Any]:
+    """The workspace by name, uncleared."""
+    import cupy  # noqa: PLC0415 - as above
+
+    return {b.name: cupy.empty(b.shape, storage_dtype(b.dtype)) for b in spec.workspace(problem, "cuda")}
+
+
+def program_of(own: OwnKernel, problem: Problem, target: Target) -> Program:
+    """The file as a program: what a compiler needs; its launches are bound by `bind`."""
+    sizes = sizes_of(problem)
+    defines = {name: evaluate_whole(text, sizes) for name, text in own.defines}
+    beside = {"FILES_BESIDE": _hash_beside(file_of(own).parent)}
+    return Program(
+        source=str(file_of(own)),
+        defines={**defines_of(problem), **defines, **beside},
+        launches=(),
+        arch_suffix="a" if target.compute_capability >= HOPPER else "",
+    )
+
+
+def load(own: OwnKernel, problem: Problem) -> Any:
+    """The file compiled for the current device, as CuPy's module.
+
+    Raises:
+        CompileError: The compiler refused it; the text has the line of the file.
+        InputError: The file has changed or is gone.
+    """
+    checked_bytes(own)
+    return explained(own, lambda: compile_module(program_of(own, problem, current_target())))
+
+
+def compile_without_gpu(own: OwnKernel, problem: Problem, target: Target) -> tuple[bytes, str]:
+    """The machine code for an architecture, and the compiler's log with registers and spills.
+
+    Raises:
+        CompileError: The compiler refused it; the text has the line of the file.
+        DeviceUnavailableError: There is no compiler; the text names the remedy.
+        InputError: The file has changed or is gone.
+    """
+    checked_bytes(own)
+    made: tuple[bytes, str] = explained(
+        own, lambda: compile_anywhere(program_of(own, problem, target), target)
+    )
+    return made
+
+
+def explained(own: OwnKernel, compile_it: Callable[[], Any]) -> Any:
+    """What is compiled.
+
+    Raises:
+        CompileError: The compiler refused it; the text has the first error, its line and that line's text.
+    """
+    try:
+        return compile_it()
+    except CompileError as error:
+        found = _ERROR.search(error.log)
+        if found is None:
+            raise
+        line, file = int(found["line"]), Path(found["file"])
+        lines = _lines_of(file if file.is_file() else file_of(own))
+        text = lines[line - 1].strip() if line <= len(lines) else ""
+        told = f"{own.name} does not compile: {file.name}, line {line}: {found['what'].strip()}: {text}"
+        raise CompileError(told, error.log) from error
+
+
+def bind(launch: OwnLaunch, module: Any, problem: Problem, arrays: Mapping[str, Any]) -> Callable[[], None]:
+    """One launch with its arguments: call it to enqueue it."""
+    sizes = sizes_of(problem)
+    grid, block = (
+        tuple(evaluate_whole(one, sizes) for one in axes) for axes in (launch.grid, launch.threads)
+    )
+    shared = evaluate_whole(launch.shared, sizes)
+    arguments = tuple(argument_of(one, sizes, arrays) for one in launch.arguments)
+    kernel = load_function(module, launch.entry, shared)
+
+    def enqueue() -> None:
+        kernel(grid, block, arguments, shared_mem=shared)
+
+    return enqueue
+
+
+def argument_of(given: OwnArgument, sizes: Mapping[str, Number], arrays: Mapping[str, Any]) -> Any:
+    """An array, or a scalar of the parameter's exact type."""
+    if given.scalar is None:
+        return arrays[given.value]
+    if given.scalar == "bool":
+        return np.bool_(evaluate(given.value, sizes))
+    return np.dtype(given.scalar).type(evaluate(given.value, sizes))
+
+
+def _hash_beside(folder: Path) -> int:
+    """A number of the sources beside the file: caches of compiled code read no #include."""
+    digest = hashlib.sha256()
+    for path in sorted(path for pattern in BESIDE for path in folder.glob(pattern)):
+        digest.update(path.name.encode() + path.read_bytes())
+    return int(digest.hexdigest()[:8], 16)
+
+
+def _lines_of(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,101 @@
+"""The Python file of a kernel of the user's own, run in the worker that measures it and nowhere else."""
+
+import inspect
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.own.files import checked_bytes, file_of
+from flashscope.kernels.workload.errors import KernelError
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
+
+_loaded: dict[tuple[str, str], ModuleType] = {}  # by path and hash
+
+
+def function_of(own: OwnKernel, name: str) -> Callable[..., Any]:
+    """A function of a kernel's file, which is run as a module once a process.
+
+    Raises:
+        InputError: The file is not there any more, or is other than the one declared.
+        KernelError: It raised, or has no such function.
+    """
+    key = own.path, own.sha256
+    if key not in _loaded:
+        _loaded[key] = called(own, lambda: _load(own))
+    function = getattr(_loaded[key], name, None)
+    if not callable(function):
+        raise KernelError(f"{own.name}: {own.path} has no function {name} once it has run.")
+    return function  # type: ignore[no-any-return]
+
+
+def keywords_of(own: OwnKernel, problem: Problem, inputs: Inputs) -> dict[str, Any]:
+    """The keyword arguments that the function takes, for a problem; a page table is an array of its kind."""
+    known = {
+        "causal": problem.causal,
+        "scale": problem.softmax_scale,
+        "window": problem.window,
+        "block_mask": problem.block_mask,
+        "query_lengths": problem.query_lengths,
+        "key_lengths": problem.key_lengths,
+        "page_table": inputs.page_table,
+    }
+    return {name: known[name] for name in own.keywords}
+
+
+def called(own: OwnKernel, call: Callable[[], Any]) -> Any:
+    """What a call into the user's code returns.
+
+    Raises:
+        MemoryError: Memory ran out.
+        KernelError: It raised anything else, or wanted to exit; the text says what, and in which line.
+    """
+    try:
+        return call()
+    except (MemoryError, KernelError):
+        raise
+    except (Exception, SystemExit) as error:
+        first = (str(error).splitlines() or [""])[0].rstrip(".")
+        what = f"{type(error).__name__}{first and ': '}{first}"
+        raise KernelError(f"{own.name} raised {what}{_where(own, error)}.") from error
+
+
+def _load(own: OwnKernel) -> ModuleType:
+    """Run the file: as the module that its package has, or as one of its own."""
+    code = checked_bytes(own)  # what was hashed is what runs
+    path = file_of(own)
+    if own.module:
+        return import_module(own.module)
+    module = ModuleType(f"flashscope_own_{own.sha256[:16]}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module  # dataclasses and Triton look themselves up
+    folder = str(path.parent)
+    if folder not in sys.path:
+        sys.path.append(folder)  # for modules beside it; last, so that none hides an installed one
+    try:
+        exec(compile(code, str(path), "exec"), module.__dict__)  # noqa: S102 - the user named this file to be run
+    except BaseException:
+        del sys.modules[module.__name__]
+        raise
+    return module
+
+
+def _where(own: OwnKernel, error: BaseException) -> str:
+    """The last line of the user's file that the error went through, with its text."""
+    file = str(file_of(own))
+    if isinstance(error, SyntaxError) and error.filename == file:
+        return f" in line {error.lineno}: {(error.text or '').strip()}"
+    lines = (
+        [one.lineno for one in inspect.getinnerframes(error.__traceback__) if one.filename == file]
+        if (error.__traceback__)
+        else []
+    )
+    if not lines:
+        return ""
+    source = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    text = source[lines[-1] - 1].strip() if lines[-1] <= len(source) else ""
+    return f" in line {lines[-1]}: {text}"

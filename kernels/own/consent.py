@@ -1,0 +1,40 @@
+"""Which files of the user's own may run: those that the user named to this process, and no others.
+
+A session, a plan or a story may name a file of kernels. That alone never runs it: the user has to name the
+file, with the same bytes, to the process that is to run it.
+"""
+
+from flashscope.home import in_home
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.own.files import file_of, sha256_of
+
+_named: set[tuple[str, str, str]] = set()  # path, function and hash
+
+
+def allow(own: OwnKernel) -> None:
+    """The user named this file, as it is now."""
+    _named.add(_key(own))
+
+
+def obstacle_to_run(own: OwnKernel) -> str:
+    """Why a kernel may not run in this process, in one sentence with the remedy; empty when it may."""
+    found = sha256_of(file_of(own))
+    wanted = f"sha256 {own.sha256[:12]}…"
+    if found is None:
+        at = f" at commit {own.commit[:12]}" if own.commit and not own.differs else ""
+        return f"{own.name} is from {own.path} ({wanted}{at}), which is not there; put that file back."
+    if found != own.sha256:
+        return (
+            f"{own.path} is not the file that {own.name} is from: it has sha256 {found[:12]}…, not {wanted}; "
+            "put that version back, or measure this one in a session of its own."
+        )
+    if _key(own) not in _named:
+        return (
+            f"{own.name} is from a file of one's own, which runs only where you name it: "
+            f"--kernel {own.reference}."
+        )
+    return ""
+
+
+def _key(own: OwnKernel) -> tuple[str, str, str]:
+    return str(in_home(file_of(own))), own.function, own.sha256

@@ -1,0 +1,160 @@
+"""From what a user names to what it declares: a file, here or in the user's folder, or an entry point."""
+
+import hashlib
+import re
+from importlib import metadata
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+import msgspec
+
+from flashscope.home import in_home
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.own.commit import commit_of
+from flashscope.kernels.own.consent import allow
+from flashscope.kernels.own.cuda_file import read_cuda
+from flashscope.kernels.own.files import (
+    CUDA,
+    PYTHON,
+    SUFFIXES,
+    checked_bytes,
+    kernels_folder,
+    read_file,
+    told_path,
+)
+from flashscope.kernels.own.python_file import read_python
+from flashscope.kernels.own.spec import admit
+from flashscope.kernels.workload.errors import InputError
+
+GROUP = "flashscope.kernels"
+_UNUSUAL = re.compile(r"[^A-Za-z0-9._-]+")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+
+
+def is_reference(text: str) -> bool:
+    """Whether a text names a file rather than a kernel of ours: it has a folder or a suffix of sources."""
+    path = text.rpartition(":")[0] or text
+    return any(text.endswith(suffix) or path.endswith(suffix) for suffix in SUFFIXES)
+
+
+def read_reference(text: str, *, name: str = "") -> OwnKernel:
+    """What a kernel declares that the user names; it is found by its name and may run from now on.
+
+    Args:
+        text: `my.cu`, `my.py`, `my.py:function`, the name of a file in `kernels_folder`, or that of an entry
+            point of the group `flashscope.kernels`.
+        name: What it is to be called; empty: as it declares, else as its file.
+
+    Raises:
+        InputError: There is no such kernel, or its declaration is wrong; the text says what and where.
+    """
+    own = declared(text, name=name)
+    if "," in own.reference:
+        raise InputError(f"{own.path} has a comma in its path, which stands between kernels; move the file.")
+    try:
+        admit((own,))
+    except ValueError as error:
+        raise InputError(f"{own.path}: {error}.") from error
+    allow(own)
+    return own
+
+
+def declared(text: str, *, name: str = "") -> OwnKernel:
+    """The same; nothing else follows from it.
+
+    Raises:
+        InputError: As `read_reference`.
+    """
+    if is_reference(text):
+        file, _, function = text.rpartition(":") if not text.endswith(SUFFIXES) else (text, "", "")
+        return declared_in(in_home(Path(file)), function, name=name)
+    for suffix in SUFFIXES:
+        path = kernels_folder() / f"{text}{suffix}"
+        if path.is_file():
+            return declared_in(path, name=name)
+    for point in metadata.entry_points(group=GROUP):
+        if point.name == text:
+            return _of_package(point, name or text)
+    raise InputError(
+        f"{text} is no .cu or .py file, none in {kernels_folder()}, and no package offers it as {GROUP}."
+    )
+
+
+def own_names() -> tuple[str, ...]:
+    """The names that need no path: of the files in the user's folder, and of packages' entry points."""
+    folder = kernels_folder()
+    files = (
+        sorted(path.stem for path in folder.glob("*") if path.suffix in SUFFIXES) if folder.is_dir() else []
+    )
+    return tuple(dict.fromkeys((*files, *(point.name for point in metadata.entry_points(group=GROUP)))))
+
+
+def declared_in(path: Path, function: str = "", *, name: str = "", module: str = "") -> OwnKernel:
+    """What a file declares of its kernel, or of that of a function of it.
+
+    Raises:
+        InputError: It declares nothing that can be used; the text says what and where.
+    """
+    data = read_file(path)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text.") from error
+    if path.suffix == CUDA and not function:
+        fields = read_cuda(text, path.name)
+    elif path.suffix == PYTHON:
+        fields = read_python(text, path.name, function).fields
+    else:
+        raise InputError(f"{path.name}{function and ':'}{function} is neither a .cu file nor a .py file.")
+    usual = _UNUSUAL.sub("-", f"{path.stem}-{function}" if function and function != path.stem else path.stem)
+    called = name or fields.pop("name", "") or usual
+    if not _NAME.fullmatch(called):
+        raise InputError(f"{called[:60]!r} is no name: letters, digits and . _ - alone, 60 at most.")
+    commit = commit_of(path, data)
+    return _made(
+        fields
+        | {
+            "name": called,
+            "path": told_path(path),
+            "sha256": hashlib.sha256(data).hexdigest(),
+            "module": module,
+            "commit": commit.id if commit else "",
+            "differs": commit.differs if commit else None,
+        },
+        path,
+    )
+
+
+def with_source(own: OwnKernel) -> OwnKernel:
+    """The same with the text of its file, for a session that is to keep it.
+
+    Raises:
+        InputError: The file has changed.
+    """
+    return msgspec.structs.replace(own, source=checked_bytes(own).decode("utf-8"))
+
+
+def _made(fields: dict[str, object], path: Path) -> OwnKernel:
+    try:
+        return OwnKernel(**fields)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise InputError(f"{path}: {error}.") from error
+
+
+def _of_package(point: metadata.EntryPoint, name: str) -> OwnKernel:
+    """The kernel of an entry point: its module's file is found, and read; the package is not imported."""
+    path = _file_of_module(point.module)
+    if path is None:
+        raise InputError(f"The entry point {point.name} names {point.module}, which has no Python file.")
+    return declared_in(path, point.attr, name=name, module=point.module)
+
+
+def _file_of_module(module: str) -> Path | None:
+    """The file of a module, found as an import finds it, without importing those above it."""
+    top, *below = module.split(".")
+    found = PathFinder.find_spec(top)
+    for name in below:
+        if found is None or found.submodule_search_locations is None:
+            return None
+        found = PathFinder.find_spec(f"{found.name}.{name}", found.submodule_search_locations)
+    return Path(found.origin) if found and found.origin and found.has_location else None
