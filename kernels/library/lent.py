@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from flashscope.kernels.catalogue.own_kernel import ArrayKind
 from flashscope.kernels.launching.options import listed
 from flashscope.kernels.library.tensor_launch import as_array, as_tensor
 from flashscope.kernels.workload.arrays import is_tensor
@@ -37,7 +38,10 @@ class TensorCaller:
 
     Attributes:
         backend: The backend whose memory holds them.
+        arrays: The library that they are of.
     """
+
+    arrays: ArrayKind = "torch"
 
     def __init__(self, tensors: Mapping[str, Any]) -> None:
         """Look at the tensors that a call is about, by name.

@@ -3,17 +3,15 @@
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from flashscope.kernels.catalogue.registry import AUTO, KERNELS, find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.arguments import check_inputs, problem_of
 from flashscope.kernels.launching.axes import AxisOrder, order_named
-from flashscope.kernels.launching.options import told, yes_or_no
+from flashscope.kernels.launching.options import yes_or_no
 from flashscope.kernels.surface.callers import Caller
-from flashscope.kernels.surface.options import KernelLike
+from flashscope.kernels.surface.kernels import kernel_of
 from flashscope.kernels.surface.sequences import Offsets, Part, Sequences, check_lengths_of
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.errors import InputError
-from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.problem import Passes, Problem
 from flashscope.kernels.workload.tensors import Inputs
 
 
@@ -49,11 +47,13 @@ class Manner(NamedTuple):
         kernel: See `AttentionOptions`, and so are the next two.
         layout: See there.
         copy: See there.
+        passes: What is computed: `forward` or `backward`.
     """
 
     kernel: Any
     layout: Any
     copy: Any
+    passes: Passes
 
 
 def understand(manner: Manner, caller: Caller, inputs: Inputs, offsets: Offsets, **options: Any) -> Call:
@@ -69,7 +69,8 @@ def understand(manner: Manner, caller: Caller, inputs: Inputs, offsets: Offsets,
     Raises:
         InputError: They are not what is accepted; the text says what is.
     """
-    named, copy, order = find(manner.kernel), yes_or_no("copy", manner.copy), order_named(manner.layout)
+    order, copy = order_named(manner.layout), yes_or_no("copy", manner.copy)
+    named = kernel_of(manner.kernel, caller.arrays, caller.backend, manner.passes)
     check_inputs(inputs, order)
     sequences = offsets.read(order, caller, inputs.q, inputs.k)
     lengths = {name: options.get(name) for name in ("query_lengths", "key_lengths")}
@@ -78,18 +79,3 @@ def understand(manner: Manner, caller: Caller, inputs: Inputs, offsets: Offsets,
         options[name] = caller.borrow(name, given) if sequences is None else getattr(sequences, name)
     device = import_module(f"flashscope.kernels.{caller.backend}.device").describe()
     return Call(named, problem_of(inputs, order, **options), order, sequences, device, copy)
-
-
-def find(kernel: KernelLike) -> KernelSpec | None:
-    """The kernel that is meant; None for the one that is chosen by itself.
-
-    Raises:
-        InputError: There is no such kernel.
-    """
-    if isinstance(kernel, KernelSpec):
-        return kernel
-    names = [spec.name for spec in KERNELS]
-    if isinstance(kernel, str) and kernel in {AUTO, *names}:
-        return None if kernel == AUTO else find_kernel(kernel)
-    there = ", ".join((AUTO, *names))
-    raise InputError(f"kernel must be one of {there}, not {told(kernel)}.")

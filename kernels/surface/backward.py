@@ -77,7 +77,7 @@ def attention_backward(  # noqa: D417, PLR0917 - SharedOptions tells the options
     caller = caller_of(given)
     with caller.here():
         saved = Saved(**{"lse": None, **{name: caller.borrow(name, array) for name, array in given.items()}})
-        call = understand(Manner(kernel, layout, copy), caller, saved.inputs, offsets, **masks)
+        call = understand(Manner(kernel, layout, copy, "backward"), caller, saved.inputs, offsets, **masks)
         check_saved(saved, call.order)
         problem = replace(call.problem, passes="backward", deterministic=same_bits)
         dq, dk, dv = differentiate(call._replace(problem=problem), saved)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Protocol
 
+from flashscope.kernels.catalogue.own_kernel import ArrayKind
 from flashscope.kernels.launching.options import listed
 from flashscope.kernels.workload.arrays import backend_of, is_tensor
 from flashscope.kernels.workload.errors import InputError
@@ -16,9 +17,11 @@ class Caller(Protocol):
 
     Attributes:
         backend: The backend whose memory holds them.
+        arrays: The library that they are of.
     """
 
     backend: Backend
+    arrays: ArrayKind
 
     @contextmanager
     def here(self) -> Iterator[None]:
@@ -36,6 +39,7 @@ class ArrayCaller:
 
     def __init__(self, backend: Backend, array: Any) -> None:
         self.backend: Backend = backend
+        self.arrays: ArrayKind = "numpy" if backend == "cpu" else "cupy"
         self._array = array
 
     @contextmanager

@@ -94,9 +94,10 @@ def attention(  # noqa: D417 - AttentionOptions tells the options
     caller = caller_of(given)
     with caller.here():
         inputs = Inputs(**{name: caller.borrow(name, array) for name, array in given.items()})
-        call = understand(Manner(kernel, layout, copy), caller, inputs, offsets, **masks)
+        call = understand(Manner(kernel, layout, copy, "forward"), caller, inputs, offsets, **masks)
         output, lse = attend(call, inputs)
         if wants_lse and lse is None:
-            raise InputError(f"{kernel} returns no LSE; leave return_lse out or choose another kernel.")
+            name = call.named.name if call.named else kernel
+            raise InputError(f"{name} returns no LSE; leave return_lse out or choose another kernel.")
         found = caller.give_back(output), caller.give_back(lse)
     return found if wants_lse else found[0]

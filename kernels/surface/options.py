@@ -1,13 +1,14 @@
 """The types of what `attention` and `attention_backward` take."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, Protocol, TypedDict
 
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.axes import LayoutName
 from flashscope.kernels.workload.block_mask import BlockMask
 
-KernelLike = str | KernelSpec
+KernelLike = str | KernelSpec | PathLike[str] | Callable[..., Any]
 
 
 class ArrayLike(Protocol):
@@ -25,9 +26,14 @@ class SharedOptions(TypedDict, total=False):
     """What both passes take by name; each may be left out.
 
     Attributes:
-        kernel: A name of `kernels.KERNELS`, or a `KernelSpec`. "auto", as without it, is the kernel that
-            `kernels.choose_kernel`, of gradients `kernels.choose_backward`, names for the same Problem and
-            Device.
+        kernel: "auto", as without it, is the kernel that `kernels.choose_kernel`, of gradients
+            `kernels.choose_backward`, names for the same Problem and Device. Else a name of
+            `kernels.KERNELS`; a `KernelSpec`; a file of one's own, `my.cu`, `my.py` or `my.py:function`,
+            which is then run in this process; or a function f(q, k, v, *, causal, scale, ...) that returns O
+            or (O, LSE), of gradients f(q, k, v, output, lse, grad_output, *, causal, scale, ...) that returns
+            (dQ, dK, dV). It is called with row-major (batch, heads, seqlen, head_dim) of the kind of q, and
+            with such keywords as it takes: causal, scale, window, block_mask, query_lengths, key_lengths and
+            page_table. What it has no keyword for is refused, but fewer K/V heads, which it sees.
         layout: The order of the axes of Q, K, V, O and their gradients. It is never guessed from shapes.
             "bhnd", as without it: (batch, heads, seqlen, head_dim).
             "bnhd": (batch, seqlen, heads, head_dim).

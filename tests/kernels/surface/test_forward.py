@@ -151,7 +151,7 @@ Tensor = type("Tensor", (), {"__module__": "torch"})
         ({"v": None}, "v must be a NumPy array .* not NoneType"),
         ({"q": np.ma.masked_array(GOOD)}, "q must be a NumPy array .* not numpy.ma"),
         ({"kernel": "flash9"}, "kernel must be one of auto, standard, .*flash2, .* not 'flash9'"),
-        ({"kernel": None}, "kernel must be one of"),
+        ({"kernel": None}, "kernel must be a name, a KernelSpec, a path or a function, not None"),
         ({"scale": float("nan")}, "scale must be a finite number in float32, not nan"),
         ({"scale": float("-inf")}, "scale must be a finite number in float32, not -inf"),
         ({"scale": "large"}, "scale must be a finite number or None, not 'large'"),
