@@ -69,14 +69,10 @@ def attention_backward(  # noqa: D417, PLR0917 - SharedOptions tells the options
     same_bits = yes_or_no("deterministic", deterministic)
     offsets = Offsets(cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k)
     masks = {"causal": causal, "scale": scale, "window": window, "block_mask": block_mask}
-    given = {
-        name: array
-        for name, array in Saved(q, k, v, output, lse, grad_output)._asdict().items()
-        if name != "lse" or lse is not None
-    }
+    given = Saved(q, k, v, output, lse, grad_output).arrays
     caller = caller_of(given)
     with caller.here():
-        saved = Saved(**{"lse": None, **{name: caller.borrow(name, array) for name, array in given.items()}})
+        saved = Saved(**({"lse": None} | {name: caller.borrow(name, array) for name, array in given.items()}))
         call = understand(Manner(kernel, layout, copy, "backward"), caller, saved.inputs, offsets, **masks)
         check_saved(saved, call.order)
         problem = replace(call.problem, passes="backward", deterministic=same_bits)

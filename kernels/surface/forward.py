@@ -12,7 +12,6 @@ from flashscope.kernels.surface.options import ArrayLike, AttentionOptions, Kern
 from flashscope.kernels.surface.running import attend
 from flashscope.kernels.surface.sequences import Offsets
 from flashscope.kernels.workload.block_mask import BlockMask
-from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.tensors import Inputs
 
 if TYPE_CHECKING:
@@ -95,9 +94,5 @@ def attention(  # noqa: D417 - AttentionOptions tells the options
     with caller.here():
         inputs = Inputs(**{name: caller.borrow(name, array) for name, array in given.items()})
         call = understand(Manner(kernel, layout, copy, "forward"), caller, inputs, offsets, **masks)
-        output, lse = attend(call, inputs)
-        if wants_lse and lse is None:
-            name = call.named.name if call.named else kernel
-            raise InputError(f"{name} returns no LSE; leave return_lse out or choose another kernel.")
-        found = caller.give_back(output), caller.give_back(lse)
-    return found if wants_lse else found[0]
+        output, lse = map(caller.give_back, attend(call, inputs, wants_lse=wants_lse))
+    return (output, lse) if wants_lse else output

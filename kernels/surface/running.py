@@ -14,21 +14,23 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Gradients, Inputs, Saved
 
 
-def attend(call: Call, inputs: Inputs) -> tuple[Any, Any]:
+def attend(call: Call, inputs: Inputs, *, wants_lse: bool) -> tuple[Any, Any]:
     """O in the layout of Q, row-major, and LSE; None for LSE where the kernel returns none.
 
     Raises:
-        InputError: An array lies in another way than the kernel reads it.
+        InputError: An array lies in another way than the kernel reads it, or returns no LSE that is wanted.
         UnsupportedError: The kernel does not take the problem on the device.
     """
-    heads_first = call.order.heads_first
     if call.sequences is None:
-        q, k, v = map(heads_first, inputs.qkv)
-        launch = _attend(call, call.problem, Inputs(q, k, v, inputs.page_table))
-        return without_gaps(heads_first(launch.output)), launch.lse
-    if len(call.parts) > 1 and call.copy and _takes_padding(call):
-        return _attend_padded(call, call.sequences, inputs)
-    return _attend_parts(call, inputs)
+        output, lse = _attend_batch(call, inputs)
+    elif len(call.parts) > 1 and call.copy and _takes_padding(call):
+        output, lse = _attend_padded(call, call.sequences, inputs)
+    else:
+        output, lse = _attend_parts(call, inputs)
+    if wants_lse and lse is None:
+        name = call.named.name if call.named else "This kernel"
+        raise InputError(f"{name} returns no LSE; leave return_lse out or choose another kernel.")
+    return output, lse
 
 
 def differentiate(call: Call, saved: Saved) -> Gradients:
@@ -93,6 +95,13 @@ def _takes_padding(call: Call) -> bool:
     except UnsupportedError:  # of no kernel's; each part may be
         return False
     return call.device.backend not in spec.strided and spec.unsupported(call.problem, call.device) is None
+
+
+def _attend_batch(call: Call, inputs: Inputs) -> tuple[Any, Any]:
+    """One launch on views of arrays that have an axis of sequences."""
+    q, k, v = map(call.order.heads_first, inputs.qkv)
+    launch = _attend(call, call.problem, Inputs(q, k, v, inputs.page_table))
+    return without_gaps(call.order.heads_first(launch.output)), launch.lse
 
 
 def _attend_padded(call: Call, sequences: Sequences, inputs: Inputs) -> tuple[Any, Any]:
