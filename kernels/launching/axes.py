@@ -40,7 +40,7 @@ class AxisOrder(NamedTuple):
 
     def size(self, array: Any, axis: str) -> int:
         """How long an axis of an array is."""
-        return int(array.shape[self.place(axis)])
+        return array.shape[self.axes.index(axis)]  # type: ignore[no-any-return]
 
     def lse_shape(self, q: Any) -> tuple[int, ...]:
         """The shape of the LSE of Q."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from flashscope.home import in_home
 from flashscope.kernels.catalogue.own_kernel import ArrayKind
-from flashscope.kernels.catalogue.registry import AUTO, KERNELS, find_kernel, own_kernel
+from flashscope.kernels.catalogue.registry import AUTO, KERNELS, own_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.options import told
 from flashscope.kernels.own.consent import obstacle_to_run
@@ -17,6 +17,7 @@ from flashscope.kernels.own.spec import spec_of
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Backend, Passes
 
+OURS = {spec.name: spec for spec in KERNELS}
 MOST_FILES = 64  # that are kept as they were read
 
 
@@ -48,17 +49,16 @@ def kernel_of(kernel: Any, arrays: ArrayKind, backend: Backend, passes: Passes) 
 
 def _of_name(name: str) -> KernelSpec:
     """The kernel of a name, or of the file that it is a path of."""
+    if name in OURS:
+        return OURS[name]
     if is_reference(name):
         return _of_file(name)
-    names = [spec.name for spec in KERNELS]
-    if name in names:
-        return find_kernel(name)
     registered = own_kernel(name)
     if registered is not None:
         return _named_by_user(registered)
     if name in own_names():
         return spec_of(read_reference(name))
-    there = ", ".join((AUTO, *names))
+    there = ", ".join((AUTO, *OURS))
     raise InputError(f"kernel must be one of {there}, or a path to a .py or .cu file, not {told(name)}.")
 
 

@@ -37,7 +37,7 @@ class Offsets(NamedTuple):
             InputError: Some are missing, there are some where none belong, or they are not those of sequences
                 one behind the other; the text says what is accepted.
         """
-        given = [name for name, value in self._asdict().items() if value is not None]
+        given = [name for name, value in zip(self._fields, self, strict=True) if value is not None]
         if not order.varlen:
             if given:
                 raise InputError(

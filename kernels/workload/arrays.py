@@ -1,5 +1,6 @@
 """NumPy and CuPy arrays handled alike, importing neither before an array of its kind exists."""
 
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -16,7 +17,12 @@ def backend_of(array: object) -> Backend | None:
 
 def is_tensor(value: object) -> bool:
     """Whether it is a tensor of PyTorch, or of a class made from that."""
-    return any(kind.__module__ == "torch" and kind.__name__ == "Tensor" for kind in type(value).__mro__)
+    return _of_tensors(type(value))
+
+
+@lru_cache(maxsize=64)
+def _of_tensors(kind: type) -> bool:
+    return any(one.__module__ == "torch" and one.__name__ == "Tensor" for one in kind.__mro__)
 
 
 def on_host(array: Any) -> Any:
