@@ -9,7 +9,7 @@ from flashscope.kernels.launching.axes import AxisOrder, order_named
 from flashscope.kernels.launching.options import yes_or_no
 from flashscope.kernels.surface.callers import Caller
 from flashscope.kernels.surface.kernels import kernel_of
-from flashscope.kernels.surface.sequences import Offsets, Part, Sequences, check_lengths_of
+from flashscope.kernels.surface.sequences import Offsets, SequenceRun, Sequences, check_lengths_of
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Passes, Problem
 from flashscope.kernels.workload.tensors import Inputs
@@ -35,7 +35,7 @@ class Call(NamedTuple):
     copy: bool
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[SequenceRun]:
         """Those that are computed one by one, in a layout that has no axis of sequences."""
         return self.sequences.parts(self.problem) if self.sequences else []
 

@@ -8,7 +8,7 @@ from flashscope.kernels.launching.launch import Launch, prepare, prepare_backwar
 from flashscope.kernels.surface.asking import Call
 from flashscope.kernels.surface.padding import pad, take_out
 from flashscope.kernels.surface.reading import filled, put, readable, without_gaps
-from flashscope.kernels.surface.sequences import Part, Sequences
+from flashscope.kernels.surface.sequences import SequenceRun, Sequences
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Gradients, Inputs, Saved
@@ -53,7 +53,7 @@ def differentiate(call: Call, saved: Saved) -> Gradients:
     return gradients
 
 
-def _cut(part: Part, saved: Saved) -> Saved:
+def _cut(part: SequenceRun, saved: Saved) -> Saved:
     """A part's views of what a backward pass is given."""
     return Saved(
         part.rows_of(saved.q),

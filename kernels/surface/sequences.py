@@ -87,7 +87,7 @@ class Sequences(NamedTuple):
         """Keys of each sequence."""
         return tuple(end - start for start, end in pairwise(self.keys))
 
-    def parts(self, problem: Problem) -> list["Part"]:
+    def parts(self, problem: Problem) -> list["SequenceRun"]:
         """Those that have rows and keys, neighbours of the same lengths together: each part one problem."""
         parts = []
         plain = replace(problem, query_lengths=None, key_lengths=None)
@@ -96,11 +96,11 @@ class Sequences(NamedTuple):
             first, *_ = members = [*group]
             if rows and keys:
                 one = replace(plain, batch=len(members), seqlen_q=rows, seqlen_k=keys)
-                parts.append(Part(one, self.rows[first], self.keys[first]))
+                parts.append(SequenceRun(one, self.rows[first], self.keys[first]))
         return parts
 
 
-class Part(NamedTuple):
+class SequenceRun(NamedTuple):
     """Neighbouring sequences of the same lengths.
 
     Attributes:
