@@ -15,7 +15,7 @@ def backend_of(array: object) -> Backend | None:
     return _BACKENDS.get(kind.__module__.partition(".")[0]) if kind.__name__ == "ndarray" else None
 
 
-def is_tensor(value: object) -> bool:
+def is_tensor(value: Any) -> bool:
     """Whether it is a tensor of PyTorch, or of a class made from that."""
     return _of_tensors(type(value))
 

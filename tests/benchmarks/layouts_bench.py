@@ -1,7 +1,7 @@
 """What a layout costs on the CPU: pytest -m benchmark -s layouts_bench.py.
 
-flash2 in float32 on one core. The ways take turns. Prints medians of the process's CPU time, which other work
-on the machine disturbs less than the time on the wall, with their 10th and 90th percentiles; gates on nothing.
+flash2 in float32 on one core. The ways take turns. Prints medians of the process's CPU time, which other
+work on the machine disturbs less than the time on the wall, with 10th and 90th percentiles; gates on nothing.
 """
 
 from collections.abc import Callable
