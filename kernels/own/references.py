@@ -10,6 +10,7 @@ import msgspec
 
 from flashscope.home import in_home
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.catalogue.registry import is_taken
 from flashscope.kernels.own.commit import commit_of
 from flashscope.kernels.own.consent import allow
 from flashscope.kernels.own.cuda_file import read_cuda
@@ -63,10 +64,10 @@ def introduced(text: str, *, name: str = "") -> OwnKernel:
     own = declared(text, name=name)
     if "," in own.reference:
         raise InputError(f"{own.path} has a comma in its path, which stands between kernels; move the file.")
-    try:
-        admit((own,))
-    except ValueError as error:
-        raise InputError(f"{own.path}: {error}.") from error
+    if is_taken(own.name):
+        remedy = "declare another: name = ..." if own.launches else 'declare another: {"name": ...}'
+        raise InputError(f"{own.path}: {own.name} is the name of a kernel that is here already; {remedy}.")
+    admit((own,))
     return own
 
 

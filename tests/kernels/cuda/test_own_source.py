@@ -1,15 +1,21 @@
 """A `.cu` file of one's own is compiled by NVRTC as ours are; what it refuses is told with the line."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from flashscope.kernels.cuda.own_source import argument_of, compile_without_gpu
-from flashscope.kernels.cuda.program import Target
+from flashscope.kernels.cuda.own_source import argument_of, compile_without_gpu, program_of
+from flashscope.kernels.cuda.program import KernelLaunch, Target
+from flashscope.kernels.launching.launch import make_inputs
+from flashscope.kernels.oracle.verify import verify
 from flashscope.kernels.own.expression import evaluate_whole, sizes_of
 from flashscope.kernels.own.references import declared
 from flashscope.kernels.workload.errors import CompileError, InputError
 from flashscope.kernels.workload.problem import Problem
+from tests.kernels.cuda.emulator.launch import guarded_memory, run
+from tests.kernels.cuda.emulator.running import needs_compiler
 
 ROWS = Path(__file__).parents[1] / "own" / "examples" / "rows.cu"
 PROBLEM = Problem(seqlen_q=100, seqlen_k=300, batch=2, heads=8, kv_heads=2, head_dim=64, causal=True)
@@ -59,3 +65,26 @@ def test_a_file_that_has_changed_since_it_was_read_is_not_compiled(tmp_path: Pat
     path.write_text("// nothing\n", encoding="utf-8")
     with pytest.raises(InputError, match="has changed"):
         compile_without_gpu(own, PROBLEM, HOPPER)
+
+
+@needs_compiler
+def test_the_example_is_right_in_the_emulator(tmp_path: Path) -> None:
+    path = tmp_path / "rows.cu"
+    infinity = "#define INFINITY __builtin_inff()\n"  # NVRTC is given it as an option
+    path.write_text(infinity + ROWS.read_text(encoding="utf-8"), encoding="utf-8")
+    own, problem = declared(str(path)), Problem(seqlen_q=70, seqlen_k=130, head_dim=32, causal=True)
+    (one,), sizes = own.launches, sizes_of(problem)
+    given = tuple(
+        each.value if each.scalar is None else argument_of(each, sizes, {}) for each in one.arguments
+    )
+    grid, threads = (evaluate_whole(axes[0], sizes) for axes in (one.grid, one.threads))
+    program = replace(
+        program_of(own, problem, HOPPER), launches=(KernelLaunch(one.entry, grid, given, threads),)
+    )
+    inputs = make_inputs(problem, "cpu")
+    with guarded_memory() as memory:
+        arrays = {name: memory.copy(name, array) for name, array in inputs.arrays.items()}
+        arrays["o"] = memory.empty("o", problem.q_shape, np.float32)
+        arrays["lse"] = memory.empty("lse", problem.q_shape[:3], np.float32)
+        run(program, arrays)
+        assert verify(problem, inputs, arrays["o"], arrays["lse"]).passed

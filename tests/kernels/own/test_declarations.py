@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
-from flashscope.kernels.own.references import declared
+from flashscope.kernels.own.references import declared, introduced
 from flashscope.kernels.own.spec import spec_of
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError
@@ -139,6 +139,14 @@ WRONG = {
 def test_what_is_wrong_with_a_declaration_is_told_with_its_line(tmp_path: Path, name: str, text: str) -> None:
     with pytest.raises(InputError, match=WRONG[name][text]):
         of(tmp_path, text, name)
+
+
+def test_the_name_of_a_kernel_of_ours_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "flash2.py").write_text("import numpy\ndef attend(q, k, v): ...\n", encoding="utf-8")
+    with pytest.raises(
+        InputError, match="flash2 is the name of a kernel that is here already; declare another"
+    ):
+        introduced(str(tmp_path / "flash2.py"))
 
 
 def test_a_file_that_is_not_there_or_none_is_refused(tmp_path: Path) -> None:

@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.own.references import declared, read_reference
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.plan.read import read_kernels
+from flashscope.profiles.plan.request import Request
 from flashscope.profiles.wire.events import PlanFinished
 from tests.profiles.heard import QUICK, Heard, done
 
@@ -81,6 +84,26 @@ def test_a_file_that_nobody_named_here_does_not_run(heard: Heard, tmp_path: Path
     assert ended.outcome == "failed"
     assert f"--kernel {path}:attend" in ended.reason
     assert not trace.exists()
+
+
+def test_a_text_that_names_a_file_such_as_a_story_holds_does_not_let_it_run(
+    heard: Heard, tmp_path: Path
+) -> None:
+    path = tmp_path / "told.py"
+    path.write_text("import numpy\ndef attend(q, k, v): ...\n", encoding="utf-8")
+    (name,) = read_kernels(str(path))
+    plan = Request.of("cpu", kernels=(name,), seqlens=(64,)).plan()
+    assert [one.name for one in plan.own] == ["told"]
+    heard.engine.run(plan)
+    assert "which runs only where you name it" in heard.until(PlanFinished).reason
+
+
+def test_a_session_older_than_a_kernel_of_ours_of_that_name_opens_and_runs_nothing(heard: Heard) -> None:
+    own = declared(str(PLAIN), name="flash2")
+    plan = Plan(backend="cpu", kernels=("flash2",), problems=(PROBLEM,), protocol=QUICK, own=(own,))
+    heard.engine.run(plan)
+    assert "is here by now" in heard.until(PlanFinished).reason
+    assert find_kernel("flash2").own is None
 
 
 def test_a_file_that_has_changed_since_it_was_named_does_not_run(heard: Heard, tmp_path: Path) -> None:
