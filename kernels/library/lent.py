@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import torch
@@ -68,10 +69,8 @@ class TensorCaller:
         if self.backend == "cpu":
             yield
             return
-        from flashscope.kernels.cuda.device import describe  # noqa: PLC0415 - for a GPU only
-
-        describe()
-        import cupy  # noqa: PLC0415 - as above
+        import_module("flashscope.kernels.cuda.device").describe()  # says what is missing
+        import cupy  # noqa: PLC0415 - for a GPU only
 
         stream = StreamHandle(torch.cuda.current_stream(self._device).cuda_stream)
         with cupy.cuda.Device(self._device.index), cupy.cuda.Stream.from_external(stream):

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
@@ -17,6 +18,8 @@ from flashscope.kernels.workload.problem import DTYPES, Backend, Feature, Passes
 IMPLEMENTATION = "flashscope.kernels.library.own_callable"
 IMPLEMENTATION_BACKWARD = "flashscope.kernels.library.own_callable_backward"
 SEEN_IN_SHAPES: tuple[Feature, ...] = ("gqa",)  # no keyword tells a function of them
+LONGEST_NAME = 60
+_UNUSUAL = re.compile(r"[^A-Za-z0-9._-]+")
 NO_BYTES = sha256().hexdigest()  # a function's file is not kept: there is nothing to compare it with
 
 
@@ -48,7 +51,7 @@ def spec_of_function(
     Raises:
         InputError: It cannot be called so.
     """
-    name = str(getattr(function, "__name__", type(function).__name__))
+    name = _name(function)
     keywords = _keywords(function, name, POSITIONAL if passes == "forward" else POSITIONAL_BACKWARD)
     own = OwnKernel(
         name=name,
@@ -70,6 +73,12 @@ def spec_of_function(
     declared = {one.name: getattr(base, one.name) for one in fields(base)}
     changed = {"dtypes": dtypes, "implementation": {backend: IMPLEMENTATION}, "backward": backward}
     return FunctionSpec(**(declared | changed), function=function)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    """The function's own name as kernels are named, `lambda` of one that has none."""
+    given = str(getattr(function, "__name__", type(function).__name__))
+    return _UNUSUAL.sub("-", given).strip("-._")[:LONGEST_NAME] or "function"
 
 
 def _keywords(function: Callable[..., Any], name: str, tensors: Sequence[str]) -> tuple[str, ...]:

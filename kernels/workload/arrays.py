@@ -1,6 +1,6 @@
 """NumPy and CuPy arrays handled alike, importing neither before an array of its kind exists."""
 
-from functools import lru_cache
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -15,14 +15,10 @@ def backend_of(array: object) -> Backend | None:
     return _BACKENDS.get(kind.__module__.partition(".")[0]) if kind.__name__ == "ndarray" else None
 
 
-def is_tensor(value: Any) -> bool:
-    """Whether it is a tensor of PyTorch, or of a class made from that."""
-    return _of_tensors(type(value))
-
-
-@lru_cache(maxsize=64)
-def _of_tensors(kind: type) -> bool:
-    return any(one.__module__ == "torch" and one.__name__ == "Tensor" for one in kind.__mro__)
+def is_tensor(value: object) -> bool:
+    """Whether it is a tensor of PyTorch: there is none before somebody has imported that."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, getattr(torch, "Tensor", ()))
 
 
 def on_host(array: Any) -> Any:

@@ -18,7 +18,7 @@ from flashscope.kernels.workload.tensors import Gradients
 from tests.kernels.cases import draw, in_mode
 from tests.kernels.masked import masked_problems
 from tests.kernels.running_backward import CPU_KERNELS, grad_output_of
-from tests.kernels.surface.test_forward import OnGpu, Tensor
+from tests.kernels.surface.test_forward import Jax, OnGpu
 
 Q, LSE = np.ones((2, 4, 5, 16), np.float32), np.ones((2, 4, 5), np.float32)
 KV = np.ones((2, 2, 7, 16), np.float32)
@@ -87,7 +87,7 @@ def test_what_a_backward_pass_does_not_take_is_told_with_its_name() -> None:
             {"grad_output": Q.astype(np.float16)},
             "q, output and grad_output must share one dtype, not float32 and",
         ),
-        ({"output": Tensor()}, "lse and grad_output must all be NumPy arrays, .* not a mixture"),
+        ({"output": Jax()}, "output must be a NumPy array .* not jax.Array"),
         ({"grad_output": OnGpu()}, "lse and grad_output must all be NumPy arrays, all be CuPy arrays or all"),
         ({"lse": OnGpu()}, "must all be NumPy arrays, all be CuPy arrays or all be PyTorch tensors"),
         (
