@@ -9,7 +9,7 @@ from flashscope.kernels.launching.axes import AxisOrder, order_named
 from flashscope.kernels.launching.options import yes_or_no
 from flashscope.kernels.surface.callers import Caller
 from flashscope.kernels.surface.kernels import kernel_of
-from flashscope.kernels.surface.sequences import Offsets, SequenceRun, Sequences, check_lengths_of
+from flashscope.kernels.surface.sequences import Offsets, SequenceRun, Sequences, refuse_lengths
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Passes, Problem
 from flashscope.kernels.workload.tensors import Inputs
@@ -74,8 +74,10 @@ def understand(manner: Manner, caller: Caller, inputs: Inputs, offsets: Offsets,
     check_inputs(inputs, order)
     sequences = offsets.read(order, caller, inputs.q, inputs.k)
     lengths = {name: options.get(name) for name in ("query_lengths", "key_lengths")}
-    check_lengths_of(order, **lengths, block_mask=options["block_mask"])
-    for name, given in lengths.items():
-        options[name] = caller.borrow(name, given) if sequences is None else getattr(sequences, name)
+    if sequences is None:
+        options |= {name: caller.borrow(name, given) for name, given in lengths.items()}
+    else:
+        refuse_lengths(order, **lengths, block_mask=options["block_mask"])
+        options |= {name: getattr(sequences, name) for name in lengths}
     device = import_module(f"flashscope.kernels.{caller.backend}.device").describe()
     return Call(named, problem_of(inputs, order, **options), order, sequences, device, copy)

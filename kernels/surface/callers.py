@@ -1,7 +1,7 @@
 """Whose arrays they are, NumPy's, CuPy's or PyTorch's: results go back as the same kind."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -23,8 +23,7 @@ class Caller(Protocol):
     backend: Backend
     arrays: ArrayKind
 
-    @contextmanager
-    def here(self) -> Iterator[None]:
+    def here(self) -> AbstractContextManager[Any]:
         """Make their GPU and its current stream those that work is enqueued on; nothing on the CPU."""
 
     def borrow(self, name: str, value: Any) -> Any:
@@ -42,14 +41,10 @@ class ArrayCaller:
         self.arrays: ArrayKind = "numpy" if backend == "cpu" else "cupy"
         self._array = array
 
-    @contextmanager
-    def here(self) -> Iterator[None]:
+    def here(self) -> AbstractContextManager[Any]:
         """See `Caller`."""
-        if self.backend == "cpu":
-            yield
-            return
-        with self._array.device:
-            yield
+        device: AbstractContextManager[Any] = nullcontext() if self.backend == "cpu" else self._array.device
+        return device
 
     def borrow(self, name: str, value: Any) -> Any:
         """See `Caller`."""
@@ -67,18 +62,20 @@ def caller_of(arrays: Mapping[str, Any]) -> Caller:
     Raises:
         InputError: They are of another kind, of several, or not in one memory.
     """
-    tensors = [name for name, array in arrays.items() if is_tensor(array)]
-    if tensors:
-        if len(tensors) < len(arrays):
-            _refuse_others({name: array for name, array in arrays.items() if name not in tensors})
-            raise InputError(f"{_together(arrays)}, not a mixture.")
+    kinds = {name: "torch" if is_tensor(array) else backend_of(array) for name, array in arrays.items()}
+    for name, kind in kinds.items():
+        if kind is None:
+            raise InputError(_no_array(name, arrays[name]))
+    kind, *others = {*kinds.values()}
+    if others:
+        raise InputError(
+            f"{listed(arrays)} must all be NumPy arrays, all be CuPy arrays or all be PyTorch tensors, not a "
+            "mixture."
+        )
+    if kind == "torch":
         return import_module("flashscope.kernels.library.lent").TensorCaller(arrays)  # type: ignore[no-any-return]
-    _refuse_others(arrays)
-    backends = {backend_of(array) for array in arrays.values()}
-    if len(backends) > 1:
-        raise InputError(f"{_together(arrays)}, not a mixture.")
     array = next(iter(arrays.values()))
-    if backends == {"cpu"}:
+    if kind == "cpu":
         return ArrayCaller("cpu", array)
     if len({one.device.id for one in arrays.values()}) > 1:
         where = ", ".join(f"{name} on {one.device.id}" for name, one in arrays.items())
@@ -86,16 +83,10 @@ def caller_of(arrays: Mapping[str, Any]) -> Caller:
     return ArrayCaller("cuda", array)
 
 
-def _together(arrays: Mapping[str, Any]) -> str:
-    return f"{listed(arrays)} must all be NumPy arrays, all be CuPy arrays or all be PyTorch tensors"
-
-
-def _refuse_others(arrays: Mapping[str, Any]) -> None:
-    """Refuse what is neither NumPy's nor CuPy's."""
-    for name, array in arrays.items():
-        if backend_of(array) is None:
-            kind = f"{type(array).__module__}.{type(array).__qualname__}".removeprefix("builtins.")
-            raise InputError(
-                f"{name} must be a NumPy array (CPU), a CuPy array (GPU) or a PyTorch tensor, not {kind}; "
-                "numpy.asarray or cupy.from_dlpack converts it."
-            )
+def _no_array(name: str, value: Any) -> str:
+    """What is said of a value that is no array of either kind."""
+    kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+    return (
+        f"{name} must be a NumPy array (CPU), a CuPy array (GPU) or a PyTorch tensor, not {kind}; "
+        "numpy.asarray or cupy.from_dlpack converts it."
+    )

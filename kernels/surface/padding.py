@@ -1,6 +1,5 @@
 """Sequences that lie one behind the other, copied into a batch with padding, and results taken out of one."""
 
-from itertools import pairwise
 from typing import Any
 
 from flashscope.kernels.surface.reading import in_bits, row_major
@@ -29,7 +28,8 @@ def take_out(padded: Any, starts: tuple[int, ...]) -> Any:
         padded: (batch, heads, longest, width), of either kind.
         starts: Where each sequence begins among the tokens, and behind the last where it ends.
     """
-    xp, lengths = array_module(padded), [end - start for start, end in pairwise(starts)]
-    sequence = xp.repeat(xp.arange(len(lengths)), lengths)
-    row = xp.arange(starts[-1]) - xp.asarray(starts[:-1])[sequence]
+    xp = array_module(padded)
+    tokens = xp.arange(starts[-1])
+    sequence = xp.searchsorted(xp.asarray(starts[1:]), tokens, side="right")
+    row = tokens - xp.asarray(starts[:-1])[sequence]
     return in_bits(padded).swapaxes(1, 2)[sequence, row].view(padded.dtype)

@@ -60,14 +60,14 @@ class Offsets(NamedTuple):
         return sequences
 
 
-def check_lengths_of(order: AxisOrder, **lengths: Any) -> None:
-    """Refuse lengths and masks of sequences that have a place in a batch where they have none.
+def refuse_lengths(order: AxisOrder, **lengths: Any) -> None:
+    """Refuse what goes with sequences that have a place in a batch, in a layout in which they have none.
 
     Raises:
         InputError: There are some.
     """
     given = [name for name, value in lengths.items() if value is not None]
-    if order.varlen and given:
+    if given:
         raise InputError(f'{listed(given)} must be left out with layout="{order.name}".')
 
 
