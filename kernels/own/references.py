@@ -5,6 +5,7 @@ import re
 from importlib import metadata
 from importlib.machinery import PathFinder
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -112,14 +113,9 @@ def declared_in(path: Path, function: str = "", *, name: str = "", module: str =
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text.") from error
-    if path.suffix == CUDA and not function:
-        fields = read_cuda(text, path.name)
-    elif path.suffix == PYTHON:
-        fields = read_python(text, path.name, function).fields
-    else:
-        raise InputError(f"{path.name}{function and ':'}{function} is neither a .cu file nor a .py file.")
-    usual = _UNUSUAL.sub("-", f"{path.stem}-{function}" if function and function != path.stem else path.stem)
-    called = name or fields.pop("name", "") or usual
+    fields, usual = _read(text, path, function)
+    of_file = path.stem if usual else f"{path.stem}-{function}"
+    called = name or fields.pop("name", "") or _UNUSUAL.sub("-", of_file)
     commit = commit_of(path, data)
     return _made(
         fields
@@ -133,6 +129,15 @@ def declared_in(path: Path, function: str = "", *, name: str = "", module: str =
         },
         path,
     )
+
+
+def _read(text: str, path: Path, function: str) -> tuple[dict[str, Any], bool]:
+    """The fields of an OwnKernel, and whether it is the one that the file stands for."""
+    if path.suffix == CUDA and not function:
+        return read_cuda(text, path.name), True
+    if path.suffix == PYTHON:
+        return read_python(text, path.name, function)
+    raise InputError(f"{path.name}{function and ':'}{function} is neither a .cu file nor a .py file.")
 
 
 def with_source(own: OwnKernel) -> OwnKernel:

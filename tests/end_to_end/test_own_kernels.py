@@ -63,6 +63,21 @@ def test_the_name_of_a_file_in_the_users_folder_is_enough(mine: Path, tmp_path: 
     done = run("sweep", *SMALL, "--kernels", "mine", "--out", str(out), home=tmp_path)
     assert done.returncode == 0, done.stderr
     assert load(out).plan.kernels == ("mine",)
+    (folder / "broken.py").write_text("import numpy\n", encoding="utf-8")
+    listed = run("kernels", home=tmp_path)
+    assert listed.returncode == 0
+    assert "mine: S, softmax and PV of whole matrices" in listed.stdout
+    assert "broken.py has no function f(q, k, v" in listed.stderr
+
+
+def test_several_runs_take_it_along(mine: Path, tmp_path: Path) -> None:
+    asked = ("--kernel", str(mine), "--kernels", "flash2", "--runs", "2", "--keep-source")
+    done = run("sweep", *SMALL, *asked, "--out", str(tmp_path / "own.flashscope"), home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for number in (1, 2):
+        session = load(tmp_path / f"own-{number}.flashscope")
+        assert session.plan.kernels == ("flash2", "mine")
+        assert session.plan.own[0].source == mine.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

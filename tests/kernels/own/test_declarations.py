@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
-from flashscope.kernels.own.references import declared, introduced
+from flashscope.kernels.own.references import declared, introduced, own_names
 from flashscope.kernels.own.spec import spec_of
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError
@@ -30,6 +30,17 @@ def test_a_function_says_by_its_keywords_and_imports_what_it_takes(tmp_path: Pat
     assert own.keywords == ("causal", "scale", "window")
     assert set(own.features) == {"causal", "window"}
     assert own.sha256 == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_a_kernel_keeps_its_name_when_it_is_read_by_its_reference_again(tmp_path: Path) -> None:
+    for text in (
+        "",
+        "FLASHSCOPE = {'name': 'other'}\n",
+        "def b(q, k, v): ...\nFLASHSCOPE = {'function': 'a'}\n",
+    ):
+        own = of(tmp_path, f"import numpy\ndef a(q, k, v): ...\n{text}")
+        assert declared(own.reference) == own
+    assert declared(f"{tmp_path / 'mine.py'}:b").name == "mine-b"
 
 
 def test_reading_a_file_runs_nothing_of_it(tmp_path: Path) -> None:
@@ -147,6 +158,24 @@ def test_the_name_of_a_kernel_of_ours_is_refused_with_the_remedy(tmp_path: Path)
         InputError, match="flash2 is the name of a kernel that is here already; declare another"
     ):
         introduced(str(tmp_path / "flash2.py"))
+
+
+def test_a_package_offers_a_kernel_by_an_entry_point_and_is_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner, told = tmp_path / "offering" / "inner", tmp_path / "offering-1.0.dist-info"
+    inner.mkdir(parents=True)
+    told.mkdir()
+    for folder in (inner.parent, inner):
+        (folder / "__init__.py").write_text("raise SystemExit\n", encoding="utf-8")
+    (inner / "fast.py").write_text("import torch\ndef attend(q, k, v, *, causal): ...\n", encoding="utf-8")
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: offering\nVersion: 1.0\n", encoding="utf-8")
+    entries = "[flashscope.kernels]\noffered = offering.inner.fast:attend\n"
+    (told / "entry_points.txt").write_text(entries, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    own = declared("offered")
+    assert (own.name, own.module, own.function) == ("offered", "offering.inner.fast", "attend")
+    assert "offered" in own_names()
 
 
 def test_a_file_that_is_not_there_or_none_is_refused(tmp_path: Path) -> None:
