@@ -37,8 +37,8 @@ def test_another_layout_is_refused_or_copied_with_the_same_bits(cp: Any, dtype: 
     inputs = make_inputs(problem, "cuda")
     expected = attention(*inputs.qkv, causal=True, return_lse=True)
     q, k, v = (array.swapaxes(1, 2) for array in inputs.qkv)
-    row_major = attention(q, k, v, layout="bnhd", causal=True, return_lse=True)  # in memory nothing has moved
-    same((row_major[0].swapaxes(1, 2), row_major[1]), expected)
+    again = attention(q, k, v, layout="bnhd", causal=True, return_lse=True)  # in memory nothing has moved
+    same((again[0].swapaxes(1, 2), again[1]), expected)
     q, k, v = map(row_major, (q, k, v))
     with pytest.raises(InputError, match=r"^q must be contiguous .* on cuda, .* copy=True copies it\.$"):
         attention(q, k, v, layout="bnhd", causal=True)
@@ -71,8 +71,7 @@ def test_sequences_one_behind_the_other_have_the_bits_of_a_padded_batch(
         PROBLEM, batch=4, seqlen_q=90, seqlen_k=90, dtype=dtype, query_lengths=rows, key_lengths=keys
     )
     inputs = make_inputs(problem, "cuda")
-    lengths = {"query_lengths": rows, "key_lengths": keys}
-    padded: Any = attention(*inputs.qkv, causal=True, return_lse=True, **lengths)
+    padded = attention(*inputs.qkv, causal=True, return_lse=True, query_lengths=rows, key_lengths=keys)
 
     def joined(array: Any, counts: tuple[int, ...]) -> Any:
         whole = array.view(f"uint{8 * array.itemsize}").swapaxes(1, 2)
