@@ -16,7 +16,8 @@ class Laid(NamedTuple):
 
     Attributes:
         layout: The name of the layout.
-        strides: How the arrays lie: `row-major`, `packed` (a slice of one array of three), `reversed`.
+        strides: How the arrays lie: `row-major`, `packed` (a slice of one array of three), `turned`
+            (row-major in the other layout), `reversed`.
     """
 
     layout: LayoutName
@@ -27,6 +28,8 @@ class Laid(NamedTuple):
         ordered = array.swapaxes(1, 2) if self.layout == "bnhd" else array
         if self.strides == "row-major":
             return np.ascontiguousarray(ordered)
+        if self.strides == "turned":
+            return np.ascontiguousarray(ordered.swapaxes(1, 2)).swapaxes(1, 2)
         if self.strides == "packed":
             whole = np.full((*ordered.shape[:2], 3, *ordered.shape[2:]), np.nan, np.float32)
             whole[:, :, 1] = ordered
@@ -40,7 +43,9 @@ class Laid(NamedTuple):
         return result.swapaxes(1, 2) if self.layout == "bnhd" else result
 
 
-LAYOUTS = st.builds(Laid, st.sampled_from(("bhnd", "bnhd")), st.sampled_from(("row-major", "packed")))
+LAYOUTS = st.builds(
+    Laid, st.sampled_from(("bhnd", "bnhd")), st.sampled_from(("row-major", "packed", "turned"))
+)
 
 
 @st.composite

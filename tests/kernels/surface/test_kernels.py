@@ -37,6 +37,17 @@ def mine(q, k, v, *, causal, scale):
     l = p.sum(axis=-1, keepdims=True)
     return np.matmul(p / l, v), (m + np.log(l))[..., 0]
 """
+BACKWARD = """
+def mine_backward(q, k, v, output, lse, grad_output, *, causal, scale):
+    s = np.matmul(q, k.swapaxes(2, 3)) * np.float32(scale)
+    if causal:
+        rows, keys = s.shape[2:]
+        s[..., ~np.tri(rows, keys, keys - rows, dtype=bool)] = -np.inf
+    p = np.exp(s - lse[..., None])
+    delta = (grad_output * output).sum(axis=-1, keepdims=True)
+    ds = p * (np.matmul(grad_output, v.swapaxes(2, 3)) - delta) * np.float32(scale)
+    return np.matmul(ds, k), np.matmul(ds.swapaxes(2, 3), q), np.matmul(p.swapaxes(2, 3), grad_output)
+"""
 
 
 def mine(q: Any, k: Any, v: Any, *, causal: bool, scale: float) -> Any:
@@ -75,6 +86,15 @@ def test_a_file_of_ones_own_is_run(file: Path, form: Any, causal: bool) -> None:
     inputs = draw(PROBLEM)
     asked: dict[str, Any] = {"causal": causal, "return_lse": True}
     agree(attention(*inputs.qkv, kernel=form(file), **asked), attention(*inputs.qkv, **asked))
+
+
+def test_the_second_function_of_a_file_gives_gradients(file: Path) -> None:
+    file.write_text(FILE + BACKWARD)
+    inputs, grad_output = draw(PROBLEM), grad_output_of(PROBLEM)
+    output, lse = attention(*inputs.qkv, kernel=file, causal=True, return_lse=True)
+    given = *inputs.qkv, output, lse, grad_output
+    found = attention_backward(*given, kernel=file, causal=True)
+    agree(found, attention_backward(*given, causal=True))
 
 
 def test_a_file_that_changes_is_read_again(file: Path) -> None:
@@ -157,8 +177,15 @@ def test_a_function_is_given_row_major_arrays_and_its_results_come_in_the_layout
     q, k, v = map(laid.of, inputs.qkv)
     with pytest.raises(InputError, match=r"^q must be contiguous .* for mine on cpu"):
         attention(q, k, v, kernel=mine, layout="bnhd")
-    found = attention(q, k, v, kernel=mine, layout="bnhd", copy=True)
+    seen: list[Any] = []
+
+    def noted(*arrays: Any, causal: bool, scale: float) -> Any:
+        seen.extend(arrays)
+        return mine(*arrays, causal=causal, scale=scale)
+
+    found = attention(q, k, v, kernel=noted, layout="bnhd", copy=True)
     np.testing.assert_array_equal(laid.back(found), attention(*inputs.qkv, kernel=mine))
+    assert all(array.flags.c_contiguous for array in seen)
 
 
 def test_a_function_takes_sequences_one_by_one_or_by_their_lengths() -> None:
