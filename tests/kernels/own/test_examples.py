@@ -30,8 +30,9 @@ def test_the_function_in_numpy_is_right_in_every_pass(passes: str) -> None:
 
 
 @pytest.mark.torch
-def test_the_torch_callable_is_right_on_a_cpu() -> None:
-    judge("torch_callable.py", PROBLEM, "cpu")
+@pytest.mark.parametrize("passes", ["forward", "backward", "both"])
+def test_the_torch_callable_is_right_on_a_cpu_in_every_pass(passes: str) -> None:
+    judge("torch_callable.py", replace(PROBLEM, passes=passes), "cpu")
 
 
 @pytest.mark.gpu

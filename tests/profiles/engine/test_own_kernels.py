@@ -93,6 +93,7 @@ def test_a_text_that_names_a_file_such_as_a_story_holds_does_not_let_it_run(
     (name,) = read_kernels(str(path))
     plan = Request.of("cpu", kernels=(name,), seqlens=(64,)).plan()
     assert [one.name for one in plan.own] == ["told"]
+    assert Request.of_plan(plan).plan() == plan
     heard.engine.run(plan)
     assert "which runs only where you name it" in heard.until(PlanFinished).reason
 
