@@ -266,3 +266,22 @@ def test_a_function_of_tensors_is_given_tensors_where_the_caller_has_them() -> N
     assert half.dtype is torch.bfloat16
     with pytest.raises(UnsupportedError, match="does not take a causal mask on cpu"):
         attention(q, k, v, kernel=scaled_dot_product_attention, causal=True)
+
+
+@pytest.mark.torch
+def test_a_function_of_tensors_gives_gradients() -> None:
+    def by_autograd(*tensors: Any) -> tuple[Any, ...]:
+        *qkv, _output, _lse, grad_output = tensors
+        with torch.enable_grad():
+            given = [one.detach().requires_grad_() for one in qkv]
+            found = scaled_dot_product_attention(*given)
+        gradients: tuple[Any, ...] = torch.autograd.grad(found, given, grad_output)
+        return gradients
+
+    q, k, v, grad_output = map(torch.from_numpy, (*draw(PROBLEM).qkv, grad_output_of(PROBLEM)))
+    output, lse = attention(q, k, v, return_lse=True)
+    given = q, k, v, output, lse, grad_output
+    expected = attention_backward(*given)
+    for one, other in zip(attention_backward(*given, kernel=by_autograd), expected, strict=True):
+        assert type(one) is torch.Tensor
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
