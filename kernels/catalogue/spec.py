@@ -43,6 +43,7 @@ DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
     "cuda": ("float32", "float16", "bfloat16"),
     "cpu": ("float32",),
 }
+ON_A_CPU: frozenset[Backend] = frozenset({"cpu"})
 ON_A_GPU: dict[Backend, tuple[Dtype, ...]] = {"cuda": DTYPES_BY_BACKEND["cuda"]}
 SIXTEEN_BIT: tuple[Dtype, ...] = ("float16", "bfloat16")
 
@@ -129,6 +130,8 @@ class KernelSpec:
         implementation: Dotted module that implements it, by backend (imported when it is used).
         head_dims: The head dims it takes, by backend.
         features: What it supports beyond plain attention, by backend.
+        strided: The backends on which it reads arrays of any strides where they lie; elsewhere they must be
+            row-major, and so must those of its backward pass.
         min_compute_capability: The oldest GPU it runs on.
         max_compute_capability: The newest GPU it runs on; None: any.
         extra: The optional extra that installs the library it wraps, named like it; None: no library.
@@ -161,6 +164,7 @@ class KernelSpec:
     features: Mapping[Backend, frozenset[Feature]] = field(
         default_factory=lambda: {"cuda": CAUSAL_ONLY, "cpu": CAUSAL_ONLY}
     )
+    strided: frozenset[Backend] = frozenset()
     min_compute_capability: tuple[int, int] = (7, 5)
     max_compute_capability: tuple[int, int] | None = None
     extra: str | None = None

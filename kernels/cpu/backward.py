@@ -87,13 +87,13 @@ def bind(
     saved: Saved,
     compute: Callable[[CpuBackward, tuple[int, ...]], None],
 ) -> CpuBackward:
-    """Allocate the gradients and exactly the workspace that the spec's backward pass declares.
+    """Allocate the gradients, each like its input in memory, and exactly the workspace of the spec.
 
     Raises:
         MemoryError: They do not fit.
     """
     declared = spec.backward.workspace(problem, "cpu") if spec.backward else ()
     buffers = {buffer.name: np.empty(buffer.shape, np.float32) for buffer in declared}
-    gradients = Gradients(*(np.empty(x.shape, np.float32) for x in saved.inputs.qkv))
+    gradients = Gradients(*(np.empty_like(x) for x in saved.inputs.qkv))
     held = sum(buffer.nbytes for buffer in buffers.values())
     return CpuBackward(problem, saved, gradients, buffers, held, compute)

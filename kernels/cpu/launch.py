@@ -55,13 +55,13 @@ class CpuLaunch:
 def bind(
     spec: KernelSpec, problem: Problem, inputs: Inputs, compute: Callable[[CpuLaunch], None]
 ) -> CpuLaunch:
-    """Allocate the outputs and exactly the workspace the spec declares.
+    """Allocate the outputs, O with its axes in memory as those of Q, and exactly the workspace of the spec.
 
     Raises:
         MemoryError: They do not fit.
     """
     buffers = {b.name: np.empty(b.shape, np.float32) for b in spec.workspace(problem, "cpu")}
-    output = np.empty(problem.q_shape, np.float32)
+    output = np.empty_like(inputs.q)
     lse = np.empty(problem.q_shape[:3], np.float32)
     held = sum(buffer.nbytes for buffer in buffers.values())
     whole = compute if problem.even else partial(_by_sequence, spec, compute)

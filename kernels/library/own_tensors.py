@@ -64,7 +64,7 @@ def prepare_tensors(
         KernelError: It raised, or returned something else than O, or O and LSE.
         MemoryError: It does not fit.
     """
-    given = _tensors_among(keywords)
+    given = tensors_among(keywords)
     launch = OwnTensorLaunch(own, problem, inputs, lambda *tensors: function(*tensors, **given))
     launch.run()
     launch.measure(0)
@@ -81,7 +81,7 @@ def prepare_backward_tensors(
         KernelError: It raised, or returned something else than dQ, dK and dV.
         MemoryError: It does not fit.
     """
-    given = _tensors_among(keywords)
+    given = tensors_among(keywords)
     launch = OwnTensorBackward(own, problem, saved, lambda *tensors: function(*tensors, **given))
     launch.run()
     launch.measure(0)
@@ -89,7 +89,7 @@ def prepare_backward_tensors(
     return launch
 
 
-def _tensors_among(keywords: dict[str, Any]) -> dict[str, Any]:
+def tensors_among(keywords: dict[str, Any]) -> dict[str, Any]:
     """The same, with a page table as a tensor."""
     table = keywords.get("page_table")
     return keywords if table is None else keywords | {"page_table": as_tensor(table)}

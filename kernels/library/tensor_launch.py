@@ -136,9 +136,9 @@ def _cupy_stream() -> AbstractContextManager[Any]:
 
 def as_tensor(array: Any) -> Any:
     """The array's memory as a tensor; NumPy and CuPy have bfloat16 from elsewhere, so it travels as int16."""
+    if array.dtype.name == "bfloat16":
+        return as_tensor(array.view("int16")).view(torch.bfloat16)
     if backend_of(array) == "cuda":
-        if array.dtype.name == "bfloat16":
-            return torch.from_dlpack(array.view("int16")).view(torch.bfloat16)
         return torch.from_dlpack(array)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a read-only array, which is only read
@@ -149,12 +149,12 @@ def as_array(tensor: Any) -> Any:
     """The tensor's memory as an array of its kind; None for None."""
     if tensor is None:
         return None
+    if tensor.dtype is torch.bfloat16:
+        import ml_dtypes  # noqa: PLC0415 - for bfloat16 only
+
+        return as_array(tensor.view(torch.int16)).view(ml_dtypes.bfloat16)
     if not tensor.is_cuda:
         return tensor.numpy()
     import cupy  # noqa: PLC0415 - for a GPU only
 
-    if tensor.dtype is torch.bfloat16:
-        import ml_dtypes  # noqa: PLC0415 - for bfloat16 of a GPU only
-
-        return cupy.from_dlpack(tensor.view(torch.int16)).view(ml_dtypes.bfloat16)
     return cupy.from_dlpack(tensor)

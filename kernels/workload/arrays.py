@@ -1,5 +1,6 @@
 """NumPy and CuPy arrays handled alike, importing neither before an array of its kind exists."""
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +13,12 @@ def backend_of(array: object) -> Backend | None:
     """The backend whose memory holds the array; None when it is neither a NumPy nor a CuPy array."""
     kind = type(array)
     return _BACKENDS.get(kind.__module__.partition(".")[0]) if kind.__name__ == "ndarray" else None
+
+
+def is_tensor(value: object) -> bool:
+    """Whether it is a tensor of PyTorch: there is none before somebody has imported that."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, getattr(torch, "Tensor", ()))
 
 
 def on_host(array: Any) -> Any:

@@ -51,6 +51,11 @@ class Saved(NamedTuple):
     grad_output: Any
 
     @property
+    def arrays(self) -> dict[str, Any]:
+        """All of them by name; an LSE only where there is one."""
+        return {name: array for name, array in self._asdict().items() if name != "lse" or array is not None}
+
+    @property
     def inputs(self) -> Inputs:
         """Q, K and V."""
         return Inputs(self.q, self.k, self.v)

@@ -110,4 +110,15 @@ def test_the_python_example_runs() -> None:
         example = example.replace("flashscope.", "")
     found: dict[str, object] = {}
     exec(example, found)  # noqa: S102 - our own README
-    assert getattr(found["output"], "shape", None) == (1, 2, 256, 64)
+    shapes = {
+        name: getattr(found[name], "shape", None)
+        for name in ("output", "dk", "packed", "joint", "joint_lse", "own")
+    }
+    assert shapes == {
+        "output": (1, 2, 256, 64),
+        "dk": (1, 2, 256, 64),
+        "packed": (2, 256, 4, 64),
+        "joint": (512, 4, 64),
+        "joint_lse": (4, 512),
+        "own": (1, 2, 256, 64),
+    }

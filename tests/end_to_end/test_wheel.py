@@ -62,6 +62,19 @@ assert marks and all(map(QFile.exists, marks)), marks
 print(*sorted({*load_fonts()}), sep=", ")
 """
 
+TYPED = """
+import numpy as np
+import numpy.typing as npt
+
+from flashscope.kernels import attention, attention_backward
+
+q: npt.NDArray[np.float32] = np.ones((1, 2, 3, 16), np.float32)
+output, lse = attention(q, q, q, return_lse=True)
+reveal_type(attention(q, q, q))
+reveal_type(attention_backward(q, q, q, output, lse, output))
+attention(q, q, q, layout="bdhn")
+"""
+
 
 def done(*words: str | Path, cwd: Path, home: Path | None = None, codes: tuple[int, ...] = (0,)) -> str:
     """What a process prints on stdout; it must end with one of these exit codes."""
@@ -133,7 +146,8 @@ def test_it_holds_every_file_that_the_program_reads_and_no_page(wheel: Path) -> 
         for path in files
         if path.suffix != ".md" and not {"screenshots", "__pycache__"} & {*path.parts}
     }
-    read |= {f"flashscope/{path.name}" for path in (program.SOURCES / "flashscope").glob("*.py")}
+    own = program.SOURCES / "flashscope"
+    read |= {f"flashscope/{path.name}" for path in (*own.glob("*.py"), own / "py.typed")}
     assert names == read
     assert {f"flashscope/assets/{name}" for name in USED} <= names
 
@@ -169,6 +183,22 @@ def test_from_an_empty_folder_its_window_has_its_icon_its_marks_and_its_fonts(
 ) -> None:
     told = done(bin_folder / "python", "-c", LOOK, cwd=nowhere, home=tmp_path)
     assert told == "DejaVu Sans Mono, Inter, Inter Semi Bold\n"
+
+
+def test_a_user_of_the_wheel_is_told_the_types_of_what_it_returns(bin_folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    (tmp_path / "typed.py").write_text(TYPED)
+    told = done(
+        *(bin_folder / "python", "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "typed.py"),
+        cwd=tmp_path,
+        codes=(1,),  # of the last line alone
+    )
+    output, gradients = re.findall(r'typed.py:(?:9|10): note: Revealed type is "(.*)"', told)
+    assert output.startswith("numpy.ndarray[")
+    assert gradients == f"tuple[{output}, {output}, {output}]"
+    assert {line.partition(": ")[0] for line in told.splitlines() if ": error: " in line} == {
+        "typed.py:11"
+    }, told
 
 
 @pytest.mark.parametrize(

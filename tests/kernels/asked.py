@@ -20,6 +20,7 @@ Call = dict[str, Any]
 KERNELS = ("standard", "fused", "flash1", "flash2", "auto")
 LENGTHS = (1, 2, 3, 15, 16, 17, 40, 64, 90, 130)
 HEAD_DIMS = (16, 24, 32, 64)
+OFFSETS = ("cu_seqlens_q", "cu_seqlens_k", "max_seqlen_q", "max_seqlen_k")
 MOST = 99  # sequences of a batch that is changed again
 NUMBERS = (int, float, Fraction, np.integer, np.floating)
 
@@ -56,6 +57,8 @@ def right_call(seed: int) -> Call:
         call["block_mask"] = BlockMask.random(
             rows, keys, block_q=block_q, block_k=block_k, kept_share=dice.random(), seed=seed
         )
+    if dice.random() < 0.3:
+        call["layout"] = dice.choice(("bhnd", "bnhd"))
     call["q"] = draw.standard_normal((batch, kv_heads * group, rows, width), dtype=np.float32)
     call["k"], call["v"] = (draw.standard_normal(kv_shape, dtype=np.float32) for _ in "kv")
     if dice.random() < 0.5:
@@ -64,7 +67,17 @@ def right_call(seed: int) -> Call:
         call["scale"] = dice.choice((0.0, 0.3, -0.2, 1, Fraction(1, 8), np.float32(0.5), np.int64(1)))
     if dice.random() < 0.2:
         call["v"][..., dice.randrange(kv_shape[2]), :] = dice.choice((np.nan, np.inf, -np.inf))
+    if call.get("layout") == "bnhd":
+        call |= {name: _laid(call[name], dice) for name in "qkv"}
     return call
+
+
+def _laid(array: Any, dice: Dice) -> Any:
+    """The array as (batch, seqlen, heads, head_dim), packed, in strides or as a slice of a larger one."""
+    view = array.swapaxes(1, 2)
+    whole = np.full((*view.shape[:2], 3, *view.shape[2:]), np.nan, np.float32)
+    whole[:, :, 1] = view
+    return dice.choice((view, np.ascontiguousarray(view), whole[:, :, 1], np.asfortranarray(view)))
 
 
 def hostile_call(seed: int) -> Call:
@@ -270,16 +283,40 @@ OTHERS: Mapping[str, Sequence[Any]] = {
         ),
     ),
 }
-OTHERS = {**OTHERS, "query_lengths": OTHERS["key_lengths"]}
+OTHERS = {
+    **OTHERS,
+    "query_lengths": OTHERS["key_lengths"],
+    "layout": (
+        *ODD,
+        "bhnd",
+        "bnhd",
+        "thd",
+        "BHND",
+        "hnd",
+        b"bnhd",
+        ["bnhd"],
+        np.array("bnhd"),
+        np.str_("bnhd"),
+    ),
+    "copy": (*ODD, True, 0, np.True_, np.array(False)),
+    "cu_seqlens_q": (*ODD, np.array([0, 1], np.int32), [0, 1]),
+    "max_seqlen_k": (*ODD, 1, True, -1, 10**30),
+}
 
 
 def answer(call: Call) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """O and LSE by definition, in float64.
+    """O (batch, heads, seqlen, head_dim), whatever the layout, and LSE by definition, in float64.
 
     Raises:
         UnclearError: An argument is none that can be meant.
     """
-    q, k, v = (_array(call[name]) for name in "qkv")
+    layout = call.get("layout", "bhnd")
+    _must(isinstance(layout, str) and layout in {"bhnd", "bnhd"})
+    q, k, v = (
+        _array(call[name]) if layout == "bhnd" else _array(call[name]).swapaxes(1, 2) for name in "qkv"
+    )
+    _must(all(call.get(name) is None for name in OFFSETS))
+    _flag(call.get("copy", False))
     table = call.get("page_table")
     if table is not None:
         _must(type(table) is np.ndarray and table.dtype == np.dtype(np.int32) and table.dtype.isnative)
@@ -319,7 +356,7 @@ def _must(said: bool) -> None:
 
 def _array(array: Any) -> npt.NDArray[np.float64]:
     _must(type(array) is np.ndarray and array.dtype == np.dtype("=f4") and array.ndim == 4)
-    _must(array.flags.c_contiguous and array.size > 0)
+    _must(array.size > 0)
     found: npt.NDArray[np.float64] = array.astype(np.float64)
     return found
 

@@ -18,7 +18,7 @@ from flashscope.kernels.workload.tensors import Gradients
 from tests.kernels.cases import draw, in_mode
 from tests.kernels.masked import masked_problems
 from tests.kernels.running_backward import CPU_KERNELS, grad_output_of
-from tests.kernels.test_surface import OnGpu, Tensor
+from tests.kernels.surface.test_forward import Jax, OnGpu
 
 Q, LSE = np.ones((2, 4, 5, 16), np.float32), np.ones((2, 4, 5), np.float32)
 KV = np.ones((2, 2, 7, 16), np.float32)
@@ -77,7 +77,7 @@ def test_what_a_backward_pass_does_not_take_is_told_with_its_name() -> None:
     ("changed", "says"),
     [
         ({"q": np.ones((5, 16), np.float32)}, "q must have 4 axes"),
-        ({"k": KV[:, :1]}, "k must be contiguous|the same heads"),
+        ({"k": KV[:, :1]}, "the same heads"),
         (
             {"output": Q[:, :, :4].copy()},
             r"output must have the shape of q, \(2, 4, 5, 16\), not \(2, 4, 4, 16\)",
@@ -87,15 +87,14 @@ def test_what_a_backward_pass_does_not_take_is_told_with_its_name() -> None:
             {"grad_output": Q.astype(np.float16)},
             "q, output and grad_output must share one dtype, not float32 and",
         ),
-        ({"grad_output": Q.swapaxes(0, 1).copy().swapaxes(0, 1)}, "grad_output must be contiguous"),
-        ({"output": Tensor()}, "output must be a NumPy array .* not torch.Tensor"),
-        ({"grad_output": OnGpu()}, "lse and grad_output must all be NumPy arrays or all be CuPy arrays"),
-        ({"lse": OnGpu()}, "must all be NumPy arrays or all be CuPy arrays"),
+        ({"output": Jax()}, "output must be a NumPy array .* not jax.Array"),
+        ({"grad_output": OnGpu()}, "lse and grad_output must all be NumPy arrays, all be CuPy arrays or all"),
+        ({"lse": OnGpu()}, "must all be NumPy arrays, all be CuPy arrays or all be PyTorch tensors"),
         (
             {"lse": LSE[:, :2].copy()},
-            r"lse must be contiguous float32 of shape \(batch, heads, Nq\) = \(2, 4, 5\)",
+            r"lse must be float32 of shape \(batch, heads, Nq\) = \(2, 4, 5\)",
         ),
-        ({"lse": LSE.astype(np.float64)}, "lse must be contiguous float32 .* not float64"),
+        ({"lse": LSE.astype(np.float64)}, "lse must be float32 .* not float64"),
         ({"lse": None}, "lse must be given"),
         ({"kernel": "flash9"}, "kernel must be one of auto, standard"),
         ({"scale": float("nan")}, "scale must be a finite number"),
