@@ -135,7 +135,7 @@ def interval_text(ratio: Ratio) -> str:
 def step_text(found: Switching) -> str:
     """How long a step takes, and how much of it attention does."""
     return (
-        f"{found.phase}: a step takes {ms_text(found.step_ms)}, {share_text(found.share)} of it in attention, "
+        f"{found.phase}: a step takes {ms_text(found.step_ms)}, {share_text(found.share)} of it in attention "
         f"by the profiler, under which it takes {ratio_text(found.overhead)} as long"
     )
 
@@ -204,5 +204,6 @@ def vanishing_text(found: Switching) -> str:
     one = next(one for one in found.amdahl if one.kernel == found.vanishes)
     return (
         f"{one.kernel} is {ratio_text(one.ratio)} as fast on these calls, and the step "
-        f"{interval_text(one.step)}: the gain vanishes end to end (under {ratio_text(WORTH)}, or within the noise)."
+        f"{interval_text(one.step)}: the gain vanishes end to end (under {ratio_text(WORTH)}, or within "
+        "the noise)."
     )

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.library.model_profile import StepProfile, profiled, synchronize
 from flashscope.kernels.library.model_reasons import BACKENDS, reasons
@@ -18,6 +20,7 @@ from flashscope.kernels.workload.audit import AttentionCall, AuditedCall
 from flashscope.kernels.workload.errors import UnsupportedError
 
 OF_TRANSFORMERS = ("sdpa", "eager")
+OWN = ("flash2", "flash3")  # of our kernels, those that are tried in a model
 
 
 class AuditedModel:
@@ -69,6 +72,7 @@ class AuditedModel:
             self.implementation = NATIVE
         self.weights = count_weights(self.model)
         self.elsewhere: dict[str, None] = {}
+        self._ours = {} if source.make else _ours(place)
         self._pads = tuple(seqlen - one for one in lengths)
         self._native = True  # whether PyTorch's function is to be watched; known once a step was recorded
 
@@ -77,7 +81,11 @@ class AuditedModel:
         """The implementations that can be tried in place of its own."""
         if self.implementation == NATIVE:
             return (*(BACKENDS if self._place == "cuda" else ()), "math")
-        return tuple(one for one in OF_TRANSFORMERS if one != self.implementation)
+        return tuple(one for one in (*OF_TRANSFORMERS, *self._ours) if one != self.implementation)
+
+    def kernel_of(self, implementation: str) -> str:
+        """The kernel of ours that an implementation is; empty: it is none of ours."""
+        return self._ours.get(implementation, "")
 
     def run(self, step: ModelStep, ready: Any) -> None:
         """One step, until its end."""
@@ -150,6 +158,12 @@ class AuditedModel:
     def profile(self, step: ModelStep) -> StepProfile:
         """Run a step once under the profiler."""
         return profiled(step, AttentionRecorder(self.model, read=False, native=self._native), self._place)
+
+
+def _ours(place: str) -> dict[str, str]:
+    """The names under which Transformers knows our kernels, those that are tried in place of its own."""
+    register = import_module("flashscope.kernels.library.transformers_attention").register
+    return {register(name): name for name in OWN if place in find_kernel(name).dtypes}
 
 
 def library_versions() -> dict[str, str]:

@@ -50,7 +50,7 @@ def find_source(model: str) -> ModelSource:
     _check_installed()
     from transformers.utils import logging  # noqa: PLC0415 - slow, and not for a module of one's own
 
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # which nobody sees
     place = Path(model)
     if place.is_dir():
         file = place / "config.json"

@@ -98,6 +98,7 @@ class AuditedStep(msgspec.Struct, frozen=True, kw_only=True):
         profiled_ms: The same under a profiler.
         attention_ms: What attention took of each of those.
         ran: What computed attention, each kind once.
+        kernel: The kernel of ours that computed it; empty: none of ours did.
     """
 
     phase: Phase
@@ -107,6 +108,7 @@ class AuditedStep(msgspec.Struct, frozen=True, kw_only=True):
     profiled_ms: tuple[float, ...] = ()
     attention_ms: tuple[float, ...] = ()
     ran: tuple[Ran, ...] = ()
+    kernel: str = ""
 
 
 class ModelAudit(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,5 +205,5 @@ def problem_of(call: AttentionCall) -> Problem | None:
 
 
 def _is_usual(scale: float, head_dim: int) -> bool:
-    usual = head_dim**-0.5
+    usual: float = head_dim**-0.5
     return abs(scale - usual) <= 1e-6 * usual

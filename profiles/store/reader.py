@@ -34,7 +34,7 @@ from flashscope.profiles.store.words import Field, UserWords, read_bookmarks, re
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import Reading, TelemetryStarted
 
-KeptKind = TypeVar("KeptKind", Trace, StageTimeline, StallProfile, CutLandscape)
+KeptKind = TypeVar("KeptKind", Trace, StageTimeline, StallProfile, CutLandscape, ModelAudit)
 BATCH = 1000  # readings: about two milliseconds of work
 
 

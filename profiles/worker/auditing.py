@@ -137,12 +137,12 @@ class Auditor:
             except (RuntimeError, ValueError) as error:  # it was taken, and fails when it runs
                 refused[name] = (str(error).splitlines() or [type(error).__name__])[0]
         self._rounds(model, step, taken)
-        steps = [one.step(step.phase, name) for name, one in taken.items()]
+        steps = [one.step(step.phase, name, model.kernel_of(name)) for name, one in taken.items()]
         steps += [AuditedStep(phase=step.phase, implementation=n, refused=why) for n, why in refused.items()]
         return _with_times(calls, places, taken[model.implementation].profiles), steps
 
     def _rounds(self, model: Any, step: Any, taken: dict[str, "_Taken"]) -> None:
-        """Take the step with each in turns, whose order goes round, timed, and in the first rounds profiled."""
+        """Take the step with each in turns, whose order goes round: timed, and at first profiled, too."""
         asked, names = self._asked, list(taken)
         begun = time.monotonic()
         for number in range(asked.rounds):
@@ -190,14 +190,15 @@ class _Taken:
     ms: list[float] = field(default_factory=list)
     profiles: list[Any] = field(default_factory=list)
 
-    def step(self, phase: Phase, implementation: str) -> AuditedStep:
+    def step(self, phase: Phase, implementation: str, kernel: str) -> AuditedStep:
         return AuditedStep(
             phase=phase,
             implementation=implementation,
             step_ms=tuple(self.ms),
             profiled_ms=tuple(one.ms for one in self.profiles),
             attention_ms=tuple(one.attention_ms for one in self.profiles),
-            ran=tuple(dict.fromkeys(call.ran for call in self.profiles[0].calls)),
+            ran=("ours",) if kernel else tuple(dict.fromkeys(one.ran for one in self.profiles[0].calls)),
+            kernel=kernel,
         )
 
 

@@ -308,7 +308,7 @@ def _real(
         return RealStep(implementation=step.implementation, refused=step.refused)
     rounds = min(len(base.step_ms), len(step.step_ms))
     real = _ratio(np.array(base.step_ms[:rounds]), np.array(step.step_ms[:rounds]))
-    kernel = REPLAYED.get(step.ran[0], "") if len(step.ran) == 1 else ""
+    kernel = step.kernel or (REPLAYED.get(step.ran[0], "") if len(step.ran) == 1 else "")
     found = amdahl.get(kernel)
     if found is None or found.covered < found.calls:
         return RealStep(implementation=step.implementation, step=real, kernel=kernel)
