@@ -9,6 +9,7 @@ Importing this is cheap: NumPy, CuPy and the kernels themselves are imported whe
 """
 
 from flashscope.kernels.catalogue.registry import KERNELS, choose_backward, choose_kernel
+from flashscope.kernels.models import register_transformers
 from flashscope.kernels.surface import attention, attention_backward
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.problem import Problem
@@ -21,4 +22,5 @@ __all__ = [
     "attention_backward",
     "choose_backward",
     "choose_kernel",
+    "register_transformers",
 ]

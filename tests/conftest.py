@@ -63,6 +63,13 @@ def _without_flash_attn_3() -> str | None:
     return f"FlashAttention-3 is not installed: {install_command('tokenspeed-fa3')}"
 
 
+@cache
+def _without_transformers() -> str | None:
+    """Why models of Transformers cannot run here, or None when they can."""
+    missing = [module for module in ("transformers", "torch") if not installed(module)]
+    return f"{' and '.join(missing)} must be installed: {install_command('models')}" if missing else None
+
+
 def _without(module: str, extra: str) -> Callable[[], str | None]:
     """What says why a library cannot run here, or None when it can."""
     return lambda: None if installed(module) else f"{extra} is not installed: {install_command(extra)}"
@@ -90,6 +97,7 @@ NEEDS = (
     Need("flash_attn_4", _without_flash_attn_4, "REQUIRE_FLASH_ATTN_4"),
     Need("cudnn_frontend", _without("cudnn", "nvidia-cudnn-frontend"), "REQUIRE_CUDNN_FRONTEND"),
     Need("flashinfer", _without("flashinfer", "flashinfer-python"), "REQUIRE_FLASHINFER"),
+    Need("transformers", _without_transformers, "REQUIRE_TRANSFORMERS"),
     Need("triton", _without("triton", "triton"), "REQUIRE_TRITON"),
     Need("xvfb", _without_xvfb, "REQUIRE_XVFB"),
 )

@@ -1,0 +1,33 @@
+"""Our kernels inside models: what a library of models is told of them."""
+
+from importlib import import_module
+
+from flashscope.installation import install_command
+from flashscope.kernels.catalogue.spec import installed
+from flashscope.kernels.workload.errors import UnsupportedError
+
+
+def register_transformers(kernel: str = "auto") -> str:
+    """Enter a kernel among the attention implementations of Hugging Face Transformers.
+
+        model = AutoModelForCausalLM.from_config(config, attn_implementation=register_transformers("flash2"))
+
+    Layers then run it forward and, where a model trains, backward: float32 on the CPU, on a GPU also float16
+    and bfloat16. What a layer asks for and the kernel does not do is an UnsupportedError when the model runs.
+
+    Args:
+        kernel: Name of a kernel of the ladder, or "auto": the fastest that takes a layer's problem, with its
+            gradients where a model trains.
+
+    Returns:
+        The name to give as `attn_implementation`, or to the model's `set_attn_implementation`.
+
+    Raises:
+        InputError: There is no such kernel.
+        UnsupportedError: Transformers or PyTorch is not installed.
+    """
+    missing = [module for module in ("transformers", "torch") if not installed(module)]
+    if missing:
+        raise UnsupportedError(f"{' and '.join(missing)} must be installed: {install_command('models')}")
+    library = import_module("flashscope.kernels.library.transformers_attention")
+    return library.register(kernel)  # type: ignore[no-any-return]
