@@ -7,12 +7,13 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import psutil
 
-from flashscope.installation import install_command
+from flashscope.installation import CHECKOUT, install_command
 from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.workload.audit import AuditedCall, AuditedStep, ModelAudit, Phase
 from flashscope.kernels.workload.errors import InputError, KernelError, UnsupportedError
@@ -27,6 +28,8 @@ LIBRARY = "flashscope.kernels.library"
 
 def main() -> None:
     """Do what stands on stdin, a request a line; the answers go to stdout, a line each."""
+    # In a checkout Transformers would take our folder `kernels` for Hugging Face's package of that name.
+    sys.path[:] = [folder for folder in sys.path if CHECKOUT is None or Path(folder).resolve() != CHECKOUT]
     requests = [decode_request.decode(line) for line in sys.stdin.buffer.read().splitlines()]
     os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported: nothing is fetched
     if any(one.device.backend == "cpu" for one in requests):

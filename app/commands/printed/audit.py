@@ -26,7 +26,7 @@ from flashscope.profiles.results.compare.switching import ReplayedCall, Switchin
 from flashscope.profiles.results.model.rows import PointRow
 
 CALL_HEADINGS = (
-    *("layers", "calls", "of the step", "Q", "mask", "asks for", "ran"),
+    *("layers", "calls", "of the step", "shape", "mask", "asks for", "ran"),
     *("fastest replay", "step by that alone"),
 )
 KERNEL_HEADINGS = ("kernel in place", "calls", "those calls", "step, by Amdahl")
