@@ -82,25 +82,24 @@ def _runs(numbers: Sequence[int]) -> str:
 
 
 def shape_text(call: AttentionCall) -> str:
-    """Q's shape and what of K and V differs from it: `2×8×512×64, K/V 2 heads`."""
-    parts = ["×".join(map(str, call.q_shape))]
+    """Q's shape and what of K and V differs from it: `2×8×512×64, 2 K/V heads`."""
     heads, keys = call.k_shape[1], call.k_shape[2]
-    differs = [
-        f"{heads} head{'s' * (heads > 1)}" * (heads != call.q_shape[1]),
+    differs = (
+        f"{heads} K/V head{'s' * (heads > 1)}" * (heads != call.q_shape[1]),
         f"{keys} keys" * (keys != call.q_shape[2]),
         f"V {call.v_dim} wide" * (call.v_dim != call.q_shape[3]),
-    ]
-    if told := " of ".join(filter(None, differs[:2])) or differs[2]:
-        parts.append(f"K/V {told}{f', {differs[2]}' if differs[2] and told != differs[2] else ''}")
-    return ", ".join(parts)
+    )
+    return ", ".join(filter(None, ("×".join(map(str, call.q_shape)), *differs)))
 
 
 def mask_text(call: AttentionCall) -> str:
-    """What the mask does: `causal, window 128`."""
-    window = f"window {call.window[0] + 1}" if call.window else ""
+    """What the mask does, and the keys that a window leaves: `window 128`, `padding, causal`."""
+    width = f"window {call.window[0] + 1}" if call.window else ""
+    if call.mask == "window":
+        return width
     if call.mask == "padding":
-        return ", ".join(filter(None, ("padding", "causal" if call.causal else "", window)))
-    return ", causal ".join(filter(None, (window, ""))) or call.mask if call.mask == "window" else call.mask
+        return ", ".join(filter(None, ("padding", "causal" * call.causal, width)))
+    return call.mask
 
 
 def asks_text(call: AttentionCall) -> str:
@@ -151,16 +150,34 @@ def fastest_text(call: ReplayedCall) -> tuple[str, str]:
     return f"{kernel} {interval_text(call.ratios[kernel])} of {base}", ratio_text(call.gains[kernel])
 
 
-def lacks_text(call: ReplayedCall) -> str:
-    """Why no kernel replays a call; empty where one does."""
-    where = f"{call.calls} call{'s' * (call.calls > 1)} of {layers_text(call.layers)}"
+def reasons_of(calls: Sequence[AuditedCall]) -> list[str]:
+    """Why nothing else ran, each reason once with the layers that it is about."""
+    about: dict[str, list[str]] = {}
+    for one in calls:
+        for reason in one.why_not:
+            about.setdefault(reason, []).extend(one.layers)
+    return [f"{layers_text(layers)}: {reason}" for reason, layers in about.items()]
+
+
+def lacks_of(calls: Sequence[ReplayedCall]) -> list[str]:
+    """Why no kernel replays some calls, each reason once with the layers that it is about."""
+    about: dict[str, list[str]] = {}
+    for one in calls:
+        if reason := _lack(one):
+            about.setdefault(reason, []).extend(one.layers)
+    return [
+        f"{len(layers)} call{'s' * (len(layers) > 1)} of {layers_text(layers)}: {reason}"
+        for reason, layers in about.items()
+    ]
+
+
+def _lack(call: ReplayedCall) -> str:
     if call.needs:
-        return f"{where} need{'s' * (call.calls == 1)} {' and '.join(call.needs)}: no kernel here takes it."
+        return f"no kernel here takes {' and '.join(call.needs)}."
     if call.problem is None:
-        return f"{where}: no problem of ours states it, so no kernel here takes it."
+        return "no problem of ours states it, so no kernel here takes it."
     if not call.ratios and call.missing:
-        told = "; ".join(dict.fromkeys(call.missing.values()))
-        return f"{where}: no kernel here takes it: {told}."
+        return f"no kernel here takes it: {'; '.join(dict.fromkeys(call.missing.values()))}"
     return ""
 
 
@@ -202,8 +219,8 @@ def vanishing_text(found: Switching) -> str:
     if not found.vanishes:
         return ""
     one = next(one for one in found.amdahl if one.kernel == found.vanishes)
-    return (
-        f"{one.kernel} is {ratio_text(one.ratio)} as fast on these calls, and the step "
-        f"{interval_text(one.step)}: the gain vanishes end to end (under {ratio_text(WORTH)}, or within "
-        "the noise)."
-    )
+    calls, step = ratio_text(one.ratio), interval_text(one.step)
+    told = f"{one.kernel} is {calls} as fast on these calls, and the step {step}"
+    if one.step.value < WORTH:
+        return f"{told}: the gain vanishes end to end."
+    return f"{told}: a gain end to end cannot be told from the noise."

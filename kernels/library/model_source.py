@@ -18,6 +18,7 @@ from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 
 LAYER_COUNTS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers", "n_layer", "depth")
+MOST_SAID = 250  # characters of what Transformers says
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
@@ -119,9 +120,15 @@ def _read(file: Path) -> Any:
 
     try:
         return AutoConfig.from_pretrained(str(file), local_files_only=True, trust_remote_code=False)
-    except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
-        said = next(iter(str(error).splitlines()), type(error).__name__)[:200]
-        raise InputError(f"{file} is no configuration of a model that Transformers knows: {said}") from error
+    except Exception as error:
+        raise InputError(
+            f"{file} is no configuration of a model that Transformers knows: {_said(error)}"
+        ) from error
+
+
+def _said(error: Exception) -> str:
+    """What Transformers says, in one line that is not too long."""
+    return " ".join(str(error).split())[:MOST_SAID] or type(error).__name__
 
 
 def cut_layers(config: Any, layers: int | None) -> tuple[int, int]:
@@ -211,8 +218,7 @@ def build(source: ModelSource, dtype: str, place: str, *, random: bool) -> Any:
                     str(source.weights), config=source.config, dtype=DTYPES[dtype], local_files_only=True
                 )
     except (ValueError, TypeError, KeyError, AttributeError, OSError, ZeroDivisionError) as error:
-        said = next(iter(str(error).splitlines()), type(error).__name__)[:200]
-        raise InputError(f"{source.name} cannot be built from its configuration: {said}") from error
+        raise InputError(f"{source.name} cannot be built from its configuration: {_said(error)}") from error
     return model.to(place).eval()
 
 

@@ -11,11 +11,12 @@ from flashscope.app.words.audits import (
     audit_head,
     audit_notes,
     fastest_text,
-    lacks_text,
+    lacks_of,
     layers_text,
     mask_text,
     ran_text,
     real_text,
+    reasons_of,
     shape_text,
     step_text,
     vanishing_text,
@@ -51,17 +52,14 @@ def _print_step(audit: ModelAudit, found: Switching) -> None:
         print_table(CALL_HEADINGS, lines)
     else:
         say("No attention call was seen.")
-    for one in calls:
-        for reason in one.why_not:
-            say(f"{layers_text(one.layers)}: {reason}")
-    for lack in filter(None, map(lacks_text, found.calls)):
-        say(lack)
+    for text in (*reasons_of(calls), *lacks_of(found.calls)):
+        say(text)
     if found.amdahl:
         print_table(KERNEL_HEADINGS, [amdahl_cells(one) for one in found.amdahl])
     for real in found.real:
         say(real_text(real))
-    if text := vanishing_text(found):
-        say(text)
+    if vanishing := vanishing_text(found):
+        say(vanishing)
 
 
 def _line(call: AuditedCall, replayed: ReplayedCall) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ TEXT = {
     "head_dim": 32,
     "vocab_size": 100,
 }
+SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "vocab_size")
 
 
 def _deepseek() -> Any:
@@ -64,7 +65,7 @@ CONFIGS = {
     "vit": _vit,
     "whisper": _whisper,
     "bert": lambda: t.BertConfig(
-        **{key: TEXT[key] for key in ("hidden_size", "intermediate_size", "num_hidden_layers", "vocab_size")},
+        **{key: TEXT[key] for key in SIZES},
         num_attention_heads=4,
     ),
     "t5": lambda: t.T5Config(

@@ -132,10 +132,14 @@ def test_a_diffusion_transformer_in_plain_pytorch_is_seen_and_so_is_pytorchs_own
         assert {one.ran for one in model.profile(model.steps[0]).calls} == {"math"}
 
 
-def test_a_bias_of_t5_is_one_that_no_kernel_takes(audited: Audit) -> None:
-    model = audited("t5")
-    found = [one.call.mask for calls in calls_of(model).values() for one in calls]
-    assert "bias" in found or model.elsewhere  # by version of Transformers: through its interface, or by hand
+def test_a_bias_of_t5_by_distance_is_one_that_no_kernel_takes(audited: Audit) -> None:
+    prefill = calls_of(audited("t5"))["prefill"]
+    told = {one.layers[0]: (one.call.mask, needs(one.call)) for one in prefill}
+    assert told == {
+        "encoder.block.0.layer.0.SelfAttention": ("bias", ("an additive bias",)),
+        "decoder.block.0.layer.0.SelfAttention": ("bias", ("an additive bias",)),
+        "decoder.block.0.layer.1.EncDecAttention": ("none", ()),
+    }
 
 
 def test_attention_by_hand_is_no_call_and_its_softmax_is_told(audited: Audit) -> None:
@@ -226,5 +230,5 @@ def test_a_folder_that_is_no_model_is_refused_in_words(
 def test_a_model_that_is_not_there_is_refused_in_words(audited: Audit, name: str) -> None:
     del audited
     find = import_module("flashscope.kernels.library.model_source").find_source
-    with pytest.raises(InputError, match="is no folder or file here|there is no file"):
+    with pytest.raises(InputError, match=r"is no folder or file here|there is no file"):
         find(name)
