@@ -1,11 +1,13 @@
 """The audit of a model in words: its calls, what ran, and what switching gains."""
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
 from flashscope.app.words.units import bytes_text, ms_text, ratio_text, share_text
 from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, ModelAudit
 from flashscope.profiles.results.compare.switching import (
+    CLOSE,
     IN_PLACE,
     WORTH,
     Amdahl,
@@ -35,11 +37,12 @@ def audit_head(audit: ModelAudit) -> str:
         f", {audit.layers} of {audit.layers_in_all} layers" if audit.layers != audit.layers_in_all else ""
     )
     threads = f", {audit.threads} thread{'s' * (audit.threads > 1)}" if audit.threads else ""
+    given = ", ".join(f"{name} {'×'.join(map(str, shape))}" for name, shape in audit.inputs.items())
     versions = ", ".join(f"{name} {number}" for name, number in audit.versions.items())
     return (
         f"{audit.model}: {audit.architecture}, {audit.parameters:,} parameters "
         f"({bytes_text(audit.weight_bytes)}, weights {audit.weights}){layers}, {audit.dtype} on "
-        f"{audit.device.name}{threads}; {audit.batch} × {audit.seqlen} tokens; attention by "
+        f"{audit.device.name}{threads}; given {given}; attention by "
         f"{audit.implementation}; {versions}"
     )
 
@@ -147,7 +150,10 @@ def fastest_text(call: ReplayedCall) -> tuple[str, str]:
     if kernel == call.reference:
         return f"{kernel}, which ran", NOTHING
     base = "its time in the model" if call.reference == IN_PLACE else call.reference
-    return f"{kernel} {interval_text(call.ratios[kernel])} of {base}", ratio_text(call.gains[kernel])
+    ratio = call.ratios[kernel]
+    if ratio.low is not None and ratio.low <= 1:
+        return f"{kernel}, as fast as {base} within the noise", NOTHING
+    return f"{kernel} {interval_text(ratio)} of {base}", ratio_text(call.gains[kernel])
 
 
 def reasons_of(calls: Sequence[AuditedCall]) -> list[str]:
@@ -198,7 +204,8 @@ def real_text(one: RealStep) -> str:
         return f"{told}; no prediction: {why}."
     told += f"; by the shares and {one.kernel}, {interval_text(one.predicted)}"
     if one.parts is None:
-        return f"{told}: the two roads agree."
+        near = abs(math.log(one.step.value / one.predicted.value)) <= CLOSE
+        return f"{told}: the two roads agree within {'5 %' if near else 'their intervals'}."
     return f"{told}: they disagree. {parts_text(one.parts)}"
 
 

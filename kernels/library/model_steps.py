@@ -22,12 +22,14 @@ class ModelStep(NamedTuple):
         before: Done before each run and not timed; its answer is what the run takes.
         run: The step.
         tokens: How many tokens the model has seen with it, padding among them.
+        inputs: What it is given.
     """
 
     phase: Phase
     before: Callable[[], Any]
     run: Callable[[Any], None]
     tokens: int
+    inputs: dict[str, Any]
 
 
 def steps_of(
@@ -48,7 +50,9 @@ def steps_of(
     inputs = _inputs(model, batch, seqlen, lengths)
     decodes = _decodes(model)
     phase: Phase = "prefill" if decodes else "forward"
-    steps = [ModelStep(phase, _nothing, partial(_forward, model, inputs | _cached(model, decodes)), seqlen)]
+    steps = [
+        ModelStep(phase, _nothing, partial(_forward, model, inputs | _cached(model, decodes)), seqlen, inputs)
+    ]
     if decodes:
         steps.append(_decode(model, inputs, batch, seqlen))
     if training:
@@ -58,7 +62,7 @@ def steps_of(
 
 def own_steps(model: Any, inputs: dict[str, Any], seqlen: int, *, training: bool) -> list[ModelStep]:
     """The steps of a module of one's own: forward, and training where asked."""
-    steps = [ModelStep("forward", _nothing, partial(_forward, model, inputs), seqlen)]
+    steps = [ModelStep("forward", _nothing, partial(_forward, model, inputs), seqlen, inputs)]
     return [*steps, _training(model, inputs, seqlen)] if training else steps
 
 
@@ -149,7 +153,7 @@ def _decode(model: Any, inputs: dict[str, Any], batch: int, seqlen: int) -> Mode
         with torch.no_grad():
             model(**more, **{name: ready})
 
-    return ModelStep("decode", lambda: deepcopy(cache), run, seqlen + 1)
+    return ModelStep("decode", lambda: deepcopy(cache), run, seqlen + 1, more)
 
 
 def _training(model: Any, inputs: dict[str, Any], seqlen: int) -> ModelStep:
@@ -170,7 +174,7 @@ def _training(model: Any, inputs: dict[str, Any], seqlen: int) -> ModelStep:
         finally:
             model.eval()
 
-    return ModelStep("training", before, run, seqlen)
+    return ModelStep("training", before, run, seqlen, inputs)
 
 
 def _first(told: Any) -> Any:

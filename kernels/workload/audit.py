@@ -126,8 +126,7 @@ class ModelAudit(msgspec.Struct, frozen=True, kw_only=True):
         device: Where it ran.
         dtype: Element type of the weights.
         threads: Threads of PyTorch's on a CPU.
-        batch: Sequences.
-        seqlen: Tokens of the longest, or what stands for them in the model's own input.
+        inputs: What the first step is given: shapes by name.
         versions: Of the libraries, by name.
         calls: Every distinct call of every step.
         steps: Steps by phase and implementation, what was asked for first.
@@ -146,8 +145,7 @@ class ModelAudit(msgspec.Struct, frozen=True, kw_only=True):
     device: Device
     dtype: str
     threads: int
-    batch: int
-    seqlen: int
+    inputs: dict[str, tuple[int, ...]]
     versions: dict[str, str]
     calls: tuple[AuditedCall, ...]
     steps: tuple[AuditedStep, ...]

@@ -178,8 +178,14 @@ def _switching(audit: ModelAudit, phase: Phase, points: Points, kernels: Sequenc
         calls=tuple(one.told(kernels) for one in calls),
         amdahl=tuple(amdahl),
         real=tuple(_real(one, base, by_kernel, calls) for one in steps[1:]),
-        vanishes=next((one.kernel for one in amdahl if one.ratio >= CLEAR and _lost(one.step)), ""),
+        vanishes=next((one.kernel for one in amdahl if _clear(one, calls) and _lost(one.step)), ""),
     )
+
+
+def _clear(one: Amdahl, calls: Sequence["_Replay"]) -> bool:
+    """Whether a kernel is faster on the calls of a step beyond doubt: on each that it takes."""
+    ratios = [_ratio(*pair) for call in calls if (pair := call.pair(one.kernel))]
+    return one.ratio >= CLEAR and all(ratio.low is not None and ratio.low > 1 for ratio in ratios)
 
 
 def _lost(step: Ratio) -> bool:

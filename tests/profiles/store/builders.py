@@ -216,8 +216,7 @@ def audit() -> ModelAudit:
         device=Device(backend="cpu", name="A CPU", memory_bytes=1 << 30),
         dtype="float32",
         threads=1,
-        batch=1,
-        seqlen=64,
+        inputs={"input_ids": (1, 64)},
         versions={"torch": "2.13.0"},
         calls=(
             AuditedCall(
