@@ -3,6 +3,7 @@
 To be imported where Transformers and PyTorch are there.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def _vit() -> Any:
     return t.ViTConfig(**sizes, num_attention_heads=4, image_size=48, patch_size=8)
 
 
-CONFIGS = {
+CONFIGS: dict[str, Callable[[], Any]] = {
     "llama3": lambda: t.LlamaConfig(**TEXT),
     "mistral": lambda: t.MistralConfig(**TEXT, sliding_window=WINDOW),
     "gemma2": lambda: t.Gemma2Config(**TEXT, sliding_window=WINDOW, query_pre_attn_scalar=16),
@@ -81,7 +82,7 @@ def folder_of(name: str, above: Path) -> Path:
     return folder
 
 
-class Block(torch.nn.Module):
+class Block(torch.nn.Module):  # type: ignore[misc]  # torch is not analysed
     """A block of a diffusion transformer (Peebles and Xie 2023), modulated by the step of the diffusion."""
 
     def __init__(self, width: int, heads: int) -> None:
@@ -103,7 +104,7 @@ class Block(torch.nn.Module):
         return x + gate2 * self.mlp(self.norm(x) * (1 + scale2) + shift2)
 
 
-class DiffusionTransformer(torch.nn.Module):
+class DiffusionTransformer(torch.nn.Module):  # type: ignore[misc]  # torch is not analysed
     """Blocks over patches, which attend to a text at the end through PyTorch's own module."""
 
     def __init__(self, width: int = 64, heads: int = 4, depth: int = 2) -> None:
@@ -128,7 +129,7 @@ def diffusion(batch: int, seqlen: int) -> tuple[torch.nn.Module, dict[str, Any]]
     return DiffusionTransformer(), inputs
 
 
-class ByHand(torch.nn.Module):
+class ByHand(torch.nn.Module):  # type: ignore[misc]  # torch is not analysed
     """Attention as products and a softmax, which no audit sees as a call."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ SIZES = st.integers(1, 12)
 def read(keep: Any, *, additive: bool = False, causal: bool = False, pads: tuple[int, ...] = ()) -> Any:
     """What is read of a bool array (batch, Nq, Nk), or of the same as numbers to be added."""
     torch = import_module("torch")
-    mask = None if keep is None else torch.from_numpy(np.ascontiguousarray(keep))[:, None]
+    mask = torch.from_numpy(np.ascontiguousarray(keep))[:, None]
     if additive:
         mask = torch.zeros(mask.shape).masked_fill(~mask, torch.finfo(torch.float32).min)
     batch, rows, keys = keep.shape

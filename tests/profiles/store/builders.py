@@ -203,7 +203,6 @@ def audit() -> ModelAudit:
         q_shape=(1, 4, 64, 16), k_shape=(1, 2, 64, 16), v_dim=16, dtype="float32", mask="causal", causal=True
     )
     window = replace(full, mask="window", window=(15, -1), softcap=50.0)
-    times = {"step_ms": (10.0, 11.0, 10.5, 10.2, 10.1), "profiled_ms": (12.0, 12.5, 12.2)}
     return ModelAudit(
         model="small",
         architecture="SmallForCausalLM",
@@ -238,7 +237,12 @@ def audit() -> ModelAudit:
         ),
         steps=(
             AuditedStep(
-                phase="prefill", implementation="sdpa", **times, attention_ms=(4.0, 4.2, 4.4), ran=("flash",)
+                phase="prefill",
+                implementation="sdpa",
+                step_ms=(10.0, 11.0, 10.5, 10.2, 10.1),
+                profiled_ms=(12.0, 12.5, 12.2),
+                attention_ms=(4.0, 4.2, 4.4),
+                ran=("flash",),
             ),
             AuditedStep(phase="prefill", implementation="eager", refused="It has none."),
         ),
