@@ -1,6 +1,8 @@
 """Our kernels inside models: what a library of models is told of them."""
 
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 from flashscope.installation import install_command
 from flashscope.kernels.catalogue.spec import installed
@@ -24,10 +26,28 @@ def register_transformers(kernel: str = "auto") -> str:
 
     Raises:
         InputError: There is no such kernel.
-        UnsupportedError: Transformers or PyTorch is not installed.
+        UnsupportedError: Transformers or PyTorch is not installed, or does not start.
     """
     missing = [module for module in ("transformers", "torch") if not installed(module)]
     if missing:
         raise UnsupportedError(f"{' and '.join(missing)} must be installed: {install_command('models')}")
-    library = import_module("flashscope.kernels.library.transformers_attention")
+    try:
+        library = import_module("flashscope.kernels.library.transformers_attention")
+    except ImportError as error:
+        raise UnsupportedError(f"Transformers does not start: {error}{_taken_for_another()}") from error
     return library.register(kernel)  # type: ignore[no-any-return]
+
+
+def _taken_for_another() -> str:
+    """What to do where Python takes our folder for Hugging Face's package `kernels`; else empty."""
+    found = find_spec("kernels")
+    if (
+        found is None
+        or found.origin is None
+        or not Path(found.origin).samefile(Path(__file__).parent / "__init__.py")
+    ):
+        return ""
+    return (
+        f" Python takes {Path(found.origin).parent} for Hugging Face's package kernels: "
+        "run from another folder, or take this one off PYTHONPATH."
+    )

@@ -33,21 +33,21 @@ WINDOW = sliding_window_overlay(1).__code__
 WINDOW_BOTH_WAYS = sliding_window_bidirectional_overlay(1).__code__
 
 
-class Band(NamedTuple):
-    """The pairs between two diagonals: lowest <= k - q <= highest; None is unbounded."""
+class Diagonals(NamedTuple):
+    """A band of the scores, between two diagonals: lowest <= k - q <= highest; None is unbounded."""
 
     lowest: int | None
     highest: int | None
 
-    def within(self, other: "Band") -> "Band":
+    def within(self, other: "Diagonals") -> "Diagonals":
         """The pairs that both keep."""
         lowest = [side for side in (self.lowest, other.lowest) if side is not None]
         highest = [side for side in (self.highest, other.highest) if side is not None]
-        return Band(max(lowest, default=None), min(highest, default=None))
+        return Diagonals(max(lowest, default=None), min(highest, default=None))
 
-    def moved(self, by: int) -> "Band":
+    def moved(self, by: int) -> "Diagonals":
         """The same pairs where keys are counted from `by` further on than rows."""
-        return Band(*(None if side is None else side + by for side in self))
+        return Diagonals(*(None if side is None else side + by for side in self))
 
     def keeps(self, diagonals: Any) -> Any:
         """Which of the pairs are between the two, bool.
@@ -63,8 +63,8 @@ class Band(NamedTuple):
         return kept
 
 
-EVERY_PAIR = Band(None, None)
-PLAIN = {causal_mask_function: Band(None, 0), bidirectional_mask_function: EVERY_PAIR}
+EVERY_PAIR = Diagonals(None, None)
+PLAIN = {causal_mask_function: Diagonals(None, 0), bidirectional_mask_function: EVERY_PAIR}
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,9 @@ class AttentionPattern:
     ndim: int = AXES
 
     @classmethod
-    def of(cls, band: Band, rows: int, keys: int, lengths: Sequence[int] | None = None) -> "AttentionPattern":
+    def of(
+        cls, band: Diagonals, rows: int, keys: int, lengths: Sequence[int] | None = None
+    ) -> "AttentionPattern":
         """The pattern of a band of the scores, and of padding on the right.
 
         Args:
@@ -200,7 +202,7 @@ def read_mask(mask: Any) -> AttentionPattern:
     if not of_kept.numel():
         raise UnsupportedError("The mask keeps no pair at all.")
     lowest, highest = int(of_kept.min()), int(of_kept.max())
-    for band in (EVERY_PAIR, Band(None, highest), Band(lowest, None), Band(lowest, highest)):
+    for band in (EVERY_PAIR, Diagonals(None, highest), Diagonals(lowest, None), Diagonals(lowest, highest)):
         again = (places < lengths[:, None, None]) & band.keeps(diagonals)
         if bool((again == kept).all()):
             alike = lengths.unique()
@@ -226,7 +228,7 @@ def _kept(mask: Any) -> Any:
     return kept
 
 
-def _band_of(mask_function: Any) -> Band | None:
+def _band_of(mask_function: Any) -> Diagonals | None:
     """The band that a function of Transformers keeps, None where it is not one that is known."""
     if mask_function in PLAIN:
         return PLAIN[mask_function]
@@ -237,9 +239,9 @@ def _band_of(mask_function: Any) -> Band | None:
     if code is BOTH:
         bands = [_band_of(function) for function in made_of["mask_functions"]]
         known = [band for band in bands if band is not None]
-        return reduce(Band.within, known, EVERY_PAIR) if len(known) == len(bands) else None
+        return reduce(Diagonals.within, known, EVERY_PAIR) if len(known) == len(bands) else None
     width = made_of["sliding_window"]
-    return Band(1 - width, None) if code is WINDOW else Band(-width, width)
+    return Diagonals(1 - width, None) if code is WINDOW else Diagonals(-width, width)
 
 
 def _without_padding(real: Any) -> list[int]:

@@ -114,7 +114,7 @@ class _Run:
         return dq, dk, dv
 
 
-class _Attention(torch.autograd.Function):
+class _Attention(torch.autograd.Function):  # type: ignore[misc]
     """A run of which autograd asks for the gradients, in a thread of its own."""
 
     @staticmethod

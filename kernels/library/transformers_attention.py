@@ -7,7 +7,6 @@ Limit: what our kernels cannot do is refused with the reason, never left out: dr
 scores, attention sinks, a bias, weights returned, sequences packed into one row.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -16,7 +15,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.launching.arguments import told
-from flashscope.kernels.library.attention_pattern import AttentionPattern, Band, pattern_for, read_mask
+from flashscope.kernels.library.attention_pattern import AttentionPattern, Diagonals, pattern_for, read_mask
 from flashscope.kernels.library.differentiable import attend
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 
@@ -55,7 +54,7 @@ def register(kernel: str = AUTO) -> str:
     return name
 
 
-def _attention_of(kernel: str) -> Callable[..., tuple[Any, None]]:
+def _attention_of(kernel: str) -> Any:
     """What a layer calls; a compiled model is interrupted there, as it cannot see into a kernel."""
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
@@ -139,7 +138,7 @@ def _without_mask(query: Any, key: Any, sliding_window: int | None, *, causal: b
         )
     shift = keys - rows
     lowest = None if sliding_window is None else shift + 1 - sliding_window
-    return AttentionPattern.of(Band(lowest, shift if causal else None), rows, keys)
+    return AttentionPattern.of(Diagonals(lowest, shift if causal else None), rows, keys)
 
 
 def _checked(pattern: AttentionPattern, query: Any, is_causal: bool | None) -> AttentionPattern:

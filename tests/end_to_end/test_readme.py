@@ -105,7 +105,7 @@ def test_the_sql_in_the_page_on_the_file_answers(tmp_path: Path) -> None:
 
 
 def test_the_python_example_runs() -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", text("kernels/README.md"), re.DOTALL)
+    example, _ = re.findall(r"```python\n(.*?)```", text("kernels/README.md"), re.DOTALL)
     if find_spec("flashscope") is None:  # a checkout that is not installed
         example = example.replace("flashscope.", "")
     found: dict[str, object] = {}

@@ -63,6 +63,12 @@ def of_name(name: str) -> Any:
     return MODELS[name]().train()
 
 
+def with_sharp_rows() -> Any:
+    """A Llama that is ready to train, of weights so large that rows of P are uneven at once."""
+    torch.manual_seed(0)
+    return t.LlamaForCausalLM(t.LlamaConfig(**GROUPED, initializer_range=0.1)).train()
+
+
 def inputs_for(name: str, *, batch: int = 2) -> dict[str, Any]:
     """Random tokens (batch, TOKENS), or pictures."""
     torch.manual_seed(1)

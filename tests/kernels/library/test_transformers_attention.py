@@ -1,6 +1,7 @@
 """Our kernels inside models of Transformers: its own answers, and a refusal in words of all we do not do."""
 
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, files
@@ -12,7 +13,7 @@ import pytest
 
 from flashscope.kernels import register_transformers
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
-from tests.end_to_end.program import SOURCES
+from tests.end_to_end.program import ROOT, SOURCES
 
 CLOSE = 1e-6
 MODELS = ("llama", "mistral", "qwen3", "gpt2", "bert", "vit")
@@ -280,6 +281,18 @@ def test_gradients_of_gradients_are_refused(models: Any) -> None:
         torch.autograd.grad(output.sum(), q, create_graph=True)
 
 
+@needs_transformers
+def test_the_example_on_the_page_makes_a_model_that_trains(models: Any) -> None:
+    page = (ROOT / "kernels" / "README.md").read_text(encoding="utf-8")
+    _, example = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    made: dict[str, Any] = {}
+    exec(example, made)  # noqa: S102 - our own README
+    tokens = models.inputs_for("llama")["input_ids"]
+    assert made["model"].config._attn_implementation == "scope-fa2"
+    made["model"](input_ids=tokens, labels=tokens).loss.backward()
+    assert all(parameter.grad is not None for parameter in made["model"].parameters())
+
+
 def test_without_transformers_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(UnsupportedError, match=r"transformers .*must be installed: .*pip install.*models"):
@@ -324,3 +337,20 @@ def test_hugging_faces_package_kernels_and_ours_are_in_one_process() -> None:
     found = run_as_the_program(BOTH).split()
     assert Path(found[0]).samefile(Path(theirs.locate()))
     assert found[1] == "flashscope.kernels.surface"
+
+
+ASKED = """
+from flashscope.kernels import register_transformers
+from flashscope.kernels.workload.errors import UnsupportedError
+try:
+    register_transformers()
+except UnsupportedError as error:
+    print(error)
+"""
+
+
+def test_where_our_folder_is_taken_for_hugging_faces_package_that_is_told(tmp_path: Path) -> None:
+    (tmp_path / "transformers.py").write_text("from kernels import get_kernel\n")  # as Transformers does
+    (tmp_path / "torch.py").touch()
+    found = run_as_the_program(ASKED, ROOT, tmp_path)
+    assert re.search(r"^Transformers does not start: .*get_kernel.* run from another folder", found)
