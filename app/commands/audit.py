@@ -29,7 +29,7 @@ from flashscope.profiles.store import Recorder, check_place, new_session_path, s
 from flashscope.profiles.store.keeping import keep
 from flashscope.profiles.wire.audits import AuditAnswer, AuditAsked, AuditEnded
 
-Answers = SimpleQueue[AuditAnswer | int]  # an int is the number of a signal that arrived
+AuditAnswers = SimpleQueue[AuditAnswer | int]  # an int is the number of a signal that arrived
 
 
 class AuditChoices(NamedTuple):
@@ -92,7 +92,7 @@ def run(choices: AuditChoices, *, out: Path | None, as_json: bool) -> int:
 
 def audited(choices: AuditChoices, device: Device) -> ModelAudit | int:
     """What the model's process found; a number is the exit code where it found nothing."""
-    answers: Answers = SimpleQueue()
+    answers: AuditAnswers = SimpleQueue()
     hear_signals(answers.put)
     process = AuditProcess(asked_of(choices, device), answers.put)
     try:

@@ -11,10 +11,10 @@ from flashscope.profiles.results.compare.switching import (
     IN_PLACE,
     WORTH,
     Amdahl,
-    Parts,
     Ratio,
     RealStep,
     ReplayedCall,
+    StepParts,
     Switching,
 )
 
@@ -209,7 +209,7 @@ def real_text(one: RealStep) -> str:
     return f"{told}: they disagree. {parts_text(one.parts)}"
 
 
-def parts_text(parts: Parts) -> str:
+def parts_text(parts: StepParts) -> str:
     """Where the difference is, the largest part first."""
     whole = {name: getattr(parts, name) for name in PART_WORDS}
     ordered = sorted(whole, key=lambda name: -abs(whole[name]))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from flashscope.kernels.workload.audit import Phase
+from flashscope.kernels.workload.audit import ModelPhase
 from flashscope.kernels.workload.errors import InputError
 
 RATE = 1e-4  # of the training step's optimizer
@@ -25,7 +25,7 @@ class ModelStep(NamedTuple):
         inputs: What it is given.
     """
 
-    phase: Phase
+    phase: ModelPhase
     before: Callable[[], Any]
     run: Callable[[Any], None]
     tokens: int
@@ -49,7 +49,7 @@ def steps_of(
     """
     inputs = _inputs(model, batch, seqlen, lengths)
     decodes = _decodes(model)
-    phase: Phase = "prefill" if decodes else "forward"
+    phase: ModelPhase = "prefill" if decodes else "forward"
     steps = [
         ModelStep(phase, _nothing, partial(_forward, model, inputs | _cached(model, decodes)), seqlen, inputs)
     ]

@@ -9,7 +9,7 @@ from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import ITEMSIZE, Problem
 
 MaskKind = Literal["none", "causal", "window", "padding", "bias", "arbitrary"]
-Phase = Literal["forward", "prefill", "decode", "training"]
+ModelPhase = Literal["forward", "prefill", "decode", "training"]
 Ran = Literal["flash", "efficient", "cudnn", "math", "ours", "unknown"]
 
 REPLAYED: dict[Ran, str] = {
@@ -77,7 +77,7 @@ class AuditedCall(msgspec.Struct, frozen=True, kw_only=True):
         took_ms: What they took together in each profiled step, with their backward pass.
     """
 
-    phase: Phase
+    phase: ModelPhase
     call: AttentionCall
     layers: tuple[str, ...]
     ran: Ran = "unknown"
@@ -101,7 +101,7 @@ class AuditedStep(msgspec.Struct, frozen=True, kw_only=True):
         kernel: The kernel of ours that computed it; empty: none of ours did.
     """
 
-    phase: Phase
+    phase: ModelPhase
     implementation: str
     refused: str = ""
     step_ms: tuple[float, ...] = ()
@@ -153,7 +153,7 @@ class ModelAudit(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     @property
-    def phases(self) -> tuple[Phase, ...]:
+    def phases(self) -> tuple[ModelPhase, ...]:
         """The steps that were taken, in order."""
         return tuple(dict.fromkeys(one.phase for one in self.steps))
 

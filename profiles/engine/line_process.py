@@ -12,10 +12,10 @@ import msgspec
 from flashscope.profiles.wire.process import python_command
 
 KEPT_LINES = 20  # of what it prints besides
-Answer = TypeVar("Answer")
+LineAnswer = TypeVar("LineAnswer")
 
 
-class LineProcess(Generic[Answer]):
+class LineProcess(Generic[LineAnswer]):
     """One process that does what is asked, and the thread that hears it.
 
     Args:
@@ -32,11 +32,11 @@ class LineProcess(Generic[Answer]):
         self,
         main: str,
         asked: Sequence[Any],
-        decode: Callable[[bytes], Answer],
-        told: Callable[[Answer], None],
+        decode: Callable[[bytes], LineAnswer],
+        told: Callable[[LineAnswer], None],
         *,
         ending: type,
-        cut_off: Callable[[str], Answer],
+        cut_off: Callable[[str], LineAnswer],
     ) -> None:
         self._decode, self._told, self._ending, self._cut_off = decode, told, ending, cut_off
         self._ended = False
@@ -77,6 +77,6 @@ class LineProcess(Generic[Answer]):
         if left:
             self._tell(self._cut_off("\n".join(printed)))
 
-    def _tell(self, answer: Answer) -> None:
+    def _tell(self, answer: LineAnswer) -> None:
         if not self._ended:
             self._told(answer)

@@ -15,7 +15,7 @@ import psutil
 
 from flashscope.installation import CHECKOUT, install_command
 from flashscope.kernels.catalogue.spec import installed
-from flashscope.kernels.workload.audit import AuditedCall, AuditedStep, ModelAudit, Phase
+from flashscope.kernels.workload.audit import AuditedCall, AuditedStep, ModelAudit, ModelPhase
 from flashscope.kernels.workload.errors import InputError, KernelError, UnsupportedError
 from flashscope.profiles.wire.audits import AuditAsked, AuditEnded, AuditProgress, decode_request
 from flashscope.profiles.worker.child import use_one_blas_thread
@@ -192,7 +192,7 @@ class _Taken:
     ms: list[float] = field(default_factory=list)
     profiles: list[Any] = field(default_factory=list)
 
-    def step(self, phase: Phase, implementation: str, kernel: str) -> AuditedStep:
+    def step(self, phase: ModelPhase, implementation: str, kernel: str) -> AuditedStep:
         return AuditedStep(
             phase=phase,
             implementation=implementation,

@@ -21,7 +21,7 @@ from flashscope.kernels.workload.audit import (
     AuditedCall,
     AuditedStep,
     ModelAudit,
-    Phase,
+    ModelPhase,
     needs,
     problem_of,
 )
@@ -35,7 +35,7 @@ WORTH = 1.02  # a step that is not this much faster has gained nothing that anyb
 IN_PLACE = "in the model"
 CLEAR = 1.1  # a kernel that is this much faster has gained something
 Doubles = NDArray[np.float64]
-Points = Mapping[tuple[Problem, str], PointRow]
+ReplayPoints = Mapping[tuple[Problem, str], PointRow]
 
 
 class Ratio(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ class ReplayedCall(msgspec.Struct, frozen=True, kw_only=True):
         missing: Why a kernel has no ratio, in its point's words.
     """
 
-    phase: Phase
+    phase: ModelPhase
     layers: tuple[str, ...]
     calls: int
     problem: Problem | None
@@ -93,7 +93,7 @@ class Amdahl(msgspec.Struct, frozen=True, kw_only=True):
     step: Ratio
 
 
-class Parts(msgspec.Struct, frozen=True, kw_only=True):
+class StepParts(msgspec.Struct, frozen=True, kw_only=True):
     """What tells the roads apart, in ms of a step; positive: the real one takes longer than predicted.
 
     Attributes:
@@ -126,7 +126,7 @@ class RealStep(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str = ""
     predicted: Ratio | None = None
     agree: bool | None = None
-    parts: Parts | None = None
+    parts: StepParts | None = None
 
 
 class Switching(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,7 +143,7 @@ class Switching(msgspec.Struct, frozen=True, kw_only=True):
         vanishes: The kernel whose gain on the calls is clear and in the step is not; empty: none.
     """
 
-    phase: Phase
+    phase: ModelPhase
     step_ms: float
     share: float
     overhead: float
@@ -160,7 +160,9 @@ def switchings_of(audit: ModelAudit, rows: Sequence[PointRow]) -> list[Switching
     return [found for phase in audit.phases if (found := _switching(audit, phase, points, kernels))]
 
 
-def _switching(audit: ModelAudit, phase: Phase, points: Points, kernels: Sequence[str]) -> Switching | None:
+def _switching(
+    audit: ModelAudit, phase: ModelPhase, points: ReplayPoints, kernels: Sequence[str]
+) -> Switching | None:
     steps = [one for one in audit.steps if one.phase == phase]
     base = steps[0]
     if base.refused or not base.profiled_ms:
@@ -203,10 +205,10 @@ class _Replay(NamedTuple):
     problem: Problem | None
     shares: Doubles  # of each profiled step
     reference: str
-    points: Points
+    points: ReplayPoints
 
     @classmethod
-    def of(cls, call: AuditedCall, base: AuditedStep, points: Points) -> "_Replay":
+    def of(cls, call: AuditedCall, base: AuditedStep, points: ReplayPoints) -> "_Replay":
         shares = np.array([a / whole for a, whole in zip(call.took_ms, base.profiled_ms, strict=False)])
         problem, replayed = problem_of(call.call), REPLAYED.get(call.ran, "")
         row = points.get((problem, replayed)) if problem else None
@@ -337,7 +339,7 @@ def _agree(one: Ratio, other: Ratio) -> bool:
     return one.low <= other.high and other.low <= one.high
 
 
-def _parts(step: AuditedStep, base: AuditedStep, calls: Sequence[_Replay], kernel: str) -> Parts:
+def _parts(step: AuditedStep, base: AuditedStep, calls: Sequence[_Replay], kernel: str) -> StepParts:
     """Where the real step's time beyond the predicted one is; the parts add up to it."""
     took, profiled = median(base.attention_ms), median(base.profiled_ms)
     ratios = [(one.share * profiled, one.ratio(kernel) or 1.0) for one in calls]
@@ -346,4 +348,4 @@ def _parts(step: AuditedStep, base: AuditedStep, calls: Sequence[_Replay], kerne
     rest = (median(step.profiled_ms) - median(step.attention_ms)) - (profiled - took)
     real, before = median(step.step_ms), median(base.step_ms)
     predicted = before * (1 - (took - replayed) / profiled)
-    return Parts(in_place=in_place, rest=rest, profiler=real - predicted - in_place - rest)
+    return StepParts(in_place=in_place, rest=rest, profiler=real - predicted - in_place - rest)

@@ -18,9 +18,9 @@ from flashscope.app.words.audits import (
 )
 from flashscope.profiles.results.compare.switching import (
     Amdahl,
-    Parts,
     Ratio,
     RealStep,
+    StepParts,
     Switching,
     switchings_of,
 )
@@ -82,7 +82,7 @@ def test_reasons_and_lacks_are_told_once_with_their_layers() -> None:
 
 
 def test_a_disagreement_names_the_largest_part_first() -> None:
-    parts = Parts(in_place=-0.5, rest=12.0, profiler=1.0)
+    parts = StepParts(in_place=-0.5, rest=12.0, profiler=1.0)
     text = parts_text(parts)
     assert text.startswith("Of the +12.5 ms between them: +12.0 ms what the rest")
     assert text.index("+1.00 ms") < text.index("−0.500 ms")
