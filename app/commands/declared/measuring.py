@@ -354,7 +354,7 @@ def cuts(
     "--lengths",
     callback=reading(token_counts),
     metavar="N,...",
-    help="Tokens of each sequence in place of both, with padding before the shorter ones; left out: all are alike",
+    help="Tokens of each sequence, with padding before the shorter ones; left out: all are alike",
 )
 @click.option("--train", "training", is_flag=True, help="Take a training step, too, with AdamW")
 @click.option(
