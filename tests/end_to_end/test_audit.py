@@ -105,6 +105,59 @@ def test_a_name_that_is_not_in_the_cache_is_not_fetched(tmp_path: Path) -> None:
     assert "nothing is fetched" in done.stderr
 
 
+OWN = """
+import os, torch
+
+class Attention(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return torch.nn.functional.scaled_dot_product_attention(x * self.scale, x, x, is_causal=True)
+
+def make(batch, seqlen):
+    return Attention(), {"x": torch.randn(batch, 2, seqlen, 16)}
+
+def dies(batch, seqlen):
+    os._exit(3)
+
+def raises(batch, seqlen):
+    raise RuntimeError("no such thing")
+"""
+
+
+@pytest.mark.torch
+def test_a_module_of_ones_own_is_audited_by_its_file(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    asked = ("audit", f"{tmp_path}/own.py:make", *QUICK, *KERNELS, "--batch", "3")
+    done = program.run(*asked, "--out", str(tmp_path / "a.flashscope"), "--json")
+    assert done.returncode == 0, done.stderr
+    (found,) = program.document(done)["audits"]
+    (call,) = found["audit"]["calls"]
+    assert (call["call"]["q_shape"], call["call"]["mask"], call["ran"]) == ([3, 2, 48, 16], "causal", "flash")
+    (step,) = found["switching"]
+    assert [(real["implementation"], real["kernel"]) for real in step["real"]] == [("math", "torch-math")]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("dies", "The process that runs the model ended before it was done."),
+        ("raises", "The model failed: RuntimeError: no such thing."),
+        ("nothing", "has no function 'nothing'"),
+    ],
+)
+def test_a_module_that_fails_costs_its_process_alone_and_is_told(
+    tmp_path: Path, name: str, told: str
+) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    done = program.run("audit", f"{tmp_path}/own.py:{name}", *QUICK)
+    assert done.returncode in {1, 2}
+    assert told in done.stderr
+
+
 @pytest.mark.transformers
 def test_ctrl_c_ends_the_process_that_runs_the_model(tmp_path: Path) -> None:
     with program.started("audit", model(tmp_path), *QUICK, "--rounds", "100000") as process:
