@@ -38,6 +38,8 @@ def read_mask(
     if mask is None:
         share = float(_causal(rows, keys).double().mean()) if causal and rows > 1 else 1.0
         return ReadMask("causal", causal=True, kept_share=share) if share < 1 else ReadMask("none")
+    if not isinstance(mask, torch.Tensor):  # such as flex attention's, which is code
+        return ReadMask("arbitrary")
     keep = _kept(mask[..., :keys])
     if keep is None:
         return ReadMask("bias", causal=causal)
@@ -48,6 +50,27 @@ def read_mask(
     if bool((keep != keep[:, :1]).any()):
         return ReadMask("arbitrary", kept_share=share)  # heads differ
     return _named(keep[:, 0].expand(-1, rows, keys), batch, share, pads)
+
+
+def mask_in_numbers(padding: Any, rows: int, keys: int, *, causal: bool, window: int | None) -> Any:
+    """The mask that libraries of FlashAttention are told of in numbers, as one that can be read.
+
+    Args:
+        padding: (batch, Nk), what is not 0 counts; None: all keys do.
+        rows: Nq.
+        keys: Nk.
+        causal: Keep only keys k <= q + Nk - Nq.
+        window: Keys that a query sees, itself among them; None: all.
+
+    Returns:
+        Bool, (batch or 1, 1, Nq, Nk).
+    """
+    keep = _causal(rows, keys) if causal else torch.ones(rows, keys, dtype=torch.bool)
+    if window is not None:
+        offsets = torch.arange(keys)[None] - torch.arange(rows)[:, None] - (keys - rows)
+        keep = keep & (offsets > -window) & (offsets < window)
+    keep = keep[None, None]
+    return keep if padding is None else keep & (padding[:, None, None, -keys:] != 0).cpu()
 
 
 def _kept(mask: Any) -> Any:

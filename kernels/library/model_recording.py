@@ -20,7 +20,7 @@ from torch.profiler import record_function
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from flashscope.kernels.catalogue.spec import installed
-from flashscope.kernels.library.model_masks import read_mask
+from flashscope.kernels.library.model_masks import mask_in_numbers, read_mask
 from flashscope.kernels.workload.audit import AttentionCall
 
 MARK = "flashscope attention "
@@ -110,12 +110,12 @@ class AttentionRecorder(TorchFunctionMode):  # type: ignore[misc]  # torch is no
 
             def attending(module: Any, query: Any, key: Any, value: Any, mask: Any, *a: Any, **k: Any) -> Any:
                 layer = self._names.get(id(module), type(module).__name__)
-                describe = _described(module, mask, k)
+                tensors = query, key, value
                 return self._note(
-                    lambda: attend(module, query, key, value, mask, *a, **k),
-                    (query, key, value),
+                    lambda: attend(module, *tensors, mask, *a, **k),
+                    tensors,
                     layer,
-                    describe | {"asked": asked or "eager"},
+                    _described(module, asked or "eager", tensors, mask, k) if self._read else {},
                 )
 
             return attending
@@ -249,18 +249,24 @@ class _Softmaxes(TorchDispatchMode):  # type: ignore[misc]  # as above
 _SDPA = functional.scaled_dot_product_attention
 
 
-def _described(module: Any, mask: Any, told: dict[str, Any]) -> dict[str, Any]:
+def _described(
+    module: Any, asked: str, tensors: tuple[Any, Any, Any], mask: Any, told: dict[str, Any]
+) -> dict[str, Any]:
     """What a call through the interface asks for, in the words of AttentionCall."""
     causal = told.get("is_causal")
-    causal = getattr(module, "is_causal", True) if causal is None else causal
+    causal = bool(getattr(module, "is_causal", True) if causal is None else causal)
     bias = told.get("position_bias")
+    if "flash" in asked:  # such libraries are told of the mask in numbers
+        rows, keys = tensors[0].shape[2], tensors[1].shape[2]
+        mask = mask_in_numbers(mask, rows, keys, causal=causal, window=told.get("sliding_window"))
     return {
         "mask": bias if bias is not None else mask,
-        "causal": bool(causal) and mask is None,
+        "causal": causal and mask is None,
         "scale": told.get("scaling"),
         "softcap": told.get("softcap"),
         "sinks": told.get("s_aux") is not None,
         "dropout": float(told.get("dropout") or 0.0),
+        "asked": asked,
     }
 
 
@@ -272,7 +278,7 @@ def _arguments(tensors: tuple[Any, Any, Any], told: dict[str, Any]) -> dict[str,
         "query": query,
         "key": key,
         "value": value,
-        "attn_mask": None if mask is None else mask.detach().to(query.device),
+        "attn_mask": mask.detach().to(query.device) if isinstance(mask, torch.Tensor) else None,
         "dropout_p": told.get("dropout", 0.0),
         "is_causal": told["causal"] and mask is None and query.shape[-2] > 1,
         "scale": told.get("scale"),

@@ -137,6 +137,8 @@ class Auditor:
             except UnsupportedError as error:
                 refused[name] = str(error)
             except (RuntimeError, ValueError) as error:  # it was taken, and fails when it runs
+                if name == model.implementation:
+                    raise
                 refused[name] = (str(error).splitlines() or [type(error).__name__])[0]
         self._rounds(model, step, taken)
         steps = [one.step(step.phase, name, model.kernel_of(name)) for name, one in taken.items()]

@@ -99,3 +99,26 @@ def test_heads_with_masks_of_their_own_are_arbitrary() -> None:
     mask = torch.ones(1, 2, 4, 4, dtype=torch.bool)
     mask[0, 1, 0, 3] = False
     assert masks.read_mask(mask, 1, 4, 4, causal=False).mask == "arbitrary"
+
+
+@given(rows=SIZES, more=st.integers(0, 6), window=st.integers(1, 12))
+def test_a_mask_told_in_numbers_is_read_as_what_was_told(rows: int, more: int, window: int) -> None:
+    masks = import_module("flashscope.kernels.library.model_masks")
+    keys = rows + more
+    made = masks.mask_in_numbers(None, rows, keys, causal=True, window=window)
+    assert (made[0, 0].numpy() == kept(rows, keys, causal=True, window=(window - 1, -1))).all()
+    found = masks.read_mask(made, 1, rows, keys, causal=False)
+    assert (kept(rows, keys, causal=found.causal, window=found.window) == made[0, 0].numpy()).all()
+
+
+def test_padding_told_as_one_number_a_key_hides_these_keys() -> None:
+    torch = import_module("torch")
+    masks = import_module("flashscope.kernels.library.model_masks")
+    padding = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]])
+    made = masks.mask_in_numbers(padding, 1, 4, causal=True, window=None)
+    assert masks.read_mask(made, 2, 1, 4, causal=False).key_lengths == (4, 2)
+
+
+def test_a_mask_that_is_code_is_arbitrary() -> None:
+    masks = import_module("flashscope.kernels.library.model_masks")
+    assert masks.read_mask(object(), 1, 4, 4, causal=True).mask == "arbitrary"
