@@ -1,6 +1,6 @@
 """What the attention of a model's step is: its distinct calls, which kernel ran, and how long steps took."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -19,6 +19,10 @@ REPLAYED: dict[Ran, str] = {
     "math": "torch-math",
 }
 """The kernel of ours whose point replays what ran in the model."""
+
+ALIKE = ("dtype", "causal", "window", "key_lengths", "query_lengths", "softcap", "sinks")
+STATED = tuple(name for name in ALIKE if name in Problem.__struct_fields__)
+"""What a call asks for by the name that a Problem has for it: those that it has one for."""
 
 
 class AttentionCall(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True):
@@ -161,8 +165,8 @@ class ModelAudit(msgspec.Struct, frozen=True, kw_only=True):
 def needs(call: AttentionCall) -> tuple[str, ...]:
     """What a call asks for that a Problem does not state, each in words; empty: it states all."""
     asked = {
-        "softcap": call.softcap is not None,
-        "sinks": call.sinks,
+        "softcap": call.softcap is not None and "softcap" not in STATED,
+        "sinks": call.sinks and "sinks" not in STATED,
         "an additive bias": call.mask == "bias",
         "an arbitrary mask": call.mask == "arbitrary",
         f"V's head dim of {call.v_dim} beside Q's of {call.q_shape[3]}": call.v_dim != call.q_shape[3],
@@ -182,21 +186,21 @@ def problem_of(call: AttentionCall) -> Problem | None:
         return None
     batch, heads, rows, head_dim = call.q_shape
     _, kv_heads, keys, _ = call.k_shape
+    usual = call.scale is None or _is_usual(call.scale, head_dim)
+    fields: dict[str, Any] = {
+        "kv_heads": None if kv_heads == heads else kv_heads,
+        "scale": None if usual else call.scale,
+        **{name: getattr(call, name) for name in STATED},
+    }
     try:
         return Problem(
             batch=batch,
             heads=heads,
-            kv_heads=None if kv_heads == heads else kv_heads,
             seqlen_q=rows,
             seqlen_k=keys,
             head_dim=head_dim,
-            dtype=call.dtype,  # type: ignore[arg-type]  # `needs` has looked at it
-            causal=call.causal,
-            window=call.window,
-            key_lengths=call.key_lengths,
-            query_lengths=call.query_lengths,
-            scale=None if call.scale is None or _is_usual(call.scale, head_dim) else call.scale,
             passes="both" if call.gradients else "forward",
+            **fields,
         )
     except InputError:
         return None

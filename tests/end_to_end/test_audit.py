@@ -70,17 +70,6 @@ def test_a_model_is_recorded_replayed_and_kept_in_a_session(tmp_path: Path) -> N
 
 
 @pytest.mark.transformers
-def test_a_model_whose_calls_no_kernel_takes_is_told_as_such_and_writes_no_session(tmp_path: Path) -> None:
-    folder = model(tmp_path, model_type="gemma2", architectures=["Gemma2ForCausalLM"], head_dim=32)
-    path = tmp_path / "a.flashscope"
-    done = program.run("audit", folder, *QUICK, "--layers", "1", "--out", str(path))
-    assert done.returncode == 0, done.stderr
-    assert "1 call of model.layers.0.self_attn: no kernel here takes softcap." in done.stdout
-    assert "No call can be replayed here" in done.stdout
-    assert not path.exists()
-
-
-@pytest.mark.transformers
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
@@ -119,6 +108,13 @@ class Attention(torch.nn.Module):
 def make(batch, seqlen):
     return Attention(), {"x": torch.randn(batch, 2, seqlen, 16)}
 
+def holes(batch, seqlen):
+    module = Attention()
+    mask = torch.rand(seqlen, seqlen) > 0.5
+    attend = torch.nn.functional.scaled_dot_product_attention
+    module.forward = lambda x: attend(x * module.scale, x, x, attn_mask=mask)
+    return module, {"x": torch.randn(batch, 2, seqlen, 16)}
+
 def dies(batch, seqlen):
     os._exit(3)
 
@@ -138,6 +134,17 @@ def test_a_module_of_ones_own_is_audited_by_its_file(tmp_path: Path) -> None:
     assert (call["call"]["q_shape"], call["call"]["mask"], call["ran"]) == ([3, 2, 48, 16], "causal", "flash")
     (step,) = found["switching"]
     assert [(real["implementation"], real["kernel"]) for real in step["real"]] == [("math", "torch-math")]
+
+
+@pytest.mark.torch
+def test_calls_that_no_kernel_takes_are_told_as_such_and_write_no_session(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    path = tmp_path / "a.flashscope"
+    done = program.run("audit", f"{tmp_path}/own.py:holes", *QUICK, "--out", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "1 call of the model: no kernel here takes an arbitrary mask." in done.stdout
+    assert "No call can be replayed here" in done.stdout
+    assert not path.exists()
 
 
 @pytest.mark.torch

@@ -78,7 +78,7 @@ def test_reasons_and_lacks_are_told_once_with_their_layers() -> None:
     calls = [replace(one, why_not=("It is so.",)) for one in KNOWN.calls]
     assert reasons_of(calls) == ["model.layers.0-3.self_attn: It is so."]
     (found,) = switchings_of(KNOWN, [])
-    assert lacks_of(found.calls) == ["2 calls of model.layers.1,3.self_attn: no kernel here takes softcap."]
+    assert lacks_of(found.calls) == ["2 calls of model.layers.1,3.self_attn: no kernel here takes dropout."]
 
 
 def test_a_disagreement_names_the_largest_part_first() -> None:

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.kernels.workload.audit import AttentionCall, needs, problem_of
+from flashscope.kernels.workload.problem import Problem
 
 CALL = AttentionCall(
     q_shape=(2, 8, 100, 64), k_shape=(2, 2, 300, 64), v_dim=64, dtype="bfloat16", mask="causal", causal=True
@@ -33,8 +34,6 @@ def test_padding_becomes_lengths() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"softcap": 50.0}, "softcap"),
-        ({"sinks": True}, "sinks"),
         ({"mask": "bias"}, "an additive bias"),
         ({"mask": "arbitrary"}, "an arbitrary mask"),
         ({"v_dim": 128}, "V's head dim of 128 beside Q's of 64"),
@@ -50,7 +49,19 @@ def test_what_no_problem_states_is_named(fields: dict[str, Any], words: str) -> 
 
 
 def test_several_are_all_named() -> None:
-    assert needs(replace(CALL, softcap=30.0, sinks=True)) == ("softcap", "sinks")
+    assert needs(replace(CALL, dropout=0.1, v_dim=8)) == ("V's head dim of 8 beside Q's of 64", "dropout")
+
+
+@pytest.mark.parametrize(("name", "value"), [("softcap", 30.0), ("sinks", True)])
+def test_a_feature_is_stated_where_a_problem_has_it_and_named_where_it_has_not(name: str, value: Any) -> None:
+    call = replace(CALL, **{name: value})
+    problem = problem_of(call)
+    if name in Problem.__struct_fields__:
+        assert needs(call) == ()
+        assert getattr(problem, name) == value
+    else:
+        assert needs(call) == (name,)
+        assert problem is None
 
 
 def test_heads_that_do_not_divide_make_no_problem() -> None:

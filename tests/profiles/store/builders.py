@@ -202,7 +202,7 @@ def audit() -> ModelAudit:
     full = AttentionCall(
         q_shape=(1, 4, 64, 16), k_shape=(1, 2, 64, 16), v_dim=16, dtype="float32", mask="causal", causal=True
     )
-    window = replace(full, mask="window", window=(15, -1), softcap=50.0)
+    window = replace(full, mask="window", window=(15, -1), dropout=0.5)
     return ModelAudit(
         model="small",
         architecture="SmallForCausalLM",

@@ -160,4 +160,4 @@ def test_a_gain_that_vanishes_end_to_end_is_told() -> None:
 def test_an_implementation_that_was_refused_says_why() -> None:
     found = switchings_of(KNOWN, [])[0]
     assert [(one.implementation, one.refused) for one in found.real] == [("eager", "It has none.")]
-    assert [one.needs for one in found.calls] == [(), ("softcap",)]
+    assert [one.needs for one in found.calls] == [(), ("dropout",)]
