@@ -72,6 +72,11 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def token_counts(text: str) -> tuple[int, ...]:
+    """Whole numbers from 1, separated by commas."""
+    return tuple(map(positive, text.split(",")))
+
+
 def numbers(text: str) -> tuple[float, ...]:
     """Finite numbers separated by commas."""
     try:
@@ -126,7 +131,7 @@ def cut_rows(text: str) -> tuple[str, ...]:
 
 def head_dims(text: str) -> tuple[int, ...]:
     """Whole numbers from 1, once each, separated by commas."""
-    return tuple(dict.fromkeys(map(positive, text.split(","))))
+    return tuple(dict.fromkeys(token_counts(text)))
 
 
 def _each_of(text: str, known: Sequence[str], what: str) -> tuple[str, ...]:

@@ -4,11 +4,14 @@ from pathlib import Path
 
 from flashscope.app.commands.messages import say_csv, say_json
 from flashscope.app.commands.printed.against import print_against
+from flashscope.app.commands.printed.audit import print_audit
 from flashscope.app.commands.printed.cuts import print_landscape
 from flashscope.app.commands.printed.table import print_session, print_why
 from flashscope.app.words.provenance import of_session
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.results.formats.export import to_csv, to_json
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import load
 
 
@@ -20,8 +23,9 @@ def run(
     against: tuple[str, ...] | None,
     why: bool = False,
     cuts: bool = False,
+    audit: bool = False,
 ) -> int:
-    """Print the session as a table, ratios, reasons, landscapes of cuts, CSV or one JSON document."""
+    """Print the session as a table, ratios, reasons, landscapes of cuts, audits, CSV or one JSON document."""
     session = load(file)
     if as_json:
         say_json(to_json(session, str(file), of_session(session, "saved").badge))
@@ -35,11 +39,22 @@ def run(
         print_against(session, against)
     elif why:
         print_why(session)
-    elif cuts:
-        if not session.landscapes:
-            raise InputError(f"{file} holds no landscapes of cuts; the command cuts makes some")
-        for landscape in session.landscapes:
-            print_landscape(landscape)
+    elif cuts or audit:
+        (_print_cuts if cuts else _print_audits)(session, file)
     else:
         print_session(session)
     return 0
+
+
+def _print_cuts(session: Session, file: Path) -> None:
+    if not session.landscapes:
+        raise InputError(f"{file} holds no landscapes of cuts; the command cuts makes some")
+    for landscape in session.landscapes:
+        print_landscape(landscape)
+
+
+def _print_audits(session: Session, file: Path) -> None:
+    if not session.audits:
+        raise InputError(f"{file} holds no audits of models; the command audit makes one")
+    for one in session.audits:
+        print_audit(one, rows(session))

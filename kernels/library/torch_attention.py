@@ -76,8 +76,7 @@ class TorchLaunch(TensorLaunch):
 
     def objections(self, backend: str | None) -> str:
         """What PyTorch's own check of a backend says against the problem; empty when it says nothing."""
-        check = CHECKS.get(backend or "")
-        if check is None or not self.on_gpu:
+        if not self.on_gpu:
             return ""
         options = self._options
         params = torch.backends.cuda.SDPAParams(
@@ -87,9 +86,17 @@ class TorchLaunch(TensorLaunch):
             options.get("is_causal", False),
             options["enable_gqa"],
         )
-        with _captured_stderr() as said:
-            check(params, debug=True)
-            return " ".join(_without_stamp(line) for line in said())
+        return objections_of(params, backend)
+
+
+def objections_of(params: Any, backend: str | None) -> str:
+    """What PyTorch's own check of a backend says against a call (SDPAParams); empty when it says nothing."""
+    check = CHECKS.get(backend or "")
+    if check is None:
+        return ""
+    with _captured_stderr() as said:
+        check(params, debug=True)
+        return " ".join(_without_stamp(line) for line in said())
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
+from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.stalls import StallProfile
@@ -33,7 +34,7 @@ from flashscope.profiles.store.words import Field, UserWords, read_bookmarks, re
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import Reading, TelemetryStarted
 
-KeptKind = TypeVar("KeptKind", Trace, StageTimeline, StallProfile, CutLandscape)
+KeptKind = TypeVar("KeptKind", Trace, StageTimeline, StallProfile, CutLandscape, ModelAudit)
 BATCH = 1000  # readings: about two milliseconds of work
 
 
@@ -70,6 +71,7 @@ def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
         session.timelines = _kept(connection, StageTimeline, lost, unpack)
         session.stalls = _kept(connection, StallProfile, lost, unpack)
         session.landscapes = _kept(connection, CutLandscape, lost, unpack)
+        session.audits = _kept(connection, ModelAudit, lost, unpack)
         session.ceilings, lost["ceiling"] = _ceilings(connection)
         if session.in_flight and not being_written(path):
             session.interrupt()

@@ -24,6 +24,7 @@ from flashscope.profiles.store.records import (
 from flashscope.profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRAFFIC, MAX_VALUE_BYTES
 from flashscope.profiles.store.statements import TooLargeError, cut_text, insert, parameters
 from flashscope.profiles.wire.events import (
+    AuditReady,
     CeilingsMeasured,
     Event,
     LandscapeReady,
@@ -132,6 +133,7 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             | TimelineReady(timeline=value)
             | StallsReady(profile=value)
             | LandscapeReady(landscape=value)
+            | AuditReady(audit=value)
         ):
             _write_recorded(connection, value)
         case PlanFinished(t_ns=t_ns, outcome=outcome):

@@ -29,6 +29,7 @@ MAX_TRACES = 1_000
 MAX_TIMELINES = 200
 MAX_STALLS = 1_000
 MAX_LANDSCAPES = 1_000
+MAX_AUDITS = 100
 MAX_PARTS = 1_000
 
 SqlSchema = frozenset[tuple[str, str, str | None]]

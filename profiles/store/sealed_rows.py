@@ -25,6 +25,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "timelines": ("n", "timeline"),
     "stall_profiles": ("n", "profile"),
     "landscapes": ("n", "landscape"),
+    "audits": ("n", "audit"),
 }
 """What is digested, the place of a row in its table first; new ones come last, see `_digest`."""
 FIRST: Mapping[str, int] = {"readings": 9} | {table: 2 for table in COLUMNS if table != "readings"}

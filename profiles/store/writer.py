@@ -24,6 +24,7 @@ from flashscope.profiles.store.sealed_rows import seal_batches
 from flashscope.profiles.store.sidecars import Sidecars
 from flashscope.profiles.store.statements import TooLargeError
 from flashscope.profiles.wire.events import (
+    AuditReady,
     CeilingsMeasured,
     Event,
     LandscapeReady,
@@ -54,6 +55,7 @@ Recorded = (
     | TelemetryStarted
     | StallsReady
     | LandscapeReady
+    | AuditReady
     | TimelineReady
     | TraceReady
     | PlanFinished

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.stalls import StallProfile
@@ -285,6 +286,12 @@ class LandscapeReady(EventBase, frozen=True, kw_only=True, tag="landscape"):
     landscape: CutLandscape
 
 
+class AuditReady(EventBase, frozen=True, kw_only=True, tag="audit"):
+    """The attention of a model was recorded."""
+
+    audit: ModelAudit
+
+
 class LiveStarted(EventBase, frozen=True, kw_only=True, tag="live-started"):
     """A launch in slow motion begins.
 
@@ -380,6 +387,7 @@ Event = (
     | TimelineProgress
     | TimelineReady
     | LandscapeReady
+    | AuditReady
     | LiveStarted
     | LiveTiles
     | LiveEnded

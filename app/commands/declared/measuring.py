@@ -16,6 +16,10 @@ from flashscope.app.commands.arguments import (
     positive,
     reading,
     reading_each,
+    token_counts,
+)
+from flashscope.app.commands.arguments import (
+    peers as kernel_names,
 )
 from flashscope.app.commands.declared.options import SESSION, command, force_option, json_option, run
 from flashscope.app.commands.together import (
@@ -29,7 +33,7 @@ from flashscope.app.commands.together import (
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.own.references import read_reference
-from flashscope.kernels.workload.problem import PASSES
+from flashscope.kernels.workload.problem import DTYPES, PASSES
 from flashscope.kernels.workload.timeline import MOST_ROUNDS, ClockedKernel, TimelineRequest
 from flashscope.profiles.plan.presets import PRESETS
 from flashscope.profiles.plan.seqlens import parse_seqlen, parse_seqlens
@@ -341,4 +345,93 @@ def cuts(
     return run("cuts", choices, out=out, into=into, as_json=as_json)
 
 
-COMMANDS = (window, sweep, timeline, cuts, kernels, peers, claims, doctor, selfcheck)
+@command(
+    "audit my-model --batch 2 --seqlen 1k",
+    "audit meta-llama/Llama-3.1-8B --layers 2 --train --out llama.flashscope",
+    "audit my_model.py:make --seqlen 256",
+)
+@click.argument("model", metavar="MODEL")
+@click.option(
+    "--backend", type=click.Choice((AUTO, "cuda", "cpu")), default=AUTO, show_default=True, help="Where"
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(DTYPES),
+    help="Element type of the weights  [default: float32 on a CPU, else bfloat16]",
+)
+@click.option(
+    "--batch", callback=reading(positive), default="1", show_default=True, metavar="B", help="Sequences"
+)
+@click.option(
+    "--seqlen",
+    callback=reading(parse_seqlen),
+    default="512",
+    show_default=True,
+    metavar="N",
+    help="Tokens of a sequence; a decode adds one; images and sound are as long as the model has them",
+)
+@click.option(
+    "--lengths",
+    callback=reading(token_counts),
+    metavar="N,...",
+    help="Tokens of each sequence, with padding before the shorter ones; left out: all are alike",
+)
+@click.option("--train", "training", is_flag=True, help="Take a training step, too, with AdamW")
+@click.option(
+    "--layers",
+    callback=reading(positive),
+    metavar="K",
+    help="Build so many layers of each part, of the true shape; left out: all",
+)
+@click.option("--random", is_flag=True, help="Random weights, also where the model's own are there")
+@click.option(
+    "--kernels",
+    callback=reading(kernel_names),
+    metavar="A,B",
+    help="Kernels that replay the calls; left out: all that take any of them here",
+)
+@click.option(
+    "--repeats",
+    callback=reading(positive),
+    default="15",
+    show_default=True,
+    metavar="R",
+    help="Samples of each replay",
+)
+@click.option(
+    "--time-cap",
+    "time_cap_s",
+    type=click.FloatRange(min=0.001),
+    default=3.0,
+    show_default=True,
+    metavar="S",
+    help="Stop sampling a replay after this long, but not before 3 samples",
+)
+@click.option(
+    "--rounds",
+    callback=reading(positive),
+    default="9",
+    show_default=True,
+    metavar="K",
+    help="Steps that are timed with each implementation, in turns",
+)
+@click.option(
+    "--out",
+    callback=reading(new_file),
+    metavar="FILE",
+    help="The session file; left out: a new one among your sessions",
+)
+@json_option
+def audit(*, lengths: tuple[int, ...] | None, out: Path | None, as_json: bool, **chosen: Any) -> int:
+    """Record the attention of MODEL, replay its calls over the kernels here, say what switching gains.
+
+    MODEL is a folder with a config.json, a configuration's file, a name in the local Hugging Face cache, or
+    FILE.py:NAME, whose NAME(batch, seqlen) makes a torch module and its inputs; that file runs with your
+    rights. Nothing is fetched.
+    """
+    from flashscope.app.commands.audit import AuditChoices  # noqa: PLC0415 - as `run` imports it
+
+    return run("audit", AuditChoices(lengths=lengths or (), **chosen), out=out, as_json=as_json)
+
+
+COMMANDS = (window, sweep, timeline, cuts, audit, kernels, peers, claims, doctor, selfcheck)

@@ -43,11 +43,12 @@ from flashscope.profiles.plan.seqlens import parse_seqlen
 )
 @click.option("--why", is_flag=True, help="Print what binds each point: products, bytes or exponentials")
 @click.option("--cuts", is_flag=True, help="Print its landscapes of cuts, as the command cuts does")
+@click.option("--audit", is_flag=True, help="Print its audits of models, as the command audit does")
 @click.pass_context
 def show(context: click.Context, /, file: Path, **options: Any) -> int:
     """Print a saved session."""
-    flags = ("--json", "--csv", "--against", "--why", "--cuts")
-    forms = dict(zip(("as_json", "as_csv", "against", "why", "cuts"), flags, strict=True))
+    flags = ("--json", "--csv", "--against", "--why", "--cuts", "--audit")
+    forms = dict(zip(("as_json", "as_csv", "against", "why", "cuts", "audit"), flags, strict=True))
     asked = [flag for name, flag in forms.items() if name in given(context)]
     if len(asked) > 1:
         raise click.UsageError(f"{' and '.join(asked)} exclude each other", context)

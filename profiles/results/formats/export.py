@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.formats.audits import audit_document
 from flashscope.profiles.results.formats.cells import cell, comment
 from flashscope.profiles.results.formats.json_groups import (
     clocks_of,
@@ -107,6 +108,7 @@ def to_json(session: Session, path: str | None = None, provenance: str = "") -> 
         "parts": list(map(_part, parts(session))),
         "efficiency": efficiency_document(session),
         "landscapes": list(map(landscape_document, session.landscapes)),
+        "audits": [audit_document(audit, rows(session)) for audit in session.audits],
     }
     return msgspec.json.encode(document)
 

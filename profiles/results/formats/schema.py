@@ -10,6 +10,7 @@ from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import DTYPES, PASSES, Backend, Problem
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.formats.audits import AuditDocument
 from flashscope.profiles.results.formats.json_groups import CLOCKS, COUNTED, ENERGY, FORMULAS, LEDGER
 from flashscope.profiles.results.formats.landscapes import LandscapeDocument
 from flashscope.profiles.results.model.bookmarks import Bookmark
@@ -75,11 +76,13 @@ class _Known(NamedTuple):
     spent: JsonSchema
     problem: JsonSchema
     landscape: JsonSchema
+    audit: JsonSchema
 
 
 STRUCTS = (  # as in `_Known`
     *(Machine, Plan, Device, Figure, Attempt, Bookmark, Why, Ceiling, Spent, Problem),
     LandscapeDocument,
+    AuditDocument,
 )
 
 
@@ -95,6 +98,7 @@ def session_schema() -> JsonSchema:
         "parts": _many(_part(known)),
         "efficiency": _all_of(_efficiency(known)),
         "landscapes": {"type": "array", "items": known.landscape},
+        "audits": {"type": "array", "items": known.audit},
     }
     whole = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from flashscope.profiles.results.model.session import PointState, Session
 from flashscope.profiles.wire.events import (
     Attempt,
+    AuditReady,
     CeilingsMeasured,
     Event,
     FailedStatus,
@@ -130,6 +131,8 @@ def _script(session: Session) -> Iterator[Timed]:
         yield end, StallsReady(profile=profile)
     for landscape in session.landscapes:
         yield end, LandscapeReady(landscape=landscape)
+    for audit in session.audits:
+        yield end, AuditReady(audit=audit)
     yield end, _ending(session, end)
 
 

@@ -9,6 +9,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
+from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.stalls import StallProfile
@@ -21,6 +22,7 @@ from flashscope.profiles.results.model.bookmarks import Bookmark
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import (
     Attempt,
+    AuditReady,
     BrokenOff,
     CeilingsMeasured,
     Event,
@@ -113,7 +115,7 @@ class PointState:
 
 @dataclass
 class Session:
-    """Machine identity + plan + points + readings + traces + timelines + stalls + landscapes + notes.
+    """Machine identity + plan + points + readings + notes, and what is kept with them as one value each.
 
     Attributes:
         id: A UUID in hex.
@@ -129,14 +131,15 @@ class Session:
         timelines: Timelines recorded with it, or kept in it since.
         stalls: Samples of where the warps of launches stood, recorded with it or kept in it since.
         landscapes: Landscapes of cuts, the same.
+        audits: What the attention of models asks for, the same; the points replay it.
         outcome: None while it runs; a session whose writer was killed stays None.
         ended_ns: When it ended.
         name: The user's name for it; empty: named by its start.
         note: The user's words about it.
         tags: The user's words to find it by, sorted.
         bookmarks: The user's notes on points and moments, in their order.
-        altered: How many readings, traces, timelines, stall profiles and landscapes of its file are not what
-            was recorded, and were left out.
+        altered: How many readings, traces, timelines, stall profiles, landscapes and audits of its file are
+            not what was recorded, and were left out.
         resumed: How each part after the first began.
         ceilings: What the device reached at the begin of each part, by its number from 1.
         run_mark: Which of several runs of one plan it is, None: it is alone.
@@ -154,6 +157,7 @@ class Session:
     timelines: list[StageTimeline] = field(default_factory=list)
     stalls: list[StallProfile] = field(default_factory=list)
     landscapes: list[CutLandscape] = field(default_factory=list)
+    audits: list[ModelAudit] = field(default_factory=list)
     outcome: Outcome | None = None
     ended_ns: int | None = None
     name: str = ""
@@ -275,6 +279,14 @@ class Session:
                 self.telemetry = event
             case Readings():
                 self.readings.extend(event.readings)
+            case PlanFinished():
+                self.outcome, self.ended_ns = event.outcome, event.t_ns
+            case _:
+                self._keep(event)
+
+    def _keep(self, event: Event) -> None:
+        """Take in what is one value; of all else there is nothing to keep."""
+        match event:
             case TraceReady():
                 self.traces.append(event.trace)
             case TimelineReady():
@@ -283,8 +295,8 @@ class Session:
                 self.stalls.append(event.profile)
             case LandscapeReady():
                 self.landscapes.append(event.landscape)
-            case PlanFinished():
-                self.outcome, self.ended_ns = event.outcome, event.t_ns
+            case AuditReady():
+                self.audits.append(event.audit)
             case _:
                 pass
 

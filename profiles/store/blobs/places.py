@@ -5,16 +5,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
+from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
+from flashscope.profiles.store.blobs.audits import decode_audit
 from flashscope.profiles.store.blobs.landscapes import decode_landscape
 from flashscope.profiles.store.blobs.packing import unpacked
 from flashscope.profiles.store.blobs.stalls import decode_stalls
 from flashscope.profiles.store.blobs.timelines import decode_timeline
 from flashscope.profiles.store.blobs.traces import decode_trace
 from flashscope.profiles.store.schema import (
+    MAX_AUDITS,
     MAX_LANDSCAPES,
     MAX_STALLS,
     MAX_TIMELINES,
@@ -22,7 +25,7 @@ from flashscope.profiles.store.schema import (
     MAX_UNPACKED_BYTES,
 )
 
-Keepable: TypeAlias = Trace | StageTimeline | StallProfile | CutLandscape
+Keepable: TypeAlias = Trace | StageTimeline | StallProfile | CutLandscape | ModelAudit
 
 
 class ValuePlace(NamedTuple):
@@ -56,6 +59,7 @@ PLACES: dict[type[Keepable], ValuePlace] = {
     CutLandscape: ValuePlace(
         "landscape", "landscapes", "landscape", "landscapes", MAX_LANDSCAPES, decode_landscape
     ),
+    ModelAudit: ValuePlace("audit", "audits", "audit", "audits", MAX_AUDITS, decode_audit),
 }
 
 

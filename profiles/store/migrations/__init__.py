@@ -30,6 +30,7 @@ from flashscope.profiles.store.migrations.v020_stalls import keep_stalls
 from flashscope.profiles.store.migrations.v021_heads import name_heads
 from flashscope.profiles.store.migrations.v022_landscapes import keep_landscapes
 from flashscope.profiles.store.migrations.v023_own_kernels import name_own_kernels
+from flashscope.profiles.store.migrations.v024_audits import keep_audits
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -57,6 +58,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     name_heads,
     keep_landscapes,
     name_own_kernels,
+    keep_audits,
 )
 
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
+from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, AuditedStep, ModelAudit
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.landscape import CutLandscape, CutOutcome
@@ -21,6 +23,7 @@ from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import Recorder
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings
 from flashscope.profiles.wire.events import (
+    AuditReady,
     CeilingsMeasured,
     Event,
     LandscapeReady,
@@ -194,6 +197,59 @@ def stalls() -> StallProfile:
     )
 
 
+def audit() -> ModelAudit:
+    """A model of four layers, two with a window, one step of which was timed with two implementations."""
+    full = AttentionCall(
+        q_shape=(1, 4, 64, 16), k_shape=(1, 2, 64, 16), v_dim=16, dtype="float32", mask="causal", causal=True
+    )
+    window = replace(full, mask="window", window=(15, -1), dropout=0.5)
+    return ModelAudit(
+        model="small",
+        architecture="SmallForCausalLM",
+        implementation="sdpa",
+        weights="random",
+        parameters=1000,
+        weight_bytes=4000,
+        layers=4,
+        layers_in_all=32,
+        device=Device(backend="cpu", name="A CPU", memory_bytes=1 << 30),
+        dtype="float32",
+        threads=1,
+        inputs={"input_ids": (1, 64)},
+        versions={"torch": "2.13.0"},
+        calls=(
+            AuditedCall(
+                phase="prefill",
+                call=full,
+                layers=("model.layers.0.self_attn", "model.layers.2.self_attn"),
+                ran="flash",
+                operators=("_scaled_dot_product_flash_attention_for_cpu",),
+                took_ms=(3.0, 3.1, 3.2),
+            ),
+            AuditedCall(
+                phase="prefill",
+                call=window,
+                layers=("model.layers.1.self_attn", "model.layers.3.self_attn"),
+                ran="math",
+                why_not=("No argument.",),
+                took_ms=(1.0, 1.1, 1.2),
+            ),
+        ),
+        steps=(
+            AuditedStep(
+                phase="prefill",
+                implementation="sdpa",
+                step_ms=(10.0, 11.0, 10.5, 10.2, 10.1),
+                profiled_ms=(12.0, 12.5, 12.2),
+                attention_ms=(4.0, 4.2, 4.4),
+                ran=("flash",),
+            ),
+            AuditedStep(phase="prefill", implementation="eager", refused="It has none."),
+        ),
+        unseen=("prefill: 2 × _softmax of 1 × 4 × 64",),
+    )
+
+
 def landscape() -> CutLandscape:
     """Four tiles of flash2 in NumPy: two that were timed anew, one that was not, and one that is none."""
     shipped, other, slow = (Cut(kernel="numpy", groups=rows, block_k=16) for rows in (16, 32, 64))
@@ -232,6 +288,7 @@ def whole_sweep() -> Iterator[Event]:
     yield TimelineReady(timeline=timeline())
     yield StallsReady(profile=stalls())
     yield LandscapeReady(landscape=landscape())
+    yield AuditReady(audit=audit())
     yield readings(5_100)
     yield PlanFinished(t_ns=6_000, outcome="cancelled")
 

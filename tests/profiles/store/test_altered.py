@@ -221,7 +221,16 @@ def test_a_point_that_has_ended_cannot_pass_as_one_that_has_not(path: Path) -> N
     assert is_altered(changed(path, "UPDATE points SET status = 'pending' WHERE point = 0")[0])
 
 
-LATER_TABLES = ("traffic", "batches", "parts", "ceilings", "timelines", "stall_profiles", "landscapes")
+LATER_TABLES = (
+    "traffic",
+    "batches",
+    "parts",
+    "ceilings",
+    "timelines",
+    "stall_profiles",
+    "landscapes",
+    "audits",
+)
 
 
 def test_a_file_from_before_there_were_digests_is_read_as_it_is_and_stays_so_when_it_is_renamed(
@@ -255,7 +264,7 @@ def test_every_column_of_what_was_measured_is_digested() -> None:
     assert {table: set(names) for table, names in COLUMNS.items()} == of_points
     assert {table: set(names) for table, names in sealed_rows.COLUMNS.items()} == {
         table: found[table]
-        for table in ("readings", "traces", "ceilings", "timelines", "stall_profiles", "landscapes")
+        for table in ("readings", "traces", "ceilings", "timelines", "stall_profiles", "landscapes", "audits")
     }
 
 

@@ -198,7 +198,7 @@ def test_a_file_that_is_gone_is_said_and_none_is_made(path: Path) -> None:
 def older(path: Path) -> None:
     """Make it a file of the version before there were parts."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for table in ("traffic", "parts", "ceilings", "timelines", "stall_profiles", "landscapes"):
+        for table in ("traffic", "parts", "ceilings", "timelines", "stall_profiles", "landscapes", "audits"):
             connection.execute(f"DROP TABLE {table}")
         for column in ("tags", "bookmarks", "run_mark"):
             connection.execute(f"ALTER TABLE session DROP COLUMN {column}")

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import PASSES, Problem
@@ -259,6 +260,18 @@ def landscapes(draw: st.DrawFn) -> CutLandscape:
     return msgspec.structs.replace(known, cells=tuple(cells), **words)
 
 
+@st.composite
+def audits(draw: st.DrawFn) -> ModelAudit:
+    """Audits with any times and words."""
+    known = builders.audit()
+    times = st.lists(st.floats(0, 1e6), min_size=1, max_size=4).map(tuple)
+    calls = [
+        msgspec.structs.replace(call, took_ms=draw(times), why_not=(draw(TEXTS),)) for call in known.calls
+    ]
+    words = {name: draw(TEXTS) for name in ("model", "architecture", "implementation", "weights", "dtype")}
+    return msgspec.structs.replace(known, calls=tuple(calls), notes=(draw(TEXTS),), **words)
+
+
 def right(error: OutputError) -> OutputError:
     return error if error.passed else msgspec.structs.replace(error, error=0.0, bound=0.0)
 
@@ -272,6 +285,7 @@ RECORDED = {
     StageTimeline: timelines(),
     StallProfile: profiles(),
     CutLandscape: landscapes(),
+    ModelAudit: audits(),
 }
 ANY = Drawn(
     {**POSSIBLE, int: SIZES, float: FIGURES, **RECORDED},

@@ -31,7 +31,9 @@ def test_the_columns_that_others_read_keep_their_names_and_places() -> None:
 def test_the_json_document_has_a_column_and_a_figure_for_every_quantity_of_a_point() -> None:
     session = session_of(builders.whole_sweep())
     document = msgspec.json.decode(to_json(session, "a.flashscope"))
-    assert list(document) == ["session", "points", "ceilings", "drift", "parts", "efficiency", "landscapes"]
+    assert list(document) == [
+        *("session", "points", "ceilings", "drift", "parts", "efficiency", "landscapes", "audits"),
+    ]
     names = {name for quantity in QUANTITIES.values() for name in quantity.names}
     assert all(names <= set(point) for point in document["points"])
     assert document["session"]["file"] == "a.flashscope"

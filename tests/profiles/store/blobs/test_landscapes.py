@@ -92,8 +92,9 @@ def test_a_landscape_that_is_kept_later_is_there_and_can_be_taken_out_again(tmp_
 def test_a_file_from_before_there_were_landscapes_has_none_and_takes_one(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("DROP TABLE landscapes")
-        connection.execute("DELETE FROM batches WHERE name = 'landscapes'")
+        for later in ("landscapes", "audits"):
+            connection.execute(f"DROP TABLE {later}")
+            connection.execute("DELETE FROM batches WHERE name = ?", (later,))
         connection.execute("PRAGMA user_version = 21")
     before = path.read_bytes()
     assert load(path).landscapes == []

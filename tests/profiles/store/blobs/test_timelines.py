@@ -117,9 +117,11 @@ def test_a_file_from_before_there_were_timelines_has_none_and_takes_one(tmp_path
     path = builders.recorded(tmp_path / "a.flashscope")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DROP TABLE timelines")
-        for table in ("stall_profiles", "landscapes"):
+        for table in ("stall_profiles", "landscapes", "audits"):
             connection.execute(f"DROP TABLE {table}")
-        connection.execute("DELETE FROM batches WHERE name IN ('timelines', 'stall_profiles', 'landscapes')")
+        connection.execute(
+            "DELETE FROM batches WHERE name IN ('timelines', 'stall_profiles', 'landscapes', 'audits')"
+        )
         connection.execute("PRAGMA user_version = 16")
     before = path.read_bytes()
     assert load(path).timelines == []

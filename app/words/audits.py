@@ -1,0 +1,233 @@
+"""The audit of a model in words: its calls, what ran, and what switching gains."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+from flashscope.app.words.units import bytes_text, ms_text, ratio_text, share_text
+from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, ModelAudit
+from flashscope.profiles.results.compare.switching import (
+    CLOSE,
+    IN_PLACE,
+    WORTH,
+    Amdahl,
+    Ratio,
+    RealStep,
+    ReplayedCall,
+    StepParts,
+    Switching,
+)
+
+NOTHING = "–"
+BLIND = (
+    "Seen are calls through Transformers' attention interface and of PyTorch's scaled_dot_product_attention; "
+    "attention that a model writes by hand is not."
+)
+NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
+PART_WORDS = {
+    "in_place": "what the calls take in the model beyond their replay (copies, repeated heads, caches)",
+    "rest": "what the rest of the step takes more",
+    "profiler": "what the profiler takes, through which the shares were seen",
+}
+
+
+def audit_head(audit: ModelAudit) -> str:
+    """What was built, and where it ran."""
+    layers = (
+        f", {audit.layers} of {audit.layers_in_all} layers" if audit.layers != audit.layers_in_all else ""
+    )
+    threads = f", {audit.threads} thread{'s' * (audit.threads > 1)}" if audit.threads else ""
+    given = ", ".join(f"{name} {'×'.join(map(str, shape))}" for name, shape in audit.inputs.items())
+    versions = ", ".join(f"{name} {number}" for name, number in audit.versions.items())
+    return (
+        f"{audit.model}: {audit.architecture}, {audit.parameters:,} parameters "
+        f"({bytes_text(audit.weight_bytes)}, weights {audit.weights}){layers}, {audit.dtype} on "
+        f"{audit.device.name}{threads}; given {given}; attention by "
+        f"{audit.implementation}; {versions}"
+    )
+
+
+def audit_notes(audit: ModelAudit) -> Iterator[str]:
+    """What is to be known before its figures are believed."""
+    if audit.layers < audit.layers_in_all:
+        yield (
+            f"Only {audit.layers} of {audit.layers_in_all} layers were built: what is outside of them, as "
+            "the output over the vocabulary, weighs more in a step than it does in the whole model."
+        )
+    yield BLIND
+    for one in audit.unseen:
+        yield f"Beside the recorded calls ran {one}: this may be attention written by hand, or a router."
+    yield from audit.notes
+
+
+def layers_text(layers: Sequence[str]) -> str:
+    """Names of modules that differ in a number, told once: `model.layers.0-3.self_attn`."""
+    numbers: dict[str, list[int]] = {}
+    for name in layers:
+        found = NUMBER.search(name)
+        if found is None:
+            numbers.setdefault(name or "the model", [])
+        else:
+            numbers.setdefault(f"{name[: found.start()]}*{name[found.end() :]}", []).append(int(found[0]))
+    told = [name.replace("*", _runs(sorted(set(found))), 1) for name, found in numbers.items()]
+    return ", ".join(told)
+
+
+def _runs(numbers: Sequence[int]) -> str:
+    """`0-3,5` of 0, 1, 2, 3 and 5."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def shape_text(call: AttentionCall) -> str:
+    """Q's shape and what of K and V differs from it: `2×8×512×64, 2 K/V heads`."""
+    heads, keys = call.k_shape[1], call.k_shape[2]
+    differs = (
+        f"{heads} K/V head{'s' * (heads > 1)}" * (heads != call.q_shape[1]),
+        f"{keys} keys" * (keys != call.q_shape[2]),
+        f"V {call.v_dim} wide" * (call.v_dim != call.q_shape[3]),
+    )
+    return ", ".join(filter(None, ("×".join(map(str, call.q_shape)), *differs)))
+
+
+def mask_text(call: AttentionCall) -> str:
+    """What the mask does, and the keys that a window leaves: `window 128`, `padding, causal`."""
+    width = f"window {call.window[0] + 1}" if call.window else ""
+    if call.mask == "window":
+        return width
+    if call.mask == "padding":
+        return ", ".join(filter(None, ("padding", "causal" * call.causal, width)))
+    return call.mask
+
+
+def asks_text(call: AttentionCall) -> str:
+    """What it asks for beyond shapes and mask."""
+    parts = (
+        f"scale {call.scale:.4g}" if call.scale is not None and not _usual(call) else "",
+        f"softcap {call.softcap:g}" if call.softcap is not None else "",
+        "sinks" if call.sinks else "",
+        f"dropout {call.dropout:g}" if call.dropout else "",
+    )
+    return ", ".join(filter(None, parts)) or NOTHING
+
+
+def _usual(call: AttentionCall) -> bool:
+    usual: float = call.q_shape[3] ** -0.5
+    return call.scale is not None and abs(call.scale - usual) < 1e-6 * usual
+
+
+def ran_text(call: AuditedCall) -> str:
+    """What ran: PyTorch's operator, or the GPU's kernel."""
+    named = call.kernels[0] if call.kernels else (call.operators[0] if call.operators else "")
+    return f"{call.ran} ({named})" if named else call.ran
+
+
+def interval_text(ratio: Ratio) -> str:
+    """`1.21× (1.18 to 1.24)`."""
+    if ratio.low is None or ratio.high is None:
+        return ratio_text(ratio.value)
+    return f"{ratio_text(ratio.value)} ({ratio.low:.3g} to {ratio.high:.3g})"
+
+
+def step_text(found: Switching) -> str:
+    """How long a step takes, and how much of it attention does."""
+    return (
+        f"{found.phase}: a step takes {ms_text(found.step_ms)}, {share_text(found.share)} of it in attention "
+        f"by the profiler, under which it takes {ratio_text(found.overhead)} as long"
+    )
+
+
+def fastest_text(call: ReplayedCall) -> tuple[str, str]:
+    """The kernel that replays a call fastest with its ratio, and what the step gains by it alone."""
+    if not call.ratios:
+        return NOTHING, NOTHING
+    kernel = max(call.ratios, key=lambda name: call.ratios[name].value)
+    if kernel == call.reference:
+        return f"{kernel}, which ran", NOTHING
+    base = "its time in the model" if call.reference == IN_PLACE else call.reference
+    ratio = call.ratios[kernel]
+    if ratio.low is not None and ratio.low <= 1:
+        return f"{kernel}, as fast as {base} within the noise", NOTHING
+    return f"{kernel} {interval_text(ratio)} of {base}", ratio_text(call.gains[kernel])
+
+
+def reasons_of(calls: Sequence[AuditedCall]) -> list[str]:
+    """Why nothing else ran, each reason once with the layers that it is about."""
+    about: dict[str, list[str]] = {}
+    for one in calls:
+        for reason in one.why_not:
+            about.setdefault(reason, []).extend(one.layers)
+    return [f"{layers_text(layers)}: {reason}" for reason, layers in about.items()]
+
+
+def lacks_of(calls: Sequence[ReplayedCall]) -> list[str]:
+    """Why no kernel replays some calls, each reason once with the layers that it is about."""
+    about: dict[str, list[str]] = {}
+    for one in calls:
+        if reason := _lack(one):
+            about.setdefault(reason, []).extend(one.layers)
+    return [
+        f"{len(layers)} call{'s' * (len(layers) > 1)} of {layers_text(layers)}: {reason}"
+        for reason, layers in about.items()
+    ]
+
+
+def _lack(call: ReplayedCall) -> str:
+    if call.needs:
+        return f"no kernel here takes {' and '.join(call.needs)}."
+    if call.problem is None:
+        return "no problem of ours states it, so no kernel here takes it."
+    if not call.ratios and call.missing:
+        return f"no kernel here takes it: {'; '.join(dict.fromkeys(call.missing.values()))}"
+    return ""
+
+
+def amdahl_cells(one: Amdahl) -> tuple[str, ...]:
+    """A line of the table of kernels."""
+    return one.kernel, f"{one.covered} of {one.calls}", ratio_text(one.ratio), interval_text(one.step)
+
+
+def real_text(one: RealStep) -> str:
+    """What the real step says of an implementation, and whether Amdahl had said so."""
+    if one.step is None:
+        return f"{one.implementation}: cannot be put in place: {one.refused.rstrip('.')}."
+    told = f"{one.implementation} in place: the step is {interval_text(one.step)} as fast"
+    if one.predicted is None:
+        why = (
+            f"no replay by {one.kernel} covers its calls" if one.kernel else "no one kernel replays what ran"
+        )
+        return f"{told}; no prediction: {why}."
+    told += f"; by the shares and {one.kernel}, {interval_text(one.predicted)}"
+    if one.parts is None:
+        near = abs(math.log(one.step.value / one.predicted.value)) <= CLOSE
+        return f"{told}: the two roads agree within {'5 %' if near else 'their intervals'}."
+    return f"{told}: they disagree. {parts_text(one.parts)}"
+
+
+def parts_text(parts: StepParts) -> str:
+    """Where the difference is, the largest part first."""
+    whole = {name: getattr(parts, name) for name in PART_WORDS}
+    ordered = sorted(whole, key=lambda name: -abs(whole[name]))
+    told = "; ".join(f"{_signed(whole[name])} {PART_WORDS[name]}" for name in ordered)
+    return f"Of the {_signed(sum(whole.values()))} between them: {told}."
+
+
+def _signed(ms: float) -> str:
+    return f"{'+' if ms >= 0 else '−'}{ms_text(abs(ms))}"
+
+
+def vanishing_text(found: Switching) -> str:
+    """That a gain on the calls is none in the step; empty where there is nothing of the kind."""
+    if not found.vanishes:
+        return ""
+    one = next(one for one in found.amdahl if one.kernel == found.vanishes)
+    calls, step = ratio_text(one.ratio), interval_text(one.step)
+    told = f"{one.kernel} is {calls} as fast on these calls, and the step {step}"
+    if one.step.value < WORTH:
+        return f"{told}: the gain vanishes end to end."
+    return f"{told}: a gain end to end cannot be told from the noise."

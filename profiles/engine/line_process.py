@@ -1,0 +1,82 @@
+"""A process that is asked and answers in JSON, a line each, and can be ended at any moment."""
+
+import subprocess
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Thread
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from flashscope.profiles.wire.process import python_command
+
+KEPT_LINES = 20  # of what it prints besides
+LineAnswer = TypeVar("LineAnswer")
+
+
+class LineProcess(Generic[LineAnswer]):
+    """One process that does what is asked, and the thread that hears it.
+
+    Args:
+        main: `module:function` that it runs.
+        asked: What it does, one after the other.
+        decode: Makes an answer of a line; a DecodeError says that the line is none.
+        told: Takes every answer, on that thread.
+        ending: The type of the answer that ends a request.
+        cut_off: Makes, of the last lines that it printed, the answer that says that it ended before it was
+            through; this is told unless it was ended by `end`.
+    """
+
+    def __init__(
+        self,
+        main: str,
+        asked: Sequence[Any],
+        decode: Callable[[bytes], LineAnswer],
+        told: Callable[[LineAnswer], None],
+        *,
+        ending: type,
+        cut_off: Callable[[str], LineAnswer],
+    ) -> None:
+        self._decode, self._told, self._ending, self._cut_off = decode, told, ending, cut_off
+        self._ended = False
+        self._process = subprocess.Popen(
+            python_command(main),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C in the terminal is the window's
+        )
+        self._thread = Thread(target=self._hear, args=(asked,), name=main)
+        self._thread.start()
+
+    def end(self) -> None:
+        """End it at once and wait for that; nothing more is told."""
+        self._ended = True
+        self._process.kill()
+        self._thread.join()
+
+    def _hear(self, asked: Sequence[Any]) -> None:
+        process, printed, left = self._process, deque[str](maxlen=KEPT_LINES), len(asked)
+        assert process.stdin is not None  # noqa: S101 - both are pipes
+        assert process.stdout is not None  # noqa: S101 - as above
+        with suppress(OSError):  # it is gone already
+            process.stdin.write(b"".join(msgspec.json.encode(one) + b"\n" for one in asked))
+        with suppress(OSError):
+            process.stdin.close()
+        with process.stdout:
+            for line in process.stdout:
+                try:
+                    answer = self._decode(line)
+                except msgspec.DecodeError:
+                    printed.append(line.decode(errors="replace").rstrip())
+                    continue
+                left -= isinstance(answer, self._ending)
+                self._tell(answer)
+        process.wait()
+        if left:
+            self._tell(self._cut_off("\n".join(printed)))
+
+    def _tell(self, answer: LineAnswer) -> None:
+        if not self._ended:
+            self._told(answer)

@@ -1,0 +1,124 @@
+"""An audit in words: what differs is told once, and what is not known is not told."""
+
+import pytest
+from msgspec.structs import replace
+
+from flashscope.app.words.audits import (
+    asks_text,
+    audit_head,
+    audit_notes,
+    lacks_of,
+    layers_text,
+    mask_text,
+    parts_text,
+    real_text,
+    reasons_of,
+    shape_text,
+    vanishing_text,
+)
+from flashscope.profiles.results.compare.switching import (
+    Amdahl,
+    Ratio,
+    RealStep,
+    StepParts,
+    Switching,
+    switchings_of,
+)
+from tests.profiles.store import builders
+
+KNOWN = builders.audit()
+CALL = KNOWN.calls[0].call
+
+
+@pytest.mark.parametrize(
+    ("layers", "text"),
+    [
+        (("model.layers.0.self_attn", "model.layers.1.self_attn"), "model.layers.0-1.self_attn"),
+        (("l.0.a", "l.2.a", "l.3.a", "l.7.a"), "l.0,2-3,7.a"),
+        (("encoder.0", "decoder.0", "decoder.1"), "encoder.0, decoder.0-1"),
+        (("text",), "text"),
+        (("",), "the model"),
+    ],
+)
+def test_layers_that_differ_in_a_number_are_told_once(layers: tuple[str, ...], text: str) -> None:
+    assert layers_text(layers) == text
+
+
+def test_a_shape_tells_what_of_keys_and_values_is_unlike_the_queries() -> None:
+    assert shape_text(replace(CALL, k_shape=CALL.q_shape)) == "1×4×64×16"
+    other = replace(CALL, k_shape=(1, 1, 300, 16), v_dim=8)
+    assert shape_text(other) == "1×4×64×16, 1 K/V head, 300 keys, V 8 wide"
+
+
+def test_a_mask_is_told_with_the_keys_that_its_window_leaves() -> None:
+    assert mask_text(CALL) == "causal"
+    assert mask_text(replace(CALL, mask="window", window=(127, -1))) == "window 128"
+    assert mask_text(replace(CALL, mask="padding")) == "padding, causal"
+
+
+def test_only_what_is_unusual_is_told_of_what_a_call_asks_for() -> None:
+    assert asks_text(replace(CALL, scale=0.25)) == "–"  # 1 / sqrt(16)
+    other = replace(CALL, scale=1.0, softcap=50.0, sinks=True, dropout=0.1)
+    assert asks_text(other) == "scale 1, softcap 50, sinks, dropout 0.1"
+
+
+def test_the_head_says_what_was_built_of_how_much() -> None:
+    head = audit_head(KNOWN)
+    assert "SmallForCausalLM, 1,000 parameters" in head
+    assert "4 of 32 layers" in head
+    assert "1 thread;" in head
+    assert "torch 2.13.0" in head
+    notes = list(audit_notes(KNOWN))
+    assert "weighs more in a step" in notes[0]
+    assert "_softmax" in notes[2]
+    assert "layers" not in audit_head(replace(KNOWN, layers_in_all=4))
+
+
+def test_reasons_and_lacks_are_told_once_with_their_layers() -> None:
+    calls = [replace(one, why_not=("It is so.",)) for one in KNOWN.calls]
+    assert reasons_of(calls) == ["model.layers.0-3.self_attn: It is so."]
+    (found,) = switchings_of(KNOWN, [])
+    assert lacks_of(found.calls) == ["2 calls of model.layers.1,3.self_attn: no kernel here takes dropout."]
+
+
+def test_a_disagreement_names_the_largest_part_first() -> None:
+    parts = StepParts(in_place=-0.5, rest=12.0, profiler=1.0)
+    text = parts_text(parts)
+    assert text.startswith("Of the +12.5 ms between them: +12.0 ms what the rest")
+    assert text.index("+1.00 ms") < text.index("−0.500 ms")
+    real = RealStep(
+        implementation="eager",
+        step=Ratio(value=0.5),
+        kernel="torch-math",
+        predicted=Ratio(value=0.9, low=0.8, high=1.0),
+        agree=False,
+        parts=parts,
+    )
+    assert "the step is 0.500× as fast; by the shares and torch-math, 0.900× (0.8 to 1)" in real_text(real)
+
+
+def test_an_implementation_that_was_refused_is_told_with_its_reason() -> None:
+    told = RealStep(implementation="sdpa", refused="It has none.")
+    assert real_text(told) == "sdpa: cannot be put in place: It has none."
+
+
+@pytest.mark.parametrize(
+    ("step", "text"),
+    [
+        (Ratio(value=1.01, low=1.0, high=1.02), "the gain vanishes end to end"),
+        (Ratio(value=1.2, low=0.9, high=1.3), "cannot be told from the noise"),
+    ],
+)
+def test_a_gain_that_is_none_end_to_end_is_said_so(step: Ratio, text: str) -> None:
+    found = Switching(
+        phase="decode",
+        step_ms=1.0,
+        share=0.1,
+        overhead=1.0,
+        calls=(),
+        amdahl=(Amdahl(kernel="flash2", covered=1, calls=1, ratio=1.5, step=step),),
+        real=(),
+        vanishes="flash2",
+    )
+    assert text in vanishing_text(found)
+    assert not vanishing_text(replace(found, vanishes=""))

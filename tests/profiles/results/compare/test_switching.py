@@ -1,0 +1,163 @@
+"""What switching gains: Amdahl's road, the real step's, and the parts of what lies between them."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, AuditedStep, ModelAudit, problem_of
+from flashscope.profiles.plan.plan import Point
+from flashscope.profiles.results.compare.switching import IN_PLACE, Switching, switchings_of
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.wire.measurement import Sample
+from tests.profiles.store import builders
+
+KNOWN = builders.audit()
+CALL = AttentionCall(
+    q_shape=(1, 4, 64, 16), k_shape=(1, 4, 64, 16), v_dim=16, dtype="float32", mask="causal", causal=True
+)
+WINDOW = replace(CALL, mask="window", window=(15, -1))
+TIMES = st.floats(0.1, 100)
+
+
+def row(call: AttentionCall, kernel: str, ms: Sequence[float]) -> PointRow:
+    """A point that is done, with these samples, a round each."""
+    problem = problem_of(call)
+    assert problem is not None
+    samples = tuple(Sample(ms=one, round=number) for number, one in enumerate(ms))
+    return PointRow(
+        point=Point(index=0, kernel=kernel, problem=problem),
+        backend="cpu",
+        status="done",
+        reason="",
+        predicted_bytes=1,
+        sampling_ns=1,
+        measurement=replace(builders.MEASUREMENT, samples=samples),
+    )
+
+
+def audited(
+    calls: Mapping[AttentionCall, float], step_ms: float, others: Mapping[str, AuditedStep] | None = None
+) -> ModelAudit:
+    """A step of so many ms, with calls that took so much of it, without a profiler's cost."""
+    steady = (step_ms,) * 6
+    made = tuple(
+        AuditedCall(phase="prefill", call=call, layers=("a", "b"), ran="flash", took_ms=(ms,) * 6)
+        for call, ms in calls.items()
+    )
+    own = AuditedStep(
+        phase="prefill",
+        implementation="sdpa",
+        step_ms=steady,
+        profiled_ms=steady,
+        attention_ms=(sum(calls.values()),) * 6,
+        ran=("flash",),
+    )
+    return replace(KNOWN, calls=made, steps=(own, *(others or {}).values()))
+
+
+def eager(step_ms: float, attention_ms: float, profiled_ms: float | None = None) -> dict[str, AuditedStep]:
+    return {
+        "eager": AuditedStep(
+            phase="prefill",
+            implementation="eager",
+            step_ms=(step_ms,) * 6,
+            profiled_ms=(profiled_ms or step_ms,) * 6,
+            attention_ms=(attention_ms,) * 6,
+            ran=("math",),
+        )
+    }
+
+
+def only(audit: ModelAudit, rows: Sequence[PointRow]) -> Switching:
+    (found,) = switchings_of(audit, rows)
+    return found
+
+
+def test_half_a_step_made_twice_as_fast_is_a_step_four_thirds_as_fast() -> None:
+    rows = [row(CALL, "torch-flash", [2.0] * 6), row(CALL, "flash2", [1.0] * 6)]
+    found = only(audited({CALL: 50.0}, 100.0), rows)
+    assert found.share == pytest.approx(0.5)
+    best = found.amdahl[0]
+    assert (best.kernel, best.covered, best.calls) == ("flash2", 2, 2)
+    assert best.ratio == pytest.approx(2)
+    assert best.step.value == pytest.approx(4 / 3)
+    assert best.step.low == pytest.approx(4 / 3)
+    assert found.calls[0].gains["flash2"] == pytest.approx(4 / 3)
+
+
+@given(share=st.floats(0.01, 0.99), base=TIMES, other=TIMES)
+def test_no_step_gains_more_than_its_share_of_attention_allows(
+    share: float, base: float, other: float
+) -> None:
+    rows = [row(CALL, "torch-flash", [base] * 6), row(CALL, "flash2", [other] * 6)]
+    found = only(audited({CALL: 100 * share}, 100.0), rows)
+    step = next(one for one in found.amdahl if one.kernel == "flash2").step.value
+    assert step <= 1 / (1 - share) * (1 + 1e-9)
+    assert (step >= 1 - 1e-12) == (base >= other * (1 - 1e-12))
+
+
+def test_calls_that_a_kernel_does_not_take_stay_as_they_are() -> None:
+    rows = [row(CALL, "torch-flash", [2.0] * 6), row(CALL, "flash2", [1.0] * 6)]
+    found = only(audited({CALL: 20.0, WINDOW: 60.0}, 100.0), rows)
+    best = found.amdahl[0]
+    assert (best.covered, best.calls) == (2, 4)
+    assert best.step.value == pytest.approx(1 / (1 - 0.2 * 0.5))
+
+
+def test_where_nothing_replays_what_ran_its_time_in_the_model_stands_for_it() -> None:
+    found = only(audited({WINDOW: 60.0}, 100.0), [row(WINDOW, "flash2", [15.0] * 6)])
+    assert found.calls[0].reference == IN_PLACE
+    assert found.calls[0].ratios["flash2"].value == pytest.approx(2)  # two calls take 60 ms, one 30
+
+
+def test_a_real_step_that_is_as_predicted_agrees() -> None:
+    rows = [row(CALL, "torch-flash", [1.0] * 6), row(CALL, "torch-math", [2.0] * 6)]
+    found = only(audited({CALL: 50.0}, 100.0, eager(151.0, 100.0)), rows)
+    (real,) = found.real
+    assert (real.kernel, real.agree, real.parts) == ("torch-math", True, None)
+
+
+@given(
+    real=st.floats(110, 500),
+    attention=st.floats(1, 100),
+    profiled=st.floats(110, 600),
+    replay=st.floats(0.2, 5),
+)
+def test_the_parts_of_a_disagreement_add_up_to_it(
+    real: float, attention: float, profiled: float, replay: float
+) -> None:
+    rows = [row(CALL, "torch-flash", [1.0] * 6), row(CALL, "torch-math", [replay] * 6)]
+    found = only(audited({CALL: 50.0}, 100.0, eager(real, attention, profiled)), rows)
+    (told,) = found.real
+    assert told.step is not None
+    assert told.predicted is not None
+    if told.parts is None:
+        assert abs(math.log(told.step.value / told.predicted.value)) <= math.log(1.05) + 1e-9
+    else:
+        between = 100 / told.step.value - 100 / told.predicted.value
+        parts = told.parts
+        assert parts.in_place + parts.rest + parts.profiler == pytest.approx(between, abs=1e-6)
+
+
+def test_a_disagreement_by_what_calls_take_in_place_is_put_down_to_that() -> None:
+    rows = [row(CALL, "torch-flash", [1.0] * 6), row(CALL, "torch-math", [1.0] * 6)]
+    found = only(audited({CALL: 50.0}, 100.0, eager(140.0, 90.0)), rows)
+    parts = found.real[0].parts
+    assert parts is not None
+    assert [parts.in_place, parts.rest, parts.profiler] == pytest.approx([40, 0, 0])
+
+
+def test_a_gain_that_vanishes_end_to_end_is_told() -> None:
+    rows = [row(CALL, "torch-flash", [2.0] * 6), row(CALL, "flash2", [1.0] * 6)]
+    assert only(audited({CALL: 1.0}, 100.0), rows).vanishes == "flash2"
+    assert not only(audited({CALL: 50.0}, 100.0), rows).vanishes
+
+
+def test_an_implementation_that_was_refused_says_why() -> None:
+    found = switchings_of(KNOWN, [])[0]
+    assert [(one.implementation, one.refused) for one in found.real] == [("eager", "It has none.")]
+    assert [one.needs for one in found.calls] == [(), ("dropout",)]
