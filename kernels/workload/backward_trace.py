@@ -66,7 +66,7 @@ class BackwardTrace(msgspec.Struct, frozen=True, kw_only=True):
         source: Where the states come from, in words for the provenance badge.
         tile: int32 (T, 3): query head in the group, i and j of each tile.
         p: float32 (T, Br, Bc): P computed again from LSE; 0 where the mask hides a pair.
-        dp: float32 (T, Br, Bc): dP = dO V^T, of hidden pairs, too.
+        dp: float32 (T, Br, Bc): dP = dO V^T, of hidden pairs, too, where the kernel computes it.
         ds: float32 (T, Br, Bc): dS = P (dP - delta), before it is rounded for the products.
         delta: float32 (T, Br): rowsum(dO O) of the tile's queries.
         dq: float32 (T, Br, d): dQ of the tile's queries after it: the sum of what the tiles told so far

@@ -1,16 +1,13 @@
-// What a backward pass records after each tile of queries and keys of one K/V head, where its warps hold products in fragments
-// of mma.sync. Only with -DTRACE=1: in the kernel that is timed every mark below is nothing.
-//
-// Tile (h, i, j) of query head h of the group has slot (h * tiles_q + i) * tiles_k + j in every array; what is never visited
-// keeps the caller's fill, as does what lies behind the last query or key. dQ and dK lack the scale.
+// What a backward pass records after each tile, as backward_recording.cuh has it, where its warps hold products in fragments
+// of mma.sync. Only with -DTRACE=1.
 #pragma once
 #include "backward.cuh"
-#if TRACE
 #include "backward_recording.cuh"
+#if TRACE
 
-template <int TILE_Q, int TILE_K>
-struct TileRecorder : TileSlots<TILE_Q, TILE_K> {
-    using Slots = TileSlots<TILE_Q, TILE_K>;
+template <int BR, int BC>
+struct TileRecorder : TileSlots<BR, BC> {
+    using Slots = TileSlots<BR, BC>;
     explicit __device__ __forceinline__ TileRecorder(const BackwardRecording& given) : Slots(given) {}
 
     // A product with the keys as rows, P^T and the like: of the warp's keys from `key` on by the queries from `query` on.
@@ -30,7 +27,7 @@ struct TileRecorder : TileSlots<TILE_Q, TILE_K> {
     }
     // By all threads of a block.
     __device__ __forceinline__ void deltas(const RowState* states, int threads) const {
-        for (int i = threadIdx.x; i < TILE_Q; i += threads) this->put_delta(i, states[i].delta);
+        for (int i = threadIdx.x; i < BR; i += threads) this->put_delta(i, states[i].delta);
     }
 
   private:
@@ -48,13 +45,4 @@ struct TileRecorder : TileSlots<TILE_Q, TILE_K> {
         }
     }
 };
-#define TRACE_GIVEN , const __grid_constant__ BackwardRecording recording
-#define TRACE_TAKEN , const Recorder& recorder
-#define TRACE_PASSED , recorder
-#define TRACED(...) __VA_ARGS__
-#else
-#define TRACE_GIVEN
-#define TRACE_TAKEN
-#define TRACE_PASSED
-#define TRACED(...)
 #endif

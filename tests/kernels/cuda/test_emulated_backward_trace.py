@@ -4,14 +4,20 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cuda.traced.backward import backward_cut, collected, recording_shapes, timed_backward
 from flashscope.kernels.launching import backward_tracing
-from flashscope.kernels.workload.backward_trace import BackwardKernel, BackwardTrace, BackwardTraceRequest
+from flashscope.kernels.workload.backward_trace import (
+    BACKWARD_KERNELS,
+    BackwardKernel,
+    BackwardTrace,
+    BackwardTraceRequest,
+)
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Gradients
-from tests.kernels.backward_replaying import check_backward_trace
+from tests.kernels.backward_replaying import as_stored, check_backward_trace
 from tests.kernels.cuda.emulator.launch import guarded_memory
 from tests.kernels.cuda.emulator.running import Setting, given, needs_compiler, target, workspace
 from tests.kernels.cuda.replaying import MASK
@@ -36,11 +42,20 @@ BLOCKS: dict[str, dict[str, Any]] = {
 HEADS = {"grouped": 3}
 """Which K/V head is on show where it is not the first."""
 Case = tuple[BackwardKernel, str, int]
+ON_MMA: tuple[BackwardKernel, ...] = "flash1", "flash2"
 CASES: list[Case] = [
-    *(("flash2", shape, head_dim) for shape, head_dim in product(SHAPES, (64, 128))),
-    *(("flash2", "blocks", 64), ("flash2", "causal", 40), ("flash2", "grouped", 256)),
+    *product(BACKWARD_KERNELS, SHAPES, (64, 128)),
+    *product(ON_MMA, ("blocks",), (64,)),
+    *product(ON_MMA, ("causal",), (40,)),
+    *product(ON_MMA, ("grouped",), (256,)),
 ]
-IN_EVERY_RUN: list[Case] = [("flash2", "grouped", 64), ("flash2", "window", 128)]
+IN_EVERY_RUN: list[Case] = [
+    ("flash1", "grouped", 256),
+    ("flash2", "grouped", 64),
+    ("flash2", "window", 128),
+    ("flash3", "grouped", 128),
+    ("flash3", "deterministic", 64),
+]
 
 
 class Run(NamedTuple):
@@ -111,3 +126,34 @@ def test_the_gradients_are_those_of_the_timed_kernel_to_the_bit(case: Case) -> N
     traced, plain = (recorded(running(case), traced=one) for one in (True, False))
     for name in Gradients._fields:  # the emulator's blocks add to dQ in the same order in every run
         assert traced[name].tobytes() == plain[name].tobytes()
+
+
+def test_the_sums_of_dq_that_flash1_is_told_to_have_are_its_answer_to_the_bit() -> None:
+    taken = running(("flash1", "grouped", 64))
+    trace = collected_trace(taken, recorded(taken))
+    assert trace.dq is not None
+    scale, found = np.float32(taken.problem.softmax_scale), np.zeros_like(trace.grad_q.numpy())
+    for t, (head, i, j) in enumerate(trace.tile.numpy().tolist()):
+        rows = backward_tracing.area(taken.asked, i, j)[0]
+        found[head, rows] = trace.dq.numpy()[t, : rows.stop - rows.start] * scale
+    assert (as_stored("float16", found) == trace.grad_q.numpy()).all()
+
+
+@pytest.mark.parametrize("kernel", BACKWARD_KERNELS)
+def test_the_keys_are_outside_and_the_heads_of_a_group_pass_one_after_the_other(
+    kernel: BackwardKernel,
+) -> None:
+    taken = running((kernel, "grouped", 64))
+    tiles = collected_trace(taken, recorded(taken)).tile.numpy().tolist()
+    assert tiles == sorted(tiles, key=lambda tile: (tile[2], tile[0], tile[1]))
+
+
+def test_flash3_takes_a_tile_of_queries_in_all_heads_and_then_the_one_before_if_deterministic() -> None:
+    taken = running(("flash3", "deterministic", 64))
+    tiles = collected_trace(taken, recorded(taken)).tile.numpy().tolist()
+    assert tiles == sorted(tiles, key=lambda tile: (tile[2], -tile[1], tile[0]))
+
+
+def test_the_trace_of_a_launch_whose_dq_is_computed_apart_says_so() -> None:
+    taken = running(("flash2", "deterministic", 64))
+    assert collected_trace(taken, recorded(taken)).dq is None
