@@ -303,6 +303,17 @@ def test_two_builds_of_one_kernel_are_told_apart_in_the_list(shown: Shown) -> No
     assert len(shown.page.shown) == 2
 
 
+def test_a_stop_of_a_backward_timeline_leads_back_to_it_and_not_to_the_forward_pass(shown: Shown) -> None:
+    backward, forward = made_timeline("flash2", passes="backward"), made_timeline("flash2")
+    shown.say(backward)
+    stop = shown.page.staging.stop
+    assert (stop.kernels, stop.curve) == (("flash2",), "d 8, backward, no mask")
+    shown.say(forward)
+    shown.page.lineup.show_these([forward])
+    shown.page.staging.show_stop(stop)
+    assert shown.page.lineup.chosen == [backward]
+
+
 def test_a_chosen_tile_is_asked_of_the_stepper_with_its_heads_own_inputs(shown: Shown) -> None:
     shown.say(made_timeline())
     asked: list[tuple[object, tuple[int, int]]] = []
