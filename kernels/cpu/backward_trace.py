@@ -23,7 +23,7 @@ SOURCE = "recorded while the NumPy kernel's own steps of the backward pass ran"
 
 
 @dataclass
-class Watched:
+class WatchedPass:
     """The states so far of a pass that runs.
 
     Attributes:
@@ -69,7 +69,7 @@ def record(request: BackwardTraceRequest) -> BackwardTrace:
     states = BackwardStates.empty(
         backward_tracing.kept_tiles(request), request.block_q, request.block_k, problem.head_dim
     )
-    watched = Watched(request, states)
+    watched = WatchedPass(request, states)
     gradients = Gradients(*(np.empty_like(x) for x in saved.inputs.qkv))
     launch = CpuBackward(problem, saved, gradients, _tile(request), 0, partial(_head, watched))
     launch.run()
@@ -111,7 +111,7 @@ def _tile(request: BackwardTraceRequest) -> dict[str, Floats]:
     return {name: np.empty(shape, np.float32) for name, shape in shapes.items()}
 
 
-def _head(watched: Watched, launch: CpuBackward, head: tuple[int, ...]) -> None:
+def _head(watched: WatchedPass, launch: CpuBackward, head: tuple[int, ...]) -> None:
     """One query head: flash2 takes delta of all rows before, flash1 of a tile's rows in every tile."""
     problem, mask, tile = launch.problem, launch.problem.mask, BackwardTile.of(launch)
     request, one, delta = watched.request, launch.head(head), launch.workspace["delta"]

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
@@ -55,6 +56,12 @@ class RecordTrace(MessageBase, frozen=True, kw_only=True, tag="record-trace"):
     """To the worker: record one trace. Answer: TraceReady or RequestFailed."""
 
     request: TraceRequest
+
+
+class RecordBackwardTrace(MessageBase, frozen=True, kw_only=True, tag="record-backward-trace"):
+    """To the worker: record a backward pass's trace. Answer: BackwardTraceReady or RequestFailed."""
+
+    request: BackwardTraceRequest
 
 
 class RecordTimeline(MessageBase, frozen=True, kw_only=True, tag="record-timeline"):
@@ -110,6 +117,7 @@ Command = (
     | TryPoint
     | SamplePoints
     | RecordTrace
+    | RecordBackwardTrace
     | RecordTimeline
     | RunLive
     | RecordStalls

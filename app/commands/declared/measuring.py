@@ -26,6 +26,7 @@ from flashscope.app.commands.together import (
     words_of,
 )
 from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.kernels.workload.backward_trace import BACKWARD_KERNELS, BackwardKernel
 from flashscope.kernels.workload.problem import PASSES
 from flashscope.kernels.workload.timeline import MOST_ROUNDS, ClockedKernel, TimelineRequest
 from flashscope.profiles.plan.presets import PRESETS
@@ -189,6 +190,8 @@ PROBLEM = (
     *("page_size", "dtype", "passes", "causal", "window", "seed"),
 )
 """The choices of a sweep that say what a timeline is of, beside its one sequence length."""
+OF_GRADIENTS = (*(name for name in PROBLEM if name not in {"page_size", "passes"}), "deterministic")
+"""Those that say what a backward pass is traced of."""
 
 
 @command(
@@ -321,4 +324,36 @@ def cuts(
     return run("cuts", choices, out=out, into=into, as_json=as_json)
 
 
-COMMANDS = (window, sweep, timeline, cuts, kernels, peers, claims, doctor, selfcheck)
+@command(
+    "gradients flash2 --backend cpu --seqlen 64 --causal",
+    "gradients flash3 --seqlen 512 --heads 8 --kv-heads 2 --head 1",
+    params=[option_of(CHOSEN[name]) for name in OF_GRADIENTS],
+)
+@click.argument("kernel", type=click.Choice(BACKWARD_KERNELS))
+@click.option(
+    "--seqlen",
+    callback=reading(parse_seqlen),
+    default="64",
+    show_default=True,
+    metavar="N",
+    help="N, as sweep takes one; 4k is 4096",
+)
+@click.option("--head", type=click.IntRange(0), default=0, show_default=True, help="Which K/V head, from 0")
+@click.option(
+    "--block",
+    callback=reading(positive),
+    default="16",
+    show_default=True,
+    metavar="B",
+    help="Queries, and keys, of a tile on the CPU; on a GPU the kernel has tiles of its own",
+)
+@json_option
+@click.pass_context
+def gradients(context: click.Context, /, kernel: BackwardKernel, **options: Any) -> int:
+    """Walk the backward pass of KERNEL tile by tile: P, dP, dS, and the gradients as they grow."""
+    chosen = {name: value for name, value in given(context).items() if name in OF_GRADIENTS}
+    said = {name: options[name] for name in ("seqlen", "head", "block", "as_json")}
+    return run("gradients", kernel, chosen, **said)
+
+
+COMMANDS = (window, sweep, timeline, gradients, cuts, kernels, peers, claims, doctor, selfcheck)

@@ -31,7 +31,7 @@ FLOAT32 = "The backward pass of {} is traced in 16 bits, in which it is timed on
 BLOCK_MASK = "flash3's backward pass is not traced under a block mask; that of flash2 is."
 TOO_WIDE = f"flash3's backward pass is traced up to head dim {WIDE_HEAD}."
 
-Taken = Callable[[str, npt.NDArray[np.int64] | slice], Any]
+TakenSlots = Callable[[str, npt.NDArray[np.int64] | slice], Any]
 """Slots of a buffer of the recording, in host memory."""
 
 
@@ -112,7 +112,7 @@ def recording_shapes(asked: BackwardTraceRequest) -> dict[str, tuple[tuple[int, 
     return dict(zip(RECORDED, shapes, strict=True))
 
 
-def collected(asked: BackwardTraceRequest, taken: Taken) -> tuple[Any, BackwardStates, tuple[Any, Any]]:
+def collected(asked: BackwardTraceRequest, taken: TakenSlots) -> tuple[Any, BackwardStates, tuple[Any, Any]]:
     """The tiles in the order in which they are told, int32 (T, 3), what each held, and its end and SM.
 
     Tiles of keys rise, as the blocks take them of one head; in each the recorded turns do.
