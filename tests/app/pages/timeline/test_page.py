@@ -135,6 +135,8 @@ def test_on_hopper_flash2_and_flash3_are_recorded_there_in_16_bits_unless_the_cp
     assert offered(shown) == [True, False, True]
     assert asked(shown) == [("cuda", "flash2", "float16"), ("cuda", "flash3", "float16")]
     shown.page.bar.gpu_kernels.setCurrentIndex(2)
+    assert asked(shown) == [("cuda", "flash1", "float16"), ("cuda", "flash2", "float16")]
+    shown.page.bar.gpu_kernels.setCurrentIndex(3)
     assert asked(shown) == [("cuda", "flash3", "float16")]
     shown.page.bar.devices.setCurrentIndex(0)
     assert offered(shown) == [True, True, False]
