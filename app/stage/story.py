@@ -85,7 +85,7 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         quantity: What the plots, or the columns of the results, show, one to four; empty: as they are.
         kernels: Whose curves are shown, the last one the sentence's own; of a trace, whose it is; empty: all.
         baseline: What the kernels are compared with; empty: as usual.
-        curve: Which problems, as `d 128, causal`; empty: the first.
+        curve: Which problems, as `d 128, causal`; empty: the first, of timelines those that are plainest.
         seqlen: Where the crosshair stands, or of which N timelines and traces are; None: where it tells most.
         preset: What the Stepper walks through; empty: the newest trace of the session, if one is named, of
             the last kernel and of the N that are named.
@@ -134,7 +134,7 @@ SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for eve
     "quantity": ("profile", "results", "compare"),
     "kernels": ("profile", "results", "traffic", "timeline", "ladder", "stepper"),
     "baseline": ("profile", "results"),
-    "curve": ("profile", "results", "ladder"),
+    "curve": ("profile", "results", "timeline", "ladder"),
     "seqlen": ("profile", "results", "traffic", "timeline", "ladder", "stepper"),
     "preset": ("stepper",),
     "step": ("stepper",),

@@ -20,8 +20,8 @@ NOTHING_YET = "Where does the time go inside a kernel?"
 NEEDS = (
     "A timeline shows when each stage of each tile ran. flash1 and flash2 are built once more for the CPU, "
     "from the same source with a clock between their stages, and run in turns with the timed kernels: so "
-    "you see what the clocks cost. It takes some seconds and no GPU; on a GPU flash2 has such a build, too, "
-    "and on Hopper flash3, of their backward passes as well."
+    "you see what the clocks cost. It takes some seconds and no GPU; on a GPU they have such builds, too, "
+    "and on Hopper flash3; of flash2 and flash3 the backward passes as well."
 )
 _LOADS, _PRODUCTS = ("::copy(", "wait_copies"), {"QKᵀ": ("multiply_rows<", "apply_mask(")}
 _OWN = ("add_own(", "owned.k0 + place.first_key")  # a function of a header, which has stages

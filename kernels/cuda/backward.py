@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, TypeVar
 from flashscope.kernels.catalogue.buffers import Buffer
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cuda.launch import BoundLaunch, allocate, bind_launches, check_alignment, prepared_for
-from flashscope.kernels.cuda.program import ProgramOf, TileSize
+from flashscope.kernels.cuda.program import Program, ProgramOf, TileSize
 from flashscope.kernels.cuda.sparse import block_text, divides
 from flashscope.kernels.cuda.tensor import FRAGMENT_ROWS
+from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Gradients, Saved
@@ -104,6 +105,23 @@ def bind(
         launch()
     held = sum(array.nbytes for array in workspace.values())
     return CudaBackward(saved, gradients, workspace, held, launches[once:], ready.program.note)
+
+
+def backward_arrays(program: Program, spec: KernelSpec, problem: Problem, saved: Saved) -> dict[str, Any]:
+    """What a backward pass reads and writes, by name, and its workspace, zero or the program's tables.
+
+    Raises:
+        MemoryError: They do not fit.
+    """
+    import cupy  # noqa: PLC0415 - as above
+
+    written = Gradients(*(cupy.empty(one.shape, one.dtype) for one in saved.inputs.qkv))
+    arrays = {**saved._asdict(), **written._asdict()}
+    for buffer in _declared(spec, problem):
+        arrays[buffer.name] = cupy.zeros(buffer.shape, storage_dtype(buffer.dtype))
+    for name, table in program.tables.items():
+        arrays[name].set(table)
+    return arrays
 
 
 def _declared(spec: KernelSpec, problem: Problem) -> tuple[Buffer, ...]:

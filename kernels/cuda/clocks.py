@@ -25,7 +25,7 @@ class ClockedBlocks(NamedTuple):
     """What one launch recorded: W warps of all blocks, at most S steps each.
 
     Attributes:
-        steps: uint32 (W, S, 4): clocks when the wait, QK^T, the softmax and PV of a step began.
+        steps: uint32 (W, S, n): of flash2 clocks when the wait, QK^T, the softmax and PV of a step began.
         ends: uint64 (W, 4): global timer at begin and at end; clocks at begin and end; of the store, and SM.
         warps: Of a block.
     """
@@ -75,7 +75,7 @@ def lane_bars(problem: Problem, tile: TileSize, found: ClockedBlocks, multiproce
     def told(block: int) -> ToldBlock:
         where = walk(problem, tile, block)
         own = range(block * found.warps, (block + 1) * found.warps)
-        bars = [_forward(where, found.steps[warp], _ends(found, warp)) for warp in own]
+        bars = [_forward(where, found.steps[warp], block_ends(found, warp)) for warp in own]
         return ToldBlock(*where[:2], bars)
 
     return warp_lanes(found, told, multiprocessors)
@@ -145,7 +145,7 @@ def slots(sm: Nanoseconds64, begin: Nanoseconds64, end: Nanoseconds64) -> Nanose
     return found
 
 
-def _ends(found: ClockedBlocks, warp: int) -> tuple[int, int, int]:
+def block_ends(found: ClockedBlocks, warp: int) -> tuple[int, int, int]:
     """The clocks of a warp's begin, its end and its store."""
     first, last, store = found.ends.view(np.uint32).reshape(-1, 8)[warp, 4:7].tolist()
     return first, last, store

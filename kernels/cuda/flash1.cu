@@ -13,6 +13,7 @@
 // 41; 16 warps of 16 rows and 128 keys 46, kept: with one block a head only more warps hide the latency.
 // Reading m and l before the product (6 % to 9 % slower at d = 64, 16k), alpha after the exponentials or by a comparison,
 // m in units of the scores: 14 ways over 18 problems, none faster in the mean.
+#include "flash1_clocks.cuh"
 #include "flash1_state.cuh"
 #include "live.cuh"
 #include "product.cuh"
@@ -34,9 +35,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #if TRACE
            , const __grid_constant__ Recording recording
 #endif
-           LIVE_GIVEN) {
+           LIVE_GIVEN CLOCKS_GIVEN) {
     LIVE_BEGIN()
     extern __shared__ __align__(1024) unsigned char shared[];
+    CLOCKS_BEGIN(shared + 2 * TileQ::BYTES + 2 * TileK::BYTES)
     const unsigned shared_q = shared_address(shared);  // two stages
     const unsigned shared_k = shared_q + 2 * TileQ::BYTES;
     const unsigned shared_v = shared_k + TileK::BYTES;
@@ -88,14 +90,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll 1
         while (tile < tiles_q) {
             const int q0 = tile * TILE_Q, following = next(tile + 1);
+            CLOCK(0)
             wait_copies<0>();
             if (scale < 0.0f) TileQ::negate(shared + stage);
             __syncthreads();  // this Q is complete, the previous one done with
             copy_q(following, TileQ::BYTES - stage);
+            CLOCK(1)
 
             float s[SUBTILES][BLOCK_K / 8][4];
             const Rows<TileQ, SUBTILES, false> left{lane_q + stage};
             multiply_rows<TileK>(s, left, lane_k);
+            CLOCK(2)
             if (k0 + BLOCK_K > mask.end(q0) || k0 < mask.begin(q0 + TILE_Q - 1)) apply_mask(s, mask, q0 + warp_row, k0);
 #if TRACE
             Recorder recorder(recording, head, warp_row, seqlen_q - q0);
@@ -124,7 +129,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 }
             }
             float acc[SUBTILES][WIDTH / 8][4] = {};
+            CLOCK(3)
             multiply_columns<TileK>(acc, s, lane_v);
+            CLOCK(4)
 #pragma unroll
             for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
@@ -152,11 +159,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             recorder.stamp();
 #endif
             __syncwarp();
+            CLOCKS_WRITE()
             LIVE_TILE((head * tiles_q + tile) * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + k0 / BLOCK_K)
             tile = following;
             stage = TileQ::BYTES - stage;
         }
     }
+    CLOCKS_END()
 }
 
 // Last pass, one thread for eight elements of O: to the element type, and LSE from m and l.

@@ -46,7 +46,8 @@ __device__ __forceinline__ void pass_sums(float* sums, element* dq, long long ro
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash1_backward(const element* q, const element* k, const element* v, const element* output, const element* grad_output,
                     const float* lse, float* dq_sums, element* dq, element* dk, element* dv, int group, int seqlen_q,
-                    int seqlen_k, int window_left, int window_right, float scale, const int* kept) {
+                    int seqlen_k, int window_left, int window_right, float scale, const int* kept TRACE_GIVEN) {
+    TRACED(Recorder recorder(recording);)
     extern __shared__ __align__(1024) unsigned char shared[];
     const long long kv_head = blockIdx.x / PARTS, rows = (long long)group * seqlen_q;
     const int part = blockIdx.x % PARTS;
@@ -57,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     for (int k0 = 0; k0 < seqlen_k; k0 += OUTER) {
         __syncthreads();  // the sums are what they are to be, and shared memory is free
         key_tile(shared, Given{q, k, v, grad_output}, DeltaAnew{lse, output, grad_output}, dq_sums, dk, dv, kv_head, k0,
-                 group, seqlen_q, mask, scale, kept);
+                 group, seqlen_q, mask, scale, kept TRACE_PASSED);
     }
     __syncthreads();
     pass_sums<true>(own_sums, dq + kv_head * rows * HEAD_DIM, rows, part, scale);

@@ -39,8 +39,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     flash2_backward_keys(const element* q, const element* k, const element* v, const element* grad_output,
                          const RowState* states, float* dq_sums, element* dk, element* dv, int kv_heads, int together,
                          int group, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale,
-                         const int* kept CLOCKS_GIVEN) {
+                         const int* kept CLOCKS_GIVEN TRACE_GIVEN) {
     CLOCKS_BEGIN()
+    TRACED(Recorder recorder(recording);)
     extern __shared__ __align__(1024) unsigned char raw[];
     const Shared shared{raw};
     const Place place = Place::of();
@@ -61,6 +62,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 #pragma unroll 1
     for (int stage = 0; walk.more(); stage = 1 - stage) {
         const int q0 = walk.q0, rows = walk.rows(), fragment_row = walk.head * tiles + q0 / 16;
+        TRACED(recorder.tile(owned.kv_head, walk.head - owned.kv_head * group, q0, seqlen_q, owned.k0, seqlen_k);)
         walk.next();
         CLOCK(0)
         wait_copies<0>();
@@ -68,12 +70,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         if (walk.more()) copy_queries(shared, 1 - stage, given, walk);
         commit_copies();
         CLOCK(1)
+        TRACED(recorder.deltas(shared.states(stage), THREADS);)
         if (place.computes()) {
             const bool all = whole(mask, q0, q0 + rows - 1, owned.k0, KEYS);
 UNROLL_HALVES
             for (int first = 0; first < SHARE; first += AT_ONCE) {
                 add_own(acc_k, acc_v, shared, stage, place, place.part * SHARE + first, factor, mask, all, q0,
-                        owned.k0 + place.first_key, first / AT_ONCE CLOCKS_PASSED);
+                        owned.k0 + place.first_key, first / AT_ONCE CLOCKS_PASSED TRACE_PASSED);
             }
         }
         if (SHARED_DS) __syncthreads();  // all of P and dS is there
@@ -84,7 +87,10 @@ UNROLL_HALVES
             add_others(acc_k, shared_address(shared.ds()), shared.q(stage), place);
             CLOCK_OF_ALL(2)
         }
-        if (!DETERMINISTIC) add_queries(shared, dq_sums, fragment_row, tiles - q0 / 16 CLOCKS_PASSED);
+        TRACED(recorder.key_rows(recording.dk, acc_k, place.first_key, place.first_column() * 16);)
+        TRACED(recorder.key_rows(recording.dv, acc_v, place.first_key, place.first_column() * 16);)
+        if (!DETERMINISTIC) add_queries(shared, dq_sums, fragment_row, tiles - q0 / 16 CLOCKS_PASSED TRACE_PASSED);
+        TRACED(if (threadIdx.x == 0) recorder.stamp();)
         CLOCKS_WRITE()
     }
 

@@ -25,6 +25,7 @@
 #include "flash3_backward_layout.cuh"
 #include "flash3_backward_loads.cuh"
 #include "flash3_backward_rows.cuh"
+#include "flash3_backward_trace.cuh"
 #include "flash3_backward_weights.cuh"
 #include "wgmma.cuh"
 
@@ -83,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     const float* states, float* dq_sums, element* dk_out, element* dv_out, int* counter, int kv_heads,
                     int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale,
                     int zero_shares, int zeroed_together, const __grid_constant__ BackwardArguments given
-                    CLOCKS_GIVEN) {
+                    CLOCKS_GIVEN TRACE_GIVEN) {
     let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     const Shared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
@@ -127,6 +128,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const u32 ds_own = __shfl_sync(~0u, at.ds + part % Q_PANELS * K_PANEL, 0);
         float dk[D_REGS], dv[D_REGS], s[S_REGS], dp[S_REGS], dq[DQ_REGS];
         u32 p[S_REGS / 2], ds[S_REGS / 2];
+        TRACED(Recorder recorder(recording, part, warp_row + lane / 4);)
         Ring ring;
         KeyRing key_ring;
 #pragma unroll 1
@@ -166,6 +168,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             if (PEELED && part && steps && mask.end(keys.first * BLOCK_Q + BLOCK_Q - 1) <= k_first) {
                 // No query of the first tile sees a key of this warpgroup: dS is 0, all that is left is its half of dQ.
                 const u32 weights = __shfl_sync(~0u, ds_own + ring.stage * DS_BYTES, 0);
+                TRACED(recorder.tile(keys.head, 0, place * BLOCK_Q, seqlen_q, keys.k0, seqlen_k);)
                 hide_weights(weights + part * Q_PANEL);
                 publish_stores();
                 CLOCK(4)
@@ -180,6 +183,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 wgmma_wait<0>();
                 pin(dq);
                 CLOCK(6)
+                TRACED(recorder.add_queries(dq, false);)
                 if constexpr (DETERMINISTIC) add_in_turn();
                 else add_at_once();
                 CLOCK(7)
@@ -212,6 +216,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 wgmma_wait<0>();
                 pin(dp);
                 CLOCK(3)
+                TRACED(recorder.tile(keys.head, head - keys.head * group, q0, seqlen_q, keys.k0, seqlen_k);)
+                TRACED(recorder.weights(s, dp, state + BLOCK_Q * 4);)
                 if constexpr (!TURNED) pack_all(p, s);
                 if constexpr (TURNED) {
                     put_turned(p, s, dp, state + BLOCK_Q * 4, ds_row + stage * DS_BYTES);
@@ -237,6 +243,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 wgmma_wait<2>();
                 pin(dq);
                 CLOCK(6)
+                TRACED(if (step >= lag) recorder.add_queries(dq, lag);)
                 if (step >= lag) {
                     if constexpr (DETERMINISTIC) add_in_turn();
                     else add_at_once();
@@ -250,6 +257,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 pin(dk);
                 if constexpr (!TURNED) pin(ds);
                 CLOCK(9)
+                TRACED(recorder.sums(dk, dv);)
                 if (leader) arrive(at.q_empty(stage));
                 ring.next();
                 advance(head, place, keys, group);
@@ -264,6 +272,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     wgmma_wait<0>();
                     pin(dq);
                     CLOCK(1)
+                    TRACED(recorder.add_queries(dq, false);)
                     if constexpr (DETERMINISTIC) add_in_turn();
                     else add_at_once();
                     CLOCK(2)

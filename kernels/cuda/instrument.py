@@ -104,21 +104,22 @@ CLOCKED = ("clock_steps", "clock_ends")
 """Buffers of the clocks, in the order of ClockRecording in clocks.cuh."""
 
 
-def clocked(program: Program, most_steps: int) -> Program:
+def clocked(program: Program, most_steps: int, clock_bytes: int = CLOCK_BYTES) -> Program:
     """A timed kernel's program with clocks between its stages compiled in.
 
     Args:
-        program: flash2's, in 16 bits.
-        most_steps: The key tiles that a block visits at most: the room for each warp.
+        program: flash2's, in 16 bits, or flash1's, whose first launch gets clocks.
+        most_steps: The tiles that a block visits at most: the room for each warp.
+        clock_bytes: Shared memory for those of a step, for each warp.
     """
-    (launch,) = program.launches
+    launch, *others = program.launches
     recording = Struct((*CLOCKED, np.int32(most_steps)))
     launch = replace(
         launch,
         arguments=(*launch.arguments, recording),
-        shared_bytes=launch.shared_bytes + CLOCK_BYTES * launch.threads // WARP,
+        shared_bytes=launch.shared_bytes + clock_bytes * launch.threads // WARP,
     )
-    return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(launch,))
+    return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(launch, *others))
 
 
 GROUP_CLOCKED = ("clock_rows", "clock_ends")

@@ -7,16 +7,15 @@ import cupy
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda.backward import backward_arrays
 from flashscope.kernels.cuda.clocked.build import ClockedBuild
 from flashscope.kernels.cuda.clocked.builds import ClockedRounds, clocked_build, timeline_of
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.cuda.launch import arrays_of, bind_launches, current_target, load_kernels
-from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.launching.passes import Given, after_forward, draw_given, prepare_passes
-from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.tensors import Gradients, Saved
+from flashscope.kernels.workload.tensors import Saved
 from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest, check_bars
 
 
@@ -75,7 +74,8 @@ def bind_clocked(build: ClockedBuild, spec: KernelSpec, problem: Problem, given:
     if problem.passes == "forward":
         buffers = arrays_of(build.program, spec, problem, given.inputs)
     else:
-        buffers = _backward_arrays(build.program, spec, problem, given)
+        saved = Saved(*given.inputs.qkv, given.output, given.lse, given.grad_output)
+        buffers = backward_arrays(build.program, spec, problem, saved)
     for name, (shape, dtype) in build.recorded.items():
         buffers[name] = cupy.zeros(shape, dtype)
     launches = bind_launches(build.program, load_kernels(build.program), buffers)
@@ -88,18 +88,6 @@ def bind_clocked(build: ClockedBuild, spec: KernelSpec, problem: Problem, given:
         return {name: cupy.asnumpy(buffers[name]) for name in build.recorded}
 
     return BoundClocks(run, recorded, buffers)
-
-
-def _backward_arrays(program: Program, spec: KernelSpec, problem: Problem, given: Given) -> dict[str, Any]:
-    """What a backward pass reads and writes, and its workspace, zero or the program's tables."""
-    saved = Saved(*given.inputs.qkv, given.output, given.lse, given.grad_output)
-    written = (cupy.empty(one.shape, one.dtype) for one in given.inputs.qkv)
-    arrays = {**saved._asdict(), **Gradients(*written)._asdict()}
-    for buffer in spec.backward.workspace(problem, "cuda") if spec.backward else ():
-        arrays[buffer.name] = cupy.zeros(buffer.shape, storage_dtype(buffer.dtype))
-    for name, table in program.tables.items():
-        arrays[name].set(table)
-    return arrays
 
 
 def _turns(

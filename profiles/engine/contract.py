@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.stalls import StallRequest
@@ -42,6 +43,12 @@ class Engine(Protocol):
         """Record one trace; answers with TraceReady or RequestFailed.
 
         One on the CPU is recorded beside a sweep; one on the GPU waits for its end.
+        """
+
+    def backward_trace(self, request: BackwardTraceRequest) -> None:
+        """Record the trace of a backward pass, where and when one of a forward pass is.
+
+        Answers with BackwardTraceReady or RequestFailed.
         """
 
     def timeline(self, request: TimelineRequest) -> None:

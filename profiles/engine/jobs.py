@@ -17,6 +17,7 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.own.consent import obstacle_to_run
 from flashscope.kernels.own.spec import with_own
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.live import MOST_S, LiveRequest
 from flashscope.kernels.workload.stalls import StallRequest
@@ -29,6 +30,7 @@ from flashscope.profiles.plan.machine import Machine, ProbeFinding
 from flashscope.profiles.plan.plan import Plan, Point
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.wire.events import (
+    BackwardTraceReady,
     CeilingsMeasured,
     Event,
     FailedStatus,
@@ -48,6 +50,7 @@ from flashscope.profiles.wire.messages import (
     MeasureCeilings,
     Message,
     ProbeMachine,
+    RecordBackwardTrace,
     RecordStalls,
     RecordTimeline,
     RecordTrace,
@@ -271,6 +274,17 @@ def trace_job(request: TraceRequest) -> Job:
     closed_by = (TraceReady, RequestFailed)
     task = Task(RecordTrace(request=request), closed_by, REQUEST_DEADLINE_S, "recorded a trace", None, fail)
     return RequestJob(task, cancellable=True)
+
+
+def backward_trace_job(request: BackwardTraceRequest) -> Job:
+    """A trace of a backward pass."""
+
+    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
+        return [RequestFailed(request="backward-trace", reason=reason, detail=detail)]
+
+    closed_by = (BackwardTraceReady, RequestFailed)
+    command, what = RecordBackwardTrace(request=request), "recorded a backward pass"
+    return RequestJob(Task(command, closed_by, REQUEST_DEADLINE_S, what, None, fail), cancellable=True)
 
 
 def timeline_job(request: TimelineRequest) -> Job:

@@ -10,6 +10,7 @@ from multiprocessing import Pipe, connection
 from queue import SimpleQueue
 from threading import Semaphore, Thread
 
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.stalls import StallRequest
@@ -23,6 +24,7 @@ from flashscope.profiles.engine.jobs import (
     StallsJob,
     SweepJob,
     TimelineJob,
+    backward_trace_job,
     live_job,
     probe_job,
     stalls_job,
@@ -119,8 +121,17 @@ class LocalEngine:
 
         One on the CPU is recorded beside a sweep, in a worker of its own; one on the GPU waits for its turn.
         """
-        job = trace_job(request)
-        if request.backend == "cpu":
+        self._submit_traced(trace_job(request), request.backend)
+
+    def backward_trace(self, request: BackwardTraceRequest) -> None:
+        """Record the trace of a backward pass, where and when one of a forward pass is.
+
+        Answers with BackwardTraceReady or RequestFailed.
+        """
+        self._submit_traced(backward_trace_job(request), request.backend)
+
+    def _submit_traced(self, job: Job, backend: Backend) -> None:
+        if backend == "cpu":
             self._post(lambda: self._beside(lambda: self._tracer.submit(job)))
         else:
             self._post(lambda: self._supervisor.submit(job))

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from flashscope.kernels.workload.audit import ModelAudit
+from flashscope.kernels.workload.backward_trace import BackwardTrace
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.stalls import StallProfile
@@ -267,6 +268,12 @@ class TraceReady(EventBase, frozen=True, kw_only=True, tag="trace"):
     trace: Trace
 
 
+class BackwardTraceReady(EventBase, frozen=True, kw_only=True, tag="backward-trace"):
+    """The answer to a request for the trace of a backward pass."""
+
+    trace: BackwardTrace
+
+
 class TimelineProgress(EventBase, frozen=True, kw_only=True, tag="timeline-progress"):
     """A timeline is being recorded: `done` of `total` rounds."""
 
@@ -356,7 +363,7 @@ class StallsReady(EventBase, frozen=True, kw_only=True, tag="stalls"):
 class RequestFailed(EventBase, frozen=True, kw_only=True, tag="request-failed"):
     """A probe, watch, trace, timeline, launch or stalls could not be had; same fields as a failed point's."""
 
-    request: Literal["probe", "watch", "trace", "timeline", "live", "stalls"]
+    request: Literal["probe", "watch", "trace", "backward-trace", "timeline", "live", "stalls"]
     reason: str
     detail: str = ""
 
@@ -384,6 +391,7 @@ Event = (
     | PointFailed
     | PlanFinished
     | TraceReady
+    | BackwardTraceReady
     | TimelineProgress
     | TimelineReady
     | LandscapeReady

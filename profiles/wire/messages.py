@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
@@ -63,6 +64,12 @@ class RecordTrace(MessageBase, frozen=True, kw_only=True, tag="record-trace"):
     request: TraceRequest
 
 
+class RecordBackwardTrace(MessageBase, frozen=True, kw_only=True, tag="record-backward-trace"):
+    """To the worker: record a backward pass's trace. Answer: BackwardTraceReady or RequestFailed."""
+
+    request: BackwardTraceRequest
+
+
 class RecordTimeline(MessageBase, frozen=True, kw_only=True, tag="record-timeline"):
     """To the worker: record one timeline, telling how far it is. Answer: TimelineReady or RequestFailed."""
 
@@ -116,6 +123,7 @@ Command = (
     | TryPoint
     | SamplePoints
     | RecordTrace
+    | RecordBackwardTrace
     | RecordTimeline
     | RunLive
     | RecordStalls

@@ -3,7 +3,7 @@
 import gc
 import time
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
@@ -17,6 +17,7 @@ from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.specs import import_specs
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import (
+    BackwardTraceReady,
     CeilingsMeasured,
     LiveEnded,
     LogLine,
@@ -34,6 +35,7 @@ from flashscope.profiles.wire.messages import (
     MeasureCeilings,
     ProbeMachine,
     Ready,
+    RecordBackwardTrace,
     RecordStalls,
     RecordTimeline,
     RecordTrace,
@@ -78,7 +80,13 @@ def serve(link: Link, kernels: str) -> None:
                 worker.try_point(command)
             case SamplePoints() as command:
                 worker.sample(command)
-            case RecordTrace() | RecordTimeline() | RunLive() | RecordStalls() as command:
+            case (
+                RecordTrace()
+                | RecordBackwardTrace()
+                | RecordTimeline()
+                | RunLive()
+                | RecordStalls() as command
+            ):
                 worker.answer(command)
             case _:  # a Cancel that came too late
                 pass
@@ -133,11 +141,15 @@ class Worker:
         for bench in self._benches.values():
             bench.release_instruments()
 
-    def answer(self, command: RecordTrace | RecordTimeline | RunLive | RecordStalls) -> None:
+    def answer(
+        self, command: RecordTrace | RecordBackwardTrace | RecordTimeline | RunLive | RecordStalls
+    ) -> None:
         """Record what is asked for, or launch it in slow motion, and answer with it."""
         match command:
             case RecordTrace():
                 self.trace(command)
+            case RecordBackwardTrace():
+                self.trace_backward(command)
             case RecordTimeline():
                 self.record_timeline(command)
             case RunLive():
@@ -152,13 +164,29 @@ class Worker:
             tracer = find_tracer(request.backend)
             answer: TraceReady | RequestFailed = TraceReady(trace=tracer.record(request))
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the answer
-            refusal = explain(error, "trace")
-            if refusal.status == "failed":  # a fault on a GPU may have poisoned the context
-                self._link.send(Retiring())
-            named = request.backend == "cpu" or isinstance(error, InputError | DeviceUnavailableError)
-            reason = refusal.reason if named else f"{refusal.reason} {ELSEWHERE}"
-            answer = RequestFailed(request="trace", reason=reason, detail=refusal.detail)
+            answer = self._untraced("trace", request.backend, error)
         self._link.send(answer)
+
+    def trace_backward(self, command: RecordBackwardTrace) -> None:
+        """Record the trace of a backward pass and answer with it."""
+        request = command.request
+        try:
+            tracer = find_tracer(request.backend, "backward_trace")
+            answer: BackwardTraceReady | RequestFailed = BackwardTraceReady(trace=tracer.record(request))
+        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the answer
+            answer = self._untraced("backward-trace", request.backend, error)
+        self._link.send(answer)
+
+    def _untraced(
+        self, what: Literal["trace", "backward-trace"], backend: Backend, error: Exception
+    ) -> RequestFailed:
+        """Why there is no trace; this worker ends where a fault on a GPU may have poisoned its context."""
+        refusal = explain(error, "trace")
+        if refusal.status == "failed":
+            self._link.send(Retiring())
+        named = backend == "cpu" or isinstance(error, InputError | DeviceUnavailableError)
+        reason = refusal.reason if named else f"{refusal.reason} {ELSEWHERE}"
+        return RequestFailed(request=what, reason=reason, detail=refusal.detail)
 
     def record_timeline(self, command: RecordTimeline) -> None:
         """Record a timeline and answer with it, unless it is given up."""
@@ -231,15 +259,15 @@ class Worker:
             bench.release()
 
 
-def find_tracer(backend: Backend) -> Any:
-    """The module that records traces on a backend.
+def find_tracer(backend: Backend, name: str = "trace") -> Any:
+    """The module that records traces on a backend, those of forward passes unless another is named.
 
     Raises:
         DeviceUnavailableError: CuPy is missing or sees no GPU; the text names the remedy.
     """
     if backend == "cuda":
         describe()
-    return import_module(f"flashscope.kernels.{backend}.trace")
+    return import_module(f"flashscope.kernels.{backend}.{name}")
 
 
 def make_bench(device: Device) -> Bench:

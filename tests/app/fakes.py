@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend, Problem
@@ -74,6 +75,8 @@ class SilentEngine:
 
     def trace(self, request: TraceRequest) -> None: ...
 
+    def backward_trace(self, request: BackwardTraceRequest) -> None: ...
+
     def timeline(self, request: TimelineRequest) -> None: ...
 
     def give_up_timeline(self) -> None: ...
@@ -141,6 +144,8 @@ class FakeEngine:
 
     def trace(self, request: TraceRequest) -> None:
         self.traces.append(request)
+
+    def backward_trace(self, request: BackwardTraceRequest) -> None: ...
 
     def timeline(self, request: TimelineRequest) -> None:
         self.timelines.append(request)

@@ -1,16 +1,11 @@
 """The commands that measure, or say what can be measured here."""
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
 from flashscope.app.commands.arguments import (
-    STDOUT,
-    cut_kernels,
-    cut_rows,
-    export_target,
-    head_dims,
     new_file,
     option_of,
     positive,
@@ -21,20 +16,17 @@ from flashscope.app.commands.arguments import (
 from flashscope.app.commands.arguments import (
     peers as kernel_names,
 )
-from flashscope.app.commands.declared.options import SESSION, command, force_option, json_option, run
+from flashscope.app.commands.declared.options import SESSION, command, json_option, run
 from flashscope.app.commands.together import (
     CHOSEN,
     asked_for,
-    given,
     refuse_beside_resume,
-    refuse_taken,
     words_of,
 )
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.own.references import read_reference
-from flashscope.kernels.workload.problem import DTYPES, PASSES
-from flashscope.kernels.workload.timeline import MOST_ROUNDS, ClockedKernel, TimelineRequest
+from flashscope.kernels.workload.problem import DTYPES
 from flashscope.profiles.plan.presets import PRESETS
 from flashscope.profiles.plan.seqlens import parse_seqlen, parse_seqlens
 
@@ -208,143 +200,6 @@ def selfcheck(**options: Any) -> int:
     return run("selfcheck", **options)
 
 
-PROBLEM = (
-    *("backend", "head_dim", "heads", "kv_heads", "queries", "batch"),
-    *("page_size", "dtype", "passes", "causal", "window", "seed"),
-)
-"""The choices of a sweep that say what a timeline is of, beside its one sequence length."""
-
-
-@command(
-    "timeline flash1 flash2 --backend cpu --seqlen 1k",
-    "timeline flash3 --seqlen 4k --head-dim 128 --causal --into run.flashscope",
-    params=[option_of(CHOSEN[name]) for name in PROBLEM],
-)
-@click.argument("kernels", nargs=-1, required=True, type=click.Choice(get_args(ClockedKernel)))
-@click.option(
-    "--seqlen",
-    callback=reading(parse_seqlen),
-    default="1k",
-    show_default=True,
-    metavar="N",
-    help="N, as sweep takes one; 4k is 4096",
-)
-@click.option(
-    "--rounds",
-    type=click.IntRange(1, MOST_ROUNDS),
-    default=TimelineRequest.__struct_defaults__[-1],
-    show_default=True,
-    metavar="K",
-    help="How often the build with clocks and the timed one run, in turns; the quickest run is kept",
-)
-@click.option(
-    "--into", type=SESSION, metavar="FILE", help="A session that keeps what is recorded; left out: none"
-)
-@click.option(
-    "--perfetto",
-    callback=reading(export_target),
-    metavar="OUT",
-    help="A trace for ui.perfetto.dev to write; -: on stdout, and nothing else there; left out: none",
-)
-@force_option
-@json_option
-@click.pass_context
-def timeline(
-    context: click.Context,
-    /,
-    kernels: tuple[ClockedKernel, ...],
-    into: Path | None,
-    perfetto: Path | None,
-    **options: Any,
-) -> int:
-    """Record when each stage of each tile of KERNELS ran, by clocks compiled into their source."""
-    chosen = {name: value for name, value in given(context).items() if name in PROBLEM}
-    if perfetto == STDOUT and options["as_json"]:
-        raise click.UsageError("--json and --perfetto - both write on stdout; name a file", context)
-    refuse_taken(context, perfetto, force=options["force"])
-    said = {name: options[name] for name in ("seqlen", "rounds", "force", "as_json")}
-    return run("timeline", tuple(dict.fromkeys(kernels)), chosen, into=into, perfetto=perfetto, **said)
-
-
-@command(
-    "cuts flash3 --head-dim 128 --causal",
-    "cuts flash2,flash3 --pass both --head-dim 64,128 --out cuts.flashscope",
-    "cuts flash2 --backend cpu --seqlen 512 --heads 1",
-)
-@click.argument("kernels", callback=reading(cut_kernels), metavar="KERNEL,...")
-@click.option(
-    "--pass",
-    "passes",
-    type=click.Choice(PASSES),
-    default="forward",
-    show_default=True,
-    help="Of the forward pass, of the backward pass, or a landscape of each",
-)
-@click.option(
-    "--backend",
-    type=click.Choice((AUTO, "cuda", "cpu")),
-    default=AUTO,
-    show_default=True,
-    help="Where; on a CPU tiles of flash2 in NumPy, forward",
-)
-@click.option(
-    "--seqlen", callback=reading(parse_seqlen), default="4k", show_default=True, metavar="N", help="N"
-)
-@click.option(
-    "--heads", callback=reading(positive), default="16", show_default=True, metavar="H", help="Heads"
-)
-@click.option(
-    "--head-dim",
-    "head_dims",
-    callback=reading(head_dims),
-    default="64,128",
-    show_default=True,
-    metavar="D,...",
-    help="Width of one head, d, a landscape each",
-)
-@click.option(
-    "--causal/--no-causal",
-    default=None,
-    help="Under a causal mask, or without; left out: a landscape of each",
-)
-@click.option(
-    "--rows",
-    callback=reading(cut_rows),
-    metavar="NUMBER,...",
-    help="What rows differ in, a landscape each: groups, subtiles, stages, q_stages, residents or columns, "
-    "where a kernel has them; columns differ in keys, or queries, of a tile; left out: the first there is",
-)
-@click.option(
-    "--out",
-    callback=reading(new_file),
-    metavar="FILE",
-    help="The session file; left out: a new one among your sessions",
-)
-@click.option(
-    "--into", type=SESSION, metavar="FILE", help="A session that takes the landscapes; left out: a new one"
-)
-@json_option
-@click.pass_context
-def cuts(
-    context: click.Context,
-    /,
-    *,
-    causal: bool | None,
-    rows: tuple[str, ...] | None,
-    out: Path | None,
-    into: Path | None,
-    as_json: bool,
-    **chosen: Any,
-) -> int:
-    """Time cuts of KERNELs side by side, the five fastest anew, beside the shipped ones; save a session."""
-    if out is not None and into is not None:
-        raise click.UsageError("--out makes a session, --into names one that is there; give one", context)
-    from flashscope.app.commands.cuts import CutChoices  # noqa: PLC0415 - as `run` imports it
-
-    choices = CutChoices(masks=(False, True) if causal is None else (causal,), rows=rows or (), **chosen)
-    return run("cuts", choices, out=out, into=into, as_json=as_json)
-
-
 @command(
     "audit my-model --batch 2 --seqlen 1k",
     "audit meta-llama/Llama-3.1-8B --layers 2 --train --out llama.flashscope",
@@ -434,4 +289,4 @@ def audit(*, lengths: tuple[int, ...] | None, out: Path | None, as_json: bool, *
     return run("audit", AuditChoices(lengths=lengths or (), **chosen), out=out, as_json=as_json)
 
 
-COMMANDS = (window, sweep, timeline, cuts, audit, kernels, peers, claims, doctor, selfcheck)
+COMMANDS = (window, sweep, audit, kernels, peers, claims, doctor, selfcheck)

@@ -36,6 +36,7 @@ DEVICES: Sequence[tuple[str, Backend]] = (("CPU", "cpu"), ("GPU", "cuda"))
 ON_GPU: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
     ("flash2 and flash3", ("flash2", "flash3")),
     ("flash3-a and flash3", ("flash3-a", "flash3")),
+    ("flash1 and flash2", ("flash1", "flash2")),
     ("flash3", ("flash3",)),
     ("flash2", ("flash2",)),
 )

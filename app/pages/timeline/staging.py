@@ -11,7 +11,7 @@ from flashscope.app.pages.staging import PageStaging
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.live_board import LiveBoard
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
-from flashscope.app.pages.timeline.stops import scene_of_timelines, timelines_of
+from flashscope.app.pages.timeline.stops import curve_label, scene_of_timelines, timelines_of
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.provenance import Provenance, of_kept, of_machine
@@ -99,10 +99,13 @@ class TimelineStaging(PageStaging[TimelineBoard]):
     @property
     def stop(self) -> Stop:
         """What is on show."""
-        requests = [one.rows.timeline.request for one in self._page.lineup.drawn]
+        drawn = [one.rows.timeline for one in self._page.lineup.drawn]
+        requests, curves = [one.request for one in drawn], {curve_label(one) for one in drawn}
         lengths = {one.problem.seqlen_q for one in requests}
         seqlen = lengths.pop() if len(lengths) == 1 else None
-        return replace(super().stop, kernels=tuple(one.kernel for one in requests), seqlen=seqlen)
+        curve = curves.pop() if len(curves) == 1 else ""
+        kernels = tuple(one.kernel for one in requests)
+        return replace(super().stop, kernels=kernels, seqlen=seqlen, curve=curve)
 
     def show_stop(self, stop: Stop) -> None:
         """Show the timelines of its kernels."""
@@ -112,7 +115,7 @@ class TimelineStaging(PageStaging[TimelineBoard]):
         for card in self._page.cards:
             card.be_brief(True)
         lineup = self._page.lineup
-        wanted = timelines_of(lineup.timelines, stop.kernels, stop.seqlen)
+        wanted = timelines_of(lineup.timelines, stop.kernels, stop.seqlen, stop.curve)
         if wanted != lineup.chosen:
             lineup.show_these(wanted)
 

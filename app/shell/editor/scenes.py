@@ -100,7 +100,7 @@ class Scenes(QObject):
     def _timed(self, stop: Stop, session: Path | None) -> Scene:
         if session is None:
             return Scene(waiting=NOTHING)
-        key = "timeline", session, _changed(session), stop.kernels, stop.seqlen
+        key = "timeline", session, _changed(session), stop.kernels, stop.seqlen, stop.curve
         found = self._look(key, partial(_read_timelines, session, stop))
         return found if isinstance(found, Scene) else _waiting(found)
 

@@ -9,10 +9,11 @@ import numpy as np
 from flashscope.kernels.catalogue.flash3_share import Share, share, usual_shape
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.sources import digest_keys, source_digests
-from flashscope.kernels.cuda import flash2, flash3
+from flashscope.kernels.cuda import flash1, flash2, flash3
 from flashscope.kernels.cuda.clocked.backward import backward_build
 from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups, GroupCut, group_bars, most_rows
+from flashscope.kernels.cuda.clocked.passes import CLOCK_BYTES, CLOCKS, STAGES, pass_bars, passes
 from flashscope.kernels.cuda.clocks import ClockedBlocks, WarpBars, lane_bars, most_steps
 from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, MERGE_CLOCKED, clocked, clocked_groups
 from flashscope.kernels.cuda.program import HOPPER, Target, TileSize, ceil_div
@@ -23,7 +24,8 @@ from flashscope.kernels.workload.timeline import ClockedKernel, StageTimeline, T
 from flashscope.kernels.workload.trace import Array
 
 WARP, STAGES_OF_A_STEP = 32, 4
-NO_BUILD = "On a GPU flash2 and the steps of flash3, in 16 bits, are built with clocks between their stages."
+NO_BUILD = "On a GPU flash1, flash2 and the steps of flash3 are built with clocks, in 16 bits."
+NO_FLASH1_BACKWARD = "flash1's backward pass has no build with clocks."
 NOT_PLAIN = "A timeline is of one pass without a block mask, of sequences that are as long as their arrays."
 NO_HOPPER = "flash3 runs on Hopper alone."
 
@@ -34,21 +36,43 @@ def clocked_build(kernel: ClockedKernel, problem: Problem, target: Target) -> Cl
     Raises:
         UnsupportedError: There is none; the text says what there is.
     """
-    if kernel == "flash1" or problem.dtype == "float32":
+    if problem.dtype == "float32":
         raise UnsupportedError(NO_BUILD)
     ragged = problem.query_lengths is not None or problem.key_lengths is not None
     if ragged or problem.block_mask is not None or problem.passes == "both":
         raise UnsupportedError(NOT_PLAIN)
-    if kernel != "flash2" and target.compute_capability != HOPPER:
+    if kernel not in {"flash1", "flash2"} and target.compute_capability != HOPPER:
         raise UnsupportedError(NO_HOPPER)
     if problem.passes == "backward":
         if find_kernel(kernel).backward is None:
             raise UnsupportedError(f"{kernel} has no backward pass.")
+        if kernel == "flash1":
+            raise UnsupportedError(NO_FLASH1_BACKWARD)
         return backward_build(kernel, problem, target)
+    if kernel == "flash1":
+        return _flash1(problem, target)
     if kernel == "flash2":
         return _flash2(problem, target)
     chosen = share(problem) if kernel == "flash3" else Share(usual_shape(problem))
     return flash3_build(problem, target, chosen, kernel)
+
+
+def _flash1(problem: Problem, target: Target) -> ClockedBuild:
+    tile, program = flash1.cut(problem, target).tile, flash1.program(problem, target)
+    launch = program.launches[0]
+    warps, most = launch.threads // WARP, max(1, len(passes(problem, tile)))
+    watched = clocked(program, most, CLOCK_BYTES)
+    if watched.launches[0].shared_bytes > target.shared_memory:
+        raise UnsupportedError("flash1's tiles leave no room in shared memory for clocks.")
+    return ClockedBuild(
+        tile,
+        watched,
+        recording(CLOCKED, ((launch.grid * warps, most, CLOCKS), (launch.grid * warps, 4))),
+        launch.grid * warps * len(STAGES) * most,
+        partial(_pass_warps, problem, tile, warps),
+        "flash1.cu as it is timed, with clocks between its stages compiled in, on the GPU; the launch "
+        "after it, which rounds O, has none",
+    )
 
 
 def _flash2(problem: Problem, target: Target) -> ClockedBuild:
@@ -100,6 +124,13 @@ def _warps(
 ) -> WarpBars:
     steps, ends = (found[name] for name in CLOCKED)
     return lane_bars(problem, tile, ClockedBlocks(steps, ends, warps), multiprocessors)
+
+
+def _pass_warps(
+    problem: Problem, tile: TileSize, warps: int, found: Mapping[str, Any], multiprocessors: int
+) -> WarpBars:
+    steps, ends = (found[name] for name in CLOCKED)
+    return pass_bars(problem, tile, ClockedBlocks(steps, ends, warps), multiprocessors)
 
 
 def _groups(problem: Problem, cut: GroupCut, found: Mapping[str, Any], multiprocessors: int) -> WarpBars:

@@ -6,7 +6,7 @@
 // load reads it transposed. Beyond d = 128 the registers hold half of dK and dV: two blocks compute the same S and dP,
 // each for its columns.
 #pragma once
-#include "backward.cuh"
+#include "backward_trace.cuh"
 
 constexpr int THREADS = WARPS * 32;
 constexpr int SUBTILES = 1;  // fragments of 16 keys in a warp
@@ -20,10 +20,12 @@ using Inner = Tile<INNER, WIDTH, THREADS>;
 using Part = Tile<OUTER, PART_WIDTH, THREADS>;
 using Weights = Tile<OUTER, INNER, THREADS>;  // dS^T
 constexpr int STAGE = 2 * Inner::BYTES;
+TRACED(using Recorder = TileRecorder<INNER, OUTER>;)
 
 // dQ += dS K of one tile, the columns of a part: a warp takes 16 of the queries, and every COLUMN_GROUPS-th 16 columns.
 // `sums`: of the tile's first query; `rows`: queries that exist. A thread adds to the same sums in every tile of keys.
-__device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_k, float* sums, int rows, int part) {
+__device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_k, float* sums, int rows,
+                                            int part TRACE_TAKEN) {
     constexpr int ROW_GROUPS = INNER / 16, COLUMN_GROUPS = WARPS / ROW_GROUPS, COLUMNS = PART_WIDTH / 16;
     static_assert(WARPS % ROW_GROUPS == 0, "whole groups of warps");
     constexpr int CHUNKS = (COLUMNS + COLUMN_GROUPS - 1) / COLUMN_GROUPS;
@@ -53,6 +55,7 @@ __device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_
         for (int half = 0; half < 2; ++half) {
             const int column = (column_group + i * COLUMN_GROUPS) * 16 + half * 8 + lane % 4 * 2;
             if (column >= min(end * 16, HEAD_DIM)) continue;
+            TRACED(recorder.add_queries(acc[i][half], row_group * 16, column - lane % 4 * 2);)
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
                 const int row = row_group * 16 + lane / 4 + 8 * r;
@@ -72,7 +75,7 @@ struct Given {
 template <class States>
 __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& given, const States& state_of,
                                          float* dq_sums, element* dk, element* dv, long long kv_head, int k0, int group,
-                                         int seqlen_q, const Mask& mask, float scale, const int* kept) {
+                                         int seqlen_q, const Mask& mask, float scale, const int* kept TRACE_TAKEN) {
     const unsigned shared_k = shared_address(shared), shared_v = shared_k + Outer::BYTES;
     const unsigned shared_q = shared_v + Outer::BYTES;  // two stages of Q and, behind each, dO
     const unsigned shared_ds = shared_q + STAGES * STAGE;
@@ -129,9 +132,12 @@ __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& giv
         const unsigned here_q = shared_q + stage * STAGE, here_grad = here_q + Inner::BYTES;
         const RowState* const state = states + stage * INNER + lane % 4 * 2;
 
+        TRACED(recorder.tile(int(kv_head), step / tiles_q, step % tiles_q * INNER, seqlen_q, k0, mask.seqlen_k);)
+        TRACED(recorder.deltas(states + stage * INNER, THREADS);)
         float p[SUBTILES][INNER / 8][4], ds[SUBTILES][INNER / 8][4];
         multiply_rows<Inner>(p, left_k, here_q + Inner::lane_columns_first(lane));
         multiply_rows<Inner>(ds, left_v, here_grad + Inner::lane_columns_first(lane));
+        TRACED(recorder.weights(recorder.to.dp, ds, warp_row, 0);)
         const int q0 = step % tiles_q * INNER, last_q = last_of(q0);
 #pragma unroll
         for (int n = 0; n < INNER / 8; ++n) {
@@ -146,6 +152,7 @@ __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& giv
             }
         }
         if (!whole(mask, q0, last_q, k0, OUTER)) hide<true>(p, mask, k0 + warp_row, q0);
+        TRACED(recorder.weights(recorder.to.p, p, warp_row, 0);)
         multiply_columns<Inner>(acc_v, p, here_grad + lane_part);
 #pragma unroll
         for (int i = 0; i < SUBTILES; ++i) {
@@ -155,10 +162,14 @@ __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& giv
                 for (int c = 0; c < 4; ++c) ds[i][n][c] *= p[i][n][c];
             }
         }
+        TRACED(recorder.weights(recorder.to.ds, ds, warp_row, 0);)
         multiply_columns<Inner>(acc_k, ds, here_q + lane_part);
+        TRACED(recorder.key_rows(recorder.to.dk, acc_k, warp_row, part * PART_WIDTH);)
+        TRACED(recorder.key_rows(recorder.to.dv, acc_v, warp_row, part * PART_WIDTH);)
         put_rows<Weights>(weights, ds, threadIdx.x % 32, warp_row);
         __syncthreads();  // all of dS is there
-        add_queries(shared_ds, shared_k, dq_sums + first_row(step) * HEAD_DIM, last_q + 1 - q0, part);
+        add_queries(shared_ds, shared_k, dq_sums + first_row(step) * HEAD_DIM, last_q + 1 - q0, part TRACE_PASSED);
+        TRACED(if (threadIdx.x == 0) recorder.stamp();)
         step = following;
         stage = 1 - stage;
     }

@@ -8,12 +8,13 @@
 #include "flash2_backward_clocks.cuh"
 #include "flash2_backward_layout.cuh"
 #include "flash2_backward_rows.cuh"
+#include "flash2_backward_trace.cuh"
 
 // P and dS of the warp's keys and AT_ONCE queries from first_query of the tile on, and their part of dV and dK. The
 // tile's first query is q0, the warp's first key is k0; `whole`: nothing is hidden.
 __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shared& shared, int stage,
                                         const Place& place, int first_query, float factor, const Mask& mask, bool whole,
-                                        int q0, int k0, [[maybe_unused]] int half CLOCKS_TAKEN) {
+                                        int q0, int k0, [[maybe_unused]] int half CLOCKS_TAKEN TRACE_TAKEN) {
     const int lane = place.lane;
     const unsigned keys = KeyTile::lane_rows_first(lane) + place.first_key * KeyTile::ROW_BYTES;
     const Rows<KeyTile, SUBTILES, false> k{shared.k() + keys}, v{shared.v() + keys};
@@ -25,6 +26,7 @@ __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shar
     CLOCK_OF_OWN(half, 0)
     multiply_rows<QueryTile>(p, k, q + QueryTile::lane_columns_first(lane));
     CLOCK_OF_OWN(half, 1)
+    TRACED(recorder.weights(recorder.to.dp, ds, place.first_key, first_query);)
 #pragma unroll
     for (int n = 0; n < AT_ONCE / 8; ++n) {
         const float4 two = *reinterpret_cast<const float4*>(states + n * 8);
@@ -39,6 +41,7 @@ __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shar
         }
     }
     if (!whole) hide<true>(p, mask, k0, q0 + first_query);
+    TRACED(recorder.weights(recorder.to.p, p, place.first_key, first_query);)
     if (SHARED_P) put_rows<Weights>(shared.p(), p, place.lane, place.first_key, first_query);
     CLOCK_OF_OWN(half, 2)
     multiply_columns<QueryTile>(dv, p, grad + QueryTile::lane_rows_first(lane), place.first_column());
@@ -51,6 +54,7 @@ __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shar
             for (int c = 0; c < 4; ++c) ds[i][n][c] *= p[i][n][c];
         }
     }
+    TRACED(recorder.weights(recorder.to.ds, ds, place.first_key, first_query);)
     if (SHARED_DS) put_rows<Weights>(shared.ds(), ds, place.lane, place.first_key, first_query);
     CLOCK_OF_OWN(half, 4)
     multiply_columns<QueryTile>(dk, ds, q + QueryTile::lane_rows_first(lane), place.first_column());
@@ -76,7 +80,7 @@ __device__ __forceinline__ void add_others(Fragments& sums, unsigned weights, un
 // dQ += dS K of one tile, from the fragments of 16 queries first_row on, of which `rows` exist. A warp takes ROWS of
 // them, and every COLUMN_GROUPS-th 16 columns.
 __device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums, long long first_row,
-                                            int rows CLOCKS_TAKEN) {
+                                            int rows CLOCKS_TAKEN TRACE_TAKEN) {
     constexpr int ROWS = QUERIES >= 32 ? 2 : 1, ROW_GROUPS = QUERIES / 16 / ROWS, COLUMN_GROUPS = WARPS / ROW_GROUPS;
     constexpr int COLUMNS = WIDTH / 16, CHUNKS = (COLUMNS + COLUMN_GROUPS - 1) / COLUMN_GROUPS;
     constexpr bool ALIKE = COLUMNS % COLUMN_GROUPS == 0 && WIDTH == HEAD_DIM;  // all warps have CHUNKS
@@ -112,6 +116,7 @@ __device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums
         for (int i = 0; i < 2 * CHUNKS; ++i) {
             const int column = (column_group + i / 2 * COLUMN_GROUPS) * 2 + i % 2;
             if (!ALIKE && column >= HEAD_DIM / 8) continue;
+            TRACED(recorder.add_queries(sums[r][i], (row_group + r) * 16, column * 8);)
             add_fragment(fragment(dq_sums, first_row + row_group + r, column), sums[r][i], lane);
         }
     }

@@ -78,7 +78,11 @@ def mask_words(*, causal: bool, window: tuple[int, int] | None, blocks: str) -> 
 
 def curve_of(row: PointRow) -> Curve:
     """The curve of a row among rows whose batch follows from N and whose seed is the same."""
-    problem = row.problem
+    return curve_of_problem(row.problem, row.block_mask)
+
+
+def curve_of_problem(problem: Problem, block_mask: str = "") -> Curve:
+    """The curve of a problem whose block mask is called so."""
     return Curve(
         head_dim=problem.head_dim,
         heads=problem.heads,
@@ -86,7 +90,7 @@ def curve_of(row: PointRow) -> Curve:
         causal=problem.causal,
         kv_heads=problem.key_heads,
         window=problem.window if "window" in problem.features else None,
-        block_mask=row.block_mask,
+        block_mask=block_mask,
         scale=problem.scale,
         passes=pass_words(problem),
         queries=problem.queries,

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from flashscope.app.pages.ladder.stalls.shelf import Shelved
 from flashscope.app.pages.ladder.stalls.stops import NONE, stalls_scene
-from flashscope.app.pages.timeline.stops import scene_of_timelines, timelines_of
+from flashscope.app.pages.timeline.stops import curve_label, scene_of_timelines, timelines_of
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.numbers import NUMBERS, OF_STALLS, OF_TIMELINE, step_numbers
 from flashscope.app.stage.scene import Scene, scene_of
@@ -183,6 +183,16 @@ def test_a_stop_shows_the_newest_timelines_of_its_kernels_and_of_its_length() ->
     backward = made_timeline("flash2", passes="backward")
     assert timelines_of([*every, backward], ("flash2",), None) == [short]
     assert timelines_of([backward], ("flash2",), None) == [backward]
+
+
+def test_a_stop_that_names_pass_and_masks_shows_timelines_of_these_alone() -> None:
+    forward, backward = made_timeline("flash2"), made_timeline("flash2", passes="backward")
+    windowed = replace(forward.request.problem, window=(8, 0), passes="backward")
+    narrow = replace(backward, request=replace(backward.request, problem=windowed))
+    every = [backward, narrow, forward]
+    for one in every:
+        assert timelines_of(every, ("flash2",), None, curve_label(one)) == [one]
+    assert timelines_of([forward], ("flash2",), None, curve_label(backward)) == []
 
 
 def test_as_long_as_nothing_is_there_a_sentence_with_blanks_says_what_is_waited_for() -> None:

@@ -283,8 +283,16 @@ def test_pages_and_heads_that_share_keys_stay_as_they_are_on_a_gpu() -> None:
     assert "One sequence that fills its arrays, without lengths and pages." in found.changes
 
 
-def test_flash1_of_a_gpu_is_recorded_on_the_cpu_and_says_why() -> None:
-    found = timeline_of_point("flash1", SHORT, "cuda", GPU_MACHINE)
+def test_flash1_of_a_gpu_is_recorded_there() -> None:
+    found = timeline_of_point("flash1", replace(SHORT, dtype="float16"), "cuda", GPU_MACHINE)
+    assert (found.request.backend, found.request.problem.dtype) == ("cuda", "float16")
+
+
+def test_flash1_of_a_gpu_that_does_not_run_it_is_recorded_on_the_cpu_and_says_why() -> None:
+    (gpu,) = (one for one in GPU_MACHINE.devices if one.backend == "cuda")
+    others = [one for one in GPU_MACHINE.devices if one is not gpu]
+    old = replace(GPU_MACHINE, devices=(replace(gpu, compute_capability=(7, 0)), *others))
+    found = timeline_of_point("flash1", SHORT, "cuda", old)
     assert found.request.backend == "cpu"
     assert found.changes[0] == "On the CPU: on a GPU flash1 has no build with clocks here."
 

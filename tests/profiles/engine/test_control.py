@@ -10,11 +10,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import EngineBusyError
 from flashscope.profiles.plan.plan import Protocol
 from flashscope.profiles.wire.events import (
+    BackwardTraceReady,
     LogLine,
     MachineFound,
     PlanFinished,
@@ -120,6 +122,22 @@ def test_a_trace_on_the_cpu_is_recorded_beside_a_sweep(heard: Heard) -> None:
     heard.engine.trace(trace_request("cpu"))
     assert heard.until(TraceReady).trace.request == trace_request("cpu")
     assert heard.all(PlanFinished) == []
+
+
+def test_the_trace_of_a_backward_pass_on_the_cpu_is_recorded_beside_a_sweep(heard: Heard) -> None:
+    begin(heard, "hang")
+    asked = BackwardTraceRequest(problem=Problem(seqlen_q=4, seqlen_k=4, head_dim=16), block_q=2)
+    heard.engine.backward_trace(asked)
+    assert heard.until(BackwardTraceReady).trace.request == asked
+    assert heard.all(PlanFinished) == []
+
+
+def test_a_backward_pass_that_has_no_trace_is_answered_with_the_reason(heard: Heard) -> None:
+    problem = Problem(seqlen_q=4, seqlen_k=4, head_dim=16)
+    heard.engine.backward_trace(BackwardTraceRequest(problem=problem, kernel="flash3"))
+    answer = heard.until(RequestFailed)
+    assert answer.request == "backward-trace"
+    assert answer.reason == "flash3's backward pass is not implemented on the cpu backend."
 
 
 def test_a_trace_on_the_gpu_waits_for_the_end_of_the_sweep(heard: Heard, gate: Gate) -> None:

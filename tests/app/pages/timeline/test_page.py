@@ -135,6 +135,8 @@ def test_on_hopper_flash2_and_flash3_are_recorded_there_in_16_bits_unless_the_cp
     assert offered(shown) == [True, False, True]
     assert asked(shown) == [("cuda", "flash2", "float16"), ("cuda", "flash3", "float16")]
     shown.page.bar.gpu_kernels.setCurrentIndex(2)
+    assert asked(shown) == [("cuda", "flash1", "float16"), ("cuda", "flash2", "float16")]
+    shown.page.bar.gpu_kernels.setCurrentIndex(3)
     assert asked(shown) == [("cuda", "flash3", "float16")]
     shown.page.bar.devices.setCurrentIndex(0)
     assert offered(shown) == [True, True, False]
@@ -301,6 +303,17 @@ def test_two_builds_of_one_kernel_are_told_apart_in_the_list(shown: Shown) -> No
     names = [shown.page.lineup.first.itemText(n) for n in range(2)]
     assert [name.rpartition(" · ")[2] for name in names] == ["build aaaaaa", "build bbbbbb"]
     assert len(shown.page.shown) == 2
+
+
+def test_a_stop_of_a_backward_timeline_leads_back_to_it_and_not_to_the_forward_pass(shown: Shown) -> None:
+    backward, forward = made_timeline("flash2", passes="backward"), made_timeline("flash2")
+    shown.say(backward)
+    stop = shown.page.staging.stop
+    assert (stop.kernels, stop.curve) == (("flash2",), "d 8, backward, no mask")
+    shown.say(forward)
+    shown.page.lineup.show_these([forward])
+    shown.page.staging.show_stop(stop)
+    assert shown.page.lineup.chosen == [backward]
 
 
 def test_a_chosen_tile_is_asked_of_the_stepper_with_its_heads_own_inputs(shown: Shown) -> None:

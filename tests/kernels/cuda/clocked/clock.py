@@ -29,6 +29,14 @@ def counting_lanes() -> Edits:
     )
 
 
+def counting_passes() -> Edits:
+    """The same for flash1, whose marks are one statement without a branch."""
+    header = (INCLUDES / "flash1_clocks.cuh").read_text(encoding="utf-8")
+    found = re.search(r'asm volatile\(\s*"\{ \.reg \.pred p;.*?: "memory"\);', header, re.DOTALL)
+    assert found is not None
+    return (*COUNTING, (found[0], "if (threadIdx.x % 32 == 0) here()[stage] = clock_now();"))
+
+
 def counting_groups() -> Edits:
     """The same for warpgroups, whose marks are one statement without a branch."""
     header = (INCLUDES / "warpgroup_clocks.cuh").read_text(encoding="utf-8")

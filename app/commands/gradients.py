@@ -1,0 +1,139 @@
+"""`gradients`: a backward pass tile by tile, recorded here without a window.
+
+Exit codes: 0; 1 where it could not be recorded; 2 for what is no such request; 128 plus the signal's number
+after Ctrl-C or SIGTERM.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
+from flashscope.app.commands.local import Events, find_machine, local_driver
+from flashscope.app.commands.messages import complain, say, say_json
+from flashscope.app.commands.printed.printing import print_table
+from flashscope.app.commands.sweep import choose_backend
+from flashscope.app.words.figures import NOTHING
+from flashscope.app.words.timelines import problem_words
+from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.kernels.workload.backward_trace import BackwardKernel, BackwardTrace, BackwardTraceRequest
+from flashscope.profiles.plan.request import Request
+from flashscope.profiles.running.driver import Driver
+from flashscope.profiles.wire.events import BackwardTraceReady, RequestFailed
+
+TITLES = ("tile", "head", "i", "j", "sum P", "max |dP|", "max |dS|", "|dQ|", "|dK|", "|dV|")
+GRADIENTS, SUMS = ("q", "k", "v"), ("dq", "dk", "dv")
+
+
+def run(
+    kernel: BackwardKernel,
+    choices: Mapping[str, Any],
+    *,
+    seqlen: int,
+    head: int,
+    block: int,
+    as_json: bool,
+) -> int:
+    """Record the backward pass and print each tile, and how far the gradients are from the exact ones."""
+    with local_driver() as (driver, events):
+        machine = find_machine(driver, events)
+        if isinstance(machine, int):
+            return SIGNALLED + machine
+        backend = choose_backend(choices.get("backend", AUTO), machine)
+        if machine.device(backend) is None:
+            complain("gradients", f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
+            return FAILED
+        asked = {**choices, "backend": backend, "passes": "backward"}
+        request = BackwardTraceRequest(
+            problem=Request.of(**asked).problem(seqlen),
+            backend=backend,
+            kernel=kernel,
+            head=head,
+            block_q=block,
+            block_k=block,
+        )
+        found = _record(driver, events, request)
+    if isinstance(found, int):
+        return found
+    if as_json:
+        say_json(document(found))
+    else:
+        _print(found)
+    return 0
+
+
+def _record(driver: Driver, events: Events, request: BackwardTraceRequest) -> BackwardTrace | int:
+    """Have the worker record it; the exit code where there is none, and why is said."""
+    driver.engine.backward_trace(request)
+    while True:
+        event = events.get()
+        if isinstance(event, int):
+            return SIGNALLED + event
+        if isinstance(event, BackwardTraceReady):
+            return event.trace
+        if isinstance(event, RequestFailed) and event.request == "backward-trace":
+            complain("gradients", event.reason)
+            return FAILED
+
+
+def document(trace: BackwardTrace) -> dict[str, Any]:
+    """A backward pass as a JSON document: its tiles in the order they ran, and how far the gradients are off.
+
+    `dq`, `dk` and `dv` of a tile are the norms of what the rows of its queries, or its keys, have so far, the
+    scale left out of the first two; `dq` is null where a launch of its own computes dQ. `errors` are the
+    largest differences from the exact gradients.
+    """
+    return {
+        "kernel": trace.request.kernel,
+        "problem": trace.request.problem,
+        "device": trace.device,
+        "source": trace.source,
+        "kv_head": trace.request.head,
+        "block_q": trace.request.block_q,
+        "block_k": trace.request.block_k,
+        "tiles": [_tile(trace, t) for t in range(trace.tile.shape[0])],
+        "errors": {f"d{name}": _error(trace, name) for name in GRADIENTS},
+    }
+
+
+def _tile(trace: BackwardTrace, t: int) -> dict[str, Any]:
+    head, i, j = trace.tile.numpy()[t].tolist()
+    sums = {name: getattr(trace, name) for name in SUMS}
+    return {
+        "head": head,
+        "i": i,
+        "j": j,
+        "sum_p": float(trace.p.numpy()[t].sum()),
+        "largest_dp": float(np.abs(trace.dp.numpy()[t]).max()),
+        "largest_ds": float(np.abs(trace.ds.numpy()[t]).max()),
+        "delta": [float(one) for one in trace.delta.numpy()[t]],
+        **{name: None if array is None else _norm(array.numpy()[t]) for name, array in sums.items()},
+        "sm": None if trace.sm is None else int(trace.sm.numpy()[t]),
+    }
+
+
+def _norm(array: Any) -> float:
+    return float(np.linalg.norm(array.astype(np.float64)))
+
+
+def _error(trace: BackwardTrace, name: str) -> float:
+    """The largest difference of a gradient from the exact one."""
+    found, exact = getattr(trace, f"grad_{name}").numpy(), getattr(trace, f"exact_{name}").numpy()
+    return float(np.abs(found - exact).max())
+
+
+def _print(trace: BackwardTrace) -> None:
+    asked, told = trace.request, document(trace)
+    say(f"{problem_words(asked.problem)}, {asked.problem.dtype}, on {trace.device}")
+    say(f"{asked.kernel}, K/V head {asked.head}, tiles of {asked.block_q} x {asked.block_k}: {trace.source}")
+    print_table(TITLES, [_line(number, one) for number, one in enumerate(told["tiles"], 1)])
+    errors = ", ".join(f"{name} {error:.2e}" for name, error in told["errors"].items())
+    say(f"largest differences from the exact gradients: {errors}")
+
+
+def _line(number: int, tile: Mapping[str, Any]) -> tuple[str, ...]:
+    places = (str(tile[name]) for name in ("head", "i", "j"))
+    names = ("sum_p", "largest_dp", "largest_ds", *SUMS)
+    figures = (NOTHING if tile[name] is None else f"{tile[name]:.4g}" for name in names)
+    return (str(number), *places, *figures)

@@ -1,0 +1,1 @@
+"""Tests of the builds of backward passes that record their state."""
