@@ -27,9 +27,9 @@ def version_lines(version: Version) -> list[str]:
 
 
 def cell_parts(cell: VersionCell) -> list[str]:
-    """A problem's times, ratios and doubts, as far as there are any."""
+    """A problem's times, ratios and the gravest doubt, as far as there are any."""
     times = [] if cell.times is None or cell.status != "done" else [times_text(cell.times)]
-    doubts = [f"{cell.trust}: {'; '.join(cell.doubts)}"] if cell.doubts and cell.trust == "doubtful" else []
+    doubts = [f"doubtful: {cell.doubts[0]}"] if cell.trust == "doubtful" and cell.status == "done" else []
     return [*times, *map(ratio_words, cell.ratios), *doubts]
 
 

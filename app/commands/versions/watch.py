@@ -60,7 +60,10 @@ def run(choices: Mapping[str, Any], *, own: OwnKernel, out: Path | None, as_json
         tell = _tell_json if as_json else _tell
         if own.function:
             complain("sweep", OWN_RIGHTS.format(own.path))
-        complain("sweep", f"watching {own.path}, until Ctrl-C; {RATIOS}")
+        complain(
+            "sweep", f"watching {own.path}, until Ctrl-C; sessions are saved in {pasteable(files.folder)}"
+        )
+        complain("sweep", RATIOS)
         return _follow(driver, events, watched, Watching(driver, watched, plan, files.record, tell))
 
 
@@ -72,18 +75,15 @@ def _follow(driver: Driver, events: Events, watched: Watched, watching: Watching
     try:
         while stopped_by is None or driver.running:
             found = queue.get()
-            match found:
-                case Save() if stopped_by is None:
-                    watching.saved(found)
-                case Missing(text=text):
-                    complain("sweep", f"{text}; waiting for it")
-                case int():
-                    stopped_by = found
-                    driver.cancel()
-                case Event():
-                    watching.take(found)
-                case _:
-                    pass
+            if isinstance(found, Missing):
+                complain("sweep", f"{found.text}; waiting for it")
+            elif isinstance(found, int):
+                stopped_by = found
+                driver.cancel()
+            elif not isinstance(found, Save):
+                watching.take(found)
+            elif stopped_by is None:
+                watching.saved(found)
     finally:
         watch.stop()
     return SIGNALLED + stopped_by
@@ -100,6 +100,11 @@ class _Files:
     def __init__(self, out: Path | None, backend: Backend) -> None:
         self._out, self._backend = out, backend
         self.path_of: Callable[[OwnKernel], Path] = self._numbered if out else self._dated
+
+    @property
+    def folder(self) -> Path:
+        """The folder."""
+        return self._out.absolute().parent if self._out else sessions_dir()
 
     def check(self) -> None:
         """Refuse a name that is taken, before anything is measured.
@@ -137,7 +142,7 @@ def _hear_of_file(note: FileNote) -> None:
 def _tell(version: Version, timing: Timing, path: Path | None) -> None:
     first, *others = version_lines(version)
     took = f"{timing.verdict_s:.1f} s to the verdict, {timing.ended_s:.1f} s in all"
-    saved = f", saved as {pasteable(path)}" if path else ""
+    saved = f", saved as {pasteable(Path(path.name))}" if path else ""
     for line in (f"{first}; {took}{saved}", *others):
         say(line)
     sys.stdout.flush()  # whoever reads a pipe sees each version as it ends
