@@ -35,6 +35,11 @@ def own_kernel(name: str) -> KernelSpec | None:
     return _OWN.get(name)
 
 
+def known_kernel(name: str) -> KernelSpec | None:
+    """The spec of that name, of ours or of the user's own; None where neither is known."""
+    return next((spec for spec in KERNELS if spec.name == name), None) or own_kernel(name)
+
+
 LESSON: tuple[str, ...] = ("standard", "flash1", "flash2", "flash3")
 """One kernel for each step of the argument for tiling: what runs when nothing else is chosen."""
 

@@ -48,6 +48,7 @@ ARRAY_MODULES: Mapping[str, ArrayKind] = {
     "triton": "torch",
 }
 SUFFIX_BACKWARD = "_backward"
+DEVICE_CODE = ("triton.", "jit")  # decorators of what runs on a GPU and is called by another function
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -167,7 +168,12 @@ def _chosen(functions: Mapping[str, ast.FunctionDef], asked: str | None, file: s
             raise InputError(f"{file} has no function {asked}; its functions are: {there}.")
         return functions[asked]
     fitting = [
-        one for one in functions.values() if _positional(one) == POSITIONAL and not one.name.startswith("_")
+        one
+        for one in functions.values()
+        if _positional(one)[: len(POSITIONAL)] == POSITIONAL
+        and not one.name.startswith("_")
+        and not one.name.endswith(SUFFIX_BACKWARD)
+        and not any(ast.unparse(mark).startswith(DEVICE_CODE) for mark in one.decorator_list)
     ]
     if len(fitting) == 1:
         return fitting[0]

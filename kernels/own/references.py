@@ -28,7 +28,6 @@ from flashscope.kernels.workload.errors import InputError
 
 GROUP = "flashscope.kernels"
 _UNUSUAL = re.compile(r"[^A-Za-z0-9._-]+")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 
 def is_reference(text: str) -> bool:
@@ -39,6 +38,19 @@ def is_reference(text: str) -> bool:
 
 def read_reference(text: str, *, name: str = "") -> OwnKernel:
     """What a kernel declares that the user names; it is found by its name and may run from now on.
+
+    To be called with what the user says, never with what a file says.
+
+    Raises:
+        InputError: As `introduced`.
+    """
+    own = introduced(text, name=name)
+    allow(own)
+    return own
+
+
+def introduced(text: str, *, name: str = "") -> OwnKernel:
+    """What a kernel declares; it is found by its name from now on, but may not run for that.
 
     Args:
         text: `my.cu`, `my.py`, `my.py:function`, the name of a file in `kernels_folder`, or that of an entry
@@ -63,7 +75,6 @@ def admitted(own: OwnKernel) -> OwnKernel:
         admit((own,))
     except ValueError as error:
         raise InputError(f"{own.path}: {error}.") from error
-    allow(own)
     return own
 
 
@@ -71,7 +82,7 @@ def declared(text: str, *, name: str = "") -> OwnKernel:
     """The same; nothing else follows from it.
 
     Raises:
-        InputError: As `read_reference`.
+        InputError: As `introduced`.
     """
     if is_reference(text):
         file, _, function = text.rpartition(":") if not text.endswith(SUFFIXES) else (text, "", "")
@@ -126,8 +137,6 @@ def declared_by(
         raise InputError(f"{path.name}{function and ':'}{function} is neither a .cu file nor a .py file.")
     usual = _UNUSUAL.sub("-", f"{path.stem}-{function}" if function and function != path.stem else path.stem)
     called = name or fields.pop("name", "") or usual
-    if not _NAME.fullmatch(called):
-        raise InputError(f"{called[:60]!r} is no name: letters, digits and . _ - alone, 60 at most.")
     commit = commit_of(path, data)
     return _made(
         fields
