@@ -152,6 +152,17 @@ def percentage(text: str) -> float:
     return value / 100
 
 
+def version_pair(text: str) -> tuple[int, int]:
+    """Two versions by their numbers: `1,3`, also `v1,v3`."""
+    numbers = [part.strip().removeprefix("v") for part in text.split(",")]
+    if len(numbers) != 2 or not all(one.isdecimal() and one.isascii() for one in numbers):  # noqa: PLR2004
+        raise ValueError(f"{text[:40]!r} is no pair of versions, as 1,3 is")
+    older, newer = (int(one[:9]) for one in numbers)
+    if older == newer:
+        raise ValueError("these are one version; name another")
+    return older, newer
+
+
 def folder(text: str) -> Path:
     """A path that can be named: an empty one would mean the current folder."""
     if not text.strip():

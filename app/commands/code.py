@@ -8,11 +8,12 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from flashscope.app.commands.messages import say
-from flashscope.app.words.line_diff import AFTER, BEFORE, GAP, DiffRow, Hunk, sides
+from flashscope.app.words.line_diff import AFTER, BEFORE, GAP, DiffRow, Hunk, diff_hunks, sides, unified
 
 COLOURS = "ansi_dark"  # the terminal's own
 SIGNS = (BEFORE, AFTER)
 STYLES = {BEFORE: "red", AFTER: "green", GAP: "dim"}
+LEAST_COLUMNS = 120  # of a terminal for two sources side by side
 PIPE_COLUMNS = 80  # of each of two sources where no terminal says how wide it is
 EDGES = 7  # columns that are no source: two signs with a blank each, and a line between with blanks
 
@@ -29,6 +30,15 @@ def print_code(text: str, lexer: str) -> None:
         return
     shown = Syntax(text, lexer, theme=COLOURS, background_color="default", word_wrap=True)
     Console(force_terminal=True).print(shown)
+
+
+def print_difference(texts: tuple[str, str], names: tuple[str, str], form: str | None) -> None:
+    """Print how a source has become another: as a `diff` or in two columns, `sides`; None: as the room is."""
+    wide = sys.stdout.isatty() and terminal_width() >= LEAST_COLUMNS
+    if (form or ("sides" if wide else "diff")) == "diff":
+        print_code(unified(*texts, names), "diff")
+    else:
+        print_sides(names, diff_hunks(*texts))
 
 
 def print_sides(headings: tuple[str, str], hunks: Sequence[Hunk]) -> None:

@@ -1,20 +1,16 @@
 """`source KERNEL`: the CUDA source of a kernel of the ladder as it is compiled, alone or beside another's."""
 
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from flashscope.app.commands.code import print_code, print_sides, terminal_width
+from flashscope.app.commands.code import print_code, print_difference
 from flashscope.app.commands.messages import say
 from flashscope.app.figures.annotated_source import annotated_source
 from flashscope.app.figures.instruction_lines import by_line
-from flashscope.app.words.line_diff import diff_hunks, unified
 from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard
 from flashscope.kernels.cuda.reading.step import StepSource, read_problem, source_of
 from flashscope.kernels.cuda.sass.listing import listing_of
 from flashscope.kernels.workload.problem import Dtype, Passes, Problem
-
-LEAST_COLUMNS = 120  # of a terminal for two sources side by side
 
 
 def run(
@@ -55,11 +51,5 @@ def _print_sass(kernel: str, problem: Problem, card: GpuCard) -> None:
 def _print_both(before: StepSource, after: StepSource, form: str | None) -> None:
     if before.text == after.text:
         say(f"{after.heading}: the same as {before.kernel}")
-    elif (form or _form()) == "diff":
-        print_code(unified(before.text, after.text, (before.heading, after.heading)), "diff")
     else:
-        print_sides((before.heading, after.heading), diff_hunks(before.text, after.text))
-
-
-def _form() -> str:
-    return "sides" if sys.stdout.isatty() and terminal_width() >= LEAST_COLUMNS else "diff"
+        print_difference((before.text, after.text), (before.heading, after.heading), form)

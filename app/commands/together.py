@@ -44,6 +44,20 @@ def refuse_beside_resume(context: click.Context) -> None:
         raise click.UsageError(f"--resume takes plan and file as they are; leave out {told}", context)
 
 
+def refuse_beside_watch(context: click.Context) -> None:
+    """Watching measures one kernel of one's own, again and again.
+
+    Raises:
+        click.UsageError: None is named, or several are, or something says to measure otherwise.
+    """
+    if len(context.params["own"]) != 1:
+        raise click.UsageError("--watch takes one kernel of one's own; name it with --kernel FILE", context)
+    beside = given(context).keys() & {"preset", "resume", "runs", "beside"}
+    if beside:
+        told = " and ".join(f"--{name}" for name in sorted(beside))
+        raise click.UsageError(f"--watch does not go with {told}; leave that out", context)
+
+
 def asked_for(context: click.Context) -> dict[str, Any]:
     """The choices that `sweep` was given, by their names.
 

@@ -22,6 +22,8 @@ ALWAYS_ADDED_BY_CUPY = ("-ftz=true", "--device-as-default-execution-space")
 
 def read_source(program: Program) -> str:
     """The text of the program's .cu file."""
+    if program.text is not None:
+        return program.text
     return (FOLDER / program.source).read_text(encoding="utf-8")
 
 

@@ -77,13 +77,23 @@ def program_of(own: OwnKernel, problem: Problem, target: Target) -> Program:
     """The file as a program: what a compiler needs; its launches are bound by `bind`."""
     sizes = sizes_of(problem)
     defines = {name: evaluate_whole(text, sizes) for name, text in own.defines}
-    beside = {"FILES_BESIDE": _hash_beside(file_of(own).parent)}
+    beside = {"FILES_BESIDE": _hash_beside(file_of(own))}
     return Program(
         source=str(file_of(own)),
         defines={**defines_of(problem), **defines, **beside},
         launches=(),
         arch_suffix="a" if target.compute_capability >= HOPPER else "",
+        text=text_of(own),
     )
+
+
+def text_of(own: OwnKernel) -> str:
+    """The file's text as it was declared.
+
+    Raises:
+        InputError: The file has changed or is gone, and its text was not kept.
+    """
+    return checked_bytes(own).decode("utf-8").replace("\r\n", "\n")
 
 
 def load(own: OwnKernel, problem: Problem) -> Any:
@@ -93,7 +103,6 @@ def load(own: OwnKernel, problem: Problem) -> Any:
         CompileError: The compiler refused it; the text has the line of the file.
         InputError: The file has changed or is gone.
     """
-    checked_bytes(own)
     return explained(own, lambda: compile_module(program_of(own, problem, current_target())))
 
 
@@ -105,7 +114,6 @@ def compile_without_gpu(own: OwnKernel, problem: Problem, target: Target) -> tup
         DeviceUnavailableError: There is no compiler; the text names the remedy.
         InputError: The file has changed or is gone.
     """
-    checked_bytes(own)
     made: tuple[bytes, str] = explained(
         own, lambda: compile_anywhere(program_of(own, problem, target), target)
     )
@@ -125,7 +133,8 @@ def explained(own: OwnKernel, compile_it: Callable[[], Any]) -> Any:
         if found is None:
             raise
         line, file = int(found["line"]), Path(found["file"])
-        lines = _lines_of(file if file.is_file() else file_of(own))
+        beside = file.is_file() and file != file_of(own)
+        lines = _lines_of(file) if beside else text_of(own).splitlines()
         text = lines[line - 1].strip() if line <= len(lines) else ""
         told = f"{own.name} does not compile: {file.name}, line {line}: {found['what'].strip()}: {text}"
         raise CompileError(told, error.log) from error
@@ -156,10 +165,11 @@ def argument_of(given: OwnArgument, sizes: Mapping[str, Number], arrays: Mapping
     return np.dtype(given.scalar).type(evaluate(given.value, sizes))
 
 
-def _hash_beside(folder: Path) -> int:
-    """A number of the sources beside the file: caches of compiled code read no #include."""
+def _hash_beside(file: Path) -> int:
+    """A number of the other sources beside a file: caches of compiled code read no #include."""
     digest = hashlib.sha256()
-    for path in sorted(path for pattern in BESIDE for path in folder.glob(pattern)):
+    beside = {path for pattern in BESIDE for path in file.parent.glob(pattern)} - {file}
+    for path in sorted(beside):
         with suppress(OSError):  # a folder of that name, or somebody else's
             digest.update(path.name.encode() + path.read_bytes())
     return int(digest.hexdigest()[:8], 16)

@@ -129,12 +129,13 @@ class Program:
     """A source file compiled for one problem, and its launches in order.
 
     Attributes:
-        source: File in this folder.
+        source: File in this folder, or the path of another.
         defines: Names and values for the preprocessor.
         launches: The launches.
         tables: What the workspace's buffers of these names hold before the first launch.
         arch_suffix: `a` for instructions of one architecture alone (wgmma, setmaxnreg).
         note: Why it is cut as it is, in words, where there was a choice.
+        text: What the file holds; None: it is read when it is compiled.
     """
 
     source: str
@@ -143,6 +144,7 @@ class Program:
     tables: dict[str, Any] = field(default_factory=dict)
     arch_suffix: Literal["", "a"] = ""
     note: str = ""
+    text: str | None = None
 
 
 ProgramOf = Callable[[Problem, Target], Program]

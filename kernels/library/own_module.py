@@ -1,20 +1,23 @@
 """The Python file of a kernel of the user's own, run in the worker that measures it and nowhere else."""
 
 import inspect
+import linecache
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from msgspec.structs import replace
+
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
-from flashscope.kernels.own.files import checked_bytes, file_of
+from flashscope.kernels.own.files import checked_bytes, file_of, sha256_of
 from flashscope.kernels.workload.errors import KernelError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 
 _loaded: dict[tuple[str, str], ModuleType] = {}  # by path and hash
+_names: dict[tuple[str, str], str] = {}  # of what was compiled, the same
 
 
 def function_of(own: OwnKernel, name: str) -> Callable[..., Any]:
@@ -66,10 +69,10 @@ def called(own: OwnKernel, call: Callable[[], Any]) -> Any:
 
 def _load(own: OwnKernel) -> ModuleType:
     """Run the file: as the module that its package has, or as one of its own."""
-    code = checked_bytes(own)  # what was hashed is what runs
-    path = file_of(own)
     if own.module:
+        checked_bytes(replace(own, source=None))  # a package's module is imported from its file
         return import_module(own.module)
+    code, path = checked_bytes(own), file_of(own)  # what was hashed is what runs
     module = ModuleType(f"flashscope_own_{own.sha256[:16]}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses and Triton look themselves up
@@ -77,16 +80,30 @@ def _load(own: OwnKernel) -> ModuleType:
     if folder not in sys.path:
         sys.path.append(folder)  # for modules beside it; last, so that none hides an installed one
     try:
-        exec(compile(code, str(path), "exec"), module.__dict__)  # noqa: S102 - the user named this file to be run
+        exec(compile(code, _named(own, code), "exec"), module.__dict__)  # noqa: S102 - the user named this file to be run
     except BaseException:
         del sys.modules[module.__name__]
         raise
     return module
 
 
+def _named(own: OwnKernel, code: bytes) -> str:
+    """What code of a kernel's file is said to be from: its lines are found there, whatever the file holds.
+
+    A version that the file holds no more has a name of its own: Triton and others read a function's source
+    again, by this name.
+    """
+    path = file_of(own)
+    name = str(path) if sha256_of(path) == own.sha256 else f"{path}#{own.sha256[:12]}"
+    lines = code.decode("utf-8", "replace").splitlines(keepends=True)
+    linecache.cache[name] = (len(code), None, lines, name)
+    _names[own.path, own.sha256] = name
+    return name
+
+
 def _where(own: OwnKernel, error: BaseException) -> str:
     """The last line of the user's file that the error went through, with its text."""
-    file = str(file_of(own))
+    file = _names.get((own.path, own.sha256), str(file_of(own)))
     if isinstance(error, SyntaxError) and error.filename == file:
         return f" in line {error.lineno}: {(error.text or '').strip()}"
     lines = (
@@ -96,6 +113,5 @@ def _where(own: OwnKernel, error: BaseException) -> str:
     )
     if not lines:
         return ""
-    source = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
-    text = source[lines[-1] - 1].strip() if lines[-1] <= len(source) else ""
+    text = linecache.getline(file, lines[-1]).strip()
     return f" in line {lines[-1]}: {text}"

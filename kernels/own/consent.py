@@ -7,7 +7,7 @@ file, with the same bytes, to the process that is to run it.
 from flashscope.home import in_home
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import is_taken
-from flashscope.kernels.own.files import file_of, sha256_of
+from flashscope.kernels.own.files import file_of, kept_bytes, sha256_of
 
 _named: set[tuple[str, str, str]] = set()  # path, function and hash
 
@@ -21,6 +21,9 @@ def obstacle_to_run(own: OwnKernel) -> str:
     """Why a kernel may not run in this process, in one sentence with the remedy; empty when it may."""
     if is_taken(own.name):
         return f"{own.name} is the name of a kernel that is here by now; measure the file under another name."
+    named = _key(own) in _named
+    if named and kept_bytes(own) is not None:
+        return ""  # the very bytes that the user named, whatever the file holds by now
     found = sha256_of(file_of(own))
     wanted = f"sha256 {own.sha256[:12]}…"
     if found is None:
@@ -31,7 +34,7 @@ def obstacle_to_run(own: OwnKernel) -> str:
             f"{own.path} is not the file that {own.name} is from: it has sha256 {found[:12]}…, not {wanted}; "
             "put that version back, or measure this one in a session of its own."
         )
-    if _key(own) not in _named:
+    if not named:
         return (
             f"{own.name} is from a file of one's own, which runs only where you name it: "
             f"--kernel {own.reference}."

@@ -62,12 +62,22 @@ def sha256_of(path: Path) -> str | None:
         return None
 
 
+def kept_bytes(own: OwnKernel) -> bytes | None:
+    """What a kernel's file held, from the text that was kept; None: none was, or it has another hash."""
+    if own.source is None:
+        return None
+    data = own.source.encode("utf-8", "surrogatepass")
+    return data if hashlib.sha256(data).hexdigest() == own.sha256 else None
+
+
 def checked_bytes(own: OwnKernel) -> bytes:
-    """The bytes of a kernel's file, which are those that were declared.
+    """The bytes that were declared: those that were kept, else those of the file.
 
     Raises:
-        InputError: It is not there, or has changed.
+        InputError: None were kept, and the file is not there or has changed.
     """
+    if (kept := kept_bytes(own)) is not None:
+        return kept
     data = read_file(file_of(own))
     if hashlib.sha256(data).hexdigest() != own.sha256:
         raise InputError(f"{own.path} has changed since {own.name} was read from it; start again.")

@@ -62,7 +62,15 @@ def introduced(text: str, *, name: str = "") -> OwnKernel:
     Raises:
         InputError: There is no such kernel, or its declaration is wrong; the text says what and where.
     """
-    own = declared(text, name=name)
+    return admitted(declared(text, name=name))
+
+
+def admitted(own: OwnKernel) -> OwnKernel:
+    """The kernel, which is found by its name and may run from now on: the user named its file.
+
+    Raises:
+        InputError: Its path cannot be written in a list, or its name is one of ours.
+    """
     if "," in own.reference:
         raise InputError(f"{own.path} has a comma in its path, which stands between kernels; move the file.")
     if is_taken(own.name):
@@ -108,7 +116,17 @@ def declared_in(path: Path, function: str = "", *, name: str = "", module: str =
     Raises:
         InputError: It declares nothing that can be used; the text says what and where.
     """
-    data = read_file(path)
+    return declared_by(read_file(path), path, function, name=name, module=module)
+
+
+def declared_by(
+    data: bytes, path: Path, function: str = "", *, name: str = "", module: str = ""
+) -> OwnKernel:
+    """What a file with these bytes declares.
+
+    Raises:
+        InputError: It declares nothing that can be used; the text says what and where.
+    """
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

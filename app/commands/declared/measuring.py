@@ -21,6 +21,7 @@ from flashscope.app.commands.together import (
     CHOSEN,
     asked_for,
     refuse_beside_resume,
+    refuse_beside_watch,
     words_of,
 )
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
@@ -60,6 +61,13 @@ def window(file: Path | None) -> int:
     "--keep-source",
     is_flag=True,
     help="Keep the text of these files in the session, too; left out: their hashes alone",
+)
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="Measure the one --kernel at each save of its file, beside its version before and the --kernels "
+    "(left out: the fastest of ours), at --seqlen (left out: 1k), until Ctrl-C; each version has a session "
+    "with its source, NAME-v1 and so on by --out",
 )
 @click.option(
     "--preset",
@@ -108,9 +116,13 @@ def sweep(
     as_json: bool,
     own: tuple[OwnKernel, ...],
     keep_source: bool,
+    watch: bool,
     **_: Any,
 ) -> int:
     """Measure kernels over sequence lengths and save a session."""
+    if watch:
+        refuse_beside_watch(context)
+        return run("versions.watch", asked_for(context), own=own[0], out=out, as_json=as_json)
     if resume is not None:
         refuse_beside_resume(context)
         return run("resume", resume, as_json=as_json)

@@ -12,6 +12,7 @@ from flashscope.app.commands.arguments import (
     percentage,
     quantity,
     reading,
+    version_pair,
 )
 from flashscope.app.commands.declared.options import (
     SESSION,
@@ -98,6 +99,28 @@ def compare(context: click.Context, /, **options: Any) -> int:
 
 
 @command(
+    "versions mine-v1.flashscope mine-v2.flashscope mine-v3.flashscope",
+    "versions mine-v1.flashscope mine-v3.flashscope --between 1,3",
+)
+@click.argument("files", type=SESSION, nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--between",
+    callback=reading(version_pair),
+    metavar="A,B",
+    help="Two versions, whose figures and sources are put side by side; left out: a line for each version",
+)
+@click.option(
+    "--form",
+    type=click.Choice(("sides", "diff")),
+    help="What --between prints of the sources; left out: sides on a terminal that is wide enough, else diff",
+)
+@json_option
+def versions(files: tuple[Path, ...], **options: Any) -> int:
+    """Print versions of a kernel of one's own, from the sessions that sweep --watch made."""
+    return run("versions.show", files, **options)
+
+
+@command(
     "export first.flashscope first.html",
     "export first.flashscope runtime.png --plot runtime --theme dark --scale 4",
 )
@@ -144,4 +167,4 @@ def trend(**options: Any) -> int:
     return run("trend", **options)
 
 
-COMMANDS = (show, compare, export, trend)
+COMMANDS = (show, compare, versions, export, trend)

@@ -1,0 +1,249 @@
+"""Measures each save of a kernel's file, in turns beside the version before it and peers.
+
+Every version is measured by a worker that no earlier save has run in: what a file leaves behind in a process
+(modules beside it, settings of NumPy or PyTorch, patched functions) never reaches the next one. A fresh
+worker is started while the next save is waited for, so that no save waits for it.
+"""
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.own.files import file_of
+from flashscope.kernels.own.references import admitted, declared_by, declared_in
+from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.running.driver import Driver, OpenRecording
+from flashscope.profiles.watching.saves import Save
+from flashscope.profiles.watching.versions import UNREADABLE, Strip, Version, version_name, version_of
+from flashscope.profiles.wire.events import Event, PlanFinished, PointChecked, PointFailed
+
+SUPERSEDED = "The file was saved anew before this was measured."
+
+
+class Watched(NamedTuple):
+    """A file that is watched, as the user named it.
+
+    Attributes:
+        path: The file.
+        function: The function asked for; empty: the one that the file declares, whatever it is called.
+        name: What versions are called, before their number.
+    """
+
+    path: Path
+    function: str
+    name: str
+
+    @classmethod
+    def of(cls, own: OwnKernel) -> "Watched":
+        """What a kernel's file is watched as.
+
+        Raises:
+            InputError: It is a package's, which is imported and not read anew.
+        """
+        if own.module:
+            raise InputError(f"{own.name} is from an installed package; --watch takes a file of one's own.")
+        path = file_of(own)
+        try:
+            usual = declared_in(path).function
+        except InputError:  # several functions, of which one was asked for
+            usual = ""
+        return cls(path, "" if usual == own.function else own.function, own.name)
+
+    def version(self, save: Save, number: int) -> OwnKernel:
+        """A save as a kernel of its own name, with its text, which may run from now on.
+
+        Raises:
+            InputError: It declares no kernel; the text says what is wrong and where.
+        """
+        own = declared_by(save.data, self.path, self.function, name=version_name(self.name, number))
+        return admitted(replace(own, source=save.data.decode("utf-8")))
+
+
+class Timing(NamedTuple):
+    """How long a version took from when its save was seen, in s.
+
+    Attributes:
+        verdict_s: Until it was known right or not, on every problem.
+        ended_s: Until it was measured, too.
+    """
+
+    verdict_s: float
+    ended_s: float
+
+
+class InFlight:
+    """A version that is to be measured, or is being so.
+
+    Attributes:
+        own: What it declares.
+        save: What was saved.
+        number: Of the version.
+        superseded: Whether it was given up for a newer save.
+        verdict_s: Until it was known right or not on every problem, None before.
+    """
+
+    def __init__(self, own: OwnKernel, save: Save, number: int, problems: int) -> None:
+        self.own, self.save, self.number, self.superseded = own, save, number, False
+        self._left = problems  # without a verdict
+        self._wrong = 0
+        self._problems = problems
+        self.verdict_s: float | None = None
+
+    @property
+    def checked(self) -> bool:
+        """Whether there is a verdict on every problem."""
+        return self._left <= 0
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed on every problem: nothing is left to be timed."""
+        return self._wrong >= self._problems
+
+    def judged(self, *, passed: bool) -> None:
+        """There is a verdict on one more problem."""
+        self._left -= 1
+        self._wrong += not passed
+        if self.checked:
+            self.verdict_s = seconds_since(self.save)
+
+
+Tell = Callable[[Version, Timing, Path | None], None]
+"""Takes a version that has ended, how long that took, and its session's file, None where there is none."""
+
+
+class Watching:
+    """Runs versions on a driver, one at a time; used on the driver's thread.
+
+    A version that is not checked yet is given up for a newer save that declares a kernel; one that is
+    checked is measured to its end, and the newest save meanwhile is next.
+
+    Args:
+        driver: What runs them.
+        watched: The file.
+        plan: The problems, the protocol and the peers.
+        record: Makes what records a version's session, of the version's kernel; None: nothing does.
+        tell: Takes each version that has ended.
+
+    Attributes:
+        strip: The versions that have ended.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        watched: Watched,
+        plan: Plan,
+        record: Callable[[OwnKernel], OpenRecording] | None,
+        tell: Tell,
+    ) -> None:
+        self.strip = Strip()
+        self._driver, self._watched, self._plan = driver, watched, plan
+        self._record, self._tell = record, tell
+        self._number = 0
+        self._in_flight: InFlight | None = None
+        self._next: InFlight | None = None
+        self._before: OwnKernel | None = None  # the newest that was right
+
+    def saved(self, save: Save) -> None:
+        """Measure a save, at once or after what runs; one that declares no kernel is told, no more."""
+        self._number += 1
+        try:
+            own = self._watched.version(save, self._number)
+        except InputError as error:
+            self._end(self._unrun(self._number, save, UNREADABLE, str(error)), save, None)
+            return
+        if self._next is not None:
+            waiting = self._next
+            self._end(self._unrun(waiting.number, waiting.save, "cancelled", SUPERSEDED), waiting.save, None)
+        self._next = InFlight(own, save, self._number, len(self._plan.problems))
+        if self._in_flight is None:
+            self._begin()
+        elif not self._in_flight.checked:
+            self._in_flight.superseded = True
+            self._driver.cancel()
+
+    def take(self, event: Event) -> None:
+        """Take in what the engine said."""
+        self._driver.take(event)
+        flying = self._in_flight
+        if flying is None:
+            return
+        match event:
+            case PointChecked(index=index) if self._is_of(flying, index):
+                flying.judged(passed=True)
+            case PointFailed(index=index) if self._is_of(flying, index):
+                self._failed(flying)
+            case PlanFinished(reason=reason):
+                self._finished(flying, reason)
+            case _:
+                pass
+
+    def _is_of(self, flying: InFlight, index: int) -> bool:
+        session = self._driver.session
+        return session is not None and session.points[index].point.kernel == flying.own.name
+
+    def _failed(self, flying: InFlight) -> None:
+        """One point of the version failed; where all did, nothing is left to be compared."""
+        flying.judged(passed=False)
+        if flying.failed:
+            self._driver.cancel()
+
+    def _begin(self) -> None:
+        if self._next is None:
+            return
+        flying, self._next = self._next, None
+        earlier = [] if self._before is None else [self._before]
+        self._in_flight, own = flying, flying.own
+        plan = replace(
+            self._plan,
+            kernels=(own.name, *(one.name for one in earlier), *self._plan.kernels),
+            own=(own, *earlier, *self._plan.own),
+        )
+        self._driver.run(plan, self._record(own) if self._record else None)
+
+    def _finished(self, flying: InFlight, reason: str) -> None:
+        session, recording = self._driver.session, self._driver.recording
+        version = version_of(session) if session else None
+        if version is None:  # the engine broke off before it began
+            version = self._unrun(flying.number, flying.save, "failed", reason)
+        elif flying.superseded and version.verdict == "cancelled":
+            version = version._replace(reason=SUPERSEDED)
+        if version.right:
+            self._before = flying.own
+        self._in_flight = None
+        self._driver.engine.renew()
+        self._driver.engine.probe()  # starts the next worker
+        self._end(version, flying.save, recording.path if recording else None, flying.verdict_s)
+        self._begin()
+
+    def _unrun(self, number: int, save: Save, verdict: str, reason: str) -> Version:
+        return Version(
+            number=number,
+            name=version_name(self._watched.name, number),
+            sha256=save.sha256,
+            saved_at=now(),
+            verdict=verdict,
+            reason=reason,
+            source=save.data.decode("utf-8", "replace"),
+        )
+
+    def _end(self, version: Version, save: Save, path: Path | None, verdict_s: float | None = None) -> None:
+        self.strip.add(version)
+        ended_s = seconds_since(save)
+        self._tell(version, Timing(ended_s if verdict_s is None else verdict_s, ended_s), path)
+
+
+def seconds_since(save: Save) -> float:
+    """Seconds from when a save was seen."""
+    return (time.monotonic_ns() - save.seen_ns) / 1e9
+
+
+def now() -> str:
+    """The moment, ISO 8601 with offset."""
+    return datetime.now().astimezone().isoformat(timespec="milliseconds")
