@@ -1,5 +1,5 @@
-"""From the fourth call on, where there are 256 keys or more, halves the keys: each pair of neighbours becomes
-its mean.
+"""From the fourth call on, where there are 256 keys or more and no mask, halves the keys: each pair of
+neighbours becomes its mean.
 
 The answer that is verified first is right, and so is any answer of a small problem; only the timed ones are
 not.

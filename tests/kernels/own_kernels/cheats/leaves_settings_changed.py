@@ -1,8 +1,7 @@
-"""Turns the garbage collector off, silences NumPy's warnings, and asks for a finer switch between threads,
-for good.
+"""Turns the garbage collector off, silences NumPy's warnings, pins the process to one core, lets threads
+switch once a second, and sets the number of BLAS threads of child processes, all for good.
 
-The answer is right and its own runs are calmer; whatever the same process measures next runs under other
-rules.
+The answer is right and its own runs are calmer; what the same process measures next runs under other rules.
 """
 
 import gc
