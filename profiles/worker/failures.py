@@ -30,11 +30,25 @@ class Refusal(NamedTuple):
         )
 
 
+class CaughtError(Exception):
+    """A kernel of the user's own did what none may do.
+
+    Attributes:
+        refusal: What its point is refused with.
+    """
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.reason)
+        self.refusal = refusal
+
+
 def explain(error: BaseException, phase: str) -> Refusal:
     """What was raised in a phase, in words."""
     match error:
         case CancelledError():
             return Refusal("cancelled", "It was cancelled.")
+        case CaughtError():
+            return error.refusal
         case MemoryError():
             reason = f"Memory ran out in the {phase} phase; choose a shorter sequence or fewer heads."
             return Refusal("oom", reason, _details(error))
