@@ -44,11 +44,13 @@ class CaughtError(Exception):
 
 def explain(error: BaseException, phase: str) -> Refusal:
     """What was raised in a phase, in words."""
+    return error.refusal if isinstance(error, CaughtError) else _explained(error, phase)
+
+
+def _explained(error: BaseException, phase: str) -> Refusal:
     match error:
         case CancelledError():
             return Refusal("cancelled", "It was cancelled.")
-        case CaughtError():
-            return error.refusal
         case MemoryError():
             reason = f"Memory ran out in the {phase} phase; choose a shorter sequence or fewer heads."
             return Refusal("oom", reason, _details(error))

@@ -28,7 +28,7 @@ from flashscope.profiles.worker.judging import Criteria, PassCriterion, correctn
 from flashscope.profiles.worker.steps import Steps
 from flashscope.profiles.worker.stopwatch import Stopwatch
 from flashscope.profiles.worker.vetting.around import Around
-from flashscope.profiles.worker.vetting.examination import Examination
+from flashscope.profiles.worker.vetting.examination import Examination, Means
 from flashscope.profiles.worker.vetting.guards import guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 
@@ -75,6 +75,7 @@ class Precheck:
         bench: Bench,
         criteria: Criteria,
         link: Link,
+        *,
         state: ProcessState | None = None,
     ) -> None:
         self._point, self._protocol, self._device = command.point, command.protocol, command.device
@@ -129,14 +130,15 @@ class Precheck:
             launch.release()
 
     def _drawn(self) -> tuple[Given, Examination | None]:
-        """What is given to the passes; of a kernel of the user's own guarded, with what it is asked beside."""
+        """What is given to the passes: guarded for a kernel of the user's own, with what that is asked."""
         problem = self._point.problem
         drawn = draw_given(problem, self._device.backend)
         if self._state is None:
             return drawn, None
         drawn, guards = guarded(drawn)
         around = Around(self._state, guards, drawn)
-        return drawn, Examination(self._spec, problem, around, self._device, self._bench, self.steps)
+        means = Means(self._device, self._bench, self.steps)
+        return drawn, Examination(self._spec, problem, around, means)
 
     def _verified(self, launch: PassLaunch, given: Given, examination: Examination | None) -> FirstRun:
         launch.spoil()

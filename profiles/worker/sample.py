@@ -198,6 +198,7 @@ class Sampling:
         bench: Bench,
         criteria: Criteria,
         link: Link,
+        *,
         state: ProcessState | None = None,
     ) -> None:
         self._state = state

@@ -127,7 +127,9 @@ class Worker:
         """Sample points; their ends are sent as they come, then that it is done."""
         specs = with_own(self._specs, command.own)
         state = self._state_before(command)
-        ended = Sampling(command, specs, self._bench(command.device), self._criteria, self._link, state).run()
+        ended = Sampling(
+            command, specs, self._bench(command.device), self._criteria, self._link, state=state
+        ).run()
         self._clean_up(command.device)
         self._link.send(ended)
 
@@ -208,7 +210,9 @@ class Worker:
         try:
             spec = find_kernel(command.point.kernel, with_own(self._specs, command.own))
             state = self._state_before(command)
-            trial = Precheck(command, spec, self._bench(command.device), self._criteria, self._link, state)
+            trial = Precheck(
+                command, spec, self._bench(command.device), self._criteria, self._link, state=state
+            )
         except Exception as error:  # noqa: BLE001 - a bench that cannot be set up is this point's failure
             return explain(error, "prepare").failed(command.point)
         try:

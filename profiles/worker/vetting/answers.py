@@ -59,12 +59,11 @@ def what_is_wrong_in_rows(
 
 
 def _not_finite(answer: PassOutputs) -> str:
-    for name, array, wrong in (
-        ("O", answer.output, lambda found: ~np.isfinite(found).all(axis=-1)),
-        ("LSE", answer.lse, lambda found: np.isnan(found) | (found == np.inf)),
-    ):
-        rows = None if array is None else wrong(array)
-        if rows is not None and rows.any():
+    wrong = {"O": ~np.isfinite(answer.output).all(axis=-1)}
+    if answer.lse is not None:
+        wrong["LSE"] = np.isnan(answer.lse) | (answer.lse == np.inf)
+    for name, rows in wrong.items():
+        if rows.any():
             sequence, head, row = (int(axis[0]) for axis in np.nonzero(rows))
             where = f"the first is row {row} of head {head} of sequence {sequence}"
             return f"{name} holds NaN or inf in {int(rows.sum())} of {rows.size} rows; {where}."

@@ -1,19 +1,20 @@
 """What a kernel of the user's own is asked before it is timed, beside its answer to the first inputs.
 
-| asked | who is told |
+| looked at | finds who |
 |---|---|
-| the process, the inputs and the memory around them after a run | who replaces functions, leaves settings changed, or writes where it may only read |
-| its first answer, as it stood when it returned | who works on after that |
-| rows drawn at random, every row for NaN | who is right where samples are expected |
-| the same arrays with one row of K and V, then with all values, changed | who remembers by address or by samples, who gives an earlier answer |
-| the time of a run with values that it has just had | who remembers by content: doubtful, as every timed run has new values |
-| another size with the same features | who is right at this size alone: doubtful |
+| process, inputs and the memory around them | replaces functions, changes settings, writes there |
+| its first answer, as it stood when it returned | works on after its return |
+| rows drawn at random, every row for NaN | is right where samples are expected |
+| its answers when one row of K and V, then all was changed in place | remembers by address or by samples |
+| its time with values that it has just had, beside new ones | remembers by content: doubtful |
+| its answer at another size with the same features | is right at this size alone: doubtful |
 
 Of gradients and of sequences that differ in length only the first two are asked.
 """
 
 import threading
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,14 +39,25 @@ PAUSE = 4  # times as long as a run
 LONGEST_PAUSE_S = 2.0
 
 
+class Means(NamedTuple):
+    """What runs a kernel.
+
+    Attributes:
+        device: Where.
+        bench: The instruments.
+        steps: What the engine may cancel.
+    """
+
+    device: Device
+    bench: Bench
+    steps: Steps
+
+
 class Examination:
     """One kernel of the user's own, while it is tried."""
 
-    def __init__(
-        self, spec: KernelSpec, problem: Problem, around: Around, device: Device, bench: Bench, steps: Steps
-    ) -> None:
-        self._spec, self._problem, self._around = spec, problem, around
-        self._device, self._bench, self._steps = device, bench, steps
+    def __init__(self, spec: KernelSpec, problem: Problem, around: Around, means: Means) -> None:
+        self._spec, self._problem, self._around, self._means = spec, problem, around, means
         self._rng = np.random.default_rng()
         self._before = bytes_of(around.given)
 
@@ -67,7 +79,7 @@ class Examination:
         """
         if judge(launch.answer()).passed:
             raise caught(
-                "Its answer was not there when it returned, and was right later: it works on after its return."
+                "Its answer was not there when it returned, and was later: it works on after its return."
             )
 
     def ask(self, launch: PassLaunch, first: PassOutputs) -> dict[str, Figure]:
@@ -88,15 +100,18 @@ class Examination:
         self._change_one_row(launch)
         suspicions = [self._known_again(launch)]
         self._change_all(launch)
-        state = self._around.state
-        suspicions.append(told_of_other_size(self._spec, self._problem, self._device, self._bench, state))
+        suspicions.append(self._at_another_size())
         found = [one for one in suspicions if one]
         return {SUSPECTED: Figure(value=len(found), source="; ".join(found))} if found else {}
 
+    def _at_another_size(self) -> str:
+        device, bench = self._means.device, self._means.bench
+        return told_of_other_size(self._spec, self._problem, device, bench, self._around.state)
+
     def _run(self, launch: PassLaunch) -> tuple[float, PassOutputs]:
         """One run: its ms, and a copy of its answer."""
-        self._steps.check()
-        ms = self._bench.time_ms(launch.run)
+        self._means.steps.check()
+        ms = self._means.bench.time_ms(launch.run)
         return ms, taken(launch.answer())
 
     def _wrong(self, answer: PassOutputs) -> str:
@@ -107,7 +122,7 @@ class Examination:
         redraw_row(self._around.given, self._rng)
         ms, answer = self._run(launch)
         if told := self._wrong(answer):
-            self._diagnose(launch, answer, earlier, ms, told)
+            self._diagnose(launch, (ms, answer), earlier, told)
 
     def _change_all(self, launch: PassLaunch) -> None:
         _, earlier = self._run(launch)
@@ -116,7 +131,7 @@ class Examination:
         ms, answer = self._run(launch)
         self._around.look(before, launch.answer())
         if told := self._wrong(answer):
-            self._diagnose(launch, answer, earlier, ms, told)
+            self._diagnose(launch, (ms, answer), earlier, told)
 
     def _known_again(self, launch: PassLaunch) -> str:
         """Whether values that it has just had take less time: it was right, but remembers."""
@@ -134,30 +149,36 @@ class Examination:
         )
 
     def _diagnose(
-        self, launch: PassLaunch, answer: PassOutputs, earlier: PassOutputs, ms: float, told: str
+        self, launch: PassLaunch, timed: tuple[float, PassOutputs], earlier: PassOutputs, told: str
     ) -> None:
-        """Say what kind of wrong it is, by more runs."""
+        """Say what kind of wrong an answer is, by more runs."""
+        ms, answer = timed
         if _same_rows(answer, earlier) == 1:
             raise found_wrong(self._why_unchanged(launch, answer, ms))
-        _, earlier = self._run(launch)
-        shared = launch.answer().output
-        redraw(self._around.given.inputs.qkv, self._rng)
-        _, answer = self._run(launch)
-        if share := _same_rows(answer, earlier):
-            memory = (
-                ", in memory that it had given out before" if overlap(shared, launch.answer().output) else ""
-            )
-            raise found_wrong(
-                f"{share:.0%} of the rows of O were those of an earlier run, though Q, K and V had changed{memory}."
-            )
+        self._tell_stale_rows(launch)
         for name, array in zip("KQV", _kqv(self._around.given), strict=True):
             _, earlier = self._run(launch)
             redraw((array,), self._rng)
             if _same_rows(self._run(launch)[1], earlier) == 1:
                 raise found_wrong(
-                    f"Its answer did not change when {name} was changed in place: it keeps what it made of {name}."
+                    f"Its answer did not change when {name} was changed in place: it keeps what it made."
                 )
         raise found_wrong(f"With inputs changed in place, though the first run was right: {told}")
+
+    def _tell_stale_rows(self, launch: PassLaunch) -> None:
+        """Whether some of the rows are those of the run before, though all inputs changed."""
+        _, earlier = self._run(launch)
+        given_out = launch.answer().output
+        redraw(self._around.given.inputs.qkv, self._rng)
+        _, answer = self._run(launch)
+        share = _same_rows(answer, earlier)
+        if share:
+            again = overlap(given_out, launch.answer().output)
+            memory = ", in memory that it had given out before" if again else ""
+            raise found_wrong(
+                f"{share:.0%} of the rows of O were those of an earlier run, though Q, K and V had "
+                f"changed{memory}."
+            )
 
     def _why_unchanged(self, launch: PassLaunch, stale: PassOutputs, ms: float) -> str:
         """It gave an earlier answer to inputs of which one row, or all, had changed."""

@@ -22,7 +22,7 @@ TILE = 256  # on a GPU sizes stay multiples of half of it: beyond a size it was 
 def told_of_other_size(
     spec: KernelSpec, problem: Problem, device: Device, bench: Bench, state: ProcessState
 ) -> str:
-    """What is wrong with an answer at another size, as a clause; empty where nothing is, or it refuses that size.
+    """What is wrong with an answer at another size, as a clause; empty where nothing is or it takes no such.
 
     Args:
         spec: The kernel.
@@ -55,7 +55,7 @@ def told_of_other_size(
 
 
 def other_size(problem: Problem, device: Device) -> Problem | None:
-    """A problem with the same features whose sizes are others; None where there is none that is safe to run."""
+    """A problem with the same features and other sizes; None where there is none that is safe to run."""
     if problem.block_mask is not None:
         return None
     if device.backend == "cuda":

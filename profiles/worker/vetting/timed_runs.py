@@ -1,4 +1,4 @@
-"""The timed runs of a kernel of the user's own: what stood there when the clock stopped, and what was left."""
+"""The timed runs of a kernel of the user's own: what was there when the clock stopped, and what it left."""
 
 import random
 
@@ -55,9 +55,7 @@ class TimedRuns:
         if name := _changed(bytes_of(given), self._left):
             raise caught(f"In a timed run it wrote to {name}, which it was given to read.")
         if told := what_is_wrong_in_rows(self._problem, given, answer, np.random.default_rng()):
-            which = (
-                f"Of timed run {number} of {self._count}, drawn at random, as it stood when the clock stopped"
-            )
+            which = f"Of timed run {number} of {self._count}, drawn at random, when the clock stopped"
             raise found_wrong(f"{which}, though the first run was right: {told}")
 
 
