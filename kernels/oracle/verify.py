@@ -30,7 +30,7 @@ has not are the tensor core's own sums, for which `Rounding` states errors: of P
 of QK^T relative to |q||k|.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -134,7 +134,12 @@ def verify(
 
 
 def criterion(
-    problem: Problem, inputs: Inputs, *, rounding: Rounding | None = None, max_rows: int = 256
+    problem: Problem,
+    inputs: Inputs,
+    *,
+    rounding: Rounding | None = None,
+    max_rows: int = 256,
+    rows: Sequence[int] | None = None,
 ) -> Judging:
     """Compute the oracle of a problem, and the errors that pass; of a batch that is not even, by sequence.
 
@@ -143,19 +148,22 @@ def criterion(
         inputs: Q, K and V it is computed from; NumPy or CuPy.
         rounding: How a kernel in 8 bits rounds its inputs; None: it takes them as they are.
         max_rows: Compare at most about this many query rows, those of `sample_rows`, in every head.
+        rows: The query rows to compare instead, sorted; of a batch that is even.
     """
     if not problem.even:
         own = {
-            b: _criterion(one, sequence_inputs(problem, inputs, b), rounding=rounding, max_rows=max_rows)
+            b: _criterion(
+                one, sequence_inputs(problem, inputs, b), rounding=rounding, rows=sample_rows(one, max_rows)
+            )
             for b, one in problem.sequences.items()
         }
         return BatchCriterion(problem, own)
-    return _criterion(problem, inputs, rounding=rounding, max_rows=max_rows)
+    compared = sample_rows(problem, max_rows) if rows is None else list(rows)
+    return _criterion(problem, inputs, rounding=rounding, rows=compared)
 
 
-def _criterion(problem: Problem, inputs: Inputs, *, rounding: Rounding | None, max_rows: int) -> Criterion:
+def _criterion(problem: Problem, inputs: Inputs, *, rounding: Rounding | None, rows: list[int]) -> Criterion:
     """The same of a batch that is even."""
-    rows = sample_rows(problem, max_rows)
     options: dict[str, Any] = {
         "causal": problem.causal,
         "window": problem.window,

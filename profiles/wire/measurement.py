@@ -9,6 +9,10 @@ from flashscope.profiles.wire.traffic import Traffic
 Number = int | float
 BY_POWER = "energy_by_power_mj"  # the figure beside `energy_mj` that leaves the counter out
 
+SUSPECTED = "suspected"
+"""The figure of a kernel of the user's own that did what none should, though its answers were right: of how
+many things it is suspected, and in `source` which, as clauses."""
+
 
 class Sample(msgspec.Struct, frozen=True, gc=False):
     """One timed run.

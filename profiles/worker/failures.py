@@ -30,8 +30,24 @@ class Refusal(NamedTuple):
         )
 
 
+class CaughtError(Exception):
+    """A kernel of the user's own did what none may do.
+
+    Attributes:
+        refusal: What its point is refused with.
+    """
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.reason)
+        self.refusal = refusal
+
+
 def explain(error: BaseException, phase: str) -> Refusal:
     """What was raised in a phase, in words."""
+    return error.refusal if isinstance(error, CaughtError) else _explained(error, phase)
+
+
+def _explained(error: BaseException, phase: str) -> Refusal:
     match error:
         case CancelledError():
             return Refusal("cancelled", "It was cancelled.")

@@ -6,7 +6,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.spec import KernelSpec
-from flashscope.kernels.launching.passes import Given, PassLaunch, after_forward, draw_given, prepare_passes
+from flashscope.kernels.launching.passes import (
+    Given,
+    PassLaunch,
+    PassOutputs,
+    after_forward,
+    draw_given,
+    prepare_passes,
+)
 from flashscope.kernels.oracle.verdict import ON_ROUNDED, Verdict
 from flashscope.profiles.plan.problem_words import place_words
 from flashscope.profiles.wire.events import LogLine, PointFailed
@@ -17,9 +24,13 @@ from flashscope.profiles.worker.failures import Refusal
 from flashscope.profiles.worker.fitting import refuse_oversize, refuse_unsupported
 from flashscope.profiles.worker.footprint import measure_footprint
 from flashscope.profiles.worker.instruments.bench import Bench, Reader
-from flashscope.profiles.worker.judging import Criteria, correctness_of, what_is_wrong
+from flashscope.profiles.worker.judging import Criteria, PassCriterion, correctness_of, what_is_wrong
 from flashscope.profiles.worker.steps import Steps
 from flashscope.profiles.worker.stopwatch import Stopwatch
+from flashscope.profiles.worker.vetting.around import Around
+from flashscope.profiles.worker.vetting.examination import Examination, Means
+from flashscope.profiles.worker.vetting.guards import guarded
+from flashscope.profiles.worker.vetting.process_state import ProcessState
 
 SAME_BITS = "{} further runs gave the same bits"
 DIFFERS = "{} of {} further runs gave other bits, though every run was to give the same."
@@ -45,15 +56,31 @@ class FirstRun(NamedTuple):
 class Precheck:
     """One point on its way to be sampled, alone in memory.
 
+    Args:
+        command: The point, the protocol and the device.
+        spec: Its kernel.
+        bench: What runs it.
+        criteria: What it is judged by.
+        link: The engine.
+        state: The process as it was before code of the user's own ran in it; None: none does.
+
     Attributes:
         steps: Where it is.
     """
 
     def __init__(
-        self, command: TryPoint, spec: KernelSpec, bench: Bench, criteria: Criteria, link: Link
+        self,
+        command: TryPoint,
+        spec: KernelSpec,
+        bench: Bench,
+        criteria: Criteria,
+        link: Link,
+        *,
+        state: ProcessState | None = None,
     ) -> None:
         self._point, self._protocol, self._device = command.point, command.protocol, command.device
         self._spec, self._bench, self._criteria, self._link = spec, bench, criteria, link
+        self._state = state if self._protocol.verify and spec.own is not None else None
         self.steps = Steps(self._point, link)
         self._watch = Stopwatch("trial")
 
@@ -90,28 +117,43 @@ class Precheck:
         """Compile, run once, compare with the oracle, read what can be read."""
         problem, backend = self._point.problem, self._device.backend
         self.steps.enter("prepare")
-        given = after_forward(self._spec, problem, draw_given(problem, backend), backend)
+        drawn, examination = self._drawn()
+        given = after_forward(self._spec, problem, drawn, backend)
         start = time.perf_counter_ns()
         launch = prepare_passes(self._spec, problem, given, backend)
         prepare_ms = (time.perf_counter_ns() - start) / 1e6
         try:
-            first = self._verified(launch, given)
+            first = self._verified(launch, given, examination)
             figures = {"prepare_ms": Figure(value=prepare_ms, source="perf_counter"), **first.figures}
             return first._replace(figures=figures | self._read(launch))
         finally:
             launch.release()
 
-    def _verified(self, launch: PassLaunch, given: Given) -> FirstRun:
+    def _drawn(self) -> tuple[Given, Examination | None]:
+        """What is given to the passes: guarded for a kernel of the user's own, with what that is asked."""
+        problem = self._point.problem
+        drawn = draw_given(problem, self._device.backend)
+        if self._state is None:
+            return drawn, None
+        drawn, guards = guarded(drawn)
+        around = Around(self._state, guards, drawn)
+        means = Means(self._device, self._bench, self.steps)
+        return drawn, Examination(self._spec, problem, around, means)
+
+    def _verified(self, launch: PassLaunch, given: Given, examination: Examination | None) -> FirstRun:
         launch.spoil()
         with self._watch.on("launch"):
             first_ms = self._bench.time_ms(launch.run)
+        answer = examination.first_answer(launch) if examination else None
         figures = {"first_run_ms": Figure(value=first_ms, source=self._bench.timer)}
         if not self._protocol.verify:
             return FirstRun(figures, None, launch.note)
         self.steps.enter("verify")
         with self._watch.on("check"):
             judged_by = self._criteria.of_kernel(self._spec, self._point.problem, given)
-            verdict = judged_by.judge(launch.answer())
+            verdict = judged_by.judge(answer or launch.answer())
+            if examination is not None and answer is not None:
+                figures |= self._examined(examination, launch, answer, judged_by, passed=verdict.passed)
         note = launch.note or _on_rounded_inputs(verdict)
         if not (self._point.problem.deterministic and verdict.passed):
             return FirstRun(figures, correctness_of(verdict), note)
@@ -119,6 +161,25 @@ class Precheck:
             differing = self._differing(launch)
         same = "" if differing else SAME_BITS.format(REPEATED)
         return FirstRun(figures, correctness_of(verdict), "; ".join(filter(None, (note, same))), differing)
+
+    def _examined(
+        self,
+        examination: Examination,
+        launch: PassLaunch,
+        first: PassOutputs,
+        judged_by: PassCriterion,
+        *,
+        passed: bool,
+    ) -> dict[str, Figure]:
+        """What a kernel of the user's own is asked beside its first answer.
+
+        Raises:
+            CaughtError: It did what none may do.
+        """
+        if passed:
+            return examination.ask(launch, first)
+        examination.tell_late(launch, judged_by.judge)
+        return {}
 
     def _differing(self, launch: PassLaunch) -> int:
         """How many further runs give other bits than the newest."""

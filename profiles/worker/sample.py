@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.passes import Given, PassLaunch, after_forward, draw_given, prepare_passes
-from flashscope.kernels.launching.signs import ChangingSigns
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.plan import Point, Protocol
 from flashscope.profiles.wire.events import LogLine, PointFailed, PointMeasured
@@ -25,6 +24,11 @@ from flashscope.profiles.worker.steps import Steps
 from flashscope.profiles.worker.stopwatch import Stopwatch
 from flashscope.profiles.worker.sustain import sustain
 from flashscope.profiles.worker.turns import enough, take_turns
+from flashscope.profiles.worker.vetting.around import Around
+from flashscope.profiles.worker.vetting.guards import guarded
+from flashscope.profiles.worker.vetting.process_state import ProcessState
+from flashscope.profiles.worker.vetting.timed_runs import TimedRuns
+from flashscope.profiles.worker.vetting.values import Values, values_of
 
 
 class SampledKernel:
@@ -42,7 +46,8 @@ class SampledKernel:
         self.closed = False
         self._spec = spec
         self._launch: PassLaunch | None = None
-        self._signs: ChangingSigns | None = None
+        self._values: Values | None = None
+        self._timed_runs: TimedRuns | None = None
         self._judge: Judge | None = None
         self._samples: list[Sample] = []
         self._figures: dict[str, Figure] = {}
@@ -51,14 +56,17 @@ class SampledKernel:
         self._spent_s = 0.0
         self._watch = Stopwatch("sampling")
 
-    def prepare(
-        self, drawn: Given, signs: ChangingSigns, backend: Backend, criteria: Criteria | None
-    ) -> None:
+    @property
+    def own(self) -> bool:
+        """Whether it is the user's own."""
+        return self._spec.own is not None
+
+    def prepare(self, drawn: Given, values: Values, backend: Backend, criteria: Criteria | None) -> None:
         """Allocate what it needs; what was compiled for the check is compiled no more.
 
         Args:
             drawn: Q, K and V, and dO where there is one, which all members share.
-            signs: What changes them before each sample.
+            values: What changes them before each sample.
             backend: Where it runs.
             criteria: What the last timed run is judged by; None: by nothing.
         """
@@ -66,9 +74,13 @@ class SampledKernel:
         with self._watch.on("prepare"):
             given = after_forward(self._spec, self.point.problem, drawn, backend)
             self._launch = prepare_passes(self._spec, self.point.problem, given, backend)
-        self._signs = signs
+        self._values = values
         if criteria is not None:
-            self._judge = criteria.of_kernel(self._spec, self.point.problem, drawn).judge
+            self._judge = values.judge_of(self._spec, criteria)
+
+    def watch(self, timed_runs: TimedRuns) -> None:
+        """Have this look after each of its timed runs."""
+        self._timed_runs = timed_runs
 
     def warm_up(self, protocol: Protocol, bench: Bench) -> None:
         """Unrecorded runs, fewer when they alone use up the time cap."""
@@ -85,23 +97,36 @@ class SampledKernel:
 
         Inputs change before, so that a stored answer is found, and what earlier runs wrote is spoilt, so that
         a run which leaves some of it out is. Warm, an untimed run comes between: others have used the cache.
+        A kernel of the user's own, and those beside it, are timed on values that they never had before.
         """
         last_ms = self._samples[-1].ms if self._samples else None
         self.steps.enter("measure", len(self._samples), protocol.repeats, last_ms)
         begun = time.monotonic()
-        if self._signs is not None:
-            self._signs.change()
-        if not protocol.cold:
-            with self._watch.on("launch"):
-                bench.time_ms(self._run)
+        self._change_inputs(protocol, bench)
         if self._launch is not None and self._judge is not None:
             self._launch.spoil()
         with self._watch.on("flush"):
             taken = bench.sample(self._run, cold=protocol.cold)
+        if self._timed_runs is not None and self._launch is not None:
+            with self._watch.on("check"):
+                self._timed_runs.seen(self._launch)
         self._watch.move(taken.ms, "flush", "launch")
         self._samples.append(replace(taken, round=number))
         self._look_around(bench)
         self._spent_s += time.monotonic() - begun
+
+    def _change_inputs(self, protocol: Protocol, bench: Bench) -> None:
+        """Others than in the run before; warm, after a run with others still."""
+        if self._values is None:
+            return
+        turn = len(self._samples)
+        if not protocol.cold:
+            with self._watch.on("check"):
+                self._values.before_warm(turn)
+            with self._watch.on("launch"):
+                bench.time_ms(self._run)
+        with self._watch.on("check"):
+            self._values.before_timed(turn, cold=protocol.cold)
 
     def _look_around(self, bench: Bench) -> None:
         """Keep how the device is after each sample, and after the first one who else is on it."""
@@ -131,11 +156,12 @@ class SampledKernel:
 
     def ended(self) -> PointMeasured | PointFailed:
         """Its point's end: `wrong` where the run that was timed last wrote something else than the first."""
-        if self._launch is not None and self._judge is not None and self._signs is not None:
+        if self._launch is not None and self._judge is not None:
             self.steps.enter("verify")
             with self._watch.on("check"):
-                answer = self._signs.brought_back(self._launch.answer())
-                correctness = correctness_of(self._judge(answer))
+                if self._timed_runs is not None:
+                    self._timed_runs.judge()
+                correctness = correctness_of(self._judge(self._launch.answer()))
             if not correctness.passed:
                 reason = (
                     f"Of the last timed run, though the first run was right: {what_is_wrong(correctness)}"
@@ -155,7 +181,7 @@ class SampledKernel:
         """Give its memory back."""
         if self._launch is not None:
             self._launch.release()
-        self._launch = self._signs = self._judge = None
+        self._launch = self._values = self._judge = self._timed_runs = None
 
     def _run(self) -> None:
         if self._launch is not None:
@@ -172,7 +198,10 @@ class Sampling:
         bench: Bench,
         criteria: Criteria,
         link: Link,
+        *,
+        state: ProcessState | None = None,
     ) -> None:
+        self._state = state
         self._protocol, self._backend = command.protocol, command.device.backend
         self._bench, self._link = bench, link
         self._criteria = criteria if command.protocol.verify else None
@@ -194,14 +223,20 @@ class Sampling:
         finally:
             for member in self._members:
                 member.release()
-        return SamplingEnded(left_open=self._broken_by and f"{self._broken_by} broke the device's context.")
+        return SamplingEnded(left_open=self._broken_by)
 
     def _sample(self) -> None:
         problem = self._members[0].point.problem
         drawn = draw_given(problem, self._backend)
-        signs = ChangingSigns(problem, drawn)
+        own, around = any(member.own for member in self._members), None
+        if own and self._state is not None:
+            drawn, guards = guarded(drawn)
+            around = Around(self._state, guards, drawn)
+        values = values_of(problem, drawn, own=own)
         for member in self._members:
-            self._attempt(member, lambda one: one.prepare(drawn, signs, self._backend, self._criteria))
+            self._attempt(member, lambda one: one.prepare(drawn, values, self._backend, self._criteria))
+            if member.own and around is not None and self._protocol.verify:
+                member.watch(TimedRuns(problem, around, values))
         for member in self._members:
             self._attempt(member, lambda one: one.warm_up(self._protocol, self._bench))
         take_turns(self._members, self._sampled, self._turn, problem.seed)
@@ -243,8 +278,10 @@ class Sampling:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is its point's answer
             self._close([member], error)
-            if not self._bench.healthy():
-                self._broken_by = member.point.kernel
+            if self._state is not None and self._state.trouble():
+                self._broken_by = f"{member.point.kernel} changed the process that measures."
+            elif not self._bench.healthy():
+                self._broken_by = f"{member.point.kernel} broke the device's context."
 
     def _sampled(self, member: SampledKernel) -> bool:
         return self._done(member) or member.has_enough(self._protocol)

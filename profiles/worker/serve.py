@@ -55,6 +55,7 @@ from flashscope.profiles.worker.probing.probe import probe_machine
 from flashscope.profiles.worker.sample import Sampling
 from flashscope.profiles.worker.stalls.recording import record_stalls
 from flashscope.profiles.worker.timelines import record_timeline
+from flashscope.profiles.worker.vetting.process_state import ProcessState
 
 
 def serve(link: Link, kernels: str) -> None:
@@ -104,6 +105,7 @@ class Worker:
         self._specs = specs
         self._benches: dict[Backend, Bench] = {}
         self._criteria = Criteria()
+        self._state: ProcessState | None = None
 
     def measure_ceilings(self, device: Device) -> None:
         """Answer with what the device reaches; with nothing where it has no bench, or is no longer asked."""
@@ -132,7 +134,10 @@ class Worker:
     def sample(self, command: SamplePoints) -> None:
         """Sample points; their ends are sent as they come, then that it is done."""
         specs = with_own(self._specs, command.own)
-        ended = Sampling(command, specs, self._bench(command.device), self._criteria, self._link).run()
+        state = self._state_before(command)
+        ended = Sampling(
+            command, specs, self._bench(command.device), self._criteria, self._link, state=state
+        ).run()
         self._clean_up(command.device)
         self._link.send(ended)
 
@@ -232,13 +237,23 @@ class Worker:
     def _tried(self, command: TryPoint) -> Measurement | PointFailed:
         try:
             spec = find_kernel(command.point.kernel, with_own(self._specs, command.own))
-            trial = Precheck(command, spec, self._bench(command.device), self._criteria, self._link)
+            state = self._state_before(command)
+            trial = Precheck(
+                command, spec, self._bench(command.device), self._criteria, self._link, state=state
+            )
         except Exception as error:  # noqa: BLE001 - a bench that cannot be set up is this point's failure
             return explain(error, "prepare").failed(command.point)
         try:
             return trial.run()
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is this point's answer
             return explain(error, trial.steps.phase).failed(command.point)
+
+    def _state_before(self, command: TryPoint | SamplePoints) -> ProcessState | None:
+        """The process before code of the user's own ran in it; None where none is to run."""
+        if self._state is None and command.own:
+            self._bench(command.device)
+            self._state = ProcessState()
+        return self._state
 
     def _bench(self, device: Device) -> Bench:
         if device.backend not in self._benches:
@@ -253,7 +268,7 @@ class Worker:
         gc.collect()  # a traceback may have held the arrays
         gc.freeze()
         bench = self._benches.get(device.backend)
-        if bench is None or not bench.healthy():
+        if bench is None or not bench.healthy() or (self._state is not None and self._state.changed):
             self._link.send(Retiring())
         else:
             bench.release()

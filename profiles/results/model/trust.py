@@ -20,6 +20,7 @@ The word is that of the gravest reason.
 | energy, half its uncertainty over its value | above 5%, or no energy at all | |
 | turns of the kernels of a problem, where they were wanted | | broken off: sampled apart in time |
 | the comparison with float64 | not made | failed |
+| a kernel of one's own, beside that | | remembers inputs, or is wrong at another size |
 
 What was not read counts neither for nor against a point. One outlier of ten harms no median, and no word.
 """
@@ -30,7 +31,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from flashscope.profiles.results.statistics.steadiness import drift, outliers, relative_spread, two_clusters
-from flashscope.profiles.wire.measurement import TURNS_BROKEN_OFF, Figure, Measurement, Sample
+from flashscope.profiles.wire.measurement import SUSPECTED, TURNS_BROKEN_OFF, Figure, Measurement, Sample
 
 Word = Literal["solid", "fair", "doubtful", "impossible"]
 WORDS: tuple[Word, ...] = ("solid", "fair", "doubtful", "impossible")
@@ -185,6 +186,12 @@ def _checked(measurement: Measurement, _: Samples) -> Doubt | None:
     return None
 
 
+def _suspected(measurement: Measurement, _: Samples) -> Doubt | None:
+    """What a kernel of the user's own was seen to do."""
+    known = _known(measurement, SUSPECTED)
+    return Doubt("doubtful", known.source) if known is not None and known.value else None
+
+
 def _turns(measurement: Measurement, _: Samples) -> Doubt | None:
     """The ratio to kernels that were sampled at another time is one of clocks and loads, too."""
     apart = TURNS_BROKEN_OFF in measurement.note.casefold()
@@ -193,6 +200,7 @@ def _turns(measurement: Measurement, _: Samples) -> Doubt | None:
 
 RULES: tuple[Rule, ...] = (
     _checked,
+    _suspected,
     _turns,
     _enough,
     _rejected,

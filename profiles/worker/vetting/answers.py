@@ -1,0 +1,70 @@
+"""Answers taken at once, and what is wrong with one to inputs that nobody knew before."""
+
+from typing import Any
+
+import numpy as np
+
+from flashscope.kernels.launching.passes import Given, PassOutputs
+from flashscope.kernels.oracle.verify import criterion
+from flashscope.kernels.workload.arrays import backend_of
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Gradients
+from flashscope.profiles.worker.failures import CaughtError, Refusal
+from flashscope.profiles.worker.judging import correctness_of, what_is_wrong
+
+ROWS = 64  # of each head, drawn at random
+
+
+def caught(reason: str) -> CaughtError:
+    """It did something else than compute."""
+    return CaughtError(Refusal("failed", reason))
+
+
+def found_wrong(reason: str) -> CaughtError:
+    """Its answer is wrong."""
+    return CaughtError(Refusal("wrong", reason))
+
+
+def taken(answer: PassOutputs) -> PassOutputs:
+    """A copy in host memory of what stands there now."""
+    gradients = Gradients(*map(on_host, answer.gradients))
+    return PassOutputs(on_host(answer.output), on_host(answer.lse), gradients)
+
+
+def on_host(array: Any) -> Any:
+    """A copy of an array in host memory, of its own dtype; None for None."""
+    if array is None:
+        return None
+    return array.copy() if backend_of(array) == "cpu" else array.get()
+
+
+def what_is_wrong_in_rows(
+    problem: Problem, given: Given, answer: PassOutputs, rng: np.random.Generator
+) -> str:
+    """One sentence on O and LSE in rows drawn at random, and on NaN in any row; empty where all is right.
+
+    Args:
+        problem: What was computed; forward, of sequences of one length.
+        given: What from.
+        answer: The answer, in host memory.
+        rng: What draws the rows.
+    """
+    if told := _not_finite(answer):
+        return told
+    count = problem.seqlen_q
+    rows = np.sort(rng.choice(count, min(count, ROWS), replace=False))
+    judging = criterion(problem, given.inputs, rows=[int(row) for row in rows])
+    correctness = correctness_of(judging.judge(answer.output, answer.lse))
+    return "" if correctness.passed else what_is_wrong(correctness)
+
+
+def _not_finite(answer: PassOutputs) -> str:
+    wrong = {"O": ~np.isfinite(answer.output).all(axis=-1)}
+    if answer.lse is not None:
+        wrong["LSE"] = np.isnan(answer.lse) | (answer.lse == np.inf)
+    for name, rows in wrong.items():
+        if rows.any():
+            sequence, head, row = (int(axis[0]) for axis in np.nonzero(rows))
+            where = f"the first is row {row} of head {head} of sequence {sequence}"
+            return f"{name} holds NaN or inf in {int(rows.sum())} of {rows.size} rows; {where}."
+    return ""

@@ -1,0 +1,218 @@
+"""What a kernel of the user's own is asked before it is timed, beside its answer to the first inputs.
+
+| looked at | finds who |
+|---|---|
+| process, inputs and the memory around them | replaces functions, changes settings, writes there |
+| its first answer, as it stood when it returned | works on after its return |
+| rows drawn at random, every row for NaN | is right where samples are expected |
+| its answers when one row of K and V, then all was changed in place | remembers by address or by samples |
+| its time with values that it has just had, beside new ones | remembers by content: doubtful |
+| its answer at another size with the same features | is right at this size alone: doubtful |
+
+Of gradients and of sequences that differ in length only the first two are asked.
+"""
+
+import threading
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.passes import Given, PassLaunch, PassOutputs
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.wire.measurement import SUSPECTED, Figure
+from flashscope.profiles.worker.instruments.bench import Bench
+from flashscope.profiles.worker.judging import Judge
+from flashscope.profiles.worker.steps import Steps
+from flashscope.profiles.worker.vetting.answers import caught, found_wrong, taken, what_is_wrong_in_rows
+from flashscope.profiles.worker.vetting.around import Around, bytes_of, overlap
+from flashscope.profiles.worker.vetting.other_size import told_of_other_size
+from flashscope.profiles.worker.vetting.values import redraw, redraw_row
+
+PAIRS = 5  # of runs with values that are new, and are not
+PAIRS_S = 2.0  # after which two must do
+LEAST_PAIRS = 2
+SUSPICIOUS = 0.6  # of the time with new values
+PAUSE = 4  # times as long as a run
+LONGEST_PAUSE_S = 2.0
+
+
+class Means(NamedTuple):
+    """What runs a kernel.
+
+    Attributes:
+        device: Where.
+        bench: The instruments.
+        steps: What the engine may cancel.
+    """
+
+    device: Device
+    bench: Bench
+    steps: Steps
+
+
+class Examination:
+    """One kernel of the user's own, while it is tried."""
+
+    def __init__(self, spec: KernelSpec, problem: Problem, around: Around, means: Means) -> None:
+        self._spec, self._problem, self._around, self._means = spec, problem, around, means
+        self._rng = np.random.default_rng()
+        self._before = bytes_of(around.given)
+
+    def first_answer(self, launch: PassLaunch) -> PassOutputs:
+        """The answer as it stands now, right after the first run, in host memory.
+
+        Raises:
+            CaughtError: The run left something else changed.
+        """
+        answer = taken(launch.answer())
+        self._around.look(self._before, launch.answer())
+        return answer
+
+    def tell_late(self, launch: PassLaunch, judge: Judge) -> None:
+        """The first answer was wrong.
+
+        Raises:
+            CaughtError: It has become right since.
+        """
+        if judge(launch.answer()).passed:
+            raise caught(
+                "Its answer was not there when it returned, and was later: it works on after its return."
+            )
+
+    def ask(self, launch: PassLaunch, first: PassOutputs) -> dict[str, Figure]:
+        """Everything else; what it finds that refuses nobody, as a figure.
+
+        Args:
+            launch: The kernel, which has run once and was right.
+            first: Its answer, see `first_answer`.
+
+        Raises:
+            CaughtError: It remembers, or is wrong.
+            CancelledError: The engine gave up on it.
+        """
+        if self._problem.runs_backward or not self._problem.even:
+            return {}
+        if told := self._wrong(first):
+            raise found_wrong(f"In rows drawn at random: {told}")
+        self._change_one_row(launch)
+        suspicions = [self._known_again(launch)]
+        self._change_all(launch)
+        suspicions.append(self._at_another_size())
+        found = [one for one in suspicions if one]
+        return {SUSPECTED: Figure(value=len(found), source="; ".join(found))} if found else {}
+
+    def _at_another_size(self) -> str:
+        device, bench = self._means.device, self._means.bench
+        return told_of_other_size(self._spec, self._problem, device, bench, self._around.state)
+
+    def _run(self, launch: PassLaunch) -> tuple[float, PassOutputs]:
+        """One run: its ms, and a copy of its answer."""
+        self._means.steps.check()
+        ms = self._means.bench.time_ms(launch.run)
+        return ms, taken(launch.answer())
+
+    def _wrong(self, answer: PassOutputs) -> str:
+        return what_is_wrong_in_rows(self._problem, self._around.given, answer, self._rng)
+
+    def _change_one_row(self, launch: PassLaunch) -> None:
+        _, earlier = self._run(launch)
+        redraw_row(self._around.given, self._rng)
+        ms, answer = self._run(launch)
+        if told := self._wrong(answer):
+            self._diagnose(launch, (ms, answer), earlier, told)
+
+    def _change_all(self, launch: PassLaunch) -> None:
+        _, earlier = self._run(launch)
+        redraw(self._around.given.inputs.qkv, self._rng)
+        before = bytes_of(self._around.given)
+        ms, answer = self._run(launch)
+        self._around.look(before, launch.answer())
+        if told := self._wrong(answer):
+            self._diagnose(launch, (ms, answer), earlier, told)
+
+    def _known_again(self, launch: PassLaunch) -> str:
+        """Whether values that it has just had take less time: it was right, but remembers."""
+        new: list[float] = []
+        known: list[float] = []
+        while len(new) < PAIRS and (len(new) < LEAST_PAIRS or sum(new) + sum(known) < 1e3 * PAIRS_S):
+            redraw_row(self._around.given, self._rng)
+            for kept in (new, known):
+                kept.append(self._run(launch)[0])
+        if median(known) >= SUSPICIOUS * min(new):
+            return ""
+        return (
+            f"it took {median(known):.3g} ms with inputs it had just had and {median(new):.3g} ms with new "
+            "ones: it remembers by content"
+        )
+
+    def _diagnose(
+        self, launch: PassLaunch, timed: tuple[float, PassOutputs], earlier: PassOutputs, told: str
+    ) -> None:
+        """Say what kind of wrong an answer is, by more runs."""
+        ms, answer = timed
+        if _same_rows(answer, earlier) == 1:
+            raise found_wrong(self._why_unchanged(launch, answer, ms))
+        self._tell_stale_rows(launch)
+        for name, array in zip("KQV", _kqv(self._around.given), strict=True):
+            _, earlier = self._run(launch)
+            redraw((array,), self._rng)
+            if _same_rows(self._run(launch)[1], earlier) == 1:
+                raise found_wrong(
+                    f"Its answer did not change when {name} was changed in place: it keeps what it made."
+                )
+        raise found_wrong(f"With inputs changed in place, though the first run was right: {told}")
+
+    def _tell_stale_rows(self, launch: PassLaunch) -> None:
+        """Whether some of the rows are those of the run before, though all inputs changed."""
+        _, earlier = self._run(launch)
+        given_out = launch.answer().output
+        redraw(self._around.given.inputs.qkv, self._rng)
+        _, answer = self._run(launch)
+        share = _same_rows(answer, earlier)
+        if share:
+            again = overlap(given_out, launch.answer().output)
+            memory = ", in memory that it had given out before" if again else ""
+            raise found_wrong(
+                f"{share:.0%} of the rows of O were those of an earlier run, though Q, K and V had "
+                f"changed{memory}."
+            )
+
+    def _why_unchanged(self, launch: PassLaunch, stale: PassOutputs, ms: float) -> str:
+        """It gave an earlier answer to inputs of which one row, or all, had changed."""
+        threading.Event().wait(min(LONGEST_PAUSE_S, PAUSE * ms / 1e3))
+        if _same_rows(self._run(launch)[1], stale) < 1:
+            return (
+                "Called again at once it gave its last answer, though K and V had changed; called after a "
+                "pause it computed."
+            )
+        if _same_rows(self._from_a_bare_stack(launch), stale) < 1:
+            return (
+                "It gave its last answer, though K and V had changed, and computed when a bare stack called "
+                "it: it looks at its callers."
+            )
+        redraw(self._around.given.inputs.qkv, self._rng)
+        if _same_rows(self._run(launch)[1], stale) < 1:
+            return (
+                "Its answer did not change when one row of K and V was changed in place: it remembers by "
+                "samples of its inputs."
+            )
+        return "Its answer did not change when Q, K and V were changed in place: it remembers by address."
+
+    def _from_a_bare_stack(self, launch: PassLaunch) -> PassOutputs:
+        thread = threading.Thread(target=launch.run)
+        thread.start()
+        thread.join()
+        return taken(launch.answer())
+
+
+def _kqv(given: Given) -> tuple[object, object, object]:
+    q, k, v = given.inputs.qkv
+    return k, q, v
+
+
+def _same_rows(one: PassOutputs, other: PassOutputs) -> float:
+    """The share of the rows of O that are the same bit for bit."""
+    return float((one.output.view(np.uint8) == other.output.view(np.uint8)).all(axis=-1).mean())

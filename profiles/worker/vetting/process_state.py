@@ -1,0 +1,163 @@
+"""The process that judges and times, before and after code of the user's own has run in it.
+
+Functions are compared by identity, in plain Python: what was replaced can blunt no comparison that way.
+"""
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+WATCHED = (
+    *("time", "numpy", "builtins", "gc", "os", "sys", "threading", "tracemalloc", "math", "ctypes"),
+    *("_thread", "random", "struct", "psutil", "ml_dtypes", "msgspec", "multiprocessing", "flashscope"),
+)
+"""The packages that judge and time, those that most readers know first."""
+TOLD = 3  # names of what was replaced, the rest is counted
+SMALLEST = sys.float_info.min  # half of it is lost where denormals are flushed
+
+
+class Binding(NamedTuple):
+    """A function or class as a module or class had it.
+
+    Attributes:
+        owner: The module or class.
+        name: What it calls it.
+        value: The function.
+        inside: Its code and defaults, where it is ours: they can be changed with the function left in place.
+    """
+
+    owner: Any
+    name: str
+    value: Any
+    inside: tuple[Any, ...]
+
+    def holds(self) -> bool:
+        """Whether all is as it was."""
+        if self.owner.__dict__.get(self.name) is not self.value:
+            return False
+        if self.inside == ():
+            return True
+        code, defaults = self.inside
+        return self.value.__code__ is code and self.value.__defaults__ is defaults
+
+    def put_back(self) -> None:
+        """Have all as it was."""
+        setattr(self.owner, self.name, self.value)
+        if self.inside:
+            self.value.__code__, self.value.__defaults__ = self.inside
+
+    @property
+    def told(self) -> str:
+        """Its full name."""
+        above = f"{self.owner.__module__}." if isinstance(self.owner, type) else ""
+        return f"{above}{self.owner.__name__}.{self.name}"
+
+
+class ProcessState:
+    """How the process was when this was made: before any code of the user's own ran in it.
+
+    Attributes:
+        changed: Whether it has been found otherwise, so that nothing more is to be measured in it.
+    """
+
+    def __init__(self) -> None:
+        self.changed = False
+        self._bindings = list(_bindings())
+        self._settings = {what: read() for what, read in SETTINGS.items()}
+
+    def trouble(self) -> str:
+        """One sentence on what is otherwise now; empty where nothing is. Functions are put back."""
+        replaced = [one for one in self._bindings if not one.holds()]
+        for one in replaced:
+            one.put_back()
+        told = _told_replaced(replaced) or self._told_settings()
+        self.changed = self.changed or bool(told)
+        return told
+
+    def _told_settings(self) -> str:
+        changed = [
+            what
+            for what, read in SETTINGS.items()
+            if self._settings[what] is not None and read() != self._settings[what]
+        ]
+        if not changed:
+            return ""
+        return f"It left settings of the process changed: {', '.join(changed)}."
+
+
+def _told_replaced(replaced: list[Binding]) -> str:
+    if not replaced:
+        return ""
+    names = [one.told for one in replaced]
+    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
+    return f"It replaced functions of the process that judges it: {', '.join(names[:TOLD])}{more}."
+
+
+def _bindings() -> Iterator[Binding]:
+    """All functions and classes of the modules that judge and time."""
+    by_root: dict[str, list[Any]] = {root: [] for root in WATCHED}
+    for name, module in list(sys.modules.items()):
+        root = name.partition(".")[0]
+        if root in by_root and hasattr(module, "__name__"):
+            by_root[root].append(module)
+    for root, modules in by_root.items():
+        for module in modules:
+            yield from _of(module)
+            own = (one for one in vars(module).values() if isinstance(one, type)) if root == OURS else ()
+            for kind in own:
+                if kind.__module__ == module.__name__:
+                    yield from _of(kind)
+
+
+OURS = "flashscope"
+
+
+def _of(owner: Any) -> Iterator[Binding]:
+    for name, value in list(vars(owner).items()):
+        if callable(value) or (isinstance(owner, type) and isinstance(value, property | staticmethod)):
+            yield Binding(owner, name, value, _inside(value))
+
+
+def _inside(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, FunctionType) and value.__module__.partition(".")[0] == OURS:
+        return value.__code__, value.__defaults__
+    return ()
+
+
+def _threads_wanted() -> tuple[tuple[str, str], ...]:
+    """What the environment says of the threads of libraries."""
+    return tuple(sorted((name, value) for name, value in os.environ.items() if name.endswith("_NUM_THREADS")))
+
+
+def _torch_threads() -> int | None:
+    """PyTorch's, where it is loaded already."""
+    torch = sys.modules.get("torch")
+    found: int | None = torch.get_num_threads() if torch is not None else None
+    return found
+
+
+def _cores() -> object:
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+
+
+def _priority() -> object:
+    return os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else None
+
+
+SETTINGS: dict[str, Callable[[], object]] = {
+    "the garbage collector": lambda: (gc.isenabled(), gc.get_threshold()),
+    "NumPy's handling of floating-point errors": np.geterr,
+    "the interval at which threads switch": sys.getswitchinterval,
+    "the cores it may run on": _cores,
+    "its priority": _priority,
+    "the threads that libraries are to use": _threads_wanted,
+    "PyTorch's threads": _torch_threads,
+    "denormal numbers": lambda: SMALLEST / 2 > 0,
+    "a trace or profile function": lambda: (sys.gettrace() is None, sys.getprofile() is None),
+}
+"""How each setting is read, by what it is called; None: it cannot be, or is not there yet."""

@@ -1,0 +1,157 @@
+"""The values of the inputs from one run to the next, and what an answer to them is judged by.
+
+Kernels of ours and of libraries get other signs in every turn (`kernels.launching.signs`): one oracle judges
+them all. A group with a kernel of the user's own gets values that were never there before: what is made of
+earlier inputs, in whatever way, helps nobody. All members of a round are timed on the same ones.
+"""
+
+import secrets
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.launching.passes import Given
+from flashscope.kernels.launching.signs import ChangingSigns
+from flashscope.kernels.workload.arrays import array_module
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.worker.judging import Criteria, Judge
+
+CHUNK = 1 << 22  # numbers drawn at once on a GPU
+MOST = 1000.0  # of a row that is to be felt, so that 16 bits hold it
+FELT = 8  # one row of N is made N / 8 times as large
+
+
+class Values(Protocol):
+    """What is given to the members of a group, in arrays that stay where they are."""
+
+    def before_warm(self, turn: int) -> None:
+        """Other values for the run that warms the caches."""
+
+    def before_timed(self, turn: int, *, cold: bool) -> None:
+        """Other values for the timed run; `cold`: no run went before it in this turn."""
+
+    def judge_of(self, spec: KernelSpec, criteria: Criteria) -> Judge:
+        """Judges the answers of a kernel to the values at that time."""
+
+
+class SignedValues:
+    """As they were drawn, with other signs in every turn."""
+
+    def __init__(self, problem: Problem, given: Given) -> None:
+        self._problem, self._given = problem, given
+        self._signs = ChangingSigns(problem, given)
+
+    def before_warm(self, turn: int) -> None:
+        """See Values."""
+        del turn
+        self._signs.change()
+
+    def before_timed(self, turn: int, *, cold: bool) -> None:
+        """See Values: after a run that warmed the caches, the same again."""
+        del turn
+        if cold:
+            self._signs.change()
+
+    def judge_of(self, spec: KernelSpec, criteria: Criteria) -> Judge:
+        """See Values; to be asked before any turn, while the values are as they were drawn."""
+        judge = criteria.of_kernel(spec, self._problem, self._given).judge
+        return lambda answer: judge(self._signs.brought_back(answer))
+
+
+class FreshValues:
+    """Drawn anew for every turn: Q, K and V, or dO alone where there are gradients.
+
+    A library's graph of a forward pass that ran once may hold what it made of Q, K and V.
+
+    Attributes:
+        turn: Which turn the values are of.
+    """
+
+    def __init__(self, problem: Problem, given: Given) -> None:
+        self.turn = -1
+        self._problem, self._given = problem, given
+        self._secret = secrets.randbits(64)
+        self._criteria = Criteria()
+
+    def before_warm(self, turn: int) -> None:
+        """See Values."""
+        self._draw(turn, 1)
+        self.turn = -1
+
+    def before_timed(self, turn: int, *, cold: bool) -> None:
+        """See Values: those of this turn are drawn once for all members where nothing runs between."""
+        del cold
+        if self.turn != turn:
+            self._draw(turn, 0)
+            self.turn, self._criteria = turn, Criteria()
+
+    def judge_of(self, spec: KernelSpec, criteria: Criteria) -> Judge:
+        """See Values; members of one round share its oracle."""
+        del criteria
+        return lambda answer: self._criteria.of_kernel(spec, self._problem, self._given).judge(answer)
+
+    def given_in(self, turn: int) -> Given:
+        """What was given in a timed run, once more, in memory of its own."""
+        copies = [array.copy() for array in _changing(self._problem, self._given)]
+        redraw(copies, self._rng(turn, 0))
+        if self._problem.runs_backward:
+            return self._given._replace(grad_output=copies[0])
+        q, k, v = copies
+        return self._given._replace(inputs=self._given.inputs._replace(q=q, k=k, v=v))
+
+    def _draw(self, turn: int, kind: int) -> None:
+        redraw(_changing(self._problem, self._given), self._rng(turn, kind))
+
+    def _rng(self, turn: int, kind: int) -> np.random.Generator:
+        return np.random.default_rng([self._secret, turn, kind])
+
+
+def values_of(problem: Problem, given: Given, *, own: bool) -> SignedValues | FreshValues:
+    """What changes the inputs of a group.
+
+    Args:
+        problem: The group's.
+        given: What its members share.
+        own: Whether one of them is the user's own. Padding and pages keep their values and change signs.
+    """
+    return FreshValues(problem, given) if own and problem.even else SignedValues(problem, given)
+
+
+def redraw(arrays: Any, rng: np.random.Generator) -> None:
+    """Write standard-normal numbers over arrays, in place."""
+    for array in arrays:
+        flat = array.reshape(-1)  # a view: inputs have no gaps
+        if array_module(array) is np and array.dtype == np.float32:
+            rng.standard_normal(out=flat, dtype=np.float32)
+            continue
+        for start in range(0, flat.size, CHUNK):
+            part = flat[start : start + CHUNK]
+            part[...] = _drawn(array, rng, part.size).astype(array.dtype)
+
+
+def redraw_row(given: Given, rng: np.random.Generator) -> None:
+    """Write over one row of K and of V in every head, neither the first nor the last, so that O shows it."""
+    keys, values = given.inputs.k, given.inputs.v
+    rows = keys.shape[2]
+    row = int(rng.integers(1, rows - 1)) if rows > FIRST_AND_LAST else 0
+    shape = (*keys.shape[:2], keys.shape[3])
+    size, factor = int(np.prod(shape)), min(MOST, max(1.0, rows / FELT))
+    for array, times in ((keys, 1.0), (values, factor)):
+        array[:, :, row] = (_drawn(array, rng, size) * np.float32(times)).reshape(shape).astype(array.dtype)
+
+
+FIRST_AND_LAST = 2
+
+
+def _drawn(array: Any, rng: np.random.Generator, count: int) -> Any:
+    """So many standard-normal numbers, float32, in the memory that holds the array."""
+    xp = array_module(array)
+    if xp is np:
+        return rng.standard_normal(count, dtype=np.float32)
+    return xp.random.default_rng(int(rng.integers(1 << 62))).standard_normal(count, dtype="float32")
+
+
+def _changing(problem: Problem, given: Given) -> Iterator[Any]:
+    yield from (given.grad_output,) if problem.runs_backward else given.inputs.qkv

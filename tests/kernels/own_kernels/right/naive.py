@@ -1,0 +1,24 @@
+"""Attention as it is written in textbooks, with S and P in memory whole."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def f(q: Array, k: Array, v: Array, *, causal: bool, scale: float) -> tuple[Array, Array]:
+    """O and LSE."""
+    group = q.shape[1] // k.shape[1]
+    keys, values = np.repeat(k, group, axis=1), np.repeat(v, group, axis=1)
+    scores = q @ keys.swapaxes(-1, -2) * np.float32(scale)
+    if causal:
+        hidden = ~np.tri(q.shape[2], k.shape[2], k.shape[2] - q.shape[2], dtype=bool)
+        scores[..., hidden] = -np.inf
+    peak = np.maximum(scores.max(axis=-1, keepdims=True), np.finfo(np.float32).min)
+    weights = np.exp(scores - peak)
+    total = weights.sum(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        lse = (peak + np.log(total))[..., 0]
+    return weights @ values / np.where(total == 0, 1, total), lse
