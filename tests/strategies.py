@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.lengths import PAGE_SIZES
-from flashscope.kernels.workload.problem import LARGEST_SCALE, PASSES, Problem
+from flashscope.kernels.workload.problem import LARGEST_SCALE, PASSES, SOFTCAPS, Problem
 from flashscope.profiles.plan.plan import Plan, Protocol
 
 Hint = Any
@@ -149,6 +149,7 @@ BESIDE_ITS_SIZES = st.fixed_dictionaries(
     | {
         "head_dim": st.integers(1, 512),
         "scale": st.none() | st.floats(-LARGEST_SCALE, LARGEST_SCALE),
+        "softcap": st.none() | st.floats(*SOFTCAPS),
         "seed": st.integers(0, 2**63 - 1),
         "window": st.none() | st.tuples(*[st.integers(-1, 2**62)] * 2),
     }

@@ -8,16 +8,17 @@ from flashscope.kernels.catalogue.marks import MarkSpec
 from flashscope.kernels.catalogue.spec import (
     DTYPES_BY_BACKEND,
     EVERY_FEATURE,
+    EVERY_LAYOUT,
     EVERY_MASK,
     ON_A_GPU,
     SIXTEEN_BIT,
     Backward,
     KernelSpec,
 )
-from flashscope.kernels.workload.problem import Backend, Dtype, Feature, Problem
+from flashscope.kernels.workload.problem import SCORING, Backend, Dtype, Feature, Problem
 
 EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_FEATURE}
-BACKWARD_EVERYWHERE: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), EVERY_MASK)
+BACKWARD_EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_MASK | SCORING}
 ON_TENSOR_CORES: dict[Backend, tuple[Dtype, ...]] = {"cpu": DTYPES_BY_BACKEND["cpu"], "cuda": SIXTEEN_BIT}
 
 
@@ -88,7 +89,7 @@ SIMT = KernelSpec(
     traffic=traffic.FLASH2,
     products="float32",
     implementation={"cuda": "flashscope.kernels.cuda.simt"},
-    features={"cuda": EVERY_FEATURE},
+    features={"cuda": EVERY_LAYOUT},
 )
 
 FLASH1 = KernelSpec(
@@ -125,7 +126,7 @@ FLASH2 = KernelSpec(
     traffic=traffic.FLASH2,
     shared_traffic=shared_traffic.flash2_shared,
     implementation=_on_both("flash2"),
-    features=dict.fromkeys(("cuda", "cpu"), EVERY_FEATURE),
+    features={"cuda": EVERY_LAYOUT, "cpu": EVERY_FEATURE},
     backward=Backward(
         idea="S and P computed again from LSE, key tiles outside, delta = rowsum(dO O) once for every row",
         dtypes=ON_TENSOR_CORES,
@@ -194,7 +195,7 @@ FLASH3 = replace(
         MarkSpec("cyan", "diamond"),
     ),
     rank=10,
-    features={"cuda": EVERY_FEATURE},
+    features={"cuda": EVERY_LAYOUT},
     workspace=workspace.flash3,
     traffic=traffic.FLASH3,
     shared_traffic=shared_traffic.flash3_shared,

@@ -1,6 +1,6 @@
 """What one kernel is: its name, idea, needs and limits, without importing the code that runs it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
@@ -17,6 +17,7 @@ from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import (
     LAYOUTS,
     LSE_ITEMSIZE,
+    SCORING,
     Backend,
     Dtype,
     Feature,
@@ -34,16 +35,23 @@ FEATURES: Mapping[Feature, str] = {
     "block_mask": "a block mask",
     "ragged": "ragged lengths",
     "paged": "a paged K/V cache",
+    "softcap": "softcapped scores",
 }
 CAUSAL_ONLY: frozenset[Feature] = frozenset({"causal"})
 EVERY_FEATURE: frozenset[Feature] = frozenset(FEATURES)
-EVERY_MASK: frozenset[Feature] = EVERY_FEATURE - LAYOUTS  # and fewer key/value heads
+EVERY_LAYOUT: frozenset[Feature] = EVERY_FEATURE - SCORING  # every mask, too, and fewer key/value heads
+EVERY_MASK: frozenset[Feature] = EVERY_LAYOUT - LAYOUTS
 DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
     "cuda": ("float32", "float16", "bfloat16"),
     "cpu": ("float32",),
 }
 ON_A_GPU: dict[Backend, tuple[Dtype, ...]] = {"cuda": DTYPES_BY_BACKEND["cuda"]}
 SIXTEEN_BIT: tuple[Dtype, ...] = ("float16", "bfloat16")
+
+
+def listed(features: Collection[Feature]) -> str:
+    """Features in words: `a causal mask and ragged lengths`."""
+    return " and ".join(text for feature, text in FEATURES.items() if feature in features)
 
 
 def installed(module: str) -> bool:
@@ -196,8 +204,7 @@ class KernelSpec:
             )
         missing = problem.features - self.features[device.backend]
         if missing:
-            asked = " and ".join(text for feature, text in FEATURES.items() if feature in missing)
-            return f"{self.name} does not take {asked} on {device.backend}"
+            return f"{self.name} does not take {listed(missing)} on {device.backend}"
         return self._unsupported_gpu(problem, device) or (self.limit(problem, device) if self.limit else None)
 
     def unsupported_backward(self, problem: Problem, device: Device) -> str | None:

@@ -70,15 +70,35 @@ def _within(part: slice, whole: slice) -> slice:
 
 
 def scores(
-    q: Floats, k: Floats, s: Floats, problem: Problem, area: TileSlices, *, mask: Mask | None = None
+    q: Floats,
+    k: Floats,
+    s: Floats,
+    problem: Problem,
+    area: TileSlices,
+    *,
+    mask: Mask | None = None,
+    slope: Floats | None = None,
 ) -> None:
-    """S = scale Q K^T of one tile (the rows of Q and K that `area` names), masked, into `s`.
+    """S = scale Q K^T of one tile (the rows of Q and K that `area` names), softcapped and masked, into `s`.
 
-    `mask` stands in for the problem's own where a trace is wrong on purpose.
+    `mask` stands in for the problem's own where a trace is wrong on purpose. Into `slope`, like `s`, goes how
+    fast softcapped scores change with what they were before; a problem with a softcap alone takes one.
     """
     np.matmul(q, k.T, out=s)
     s *= np.float32(problem.softmax_scale)
+    if problem.softcap is not None:
+        _cap(s, np.float32(problem.softcap), slope)
     hide(s, problem.mask if mask is None else mask, area)
+
+
+def _cap(s: Floats, softcap: np.float32, slope: Floats | None) -> None:
+    """S = softcap tanh(S / softcap) in place, its slope 1 - tanh^2."""
+    s /= softcap
+    np.tanh(s, out=s)
+    if slope is not None:
+        np.multiply(s, s, out=slope)
+        np.subtract(1, slope, out=slope)
+    s *= softcap
 
 
 def online_softmax(tile: ForwardTile, m: Floats, l: Floats) -> None:

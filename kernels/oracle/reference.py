@@ -2,6 +2,8 @@
 
     S = scale * Q K^T,  LSE = ln sum exp(S),  O = exp(S - LSE) V        (Vaswani et al. 2017, equation 1)
 
+A softcap c makes c tanh(S / c) of S before the masks (Gemma 2; Gemma Team 2024, section 2).
+
 With D = Nk - Nq, causal keeps key k for query q where k <= q + D; a window (left, right) where
 q + D - left <= k <= q + D + right, -1 being unbounded; a block mask where the pair's block is kept. A pair
 must pass all three. A row that keeps no key has O = 0 and LSE = -inf. With fewer K/V heads than query heads,
@@ -15,6 +17,7 @@ from typing import Any, NamedTuple
 from flashscope.kernels.catalogue.fp8 import Rounding
 from flashscope.kernels.workload.arrays import array_module, backend_of
 from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.problem import Problem
 
 CHUNK_BYTES = 16 * 2**20  # scores of one chunk of rows; a handful of arrays of this size live at once
 GPU_CHUNKS = 4  # as many times that at once on a GPU: smaller ones take as long to launch
@@ -45,6 +48,34 @@ class Masking(NamedTuple):
     block_mask: BlockMask | None
 
 
+class Scoring(NamedTuple):
+    """What is done to scores besides their scale and masks, as `Problem` has it."""
+
+    softcap: float | None = None
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Scoring":
+        """That of a problem."""
+        return cls(problem.softcap)
+
+    def apply(self, s: Any, storage_dtype: Any) -> Any:
+        """Scaled scores (R, Nk), before the masks, as they become, rounded to `storage_dtype`."""
+        if self.softcap is None:
+            return s
+        xp, cap = array_module(s), s.dtype.type(self.softcap)
+        return rounded(xp.tanh(s / cap) * cap, storage_dtype)
+
+    def slope(self, s: Any) -> Any:
+        """How fast scores (R, Nk) change with what they were before `apply`, 0 to 1; 1 without a softcap."""
+        if self.softcap is None:
+            return 1
+        share = array_module(s).clip(s / s.dtype.type(self.softcap), -1, 1)  # rounding may exceed 1
+        return 1 - share * share
+
+
+AS_THEY_ARE = Scoring()
+
+
 def attention_reference(
     q: Any,
     k: Any,
@@ -55,6 +86,7 @@ def attention_reference(
     window: tuple[int, int] | None = None,
     block_mask: BlockMask | None = None,
     rows: Sequence[int] | None = None,
+    scoring: Scoring = AS_THEY_ARE,
 ) -> tuple[Any, Any]:
     """The float64 oracle.
 
@@ -67,13 +99,14 @@ def attention_reference(
         window: (left, right) in keys, -1 for an unbounded side; None: no window.
         block_mask: Keep only these blocks; None: all.
         rows: Query rows to compute, in every head; None: all of them.
+        scoring: What else is done to scores.
 
     Returns:
         O as float64 (batch, heads, R, dv) and LSE (natural log) as float64 (batch, heads, R); R rows.
     """
     masking: dict[str, Any] = {"causal": causal, "window": window, "block_mask": block_mask}
     exactly: dict[str, Any] = {"compute_dtype": "float64", "storage_dtype": "float64"}
-    attended = plain_attention(q, k, v, **masking, scale=scale, rows=rows, **exactly)
+    attended = plain_attention(q, k, v, **masking, scale=scale, rows=rows, scoring=scoring, **exactly)
     return attended.output, attended.lse
 
 
@@ -87,6 +120,7 @@ def plain_attention(
     rows: Sequence[int] | None,
     window: tuple[int, int] | None = None,
     block_mask: BlockMask | None = None,
+    scoring: Scoring = AS_THEY_ARE,
     compute_dtype: Any,
     storage_dtype: Any,
     rounding: Rounding | None = None,
@@ -115,6 +149,7 @@ def plain_attention(
                 scores = rounded(queries @ keys.T * queries.dtype.type(scale), storage_dtype)
                 if rounding is not None:
                     scores = rounding.scores(scores)
+                scores = scoring.apply(scores, storage_dtype)
                 hide(scores, picked[part], seqlen_q, masking)
                 weighed = weigh(scores, values, storage_dtype, rounding)
                 whole.output[b, h, part], whole.lse[b, h, part], weights = weighed

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 
 from flashscope.kernels.catalogue.buffers import BufferDtype
 from flashscope.kernels.catalogue.fp8 import Rounding
-from flashscope.kernels.oracle.reference import Attended, plain_attention
+from flashscope.kernels.oracle.reference import Attended, Scoring, plain_attention
 from flashscope.kernels.oracle.row_bounds import FLOAT32_EPS, RowBounds, WorstRow, norms_of, row_bounds
 from flashscope.kernels.oracle.verdict import OF_A_PART, OF_A_ROW, ON_ROUNDED, Deviation, Judging, Verdict
 from flashscope.kernels.oracle.verify_batch import BatchCriterion, sequence_inputs
@@ -162,6 +162,7 @@ def _criterion(problem: Problem, inputs: Inputs, *, rounding: Rounding | None, m
         "block_mask": problem.block_mask,
         "scale": problem.softmax_scale,
         "rows": rows,
+        "scoring": Scoring.of(problem),
     }
     low_as = partial(plain_attention, compute_dtype="float32")
     exact_as = partial(plain_attention, compute_dtype="float64", storage_dtype="float64", spreads=True)

@@ -17,7 +17,7 @@ from flashscope.kernels.workload.sequences import different_lengths, kept_pairs
 
 Backend = Literal["cpu", "cuda"]
 Dtype = Literal["float32", "float16", "bfloat16"]
-Feature = Literal["causal", "window", "gqa", "block_mask", "ragged", "paged"]
+Feature = Literal["causal", "window", "gqa", "block_mask", "ragged", "paged", "softcap"]
 Passes = Literal["forward", "backward", "both"]
 
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
@@ -27,11 +27,13 @@ PRODUCTS: dict[Passes, int] = {"forward": 2, "backward": 5, "both": 7}
 """Matrix products of each as FlashAttention counts them (FA2, section 4.1): backward computes S again."""
 ITEMSIZE: dict[Dtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 LAYOUTS: frozenset[Feature] = frozenset({"ragged", "paged"})  # how long sequences are, where their keys lie
+SCORING: frozenset[Feature] = frozenset({"softcap"})  # what is done to scores besides their scale and masks
 LSE_ITEMSIZE = 4  # float32, whatever the dtype of the inputs
 PAGE_ITEMSIZE = 4  # int32, an entry of a page table
 UNBOUNDED = -1  # a side of a window
 MOST_ELEMENTS = 1 << 58  # of an array; what several take, in bytes, is then a 64-bit number
 LARGEST_SCALE = 3.4e38  # kernels take it as float32
+SOFTCAPS = (0.001, 1e6)  # the smallest and the largest; models have 30 to 50
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, cache_hash=True):
@@ -65,6 +67,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         passes: What is computed: O and LSE, or from these and a random dO the gradients dQ, dK and dV, or
             both. In files and on the wire it is called `pass`; where it is missing, it is forward.
         deterministic: Every run must give the same bits of the gradients, which are then computed.
+        softcap: Bound of the scores (Gemma 2): the scaled score s becomes softcap * tanh(s / softcap), before
+            masks and softmax; O, LSE and gradients are those of what it has become. None: scores are taken
+            as they are.
     """
 
     seqlen_q: int
@@ -84,6 +89,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     page_size: int | None = None
     passes: Passes = msgspec.field(default="forward", name="pass")
     deterministic: bool = False
+    softcap: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("seqlen_q", "seqlen_k", "batch", "heads", "head_dim"):
@@ -103,6 +109,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
                 f"{self.window[0]} and {self.window[1]}."
             )
         self._check_passes()
+        self._check_scoring()
         check_lengths("query_lengths", self.query_lengths, self.batch, self.seqlen_q)
         check_lengths("key_lengths", self.key_lengths, self.batch, self.seqlen_k)
         check_page_size(self.page_size, self.seqlen_k)
@@ -115,6 +122,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise InputError(f"pass must be one of {', '.join(PASSES)}, not {self.passes!r}.")
         if self.deterministic and not self.runs_backward:
             raise InputError("deterministic is about gradients: take it with pass backward or both.")
+
+    def _check_scoring(self) -> None:
+        lowest, highest = SOFTCAPS
+        if self.softcap is not None and not lowest <= self.softcap <= highest:
+            raise InputError(f"softcap must be from {lowest:g} to {highest:g}, not {self.softcap}.")
 
     def _check_blocks(self, blocks: BlockMask) -> None:
         blocks.check_fits(self.seqlen_q, self.seqlen_k)
@@ -157,6 +169,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "block_mask": self.block_mask is not None,
             "ragged": differ(self.query_lengths, self.seqlen_q) or differ(self.key_lengths, self.seqlen_k),
             "paged": self.page_size is not None,
+            "softcap": self.softcap is not None,
         }
         return frozenset(feature for feature, used in asked.items() if used)
 

@@ -11,7 +11,7 @@ from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.block_pattern import BLOCK, EXAMPLES, BlockPattern
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.lengths import PAGE_SIZES, spread_lengths
-from flashscope.kernels.workload.problem import UNBOUNDED, Backend, Dtype, Passes, Problem
+from flashscope.kernels.workload.problem import SOFTCAPS, UNBOUNDED, Backend, Dtype, Passes, Problem
 from flashscope.profiles.plan.choice import Choice, choices_of
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.plan.read import read_kernels, read_page_size, read_window
@@ -205,6 +205,18 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             needs="blocks",
         ),
     ] = BLOCK
+    softcap: Annotated[
+        float | None,
+        Choice(
+            label="softcap",
+            help="Bound the scores: softcap tanh(score / softcap) takes the place of each (Gemma 2 has 50)",
+            flag="--softcap",
+            metavar="C",
+            low=SOFTCAPS[0],
+            high=SOFTCAPS[1],
+            unset="none",
+        ),
+    ] = None
     seed: Annotated[
         int,
         Choice(

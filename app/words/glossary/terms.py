@@ -82,6 +82,11 @@ PROBLEM = (
         "blocks",
         "Parts of the scores: a block mask keeps or hides whole ones, a tiled kernel takes one at a time.",
     ),
+    Meaning(
+        "softcap",
+        "A bound of the scores: c tanh(s / c) takes the place of a score s, so that none leaves -c to c.",
+        ("softcapped",),
+    ),
     Meaning("keys before", "How many keys before its own place a query sees through a window."),
     Meaning("keys after", "How many keys after its own place a query sees through a window."),
     Meaning("pattern of blocks", "Which blocks a block mask keeps, in words such as local:2 or strided:4."),

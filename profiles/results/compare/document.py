@@ -65,6 +65,7 @@ class PointSaid(ComparisonSaid, frozen=True, kw_only=True):
     query_lengths: tuple[int, ...] | None
     key_lengths: tuple[int, ...] | None
     page_size: int | None
+    softcap: float | None
 
 
 class PairSaid(PointSaid, frozen=True, kw_only=True):
@@ -240,6 +241,7 @@ def _point(row: PointRow) -> dict[str, Any]:
         "query_lengths": problem.query_lengths,
         "key_lengths": problem.key_lengths,
         "page_size": problem.page_size,
+        "softcap": problem.softcap,
     }
 
 

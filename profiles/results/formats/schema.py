@@ -46,6 +46,7 @@ POINT: dict[str, JsonSchema] = {
     "query_lengths": LENGTHS,
     "key_lengths": LENGTHS,
     "page_size": {"type": ["integer", "null"]},
+    "softcap": NUMBER,
     "altered": {"type": ["boolean", "null"]},
     "part": {"type": ["integer", "null"], "minimum": 1},
     "bookmark": {"type": ["string", "null"]},

@@ -29,6 +29,7 @@ from flashscope.profiles.store.migrations.v019_backward_timelines import name_st
 from flashscope.profiles.store.migrations.v020_stalls import keep_stalls
 from flashscope.profiles.store.migrations.v021_heads import name_heads
 from flashscope.profiles.store.migrations.v022_landscapes import keep_landscapes
+from flashscope.profiles.store.migrations.v023_scoring import name_scoring
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -55,6 +56,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     keep_stalls,
     name_heads,
     keep_landscapes,
+    name_scoring,
 )
 
 

@@ -1,0 +1,149 @@
+"""What is done to scores besides their scale and masks, on the CPU: softcaps, forward and backward."""
+
+from typing import Any
+from unittest.mock import patch
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flashscope.kernels.catalogue import workspace
+from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.catalogue.spec import FEATURES, KernelSpec
+from flashscope.kernels.cpu import backward_tiles, standard_backward
+from flashscope.kernels.cpu.backward_tiles import score_gradients
+from flashscope.kernels.cpu.device import describe
+from flashscope.kernels.launching.launch import make_inputs
+from flashscope.kernels.launching.tracing import check_traceable
+from flashscope.kernels.oracle.reference import Scoring, attention_reference
+from flashscope.kernels.oracle.verify import verify
+from flashscope.kernels.oracle.verify_gradients import gradient_criterion
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import InputError, UnsupportedError
+from flashscope.kernels.workload.problem import SCORING, Feature, Problem
+from flashscope.kernels.workload.tensors import Inputs
+from flashscope.kernels.workload.trace import TraceRequest
+from tests.kernels import cases, running, running_backward
+from tests.kernels.masked import masked_problems
+from tests.kernels.running import CPU_KERNELS, each_kernel
+from tests.kernels.scored import brute_force, scored
+from tests.matrix import in_rounds
+
+HOPPER = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
+each_backward = running_backward.each_kernel
+
+
+def oracle(problem: Problem, inputs: Inputs) -> tuple[Any, Any]:
+    return attention_reference(
+        *inputs.qkv,
+        causal=problem.causal,
+        window=problem.window,
+        block_mask=problem.block_mask,
+        scale=problem.softmax_scale,
+        scoring=Scoring.of(problem),
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(scored(masked_problems(longest=30)))
+def test_the_oracle_is_the_definition_row_by_row(problem: Problem) -> None:
+    inputs = cases.draw(problem)
+    for found, expected in zip(oracle(problem, inputs), brute_force(problem, inputs), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
+
+
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
+@given(scored(masked_problems()), st.integers(1, 40), st.integers(1, 40))
+def test_every_kernel_passes_in_odd_shapes_and_odd_tiles(
+    turn: int, problem: Problem, block_q: int, block_k: int
+) -> None:
+    inputs = make_inputs(problem, "cpu")
+    with patch.multiple(workspace, CPU_BLOCK_Q=block_q, CPU_BLOCK_K=block_k):
+        for spec in CPU_KERNELS:
+            verdict = running.judge(spec, problem, inputs)
+            assert verdict.passed, (spec.name, verdict)
+        for spec in running_backward.CPU_KERNELS:
+            verdict = running_backward.judge(spec, problem, inputs)
+            assert verdict.passed, (spec.name, verdict)
+
+
+@each_kernel
+@pytest.mark.parametrize("softcap", [0.001, 30.0, 1e6])
+def test_scores_of_ten_thousand_are_capped_without_an_accident(spec: KernelSpec, softcap: float) -> None:
+    problem, inputs = cases.logits_are_huge()
+    problem = msgspec.structs.replace(problem, softcap=softcap)
+    verdict = running.judge(spec, problem, inputs)
+    assert verdict.passed, verdict
+    exact, _ = oracle(problem, inputs)
+    np.testing.assert_allclose(running.run(spec, problem, inputs).output, exact, atol=5e-3)
+
+
+@each_backward
+@pytest.mark.parametrize("softcap", [0.001, 30.0, 1e6])
+def test_gradients_of_scores_of_ten_thousand_pass(spec: KernelSpec, softcap: float) -> None:
+    problem, inputs = cases.logits_are_huge()
+    verdict = running_backward.judge(spec, msgspec.structs.replace(problem, softcap=softcap), inputs)
+    assert verdict.passed, verdict
+
+
+@each_kernel
+def test_an_answer_without_the_softcap_is_refused(spec: KernelSpec) -> None:
+    plain = Problem(seqlen_q=70, seqlen_k=90, heads=2, head_dim=32, scale=1.0)
+    capped = msgspec.structs.replace(plain, softcap=5.0)
+    inputs = make_inputs(plain, "cpu")
+    launch = running.run(spec, plain, inputs)
+    assert not verify(capped, inputs, launch.output, launch.lse).passed
+
+
+def without_slope(tile: Any, *given_: Any) -> None:
+    score_gradients((*tile[:2], None), *given_)
+
+
+@each_backward
+def test_gradients_without_the_slope_of_the_softcap_are_refused(spec: KernelSpec) -> None:
+    capped = Problem(seqlen_q=40, seqlen_k=50, head_dim=16, scale=1.0, softcap=5.0)
+    inputs = make_inputs(capped, "cpu")
+    given_ = running_backward.saved(capped, inputs)
+    with (
+        patch.object(backward_tiles, "score_gradients", without_slope),
+        patch.object(standard_backward, "score_gradients", without_slope),
+    ):
+        launch = running_backward.run(spec, capped, given_)
+    judged = gradient_criterion(capped, inputs, given_.grad_output).judge(launch.gradients)
+    assert not judged.passed
+
+
+def test_every_feature_of_scores_has_a_name_and_is_refused_by_it() -> None:
+    asked: dict[Feature, dict[str, Any]] = {"softcap": {"softcap": 30.0}}
+    assert set(asked) == SCORING
+    for feature, fields in asked.items():
+        problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", **fields)
+        assert problem.features == {feature}
+        for spec in KERNELS:
+            if "cuda" in spec.dtypes and feature not in spec.features["cuda"] and spec.library_is_here():
+                assert FEATURES[feature] in (spec.unsupported(problem, HOPPER) or ""), spec.name
+        with pytest.raises(UnsupportedError, match=f"No trace shows {FEATURES[feature]}"):
+            check_traceable(
+                TraceRequest(problem=msgspec.structs.replace(problem, dtype="float32"), backend="cpu")
+            )
+
+
+@each_kernel
+def test_the_cpu_takes_them_all(spec: KernelSpec) -> None:
+    problem = Problem(seqlen_q=64, seqlen_k=64, softcap=50.0)
+    assert spec.unsupported(problem, describe()) is None
+
+
+@pytest.mark.parametrize("softcap", [0.0, -1.0, 1e-9, 1e7, float("nan"), float("inf")])
+def test_a_softcap_that_bounds_nothing_is_refused(softcap: float) -> None:
+    with pytest.raises(InputError, match=r"softcap must be from 0[.]001 to 1e[+]06"):
+        Problem(seqlen_q=1, seqlen_k=1, softcap=softcap)
+
+
+def test_softcapped_scores_stay_within_the_softcap() -> None:
+    problem, inputs = cases.logits_are_huge()
+    _, lse = oracle(msgspec.structs.replace(problem, softcap=2.0), inputs)
+    assert (np.abs(lse - np.log(problem.seqlen_k)) <= 2).all()
