@@ -200,7 +200,9 @@ def shortened(problem: Problem, longest: int, why: str) -> tuple[Problem, list[s
     scoring = forward.features & SCORING
     if scoring:
         changes.append(f"Without {listed(scoring)}, which only the timed kernels compute.")
-    short = with_fields(forward, query_lengths=None, key_lengths=None, page_size=None, softcap=None)
+    short = with_fields(
+        forward, query_lengths=None, key_lengths=None, page_size=None, softcap=None, sinks=False
+    )
     longer = max(short.seqlen_q, short.seqlen_k)
     if longer <= longest:
         return short, changes

@@ -36,6 +36,7 @@ FEATURES: Mapping[Feature, str] = {
     "ragged": "ragged lengths",
     "paged": "a paged K/V cache",
     "softcap": "softcapped scores",
+    "sinks": "attention sinks",
 }
 CAUSAL_ONLY: frozenset[Feature] = frozenset({"causal"})
 EVERY_FEATURE: frozenset[Feature] = frozenset(FEATURES)

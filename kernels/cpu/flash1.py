@@ -17,6 +17,7 @@ from flashscope.kernels.cpu.tiles import (
     TileSlices,
     TileState,
     absorb,
+    begin_rows,
     blocks,
     log_sum_exp,
     normalise,
@@ -35,10 +36,8 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 def _flash1(launch: CpuLaunch) -> None:
     m, l = launch.workspace["m"], launch.workspace["l"]
-    launch.output.fill(0)
-    m.fill(-np.inf)
-    l.fill(0)
     for head in np.ndindex(m.shape[:2]):
+        begin_rows((m[head], l[head], launch.output[head]), launch.sink(head))
         _head(launch, head)
     log_sum_exp(m, l, launch.lse)
 

@@ -101,6 +101,14 @@ def _cap(s: Floats, softcap: np.float32, slope: Floats | None) -> None:
     s *= softcap
 
 
+def begin_rows(state: TileState, sink: np.float32) -> None:
+    """M, l and O of rows that have met no key: empty, or as a sink leaves them, a score whose value is 0."""
+    m, l, o = state
+    m.fill(sink)
+    l.fill(not np.isneginf(sink))
+    o.fill(0)
+
+
 def online_softmax(tile: ForwardTile, m: Floats, l: Floats) -> None:
     """Take one tile's scores into m and l (Br,), all in place: S becomes exp(S - m), alpha the factor."""
     s, _, alpha, row = tile

@@ -2,7 +2,9 @@
 
     S = scale * Q K^T,  LSE = ln sum exp(S),  O = exp(S - LSE) V        (Vaswani et al. 2017, equation 1)
 
-A softcap c makes c tanh(S / c) of S before the masks (Gemma 2; Gemma Team 2024, section 2).
+A softcap c makes c tanh(S / c) of S before the masks (Gemma 2; Gemma Team 2024, section 2). A sink x of a
+query head adds exp(x) to the denominators of its rows, LSE = ln(exp(x) + sum exp(S)) (gpt-oss), so that a row
+that keeps no key has O = 0 and LSE = x.
 
 With D = Nk - Nq, causal keeps key k for query q where k <= q + D; a window (left, right) where
 q + D - left <= k <= q + D + right, -1 being unbounded; a block mask where the pair's block is kept. A pair
@@ -11,6 +13,7 @@ query head h meets K/V head h // (heads / kv_heads).
 Limit: as slow as it looks; memory is bounded by one head of K and V and one chunk of rows.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +21,7 @@ from flashscope.kernels.catalogue.fp8 import Rounding
 from flashscope.kernels.workload.arrays import array_module, backend_of
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.tensors import Inputs
 
 CHUNK_BYTES = 16 * 2**20  # scores of one chunk of rows; a handful of arrays of this size live at once
 GPU_CHUNKS = 4  # as many times that at once on a GPU: smaller ones take as long to launch
@@ -49,14 +53,24 @@ class Masking(NamedTuple):
 
 
 class Scoring(NamedTuple):
-    """What is done to scores besides their scale and masks, as `Problem` has it."""
+    """What is done to scores besides their scale and masks, as `Problem` has it.
+
+    Attributes:
+        softcap: Their bound; None: there is none.
+        sinks: (heads,), NumPy or CuPy; None: there are none.
+    """
 
     softcap: float | None = None
+    sinks: Any = None
 
     @classmethod
-    def of(cls, problem: Problem) -> "Scoring":
-        """That of a problem."""
-        return cls(problem.softcap)
+    def of(cls, problem: Problem, inputs: Inputs) -> "Scoring":
+        """That of a problem, with the arrays it takes among its inputs."""
+        return cls(problem.softcap, inputs.sinks)
+
+    def sink(self, head: int) -> float:
+        """The sink of a query head; -inf without one, which adds nothing."""
+        return -math.inf if self.sinks is None else float(self.sinks[head])
 
     def apply(self, s: Any, storage_dtype: Any) -> Any:
         """Scaled scores (R, Nk), before the masks, as they become, rounded to `storage_dtype`."""
@@ -151,7 +165,7 @@ def plain_attention(
                     scores = rounding.scores(scores)
                 scores = scoring.apply(scores, storage_dtype)
                 hide(scores, picked[part], seqlen_q, masking)
-                weighed = weigh(scores, values, storage_dtype, rounding)
+                weighed = weigh(scores, values, storage_dtype, rounding, scoring.sink(h))
                 whole.output[b, h, part], whole.lse[b, h, part], weights = weighed
                 if spreads:
                     whole.value_spread[b, h, part] = _spread(weights, (values * values).sum(axis=1) ** 0.5)
@@ -182,13 +196,15 @@ def hide(s: Any, rows: Any, seqlen_q: int, masking: Masking) -> None:
         s[~kept[(rows // blocks.block_q)[:, None], keys // blocks.block_k]] = -xp.inf
 
 
-def weigh(s: Any, v: Any, storage_dtype: Any, rounding: Rounding | None) -> tuple[Any, Any, Any]:
+def weigh(
+    s: Any, v: Any, storage_dtype: Any, rounding: Rounding | None, sink: float = -math.inf
+) -> tuple[Any, Any, Any]:
     """Softmax P over the last axis of S and its product with V: O (R, dv), LSE (R,) and P (R, Nk)."""
     xp = array_module(s)
-    m = s.max(axis=1, keepdims=True)
+    m = xp.maximum(s.max(axis=1, keepdims=True), s.dtype.type(sink))
     m[xp.isneginf(m)] = 0  # a row without keys: exp(-inf - 0) = 0 where -inf - -inf would be NaN
     p = xp.exp(s - m)
-    l = p.sum(axis=1, keepdims=True)
+    l = p.sum(axis=1, keepdims=True) + xp.exp(s.dtype.type(sink) - m)
     empty = l == 0
     l[empty] = 1
     lse = m + xp.log(l)

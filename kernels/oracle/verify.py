@@ -162,7 +162,7 @@ def _criterion(problem: Problem, inputs: Inputs, *, rounding: Rounding | None, m
         "block_mask": problem.block_mask,
         "scale": problem.softmax_scale,
         "rows": rows,
-        "scoring": Scoring.of(problem),
+        "scoring": Scoring.of(problem, inputs),
     }
     low_as = partial(plain_attention, compute_dtype="float32")
     exact_as = partial(plain_attention, compute_dtype="float64", storage_dtype="float64", spreads=True)

@@ -84,7 +84,7 @@ def gradient_criterion(problem: Problem, inputs: Inputs, grad_output: Any) -> Gr
     """
     arrays, masking = (*inputs.qkv, grad_output), Masking(problem.causal, problem.window, problem.block_mask)
     dtype, scale = storage_dtype(problem.dtype), problem.softmax_scale
-    scoring, costs = Scoring.of(problem), Costs(problem, arrays)
+    scoring, costs = Scoring.of(problem, inputs), Costs(problem, arrays)
     gradients = partial(plain_gradients, arrays, masking, scale=scale, scoring=scoring)
     exact = gradients(compute_dtype="float64", storage_dtype="float64", also=costs.add)
     low = gradients(compute_dtype="float32", storage_dtype=dtype)

@@ -13,11 +13,12 @@ from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.lengths import check_lengths, check_page_size, differ, is_spread, pages_for
 from flashscope.kernels.workload.mask import Mask
+from flashscope.kernels.workload.scoring import SINK_ITEMSIZE, check_sinks, check_softcap
 from flashscope.kernels.workload.sequences import different_lengths, kept_pairs
 
 Backend = Literal["cpu", "cuda"]
 Dtype = Literal["float32", "float16", "bfloat16"]
-Feature = Literal["causal", "window", "gqa", "block_mask", "ragged", "paged", "softcap"]
+Feature = Literal["causal", "window", "gqa", "block_mask", "ragged", "paged", "softcap", "sinks"]
 Passes = Literal["forward", "backward", "both"]
 
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
@@ -27,13 +28,14 @@ PRODUCTS: dict[Passes, int] = {"forward": 2, "backward": 5, "both": 7}
 """Matrix products of each as FlashAttention counts them (FA2, section 4.1): backward computes S again."""
 ITEMSIZE: dict[Dtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 LAYOUTS: frozenset[Feature] = frozenset({"ragged", "paged"})  # how long sequences are, where their keys lie
-SCORING: frozenset[Feature] = frozenset({"softcap"})  # what is done to scores besides their scale and masks
+SCORING: frozenset[Feature] = frozenset(
+    {"softcap", "sinks"}
+)  # what is done to scores besides scale and masks
 LSE_ITEMSIZE = 4  # float32, whatever the dtype of the inputs
 PAGE_ITEMSIZE = 4  # int32, an entry of a page table
 UNBOUNDED = -1  # a side of a window
 MOST_ELEMENTS = 1 << 58  # of an array; what several take, in bytes, is then a 64-bit number
 LARGEST_SCALE = 3.4e38  # kernels take it as float32
-SOFTCAPS = (0.001, 1e6)  # the smallest and the largest; models have 30 to 50
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, cache_hash=True):
@@ -70,6 +72,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         softcap: Bound of the scores (Gemma 2): the scaled score s becomes softcap * tanh(s / softcap), before
             masks and softmax; O, LSE and gradients are those of what it has become. None: scores are taken
             as they are.
+        sinks: Each query head has a learned logit (gpt-oss), which enters the denominator of its rows alone:
+            with x the sink, O = sum exp(s) v / (exp(x) + sum exp(s)) and LSE = ln(exp(x) + sum exp(s)). So a
+            row that keeps no key has O = 0 and LSE = x. dQ, dK and dV are those of that O; the gradient with
+            respect to the sinks is not computed.
     """
 
     seqlen_q: int
@@ -90,6 +96,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     passes: Passes = msgspec.field(default="forward", name="pass")
     deterministic: bool = False
     softcap: float | None = None
+    sinks: bool = False
 
     def __post_init__(self) -> None:
         for name in ("seqlen_q", "seqlen_k", "batch", "heads", "head_dim"):
@@ -109,10 +116,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
                 f"{self.window[0]} and {self.window[1]}."
             )
         self._check_passes()
-        self._check_scoring()
+        check_softcap(self.softcap)
         check_lengths("query_lengths", self.query_lengths, self.batch, self.seqlen_q)
         check_lengths("key_lengths", self.key_lengths, self.batch, self.seqlen_k)
         check_page_size(self.page_size, self.seqlen_k)
+        if self.sinks and self.key_lengths is not None:
+            check_sinks(zip(self.row_counts, self.key_counts, strict=True))
         if self.block_mask is not None:
             self._check_blocks(self.block_mask)
         self._check_size()
@@ -122,11 +131,6 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise InputError(f"pass must be one of {', '.join(PASSES)}, not {self.passes!r}.")
         if self.deterministic and not self.runs_backward:
             raise InputError("deterministic is about gradients: take it with pass backward or both.")
-
-    def _check_scoring(self) -> None:
-        lowest, highest = SOFTCAPS
-        if self.softcap is not None and not lowest <= self.softcap <= highest:
-            raise InputError(f"softcap must be from {lowest:g} to {highest:g}, not {self.softcap}.")
 
     def _check_blocks(self, blocks: BlockMask) -> None:
         blocks.check_fits(self.seqlen_q, self.seqlen_k)
@@ -170,6 +174,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "ragged": differ(self.query_lengths, self.seqlen_q) or differ(self.key_lengths, self.seqlen_k),
             "paged": self.page_size is not None,
             "softcap": self.softcap is not None,
+            "sinks": self.sinks,
         }
         return frozenset(feature for feature, used in asked.items() if used)
 
@@ -299,9 +304,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def input_bytes(self) -> int:
-        """Exact bytes of Q, K and V as they are drawn, padding and spare pages too, and of a page table."""
+        """Exact bytes of Q, K and V as drawn, padding and spare pages too, a page table and sinks."""
         elements = math.prod(self.q_shape) + 2 * math.prod(self.pool_shape)
-        return elements * self.itemsize + math.prod(self.page_table_shape) * PAGE_ITEMSIZE
+        table = math.prod(self.page_table_shape) * PAGE_ITEMSIZE
+        return elements * self.itemsize + table + self.sinks * self.heads * SINK_ITEMSIZE
 
     @property
     def drawn_bytes(self) -> int:

@@ -39,8 +39,9 @@ def layout_words(problem: Problem) -> str:
 
 
 def scoring_words(problem: Problem) -> str:
-    """What is done to scores besides scale and masks, as `softcap 50`; empty where nothing is."""
-    return "" if problem.softcap is None else f"softcap {problem.softcap:g}"
+    """What is done to scores besides scale and masks, as `softcap 50, sinks`; empty where nothing is."""
+    softcap = "" if problem.softcap is None else f"softcap {problem.softcap:g}"
+    return ", ".join(filter(None, (softcap, "sinks" * problem.sinks)))
 
 
 @lru_cache(maxsize=1024)  # a table asks again for every row it draws

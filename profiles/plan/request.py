@@ -11,7 +11,8 @@ from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.block_pattern import BLOCK, EXAMPLES, BlockPattern
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.lengths import PAGE_SIZES, spread_lengths
-from flashscope.kernels.workload.problem import SOFTCAPS, UNBOUNDED, Backend, Dtype, Passes, Problem
+from flashscope.kernels.workload.problem import UNBOUNDED, Backend, Dtype, Passes, Problem
+from flashscope.kernels.workload.scoring import SOFTCAPS
 from flashscope.profiles.plan.choice import Choice, choices_of
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.plan.read import read_kernels, read_page_size, read_window
@@ -217,6 +218,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             unset="none",
         ),
     ] = None
+    sinks: Annotated[
+        bool,
+        Choice(
+            label="sinks",
+            help="Each head has a logit in its rows' denominators alone, drawn from the seed (gpt-oss)",
+            flag="--sinks/--no-sinks",
+        ),
+    ] = False
     seed: Annotated[
         int,
         Choice(

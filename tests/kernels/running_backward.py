@@ -32,7 +32,7 @@ def saved(problem: Problem, inputs: Inputs, grad_output: Any = None) -> Saved:
         window=problem.window,
         block_mask=problem.block_mask,
         scale=problem.softmax_scale,
-        scoring=Scoring.of(problem),
+        scoring=Scoring.of(problem, inputs),
     )
     grad_output = grad_output_of(problem) if grad_output is None else grad_output
     dtype = storage_dtype(problem.dtype)

@@ -14,9 +14,9 @@ from tests.kernels.masked import kept
 
 @st.composite
 def scored(draw: st.DrawFn, problems: st.SearchStrategy[Problem]) -> Problem:
-    """These problems with softcaps that bind hardly, or at almost every score."""
-    problem = draw(problems)
-    return msgspec.structs.replace(problem, softcap=draw(st.sampled_from((0.25, 1.0, 5.0, 50.0))))
+    """These problems with softcaps that bind hardly or at almost every score, with sinks, or with several."""
+    softcap, sinks = draw(st.none() | st.sampled_from((0.25, 1.0, 5.0, 50.0))), draw(st.booleans())
+    return msgspec.structs.replace(draw(problems), softcap=softcap, sinks=sinks)
 
 
 def brute_force(problem: Problem, inputs: Inputs) -> tuple[Any, Any]:
@@ -29,10 +29,13 @@ def brute_force(problem: Problem, inputs: Inputs) -> tuple[Any, Any]:
         s = problem.softmax_scale * (k[b, h // group] @ q[b, h, row])
         if problem.softcap is not None:
             s = problem.softcap * np.tanh(s / problem.softcap)
-        s = s[keys]
-        if keys.any():
+        # A sink is one key more, whose value is 0.
+        s, values = s[keys], v[b, h // group][keys]
+        if inputs.sinks is not None:
+            s, values = np.append(s, inputs.sinks[h]), np.vstack([values, np.zeros(v.shape[-1])])
+        if s.size:
             m = s.max()
             weights = np.exp(s - m)
-            output[b, h, row] = weights @ v[b, h // group][keys] / weights.sum()
+            output[b, h, row] = weights @ values / weights.sum()
             lse[b, h, row] = m + math.log(weights.sum())
     return output, lse

@@ -42,14 +42,14 @@ def oracle(problem: Problem, inputs: Inputs) -> tuple[Any, Any]:
         window=problem.window,
         block_mask=problem.block_mask,
         scale=problem.softmax_scale,
-        scoring=Scoring.of(problem),
+        scoring=Scoring.of(problem, inputs),
     )
 
 
 @settings(max_examples=60, deadline=None)
 @given(scored(masked_problems(longest=30)))
 def test_the_oracle_is_the_definition_row_by_row(problem: Problem) -> None:
-    inputs = cases.draw(problem)
+    inputs = make_inputs(problem, "cpu")
     for found, expected in zip(oracle(problem, inputs), brute_force(problem, inputs), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
 
@@ -117,7 +117,7 @@ def test_gradients_without_the_slope_of_the_softcap_are_refused(spec: KernelSpec
 
 
 def test_every_feature_of_scores_has_a_name_and_is_refused_by_it() -> None:
-    asked: dict[Feature, dict[str, Any]] = {"softcap": {"softcap": 30.0}}
+    asked: dict[Feature, dict[str, Any]] = {"softcap": {"softcap": 30.0}, "sinks": {"sinks": True}}
     assert set(asked) == SCORING
     for feature, fields in asked.items():
         problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", **fields)
@@ -133,7 +133,7 @@ def test_every_feature_of_scores_has_a_name_and_is_refused_by_it() -> None:
 
 @each_kernel
 def test_the_cpu_takes_them_all(spec: KernelSpec) -> None:
-    problem = Problem(seqlen_q=64, seqlen_k=64, softcap=50.0)
+    problem = Problem(seqlen_q=64, seqlen_k=64, softcap=50.0, sinks=True)
     assert spec.unsupported(problem, describe()) is None
 
 
@@ -147,3 +147,94 @@ def test_softcapped_scores_stay_within_the_softcap() -> None:
     problem, inputs = cases.logits_are_huge()
     _, lse = oracle(msgspec.structs.replace(problem, softcap=2.0), inputs)
     assert (np.abs(lse - np.log(problem.seqlen_k)) <= 2).all()
+
+
+EMPTY = Problem(seqlen_q=400, seqlen_k=170, heads=3, head_dim=16, causal=True, sinks=True)
+"""Its first 230 rows keep no key."""
+
+
+@each_kernel
+def test_a_row_without_keys_is_zero_and_has_the_sink_as_its_lse(spec: KernelSpec) -> None:
+    inputs = make_inputs(EMPTY, "cpu")
+    launch = running.run(spec, EMPTY, inputs)
+    assert (launch.output[:, :, :230] == 0).all()
+    assert (launch.lse[0, :, :230] == inputs.sinks[:, None]).all()
+    assert verify(EMPTY, inputs, launch.output, launch.lse).passed
+
+
+@each_kernel
+@pytest.mark.parametrize("sinks", [(-np.inf, -1e30, -100.0), (100.0, 1e4, 1e30), (0.0, -np.inf, 3e38)])
+def test_sinks_far_beyond_all_scores_pass(spec: KernelSpec, sinks: tuple[float, ...]) -> None:
+    inputs = make_inputs(EMPTY, "cpu")._replace(sinks=np.array(sinks, np.float32))
+    verdict = running.judge(spec, EMPTY, inputs)
+    assert verdict.passed, verdict
+    launch = running.run(spec, EMPTY, inputs)
+    for head, sink in enumerate(inputs.sinks):
+        if sink > 1e3:  # it takes all weight
+            assert (launch.output[:, head] == 0).all()
+            assert (launch.lse[:, head] == sink).all()
+
+
+@each_kernel
+def test_a_sink_of_minus_infinity_is_none(spec: KernelSpec) -> None:
+    inputs = make_inputs(EMPTY, "cpu")._replace(sinks=np.full(3, -np.inf, np.float32))
+    plain = msgspec.structs.replace(EMPTY, sinks=False)
+    ours = running.run(spec, EMPTY, inputs)
+    theirs = running.run(spec, plain, inputs._replace(sinks=None))
+    assert ours.output.tobytes() == theirs.output.tobytes()
+    assert ours.lse.tobytes() == theirs.lse.tobytes()
+
+
+@each_backward
+@pytest.mark.parametrize("sinks", [(-np.inf, -1e30, -100.0), (50.0, 1e4, 5.0)])
+def test_gradients_beside_sinks_far_beyond_all_scores_pass(
+    spec: KernelSpec, sinks: tuple[float, ...]
+) -> None:
+    inputs = make_inputs(EMPTY, "cpu")._replace(sinks=np.array(sinks, np.float32))
+    verdict = running_backward.judge(spec, EMPTY, inputs)
+    assert verdict.passed, verdict
+
+
+@each_kernel
+def test_an_answer_without_the_sinks_is_refused(spec: KernelSpec) -> None:
+    problem = Problem(seqlen_q=70, seqlen_k=90, heads=2, head_dim=32, sinks=True)
+    inputs = make_inputs(problem, "cpu")
+    plain = running.run(spec, msgspec.structs.replace(problem, sinks=False), inputs._replace(sinks=None))
+    judged = verify(problem, inputs, plain.output, plain.lse)
+    assert {one.output for one in judged.outputs if not one.passed} == {one.output for one in judged.outputs}
+
+
+@each_kernel
+@pytest.mark.parametrize("page_size", [None, 16])
+def test_ragged_and_paged_batches_take_scores_alike(spec: KernelSpec, page_size: int | None) -> None:
+    problem = Problem(
+        seqlen_q=60,
+        seqlen_k=96,
+        batch=3,
+        heads=2,
+        head_dim=16,
+        query_lengths=(60, 0, 7),
+        key_lengths=(96, 0, 33),
+        page_size=page_size,
+        causal=True,
+        softcap=2.0,
+        sinks=True,
+    )
+    verdict = running.judge(spec, problem, make_inputs(problem, "cpu"))
+    assert verdict.passed, verdict
+
+
+def test_sinks_are_refused_where_rows_have_no_keys_at_all() -> None:
+    with pytest.raises(InputError, match="sinks are for sequences that have keys"):
+        Problem(seqlen_q=4, seqlen_k=4, batch=2, key_lengths=(4, 0), sinks=True)
+
+
+def test_sinks_are_drawn_from_the_seed_and_count_among_the_inputs() -> None:
+    problem = Problem(seqlen_q=8, seqlen_k=64, heads=5, sinks=True)
+    first, again = make_inputs(problem, "cpu"), make_inputs(problem, "cpu")
+    plain = make_inputs(msgspec.structs.replace(problem, sinks=False), "cpu")
+    assert first.sinks.dtype == np.float32
+    assert first.sinks.shape == (5,)
+    assert (first.sinks == again.sinks).all()
+    assert all((a == b).all() for a, b in zip(first.qkv, plain.qkv, strict=True))
+    assert sum(array.nbytes for array in first.arrays.values()) == problem.input_bytes

@@ -87,6 +87,11 @@ PROBLEM = (
         "A bound of the scores: c tanh(s / c) takes the place of a score s, so that none leaves -c to c.",
         ("softcapped",),
     ),
+    Meaning(
+        "sinks",
+        "A learned score for each head, without a value: it takes weight from a row's keys.",
+        ("sink", "attention sinks"),
+    ),
     Meaning("keys before", "How many keys before its own place a query sees through a window."),
     Meaning("keys after", "How many keys after its own place a query sees through a window."),
     Meaning("pattern of blocks", "Which blocks a block mask keeps, in words such as local:2 or strided:4."),

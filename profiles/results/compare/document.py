@@ -66,6 +66,7 @@ class PointSaid(ComparisonSaid, frozen=True, kw_only=True):
     key_lengths: tuple[int, ...] | None
     page_size: int | None
     softcap: float | None
+    sinks: bool
 
 
 class PairSaid(PointSaid, frozen=True, kw_only=True):
@@ -242,6 +243,7 @@ def _point(row: PointRow) -> dict[str, Any]:
         "key_lengths": problem.key_lengths,
         "page_size": problem.page_size,
         "softcap": problem.softcap,
+        "sinks": problem.sinks,
     }
 
 

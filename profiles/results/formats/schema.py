@@ -47,6 +47,7 @@ POINT: dict[str, JsonSchema] = {
     "key_lengths": LENGTHS,
     "page_size": {"type": ["integer", "null"]},
     "softcap": NUMBER,
+    "sinks": {"type": "boolean"},
     "altered": {"type": ["boolean", "null"]},
     "part": {"type": ["integer", "null"], "minimum": 1},
     "bookmark": {"type": ["string", "null"]},

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from flashscope.kernels.oracle import reference
 from flashscope.kernels.oracle.reference import Scoring, attention_reference
 from flashscope.kernels.oracle.reference_gradients import gradients_reference
+from flashscope.kernels.workload.layout import draw_sinks
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cases import draw
@@ -24,7 +25,7 @@ def options(problem: Problem) -> dict[str, Any]:
         "window": problem.window,
         "block_mask": problem.block_mask,
         "scale": problem.softmax_scale,
-        "scoring": Scoring.of(problem),
+        "scoring": Scoring(problem.softcap, draw_sinks(problem)),
     }
 
 

@@ -21,7 +21,11 @@ from tests.profiles.results.test_passes import row as row_of
 from tests.profiles.results.test_passes import with_problems
 
 PLAIN = Problem(seqlen_q=512, seqlen_k=512, heads=2)
-SCORED = {"softcap 50": structs.replace(PLAIN, softcap=50.0)}
+SCORED = {
+    "softcap 50": structs.replace(PLAIN, softcap=50.0),
+    "sinks": structs.replace(PLAIN, sinks=True),
+    "softcap 30, sinks": structs.replace(PLAIN, softcap=30.0, sinks=True),
+}
 each = pytest.mark.parametrize(("words", "problem"), SCORED.items(), ids=SCORED)
 
 
@@ -56,9 +60,10 @@ def test_they_forecast_nothing_of_plain_scores_nor_the_other_way_round(words: st
 def test_exports_have_a_column_of_each() -> None:
     session = with_problems(PLAIN, *SCORED.values())
     points = json.loads(to_json(session))["points"]
-    assert {point["softcap"] for point in points} == {None, 50.0}
+    assert {point["softcap"] for point in points} == {None, 30.0, 50.0}
+    assert {point["sinks"] for point in points} == {False, True}
     table = "".join(line for line in io.StringIO(to_csv(session)) if not line.startswith("#"))
-    assert {line["softcap"] for line in csv.DictReader(io.StringIO(table))} == {"", "50.0"}
+    assert {line["softcap"] for line in csv.DictReader(io.StringIO(table))} == {"", "30.0", "50.0"}
 
 
 def test_a_problem_that_says_nothing_of_its_scores_takes_them_as_they_are() -> None:
