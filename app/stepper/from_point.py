@@ -200,9 +200,8 @@ def shortened(problem: Problem, longest: int, why: str) -> tuple[Problem, list[s
     scoring = forward.features & SCORING
     if scoring:
         changes.append(f"Without {listed(scoring)}, which only the timed kernels compute.")
-    short = with_fields(
-        forward, query_lengths=None, key_lengths=None, page_size=None, softcap=None, sinks=False
-    )
+    plain = with_fields(forward, softcap=None, sinks=False, alibi=False)
+    short = with_fields(plain, query_lengths=None, key_lengths=None, page_size=None)
     longer = max(short.seqlen_q, short.seqlen_k)
     if longer <= longest:
         return short, changes

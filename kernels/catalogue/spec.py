@@ -37,6 +37,7 @@ FEATURES: Mapping[Feature, str] = {
     "paged": "a paged K/V cache",
     "softcap": "softcapped scores",
     "sinks": "attention sinks",
+    "alibi": "ALiBi's bias",
 }
 CAUSAL_ONLY: frozenset[Feature] = frozenset({"causal"})
 EVERY_FEATURE: frozenset[Feature] = frozenset(FEATURES)

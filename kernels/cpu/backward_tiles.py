@@ -59,7 +59,7 @@ def weights(
     """
     p, row, slope = tile
     rows, columns = area
-    scores(head.q[rows], head.k[columns], p, problem, area, slope=slope)
+    scores(head.q[rows], head.k[columns], p, problem, area, slope=slope, bias=head.bias)
     np.copyto(row, head.lse[rows])
     row[np.isneginf(row)] = np.inf  # exp(-inf - inf) = 0 where -inf - -inf would be NaN
     p -= row[:, None]

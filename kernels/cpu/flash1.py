@@ -53,7 +53,7 @@ def _head(launch: CpuLaunch, head: tuple[int, ...]) -> None:
             if mask.keeps(rows, columns):
                 part = tile.cut(rows.stop - rows.start, columns.stop - columns.start)
                 area = rows, columns
-                scores(q[rows], k[columns], part.s, problem, area)
+                scores(q[rows], k[columns], part.s, problem, area, bias=problem.bias(head[1]))
                 absorb_normalised((m[rows], l[rows], o[rows]), part, v[columns], mask, area)
 
 

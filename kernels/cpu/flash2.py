@@ -48,7 +48,7 @@ def _query_block(launch: CpuLaunch, head: tuple[int, ...], rows: slice) -> None:
         if mask.keeps(rows, columns):
             part = tile.cut(count, columns.stop - columns.start)
             area = rows, columns
-            scores(q[rows], k[columns], part.s, problem, area)
+            scores(q[rows], k[columns], part.s, problem, area, bias=problem.bias(head[1]))
             absorb((m, l, o), part, v[columns], mask, area)
     normalise(o, l, tile.row[:count])
     log_sum_exp(m, l, launch.lse[head][rows])

@@ -27,7 +27,7 @@ def _standard(launch: CpuLaunch) -> None:
     everything = (slice(0, problem.seqlen_q), slice(0, problem.seqlen_k))
     for head in np.ndindex(problem.batch, problem.heads):
         q, k, _ = launch.head(head)
-        scores(q, k, s[head], problem, everything)
+        scores(q, k, s[head], problem, everything, bias=problem.bias(head[1]))
     for head in np.ndindex(problem.batch, problem.heads):
         softmax(s[head], p[head], (l[head], launch.lse[head]), launch.sink(head))
     for head in np.ndindex(problem.batch, problem.heads):

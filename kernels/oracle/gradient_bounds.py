@@ -15,6 +15,7 @@ problem's dtype, i the query rows and j the keys,
 
 A softcap with slope g_ij multiplies P by g_ij in all terms of dQ and dK, and an entry of dS is off by as much
 as g is besides, 2 eps (2 + g_ij sqrt(d) c_i / softcap) |dS_ij / g_ij|.
+Behind a bias 4 (|LSE_i| + ln Nk) stands beside sqrt(d) c_i, as in `row_bounds`.
 
 u and u' are the unit roundoffs of P's and dS's dtype and of the gradients', which are one. The first two
 terms in u are what rounding P and dS costs on average, and half as much again. O reaches the backward pass
@@ -28,7 +29,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from flashscope.kernels.oracle.reference_gradients import Chunk
-from flashscope.kernels.oracle.row_bounds import FLOAT32_EPS, LUCK, UNIT_ROUNDOFF, norms_of, of_query_heads
+from flashscope.kernels.oracle.row_bounds import (
+    FLOAT32_EPS,
+    LUCK,
+    UNIT_ROUNDOFF,
+    biased_scores,
+    norms_of,
+    of_query_heads,
+)
 from flashscope.kernels.workload.arrays import array_module, on_host
 from flashscope.kernels.workload.problem import Dtype, Problem
 from flashscope.kernels.workload.tensors import Gradients
@@ -132,6 +140,8 @@ def _row_errors(problem: Problem, one: Chunk, largest_k: float, largest_v: float
     drift = max(problem.seqlen_k, problem.seqlen_q * problem.heads // problem.key_heads) ** 0.5
     score = dims * abs(problem.softmax_scale) * norms_of(one.q) * largest_k
     lse = abs(xp.where(xp.isfinite(one.lse), one.lse, 0))
+    if problem.alibi:
+        score = score + biased_scores(lse, problem.seqlen_k)
     relative = FLOAT32_EPS * (1 + score + lse + drift)
     absolute = FLOAT32_EPS * norms_of(one.grad_output) * largest_v * (1 + 2 * dims + score + drift)
     return RowErrors(score[:, None], relative[:, None], absolute[:, None])

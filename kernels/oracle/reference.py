@@ -4,7 +4,7 @@
 
 A softcap c makes c tanh(S / c) of S before the masks (Gemma 2; Gemma Team 2024, section 2). A sink x of a
 query head adds exp(x) to the denominators of its rows, LSE = ln(exp(x) + sum exp(S)) (gpt-oss), so that a row
-that keeps no key has O = 0 and LSE = x.
+that keeps no key has O = 0 and LSE = x. ALiBi adds slope (k - q - D) behind a softcap (Press et al. 2022).
 
 With D = Nk - Nq, causal keeps key k for query q where k <= q + D; a window (left, right) where
 q + D - left <= k <= q + D + right, -1 being unbounded; a block mask where the pair's block is kept. A pair
@@ -21,6 +21,7 @@ from flashscope.kernels.catalogue.fp8 import Rounding
 from flashscope.kernels.workload.arrays import array_module, backend_of
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.scoring import alibi_slopes
 from flashscope.kernels.workload.tensors import Inputs
 
 CHUNK_BYTES = 16 * 2**20  # scores of one chunk of rows; a handful of arrays of this size live at once
@@ -58,33 +59,42 @@ class Scoring(NamedTuple):
     Attributes:
         softcap: Their bound; None: there is none.
         sinks: (heads,), NumPy or CuPy; None: there are none.
+        slopes: ALiBi's, of each head; None: there is no bias.
     """
 
     softcap: float | None = None
     sinks: Any = None
+    slopes: Sequence[float] | None = None
 
     @classmethod
     def of(cls, problem: Problem, inputs: Inputs) -> "Scoring":
         """That of a problem, with the arrays it takes among its inputs."""
-        return cls(problem.softcap, inputs.sinks)
+        return cls(problem.softcap, inputs.sinks, alibi_slopes(problem.heads) if problem.alibi else None)
 
     def sink(self, head: int) -> float:
         """The sink of a query head; -inf without one, which adds nothing."""
         return -math.inf if self.sinks is None else float(self.sinks[head])
 
-    def apply(self, s: Any, storage_dtype: Any) -> Any:
-        """Scaled scores (R, Nk), before the masks, as they become, rounded to `storage_dtype`."""
+    def capped(self, s: Any, storage_dtype: Any) -> Any:
+        """Scaled scores (R, Nk) as a softcap makes them, rounded to `storage_dtype`."""
         if self.softcap is None:
             return s
         xp, cap = array_module(s), s.dtype.type(self.softcap)
         return rounded(xp.tanh(s / cap) * cap, storage_dtype)
 
     def slope(self, s: Any) -> Any:
-        """How fast scores (R, Nk) change with what they were before `apply`, 0 to 1; 1 without a softcap."""
+        """How fast scores (R, Nk) change with what they were before `capped`, 0 to 1; 1 without a softcap."""
         if self.softcap is None:
             return 1
         share = array_module(s).clip(s / s.dtype.type(self.softcap), -1, 1)  # rounding may exceed 1
         return 1 - share * share
+
+    def biased(self, s: Any, storage_dtype: Any, head: int, rows: Any, seqlen_q: int) -> Any:
+        """Scores (R, Nk) of some query rows of a head with their bias, rounded to `storage_dtype`."""
+        if self.slopes is None:
+            return s
+        distance = array_module(s).arange(s.shape[1]) - (rows + s.shape[1] - seqlen_q)[:, None]
+        return rounded(s + distance.astype(s.dtype) * s.dtype.type(self.slopes[head]), storage_dtype)
 
 
 AS_THEY_ARE = Scoring()
@@ -163,7 +173,8 @@ def plain_attention(
                 scores = rounded(queries @ keys.T * queries.dtype.type(scale), storage_dtype)
                 if rounding is not None:
                     scores = rounding.scores(scores)
-                scores = scoring.apply(scores, storage_dtype)
+                scores = scoring.capped(scores, storage_dtype)
+                scores = scoring.biased(scores, storage_dtype, h, picked[part], seqlen_q)
                 hide(scores, picked[part], seqlen_q, masking)
                 weighed = weigh(scores, values, storage_dtype, rounding, scoring.sink(h))
                 whole.output[b, h, part], whole.lse[b, h, part], weights = weighed

@@ -6,8 +6,9 @@ FlashAttention-2, section 2.3),
     dV = P^T dO,  dP = dO V^T,  dS = P (dP - delta),  delta = rowsum(P dP) = rowsum(dO O),
     dQ = scale dS K,  dK = scale dS^T Q.
 
-A sink adds to the denominators alone: it is a key whose value is 0, and leaves all of this as it stands. A
-softcap c, which makes c t of S, t = tanh(S / c), multiplies dS by its slope 1 - t^2.
+A sink adds to the denominators alone: it is a key whose value is 0, and leaves all of this as it stands. So
+does a bias, a constant of each pair. A softcap c, which makes c t of S, t = tanh(S / c), multiplies dS by its
+slope 1 - t^2.
 
 A pair that the masks hide has P = dS = 0, so a row that keeps no key has dQ = 0, and a key that no row
 keeps has dK = dV = 0. With fewer K/V heads than query heads, dK and dV are the sums over the query heads of
@@ -149,9 +150,10 @@ def chunks(
                 rows = slice(start, min(start + step, seqlen_q))
                 queries, grad = (array[b, h, rows].astype(compute_dtype) for array in (q, grad_output))
                 s = rounded(queries @ keys.T * queries.dtype.type(scale), storage_dtype)
-                s = scoring.apply(s, storage_dtype)
-                slope = scoring.slope(s)
-                hide(s, xp.arange(rows.start, rows.stop), seqlen_q, masking)
+                s = scoring.capped(s, storage_dtype)
+                slope, picked = scoring.slope(s), xp.arange(rows.start, rows.stop)
+                s = scoring.biased(s, storage_dtype, h, picked, seqlen_q)
+                hide(s, picked, seqlen_q, masking)
                 output, lse, p = weigh(s, values, storage_dtype, None, scoring.sink(h))
                 dp = rounded(grad @ values.T, storage_dtype)
                 delta = (p * dp).sum(axis=1, keepdims=True)

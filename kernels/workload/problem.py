@@ -13,12 +13,12 @@ from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.lengths import check_lengths, check_page_size, differ, is_spread, pages_for
 from flashscope.kernels.workload.mask import Mask
-from flashscope.kernels.workload.scoring import SINK_ITEMSIZE, check_sinks, check_softcap
+from flashscope.kernels.workload.scoring import SINK_ITEMSIZE, alibi_slopes, check_sinks, check_softcap
 from flashscope.kernels.workload.sequences import different_lengths, kept_pairs
 
 Backend = Literal["cpu", "cuda"]
 Dtype = Literal["float32", "float16", "bfloat16"]
-Feature = Literal["causal", "window", "gqa", "block_mask", "ragged", "paged", "softcap", "sinks"]
+Feature = Literal["causal", "window", "gqa", "block_mask", "ragged", "paged", "softcap", "sinks", "alibi"]
 Passes = Literal["forward", "backward", "both"]
 
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
@@ -29,8 +29,8 @@ PRODUCTS: dict[Passes, int] = {"forward": 2, "backward": 5, "both": 7}
 ITEMSIZE: dict[Dtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 LAYOUTS: frozenset[Feature] = frozenset({"ragged", "paged"})  # how long sequences are, where their keys lie
 SCORING: frozenset[Feature] = frozenset(
-    {"softcap", "sinks"}
-)  # what is done to scores besides scale and masks
+    {"softcap", "sinks", "alibi"}
+)  # done to scores beside scale and masks
 LSE_ITEMSIZE = 4  # float32, whatever the dtype of the inputs
 PAGE_ITEMSIZE = 4  # int32, an entry of a page table
 UNBOUNDED = -1  # a side of a window
@@ -76,6 +76,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             with x the sink, O = sum exp(s) v / (exp(x) + sum exp(s)) and LSE = ln(exp(x) + sum exp(s)). So a
             row that keeps no key has O = 0 and LSE = x. dQ, dK and dV are those of that O; the gradient with
             respect to the sinks is not computed.
+        alibi: Add slope * (k - q - D) to the score of query q and key k, behind a softcap and before the
+            masks, with the head's slope (`kernels.workload.scoring.alibi_slopes`): the last query is aligned
+            with the last key. LSE is that of the biased scores.
     """
 
     seqlen_q: int
@@ -97,6 +100,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     deterministic: bool = False
     softcap: float | None = None
     sinks: bool = False
+    alibi: bool = False
 
     def __post_init__(self) -> None:
         for name in ("seqlen_q", "seqlen_k", "batch", "heads", "head_dim"):
@@ -175,6 +179,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "paged": self.page_size is not None,
             "softcap": self.softcap is not None,
             "sinks": self.sinks,
+            "alibi": self.alibi,
         }
         return frozenset(feature for feature, used in asked.items() if used)
 
@@ -255,6 +260,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     def softmax_scale(self) -> float:
         """The factor on the scores that is really used."""
         return 1.0 / math.sqrt(self.head_dim) if self.scale is None else self.scale
+
+    def bias(self, head: int) -> float:
+        """ALiBi's slope of a query head; 0 without one."""
+        return alibi_slopes(self.heads)[head] if self.alibi else 0.0
 
     @property
     def itemsize(self) -> int:

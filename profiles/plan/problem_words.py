@@ -39,9 +39,9 @@ def layout_words(problem: Problem) -> str:
 
 
 def scoring_words(problem: Problem) -> str:
-    """What is done to scores besides scale and masks, as `softcap 50, sinks`; empty where nothing is."""
+    """What is done to scores besides scale and masks, as `softcap 50, ALiBi`; empty where nothing is."""
     softcap = "" if problem.softcap is None else f"softcap {problem.softcap:g}"
-    return ", ".join(filter(None, (softcap, "sinks" * problem.sinks)))
+    return ", ".join(filter(None, (softcap, "sinks" * problem.sinks, "ALiBi" * problem.alibi)))
 
 
 @lru_cache(maxsize=1024)  # a table asks again for every row it draws

@@ -226,6 +226,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             flag="--sinks/--no-sinks",
         ),
     ] = False
+    alibi: Annotated[
+        bool,
+        Choice(
+            label="ALiBi",
+            help="Add slope (k - q - D) to each score, with a slope of each head and D = Nk - Nq",
+            flag="--alibi/--no-alibi",
+        ),
+    ] = False
     seed: Annotated[
         int,
         Choice(

@@ -14,21 +14,32 @@ from tests.kernels.masked import kept
 
 @st.composite
 def scored(draw: st.DrawFn, problems: st.SearchStrategy[Problem]) -> Problem:
-    """These problems with softcaps that bind hardly or at almost every score, with sinks, or with several."""
-    softcap, sinks = draw(st.none() | st.sampled_from((0.25, 1.0, 5.0, 50.0))), draw(st.booleans())
-    return msgspec.structs.replace(draw(problems), softcap=softcap, sinks=sinks)
+    """These problems with softcaps that bind hardly or at almost every score, sinks, a bias, or several."""
+    softcap = draw(st.none() | st.sampled_from((0.25, 1.0, 5.0, 50.0)))
+    more = {name: draw(st.booleans()) for name in ("sinks", "alibi")}
+    return msgspec.structs.replace(draw(problems), softcap=softcap, **more)
+
+
+def slope_of(head: int, heads: int) -> float:
+    """ALiBi's, as the paper tells it: heads of a power of two, then every other one of twice as many."""
+    power = 2 ** int(math.log2(heads))
+    if head < power:
+        return float(2.0 ** (-8 * (head + 1) / power))
+    return float(2.0 ** (-4 * (2 * (head - power) + 1) / power))
 
 
 def brute_force(problem: Problem, inputs: Inputs) -> tuple[Any, Any]:
     """O and LSE in float64, head by head and row by row, in the words of the definition."""
     q, k, v = (array.astype(np.float64) for array in inputs.qkv)
     output, lse, mask = np.zeros(problem.q_shape), np.full(problem.q_shape[:3], -math.inf), kept(problem)
-    group = problem.heads // problem.key_heads
+    group, shift = problem.heads // problem.key_heads, problem.seqlen_k - problem.seqlen_q
     for b, h, row in np.ndindex(problem.q_shape[:3]):
         keys = mask[row]
         s = problem.softmax_scale * (k[b, h // group] @ q[b, h, row])
         if problem.softcap is not None:
             s = problem.softcap * np.tanh(s / problem.softcap)
+        if problem.alibi:
+            s = s + slope_of(h, problem.heads) * (np.arange(problem.seqlen_k) - row - shift)
         # A sink is one key more, whose value is 0.
         s, values = s[keys], v[b, h // group][keys]
         if inputs.sinks is not None:

@@ -23,12 +23,13 @@ from flashscope.kernels.oracle.verify_gradients import gradient_criterion
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.problem import SCORING, Feature, Problem
+from flashscope.kernels.workload.scoring import alibi_slopes
 from flashscope.kernels.workload.tensors import Inputs
 from flashscope.kernels.workload.trace import TraceRequest
 from tests.kernels import cases, running, running_backward
 from tests.kernels.masked import masked_problems
 from tests.kernels.running import CPU_KERNELS, each_kernel
-from tests.kernels.scored import brute_force, scored
+from tests.kernels.scored import brute_force, scored, slope_of
 from tests.matrix import in_rounds
 
 HOPPER = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
@@ -117,7 +118,11 @@ def test_gradients_without_the_slope_of_the_softcap_are_refused(spec: KernelSpec
 
 
 def test_every_feature_of_scores_has_a_name_and_is_refused_by_it() -> None:
-    asked: dict[Feature, dict[str, Any]] = {"softcap": {"softcap": 30.0}, "sinks": {"sinks": True}}
+    asked: dict[Feature, dict[str, Any]] = {
+        "softcap": {"softcap": 30.0},
+        "sinks": {"sinks": True},
+        "alibi": {"alibi": True},
+    }
     assert set(asked) == SCORING
     for feature, fields in asked.items():
         problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", **fields)
@@ -133,7 +138,7 @@ def test_every_feature_of_scores_has_a_name_and_is_refused_by_it() -> None:
 
 @each_kernel
 def test_the_cpu_takes_them_all(spec: KernelSpec) -> None:
-    problem = Problem(seqlen_q=64, seqlen_k=64, softcap=50.0, sinks=True)
+    problem = Problem(seqlen_q=64, seqlen_k=64, softcap=50.0, sinks=True, alibi=True)
     assert spec.unsupported(problem, describe()) is None
 
 
@@ -219,6 +224,7 @@ def test_ragged_and_paged_batches_take_scores_alike(spec: KernelSpec, page_size:
         causal=True,
         softcap=2.0,
         sinks=True,
+        alibi=True,
     )
     verdict = running.judge(spec, problem, make_inputs(problem, "cpu"))
     assert verdict.passed, verdict
@@ -238,3 +244,53 @@ def test_sinks_are_drawn_from_the_seed_and_count_among_the_inputs() -> None:
     assert (first.sinks == again.sinks).all()
     assert all((a == b).all() for a, b in zip(first.qkv, plain.qkv, strict=True))
     assert sum(array.nbytes for array in first.arrays.values()) == problem.input_bytes
+
+
+@pytest.mark.parametrize(
+    ("heads", "slopes"),
+    [
+        (1, (2**-8,)),
+        (8, tuple(2.0**-i for i in range(1, 9))),
+        (12, (*(2.0**-i for i in range(1, 9)), *(2.0**-i for i in (0.5, 1.5, 2.5, 3.5)))),
+        (3, (2**-4, 2**-8, 2**-2)),
+    ],
+)
+def test_slopes_are_those_of_alibis_authors(heads: int, slopes: tuple[float, ...]) -> None:
+    assert alibi_slopes(heads) == pytest.approx(slopes, rel=1e-15)
+    assert [slope_of(head, heads) for head in range(heads)] == pytest.approx(slopes, rel=1e-12)
+
+
+@each_kernel
+@pytest.mark.parametrize("heads", [1, 6, 8])
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_bias_over_long_distances_passes(spec: KernelSpec, heads: int, causal: bool) -> None:
+    """Without a mask the keys behind a query gain hundreds; with one those before it lose as much."""
+    problem = Problem(seqlen_q=300, seqlen_k=1300, heads=heads, head_dim=16, causal=causal, alibi=True)
+    verdict = running.judge(spec, problem, make_inputs(problem, "cpu"))
+    assert verdict.passed, verdict
+
+
+@each_backward
+@pytest.mark.parametrize("causal", [False, True])
+def test_gradients_beside_a_bias_over_long_distances_pass(spec: KernelSpec, causal: bool) -> None:
+    problem = Problem(seqlen_q=300, seqlen_k=900, heads=6, kv_heads=2, head_dim=16, causal=causal, alibi=True)
+    verdict = running_backward.judge(spec, problem, make_inputs(problem, "cpu"))
+    assert verdict.passed, verdict
+
+
+@each_kernel
+def test_a_bias_aligned_to_the_top_left_is_refused(spec: KernelSpec) -> None:
+    problem = Problem(seqlen_q=50, seqlen_k=90, heads=2, head_dim=16, alibi=True)
+    inputs = make_inputs(problem, "cpu")
+    launch = running.run(spec, problem, inputs)
+    assert verify(problem, inputs, launch.output, launch.lse).passed
+    shift = np.array(alibi_slopes(2), np.float32)[:, None] * 40
+    assert not verify(problem, inputs, launch.output, launch.lse + shift).passed
+
+
+@each_kernel
+def test_an_answer_without_the_bias_is_refused(spec: KernelSpec) -> None:
+    problem = Problem(seqlen_q=70, seqlen_k=90, heads=2, head_dim=32, causal=True, alibi=True)
+    inputs = make_inputs(problem, "cpu")
+    plain = running.run(spec, msgspec.structs.replace(problem, alibi=False), inputs)
+    assert not verify(problem, inputs, plain.output, plain.lse).passed

@@ -67,6 +67,7 @@ class PointSaid(ComparisonSaid, frozen=True, kw_only=True):
     page_size: int | None
     softcap: float | None
     sinks: bool
+    alibi: bool
 
 
 class PairSaid(PointSaid, frozen=True, kw_only=True):
@@ -244,6 +245,7 @@ def _point(row: PointRow) -> dict[str, Any]:
         "page_size": problem.page_size,
         "softcap": problem.softcap,
         "sinks": problem.sinks,
+        "alibi": problem.alibi,
     }
 
 

@@ -48,6 +48,7 @@ POINT: dict[str, JsonSchema] = {
     "page_size": {"type": ["integer", "null"]},
     "softcap": NUMBER,
     "sinks": {"type": "boolean"},
+    "alibi": {"type": "boolean"},
     "altered": {"type": ["boolean", "null"]},
     "part": {"type": ["integer", "null"], "minimum": 1},
     "bookmark": {"type": ["string", "null"]},

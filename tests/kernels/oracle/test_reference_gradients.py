@@ -25,7 +25,7 @@ def options(problem: Problem) -> dict[str, Any]:
         "window": problem.window,
         "block_mask": problem.block_mask,
         "scale": problem.softmax_scale,
-        "scoring": Scoring(problem.softcap, draw_sinks(problem)),
+        "scoring": Scoring.of(problem, Inputs(None, None, None, sinks=draw_sinks(problem))),
     }
 
 

@@ -71,6 +71,7 @@ def _changes(request: Request, device: Device) -> list[Change]:
         Change("lengths", "full", f"Full lengths in the place of others, which {where}."),
         Change("softcap", None, f"Without a softcap, which {where}."),
         Change("sinks", False, f"Without sinks, which {where}."),
+        Change("alibi", False, f"Without ALiBi, which {where}."),
         Change("blocks", None, f"Without blocks, which {where}."),
         Change("deterministic", False, f"Without the choice of deterministic gradients, which {where}."),
         Change("passes", "forward", f"The forward pass in the place of {asked}, which {where}."),
