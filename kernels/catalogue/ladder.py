@@ -14,7 +14,9 @@ from flashscope.kernels.catalogue.spec import (
     SIXTEEN_BIT,
     Backward,
     KernelSpec,
+    listed,
 )
+from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import SCORING, Backend, Dtype, Feature, Problem
 
 EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_FEATURE}
@@ -114,6 +116,14 @@ FLASH1 = KernelSpec(
     ),
 )
 
+
+def _in_16_bits(problem: Problem, device: Device) -> str | None:
+    scoring = problem.features & SCORING
+    if device.backend == "cpu" or problem.dtype != "float32" or not scoring:
+        return None
+    return f"flash2 takes {listed(scoring)} on {device.backend} in 16 bits alone, not in float32"
+
+
 FLASH2 = KernelSpec(
     name="flash2",
     family="tiled",
@@ -126,14 +136,15 @@ FLASH2 = KernelSpec(
     traffic=traffic.FLASH2,
     shared_traffic=shared_traffic.flash2_shared,
     implementation=_on_both("flash2"),
-    features={"cuda": EVERY_LAYOUT, "cpu": EVERY_FEATURE},
+    features=dict.fromkeys(("cuda", "cpu"), EVERY_FEATURE),
+    limit=_in_16_bits,
     backward=Backward(
         idea="S and P computed again from LSE, key tiles outside, delta = rowsum(dO O) once for every row",
         dtypes=ON_TENSOR_CORES,
         workspace=workspace_backward.flash2,
         kept=workspace_backward.kept_rows,
         implementation=_on_both("flash2_backward"),
-        features=BACKWARD_EVERYWHERE,
+        features=dict.fromkeys(("cuda", "cpu"), EVERY_MASK | SCORING),
     ),
 )
 

@@ -60,7 +60,8 @@ def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
         return (Buffer("delta", _rows(problem), "float32"), *_cpu_tile(problem))
     rows = (problem.batch, problem.heads, padded(problem.seqlen_q))
     sums = () if problem.deterministic else (Buffer(DQ_SUMS, (*rows, problem.head_dim), "float32"),)
-    return (Buffer(ROW_STATES, (*rows, 2), "float32"), *sums, *_kept_blocks(problem))
+    tables = (*_kept_blocks(problem), *workspace.slopes(problem))
+    return (Buffer(ROW_STATES, (*rows, 2), "float32"), *sums, *tables)
 
 
 def padded(seqlen_q: int) -> int:

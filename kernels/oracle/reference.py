@@ -68,7 +68,13 @@ class Scoring(NamedTuple):
 
     @classmethod
     def of(cls, problem: Problem, inputs: Inputs) -> "Scoring":
-        """That of a problem, with the arrays it takes among its inputs."""
+        """That of a problem, with the arrays it takes among its inputs.
+
+        Raises:
+            ValueError: The problem has sinks and its inputs have none, or the other way round.
+        """
+        if problem.sinks != (inputs.sinks is not None):
+            raise ValueError("sinks are given where a problem has them, and only there")
         return cls(problem.softcap, inputs.sinks, alibi_slopes(problem.heads) if problem.alibi else None)
 
     def sink(self, head: int) -> float:
