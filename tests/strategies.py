@@ -19,6 +19,7 @@ from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.lengths import PAGE_SIZES
 from flashscope.kernels.workload.problem import LARGEST_SCALE, PASSES, Problem
+from flashscope.kernels.workload.scoring import SOFTCAPS
 from flashscope.profiles.plan.plan import Plan, Protocol
 
 Hint = Any
@@ -143,13 +144,14 @@ BESIDE_ITS_SIZES = st.fixed_dictionaries(
     Drawn().fields_of(
         Problem,
         without=(
-            *("seqlen_q", "seqlen_k", "batch", "heads", "kv_heads", "passes", "deterministic"),
+            *("seqlen_q", "seqlen_k", "batch", "heads", "kv_heads", "passes", "deterministic", "sinks"),
             *("block_mask", "query_lengths", "key_lengths", "page_size"),
         ),
     )
     | {
         "head_dim": st.integers(1, 512),
         "scale": st.none() | st.floats(-LARGEST_SCALE, LARGEST_SCALE),
+        "softcap": st.none() | st.floats(*SOFTCAPS),
         "seed": st.integers(0, 2**63 - 1),
         "window": st.none() | st.tuples(*[st.integers(-1, 2**62)] * 2),
     }
@@ -174,7 +176,9 @@ def problems(draw: st.DrawFn) -> Problem:
             "key_lengths": draw(_lengths(seqlen_k, batch)),
             "page_size": page_size,
         }
+    keyless = 0 in (layout.get("key_lengths") or ())
     return Problem(
+        sinks=draw(st.booleans()) and not keyless,
         seqlen_q=seqlen_q,
         seqlen_k=seqlen_k,
         batch=batch,

@@ -9,13 +9,13 @@ from msgspec.structs import replace as with_fields
 from flashscope.app.stepper.presets import MAX_SEQLEN
 from flashscope.app.words.units import seqlen_full
 from flashscope.kernels.catalogue.registry import find_kernel, known_kernel
-from flashscope.kernels.catalogue.spec import FEATURES
+from flashscope.kernels.catalogue.spec import listed
 from flashscope.kernels.cuda.instrument import timed_cut
 from flashscope.kernels.cuda.program import Target
 from flashscope.kernels.launching.tracing import MAX_TRACE_BYTES, check_traceable
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
-from flashscope.kernels.workload.problem import UNBOUNDED, Backend, Problem
+from flashscope.kernels.workload.problem import SCORING, UNBOUNDED, Backend, Problem
 from flashscope.kernels.workload.trace import LoopOrder, TimedKernel, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.curves import counted_noun
@@ -196,7 +196,11 @@ def shortened(problem: Problem, longest: int, why: str) -> tuple[Problem, list[s
     forward = with_fields(problem, passes="forward", deterministic=False)
     if not forward.even:
         changes.append("One sequence that fills its arrays, without lengths and pages.")
-    short = with_fields(forward, query_lengths=None, key_lengths=None, page_size=None)
+    scoring = forward.features & SCORING
+    if scoring:
+        changes.append(f"Without {listed(scoring)}, which only the timed kernels compute.")
+    plain = with_fields(forward, softcap=None, sinks=False, alibi=False)
+    short = with_fields(plain, query_lengths=None, key_lengths=None, page_size=None)
     longer = max(short.seqlen_q, short.seqlen_k)
     if longer <= longest:
         return short, changes
@@ -288,8 +292,7 @@ def _one_head(problem: Problem, stand_in: StandIn, here: Backend) -> tuple[Probl
         one = with_fields(one, dtype="float32")
     missing = one.features - find_kernel(stand_in.order).features[here]
     if missing:
-        asked = " and ".join(text for feature, text in FEATURES.items() if feature in missing)
-        changes.append(f"Without {asked}, which is not traced there.")
+        changes.append(f"Without {listed(missing)}, which is not traced there.")
         one = with_fields(
             one,
             causal=one.causal and "causal" not in missing,

@@ -8,17 +8,20 @@ from flashscope.kernels.catalogue.marks import MarkSpec
 from flashscope.kernels.catalogue.spec import (
     DTYPES_BY_BACKEND,
     EVERY_FEATURE,
+    EVERY_LAYOUT,
     EVERY_MASK,
     ON_A_CPU,
     ON_A_GPU,
     SIXTEEN_BIT,
     Backward,
     KernelSpec,
+    listed,
 )
-from flashscope.kernels.workload.problem import Backend, Dtype, Feature, Problem
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import SCORING, Backend, Dtype, Feature, Problem
 
 EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_FEATURE}
-BACKWARD_EVERYWHERE: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), EVERY_MASK)
+BACKWARD_EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_MASK | SCORING}
 ON_TENSOR_CORES: dict[Backend, tuple[Dtype, ...]] = {"cpu": DTYPES_BY_BACKEND["cpu"], "cuda": SIXTEEN_BIT}
 
 
@@ -91,7 +94,7 @@ SIMT = KernelSpec(
     traffic=traffic.FLASH2,
     products="float32",
     implementation={"cuda": "flashscope.kernels.cuda.simt"},
-    features={"cuda": EVERY_FEATURE},
+    features={"cuda": EVERY_LAYOUT},
 )
 
 FLASH1 = KernelSpec(
@@ -117,6 +120,14 @@ FLASH1 = KernelSpec(
     ),
 )
 
+
+def _in_16_bits(problem: Problem, device: Device) -> str | None:
+    scoring = problem.features & SCORING
+    if device.backend == "cpu" or problem.dtype != "float32" or not scoring:
+        return None
+    return f"flash2 takes {listed(scoring)} on {device.backend} in 16 bits alone, not in float32"
+
+
 FLASH2 = KernelSpec(
     name="flash2",
     family="tiled",
@@ -131,13 +142,14 @@ FLASH2 = KernelSpec(
     shared_traffic=shared_traffic.flash2_shared,
     implementation=_on_both("flash2"),
     features=dict.fromkeys(("cuda", "cpu"), EVERY_FEATURE),
+    limit=_in_16_bits,
     backward=Backward(
         idea="S and P computed again from LSE, key tiles outside, delta = rowsum(dO O) once for every row",
         dtypes=ON_TENSOR_CORES,
         workspace=workspace_backward.flash2,
         kept=workspace_backward.kept_rows,
         implementation=_on_both("flash2_backward"),
-        features=BACKWARD_EVERYWHERE,
+        features=dict.fromkeys(("cuda", "cpu"), EVERY_MASK | SCORING),
     ),
 )
 
@@ -199,7 +211,7 @@ FLASH3 = replace(
         MarkSpec("cyan", "diamond"),
     ),
     rank=10,
-    features={"cuda": EVERY_FEATURE},
+    features={"cuda": EVERY_LAYOUT},
     workspace=workspace.flash3,
     traffic=traffic.FLASH3,
     shared_traffic=shared_traffic.flash3_shared,

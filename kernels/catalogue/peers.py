@@ -7,7 +7,7 @@ from flashscope.kernels.catalogue.marks import MarkSpec
 from flashscope.kernels.catalogue.spec import (
     CAUSAL_ONLY,
     DTYPES_BY_BACKEND,
-    EVERY_FEATURE,
+    EVERY_LAYOUT,
     EVERY_MASK,
     ON_A_GPU,
     SIXTEEN_BIT,
@@ -186,7 +186,7 @@ FLASHINFER = KernelSpec(
     workspace=workspace.library_fused,
     implementation={"cuda": "flashscope.kernels.library.flash_infer"},
     head_dims={"cuda": range(64, 257, 64)},
-    features={"cuda": EVERY_FEATURE - {"block_mask"}},
+    features={"cuda": EVERY_LAYOUT - {"block_mask"}},
     min_compute_capability=(8, 0),
     extra="flashinfer-python",
     module="flashinfer",

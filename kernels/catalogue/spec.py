@@ -1,6 +1,6 @@
 """What one kernel is: its name, idea, needs and limits, without importing the code that runs it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
@@ -18,6 +18,7 @@ from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import (
     LAYOUTS,
     LSE_ITEMSIZE,
+    SCORING,
     Backend,
     Dtype,
     Feature,
@@ -35,10 +36,14 @@ FEATURES: Mapping[Feature, str] = {
     "block_mask": "a block mask",
     "ragged": "ragged lengths",
     "paged": "a paged K/V cache",
+    "softcap": "softcapped scores",
+    "sinks": "attention sinks",
+    "alibi": "ALiBi's bias",
 }
 CAUSAL_ONLY: frozenset[Feature] = frozenset({"causal"})
 EVERY_FEATURE: frozenset[Feature] = frozenset(FEATURES)
-EVERY_MASK: frozenset[Feature] = EVERY_FEATURE - LAYOUTS  # and fewer key/value heads
+EVERY_LAYOUT: frozenset[Feature] = EVERY_FEATURE - SCORING  # every mask, too, and fewer key/value heads
+EVERY_MASK: frozenset[Feature] = EVERY_LAYOUT - LAYOUTS
 DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
     "cuda": ("float32", "float16", "bfloat16"),
     "cpu": ("float32",),
@@ -46,6 +51,11 @@ DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
 ON_A_CPU: frozenset[Backend] = frozenset({"cpu"})
 ON_A_GPU: dict[Backend, tuple[Dtype, ...]] = {"cuda": DTYPES_BY_BACKEND["cuda"]}
 SIXTEEN_BIT: tuple[Dtype, ...] = ("float16", "bfloat16")
+
+
+def listed(features: Collection[Feature]) -> str:
+    """Features in words: `a causal mask and ragged lengths`."""
+    return " and ".join(text for feature, text in FEATURES.items() if feature in features)
 
 
 def installed(module: str) -> bool:
@@ -210,8 +220,7 @@ class KernelSpec:
             return f"{self.name} takes head dims {_listed(dims)} on {device.backend}, not {problem.head_dim}"
         missing = problem.features - self.features[device.backend]
         if missing:
-            asked = " and ".join(text for feature, text in FEATURES.items() if feature in missing)
-            return f"{self.name} does not take {asked} on {device.backend}"
+            return f"{self.name} does not take {listed(missing)} on {device.backend}"
         return self._unsupported_gpu(problem, device) or (self.limit(problem, device) if self.limit else None)
 
     def unsupported_backward(self, problem: Problem, device: Device) -> str | None:

@@ -15,6 +15,7 @@ TILE_ORDER, QUERY_TILES, KEY_TILES, KEPT_KEYS = "tile order", "query tiles", "ke
 PARTIAL_O, PARTIAL_SUMS = "partial O", "partial m and l"
 QUERY_LENGTHS, KEY_LENGTHS = "query lengths", "key lengths"
 RUNNING_O = "running O"
+SLOPES = "ALiBi's slopes"
 FLASH3_TILE = (128, 64)  # queries and keys of the smallest tile that flash3 cuts: the most tiles there can be
 Q_E4M3, K_E4M3, V_E4M3 = "Q in e4m3", "K in e4m3", "transposed V in e4m3"
 FP8_SCALE_BYTES = 128  # behind a block in 8 bits
@@ -66,10 +67,11 @@ def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """Nothing on CUDA: the tile lives in registers and shared memory. On the CPU one tile's buffers.
 
     Of a block mask CUDA holds each row's kept blocks, and how many steps they make; of sequences of different
-    lengths these.
+    lengths these; of ALiBi each head's slope.
     """
     if backend == "cuda":
-        return length_buffers(problem) if problem.block_mask is None else _block_tables(problem.block_mask)
+        blocks = problem.block_mask
+        return (*(length_buffers(problem) if blocks is None else _block_tables(blocks)), *slopes(problem))
     return flash2_in_tiles(problem, CPU_BLOCK_Q, CPU_BLOCK_K)
 
 
@@ -176,6 +178,11 @@ def length_buffers(problem: Problem) -> tuple[Buffer, ...]:
     if "ragged" not in problem.features:
         return ()
     return tuple(Buffer(name, (problem.batch,), "int32") for name in (QUERY_LENGTHS, KEY_LENGTHS))
+
+
+def slopes(problem: Problem) -> tuple[Buffer, ...]:
+    """ALiBi's slope of each head of all sequences; nothing without a bias."""
+    return (Buffer(SLOPES, (problem.batch * problem.heads,), "float32"),) if problem.alibi else ()
 
 
 def _block_tables(blocks: BlockMask) -> tuple[Buffer, ...]:

@@ -19,8 +19,9 @@ FLASH3_WORD = 256  # queries in 32 bits of its mask, a bit for 8 of them
 
 
 def kept_weights(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    """P as standard's forward pass holds it, Nq x Nk for every head, and O."""
-    return (_weights(problem, backend), _output(problem))
+    """P as standard's forward pass holds it, Nq x Nk for every head, and O; of a softcap also its slopes."""
+    p = _weights(problem, backend)
+    return (p, *_slopes(problem, p), _output(problem))
 
 
 def kept_rows(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
@@ -30,9 +31,13 @@ def kept_rows(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 
 
 def standard(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
-    """P, dS of the same size, and delta; on the CPU also one product before it is added to dK or dV."""
+    """P, dS of the same size, and delta; on the CPU also one product before it is added to dK or dV.
+
+    Of a softcap also its slopes, as large as P.
+    """
     p = _weights(problem, backend)
-    matrices = (p, Buffer("dS", p.shape, p.dtype), Buffer("delta", _rows(problem), "float32"))
+    delta = Buffer("delta", _rows(problem), "float32")
+    matrices = (p, Buffer("dS", p.shape, p.dtype), *_slopes(problem, p), delta)
     if backend == "cuda":
         return (*matrices, *_kept_blocks(problem))
     return (*matrices, Buffer("product", (problem.seqlen_k, problem.head_dim), "float32"))
@@ -55,7 +60,8 @@ def flash2(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
         return (Buffer("delta", _rows(problem), "float32"), *_cpu_tile(problem))
     rows = (problem.batch, problem.heads, padded(problem.seqlen_q))
     sums = () if problem.deterministic else (Buffer(DQ_SUMS, (*rows, problem.head_dim), "float32"),)
-    return (Buffer(ROW_STATES, (*rows, 2), "float32"), *sums, *_kept_blocks(problem))
+    tables = (*_kept_blocks(problem), *workspace.slopes(problem))
+    return (Buffer(ROW_STATES, (*rows, 2), "float32"), *sums, *tables)
 
 
 def padded(seqlen_q: int) -> int:
@@ -156,6 +162,11 @@ def _weights(problem: Problem, backend: Backend) -> Buffer:
     return next(buffer for buffer in workspace.standard(problem, backend) if buffer.name == "P")
 
 
+def _slopes(problem: Problem, p: Buffer) -> tuple[Buffer, ...]:
+    """How fast each softcapped score changes with the scaled one; nothing without a softcap."""
+    return () if problem.softcap is None else (Buffer("slope", p.shape, p.dtype),)
+
+
 def _output(problem: Problem) -> Buffer:
     return Buffer("O", problem.q_shape, problem.dtype)
 
@@ -169,9 +180,11 @@ def _kept_blocks(problem: Problem) -> tuple[Buffer, ...]:
 def _cpu_tile(problem: Problem) -> tuple[Buffer, ...]:
     """Buffers of one tile, reused for all: what shared memory and registers hold on a GPU."""
     rows, columns = min(workspace.CPU_BLOCK_Q, problem.seqlen_q), min(workspace.CPU_BLOCK_K, problem.seqlen_k)
+    slope = () if problem.softcap is None else (Buffer("slope tile", (rows, columns), "float32"),)
     return (
         Buffer("P tile", (rows, columns), "float32"),
         Buffer("dS tile", (rows, columns), "float32"),
         Buffer("product", (max(rows, columns), problem.head_dim), "float32"),
         Buffer("row", (rows,), "float32"),
+        *slope,
     )

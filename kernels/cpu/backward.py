@@ -13,7 +13,10 @@ from flashscope.kernels.workload.tensors import Gradients, Saved
 
 
 class HeadRows(NamedTuple):
-    """One query head's rows of what a pass reads and writes; dK and dV are those of the K/V head it meets."""
+    """One query head's rows of what a pass reads and writes; dK and dV are those of the K/V head it meets.
+
+    `bias` is its slope of ALiBi, 0 without one.
+    """
 
     q: Floats
     k: Floats
@@ -24,6 +27,7 @@ class HeadRows(NamedTuple):
     dq: Floats
     dk: Floats
     dv: Floats
+    bias: float
 
 
 @dataclass
@@ -78,6 +82,7 @@ class CpuBackward:
             dq=dq[head],
             dk=dk[kv],
             dv=dv[kv],
+            bias=self.problem.bias(h),
         )
 
 

@@ -17,6 +17,7 @@ from flashscope.kernels.cpu.tiles import (
     TileSlices,
     TileState,
     absorb,
+    begin_rows,
     blocks,
     log_sum_exp,
     normalise,
@@ -35,10 +36,8 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
 
 def _flash1(launch: CpuLaunch) -> None:
     m, l = launch.workspace["m"], launch.workspace["l"]
-    launch.output.fill(0)
-    m.fill(-np.inf)
-    l.fill(0)
     for head in np.ndindex(m.shape[:2]):
+        begin_rows((m[head], l[head], launch.output[head]), launch.sink(head))
         _head(launch, head)
     log_sum_exp(m, l, launch.lse)
 
@@ -54,7 +53,7 @@ def _head(launch: CpuLaunch, head: tuple[int, ...]) -> None:
             if mask.keeps(rows, columns):
                 part = tile.cut(rows.stop - rows.start, columns.stop - columns.start)
                 area = rows, columns
-                scores(q[rows], k[columns], part.s, problem, area)
+                scores(q[rows], k[columns], part.s, problem, area, bias=problem.bias(head[1]))
                 absorb_normalised((m[rows], l[rows], o[rows]), part, v[columns], mask, area)
 
 

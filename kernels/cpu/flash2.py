@@ -10,7 +10,15 @@ import numpy as np
 
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cpu.launch import CpuLaunch, bind
-from flashscope.kernels.cpu.tiles import ForwardTile, absorb, blocks, log_sum_exp, normalise, scores
+from flashscope.kernels.cpu.tiles import (
+    ForwardTile,
+    absorb,
+    begin_rows,
+    blocks,
+    log_sum_exp,
+    normalise,
+    scores,
+)
 from flashscope.kernels.launching.launch import Launch
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
@@ -35,14 +43,12 @@ def _query_block(launch: CpuLaunch, head: tuple[int, ...], rows: slice) -> None:
     q, k, v = launch.head(head)
     count = rows.stop - rows.start
     o, m, l = launch.output[head][rows], launch.workspace["m"][:count], launch.workspace["l"][:count]
-    o.fill(0)
-    m.fill(-np.inf)
-    l.fill(0)
+    begin_rows((m, l, o), launch.sink(head))
     for columns in blocks(problem.seqlen_k, tile.s.shape[1]):
         if mask.keeps(rows, columns):
             part = tile.cut(count, columns.stop - columns.start)
             area = rows, columns
-            scores(q[rows], k[columns], part.s, problem, area)
+            scores(q[rows], k[columns], part.s, problem, area, bias=problem.bias(head[1]))
             absorb((m, l, o), part, v[columns], mask, area)
     normalise(o, l, tile.row[:count])
     log_sum_exp(m, l, launch.lse[head][rows])

@@ -30,6 +30,6 @@ def _fused(launch: CpuLaunch) -> None:
         for rows in blocks(problem.seqlen_q, len(s)):
             part, l = (launch.workspace[name][: rows.stop - rows.start] for name in ("S rows", "l"))
             area = rows, slice(0, problem.seqlen_k)
-            scores(q[rows], k, part, problem, area)
-            softmax(part, part, l, launch.lse[head][rows])
+            scores(q[rows], k, part, problem, area, bias=problem.bias(head[1]))
+            softmax(part, part, (l, launch.lse[head][rows]), launch.sink(head))
             weighted(part, v, launch.output[head][rows], problem.mask, area)

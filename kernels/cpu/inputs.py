@@ -6,7 +6,7 @@ import numpy as np
 
 from flashscope.kernels.cpu.launch import Floats
 from flashscope.kernels.workload.errors import UnsupportedError
-from flashscope.kernels.workload.layout import lay_keys, lay_queries, page_table
+from flashscope.kernels.workload.layout import draw_sinks, lay_keys, lay_queries, page_table
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 
@@ -22,7 +22,7 @@ def make_inputs(problem: Problem) -> Inputs:
     draw = _drawer(problem, problem.seed)
     q = lay_queries(problem, draw(problem.q_shape, dtype=np.float32))
     k, v = (lay_keys(problem, draw(problem.k_shape, dtype=np.float32)) for _ in "kv")
-    return Inputs(q, k, v, page_table(problem))
+    return Inputs(q, k, v, page_table(problem), draw_sinks(problem))
 
 
 def make_grad_output(problem: Problem) -> Floats:

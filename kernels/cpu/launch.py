@@ -51,6 +51,12 @@ class CpuLaunch:
         kv = h // (self.problem.heads // self.problem.key_heads)
         return self.inputs.q[b, h], self.inputs.k[b, kv], self.inputs.v[b, kv]
 
+    def sink(self, head: tuple[int, ...]) -> np.float32:
+        """The sink of query head (batch, head); -inf without one, which adds nothing."""
+        sinks = self.inputs.sinks
+        sink: np.float32 = np.float32(-np.inf) if sinks is None else sinks[head[1]]
+        return sink
+
 
 def bind(
     spec: KernelSpec, problem: Problem, inputs: Inputs, compute: Callable[[CpuLaunch], None]
@@ -75,7 +81,7 @@ def _by_sequence(spec: KernelSpec, compute: Callable[[CpuLaunch], None], launch:
     for b, one in launch.problem.sequences.items():
         own = slice(b, b + 1), slice(None), slice(one.seqlen_q)
         k, v = _keys(launch, b)
-        inputs = Inputs(launch.inputs.q[own], k, v)
+        inputs = Inputs(launch.inputs.q[own], k, v, sinks=launch.inputs.sinks)
         work = {buffer.name: _part(launch, buffer) for buffer in spec.workspace(one, "cpu")}
         compute(CpuLaunch(one, inputs, launch.output[own], launch.lse[own], work, 0, compute))
 

@@ -27,21 +27,28 @@ def _standard(launch: CpuLaunch) -> None:
     everything = (slice(0, problem.seqlen_q), slice(0, problem.seqlen_k))
     for head in np.ndindex(problem.batch, problem.heads):
         q, k, _ = launch.head(head)
-        scores(q, k, s[head], problem, everything)
+        scores(q, k, s[head], problem, everything, bias=problem.bias(head[1]))
     for head in np.ndindex(problem.batch, problem.heads):
-        softmax(s[head], p[head], l[head], launch.lse[head])
+        softmax(s[head], p[head], (l[head], launch.lse[head]), launch.sink(head))
     for head in np.ndindex(problem.batch, problem.heads):
         weighted(p[head], launch.head(head)[2], launch.output[head], problem.mask, everything)
 
 
-def softmax(s: Floats, p: Floats, l: Floats, lse: Floats) -> None:
-    """P = exp(S - m) / l and LSE = m + ln l of some rows; P may be S, and `lse` holds m on the way."""
+def softmax(s: Floats, p: Floats, sums: tuple[Floats, Floats], sink: np.float32) -> None:
+    """P = exp(S - m) / l and LSE = m + ln l of some rows; P may be S.
+
+    `sums` are l and LSE, which holds m on the way; the sink of the head is a score more, -inf without one.
+    """
+    l, lse = sums
     np.max(s, axis=1, out=lse)
-    empty = np.isneginf(lse)  # rows that keep no key
+    np.maximum(lse, sink, out=lse)
+    empty = np.isneginf(lse)  # rows that keep no key and have no sink
     lse[empty] = 0  # exp(-inf - 0) = 0 where -inf - -inf would be NaN
     np.subtract(s, lse[:, None], out=p)
     np.exp(p, out=p)
     np.sum(p, axis=1, out=l)
+    if not np.isneginf(sink):
+        l += np.exp(sink - lse)
     l[empty] = 1
     p /= l[:, None]
     lse += np.log(l, out=l)

@@ -14,6 +14,7 @@ from flashscope.kernels.cpu.launch import CpuLaunch, Floats
 from flashscope.kernels.workload.mask import Mask
 from flashscope.kernels.workload.problem import Problem
 
+BIASED = 4096  # scores whose bias is made at a time
 TileSlices = tuple[slice, slice]  # the query rows and key columns of a tile
 TileState = tuple[Floats, Floats, Floats]  # m (Br,), l (Br,) and O (Br, dv) of a tile's rows
 
@@ -70,15 +71,61 @@ def _within(part: slice, whole: slice) -> slice:
 
 
 def scores(
-    q: Floats, k: Floats, s: Floats, problem: Problem, area: TileSlices, *, mask: Mask | None = None
+    q: Floats,
+    k: Floats,
+    s: Floats,
+    problem: Problem,
+    area: TileSlices,
+    *,
+    mask: Mask | None = None,
+    slope: Floats | None = None,
+    bias: float = 0.0,
 ) -> None:
-    """S = scale Q K^T of one tile (the rows of Q and K that `area` names), masked, into `s`.
+    """S = scale Q K^T of one tile (the rows of Q and K that `area` names), softcapped, biased, masked.
 
-    `mask` stands in for the problem's own where a trace is wrong on purpose.
+    `mask` stands in for the problem's own where a trace is wrong on purpose. Into `slope`, like `s`, goes how
+    fast softcapped scores change with what they were before; a problem with a softcap alone takes one. `bias`
+    is the head's slope of ALiBi, 0 without one.
     """
     np.matmul(q, k.T, out=s)
     s *= np.float32(problem.softmax_scale)
+    if problem.softcap is not None:
+        _cap(s, np.float32(problem.softcap), slope)
+    if bias:
+        _add_bias(s, np.float32(bias), area, problem.seqlen_k - problem.seqlen_q)
     hide(s, problem.mask if mask is None else mask, area)
+
+
+def _cap(s: Floats, softcap: np.float32, slope: Floats | None) -> None:
+    """S = softcap tanh(S / softcap) in place, its slope 1 - tanh^2."""
+    s /= softcap
+    np.tanh(s, out=s)
+    if slope is not None:
+        np.multiply(s, s, out=slope)
+        np.subtract(1, slope, out=slope)
+    s *= softcap
+
+
+def _add_bias(s: Floats, bias: np.float32, area: TileSlices, shift: int) -> None:
+    """S += bias (k - q - shift) in place, some rows and columns at a time: no array is as large as the tile.
+
+    The distance of a pair is a whole number and exact, so that what is near the diagonal is.
+    """
+    rows, columns = area
+    for part in blocks(s.shape[1], BIASED):
+        keys = np.arange(columns.start + part.start, columns.start + part.stop, dtype=np.float32)
+        for few in blocks(s.shape[0], max(1, BIASED // len(keys))):
+            queries = np.arange(rows.start + few.start, rows.start + few.stop, dtype=np.float32) + shift
+            distance = keys - queries[:, None]
+            s[few, part] += np.multiply(distance, bias, out=distance)
+
+
+def begin_rows(state: TileState, sink: np.float32) -> None:
+    """M, l and O of rows that have met no key: empty, or as a sink leaves them, a score whose value is 0."""
+    m, l, o = state
+    m.fill(sink)
+    l.fill(not np.isneginf(sink))
+    o.fill(0)
 
 
 def online_softmax(tile: ForwardTile, m: Floats, l: Floats) -> None:

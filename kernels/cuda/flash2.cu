@@ -29,6 +29,7 @@
 //   ... from its head and q0, which are kept     +1.2 and +0.5 %, but 8 bytes spilled at d = 64, N >= 4k
 //   K's pointer fixed, not moved along           -1 % with a window over a block mask, but no spill: used there
 #include "product.cuh"
+#include "scoring.cuh"
 #include "sequences.cuh"
 #include "softmax.cuh"
 #if PAGE_SIZE
@@ -70,7 +71,7 @@ __device__ __forceinline__ int block_again() {
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     flash2(const element* q, const element* k, const element* v, element* o, float* lse, int heads, int group,
            int seqlen_q, int seqlen_k, int window_left, int window_right, float scale, const int* lists,
-           const int* counts, int sequence_heads, const __grid_constant__ Sequences sequences, int kv_heads
+           const int* counts, int sequence_heads, const __grid_constant__ Sequences sequences, int kv_heads SCORING_GIVEN
 #if TRACE
            , const __grid_constant__ Recording recording
 #endif
@@ -155,7 +156,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     float m[SUBTILES][2], l[SUBTILES][2];  // l: this lane's columns only
 #pragma unroll
     for (int i = 0; i < SUBTILES; ++i) m[i][0] = m[i][1] = NO_MAXIMUM, l[i][0] = l[i][1] = 0.0f;
+#if SINKS
+#pragma unroll
+    for (int i = 0; i < SUBTILES * 2; ++i) begin_row(m[i / 2][i % 2], l[i / 2][i % 2], scoring, head % sequence_heads);
+#endif
+#if SOFTCAP || ALIBI
+    const ScoreTerms terms = ScoreTerms::of(scoring, softmax_factor(scale), fabsf(scale), head);
+    const float factor = terms.rest();
+#else
     const float factor = softmax_factor(scale);
+#endif
     unsigned stage = 0;
 
 #pragma unroll 1
@@ -187,6 +197,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
             }
             commit_copies();
         }
+#if SOFTCAP || ALIBI
+        terms.apply(s, q0 + warp_row, k0, keys - queries);
+#endif
         if (k0 + BLOCK_K > full_end || k0 < full_begin) apply_mask(s, mask, q0 + warp_row, k0);
 #if TRACE
         recorder.scores(tile_q * tiles_k + k0 / BLOCK_K, s, factor);

@@ -15,6 +15,7 @@ from flashscope.kernels.cuda.program import (
     shape_arguments,
 )
 from flashscope.kernels.cuda.ragged import layout_arguments, layout_defines, length_tables
+from flashscope.kernels.cuda.scoring import scoring_arguments, scoring_defines, slope_table
 from flashscope.kernels.cuda.sparse import sparse_defines, sparse_tables
 from flashscope.kernels.cuda.tensor import TensorVariant, masked_variants, tile_bytes
 from flashscope.kernels.launching.launch import Launch
@@ -80,6 +81,7 @@ def program(
             np.float32(problem.softmax_scale),
             *simt.sparse_arguments(problem),
             *layout_arguments(problem, problem.heads),
+            *scoring_arguments(problem),
         ),
         threads=variant.threads,
         shared_bytes=shared_bytes(problem, variant),
@@ -88,10 +90,11 @@ def program(
         **variant.defines(problem),
         **sparse_defines(problem, variant.tile),
         **layout_defines(problem),
+        **scoring_defines(problem),
         "Q_IN_REGISTERS": int(problem.head_dim <= NARROW_HEAD),
         "BLOCKS_PER_SM": residents or blocks_per_sm(problem),
     }
-    tables = {**sparse_tables(problem, variant.tile), **length_tables(problem)}
+    tables = {**sparse_tables(problem, variant.tile), **length_tables(problem), **slope_table(problem)}
     return Program("flash2.cu", defines, (launch,), tables)
 
 
@@ -100,8 +103,9 @@ def variants(problem: Problem, target: Target) -> tuple[TensorVariant, ...]:
     if problem.head_dim > MIDDLE_HEAD:
         return WIDE
     if problem.head_dim > NARROW_HEAD:
+        terms = problem.softcap is not None or problem.alibi
         spilling = SPILLING.get(target.compute_capability, range(MIDDLE_HEAD + 1))
-        spills = problem.head_dim in spilling or (problem.window is not None and not problem.even)
+        spills = terms or problem.head_dim in spilling or (problem.window is not None and not problem.even)
         return (TensorVariant(4, 2, 32),) if spills else (TensorVariant(4, 2, 64), TensorVariant(4, 2, 32))
     plain = problem.even and not problem.causal and problem.window is None and problem.block_mask is None
     long = problem.seqlen_k >= LONG and problem.head_dim in LONG_HEADS and plain

@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     flash2_backward_keys(const element* q, const element* k, const element* v, const element* grad_output,
                          const RowState* states, float* dq_sums, element* dk, element* dv, int kv_heads, int together,
                          int group, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale,
-                         const int* kept CLOCKS_GIVEN TRACE_GIVEN) {
+                         const int* kept SCORING_GIVEN CLOCKS_GIVEN TRACE_GIVEN) {
     CLOCKS_BEGIN()
     TRACED(Recorder recorder(recording);)
     extern __shared__ __align__(1024) unsigned char raw[];
@@ -58,11 +58,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 
     Fragments acc_k = {}, acc_v = {};
     const int tiles = padded(seqlen_q) / 16;  // fragments of a head's queries
+#if SOFTCAP || ALIBI
+    const float factor = 1.0f;  // scores are in base 2
+    const int shift = seqlen_k - seqlen_q;
+#else
     const float factor = scale * LOG2E;
+#endif
 #pragma unroll 1
     for (int stage = 0; walk.more(); stage = 1 - stage) {
         const int q0 = walk.q0, rows = walk.rows(), fragment_row = walk.head * tiles + q0 / 16;
         TRACED(recorder.tile(owned.kv_head, walk.head - owned.kv_head * group, q0, seqlen_q, owned.k0, seqlen_k);)
+#if SOFTCAP || ALIBI
+        const ScoreTerms terms = ScoreTerms::of(scoring, scale * LOG2E, scale, walk.head);
+#endif
         walk.next();
         CLOCK(0)
         wait_copies<0>();
@@ -76,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 UNROLL_HALVES
             for (int first = 0; first < SHARE; first += AT_ONCE) {
                 add_own(acc_k, acc_v, shared, stage, place, place.part * SHARE + first, factor, mask, all, q0,
-                        owned.k0 + place.first_key, first / AT_ONCE CLOCKS_PASSED TRACE_PASSED);
+                        owned.k0 + place.first_key, first / AT_ONCE TERMS_PASSED CLOCKS_PASSED TRACE_PASSED);
             }
         }
         if (SHARED_DS) __syncthreads();  // all of P and dS is there

@@ -19,6 +19,12 @@ from flashscope.kernels.cuda.program import (
     defines_of,
     shape_arguments,
 )
+from flashscope.kernels.cuda.scoring import (
+    scoring_arguments,
+    scoring_defines,
+    slope_table,
+    without_sinks,
+)
 from flashscope.kernels.cuda.sparse import kept_argument, kept_table
 from flashscope.kernels.cuda.tensor import FRAGMENT_ROWS, MIDDLE_HEAD, tile_bytes
 from flashscope.kernels.launching.launch import BackwardLaunch
@@ -126,13 +132,14 @@ def program(problem: Problem, target: Target, cut: KeyTiling | None = None) -> P
         **defines_of(problem),
         **mask_defines(problem),
         **cut.defines,
+        **scoring_defines(without_sinks(problem)),
         "OUTER_WARPS": query_cut.warps,
         "INNER": query_cut.inner,
         "DETERMINISTIC": int(problem.deterministic),
     }
     last = _queries(problem, query_cut) if problem.deterministic else _finish(problem)
     launches = (_rows(problem), _keys(problem, cut), last)
-    return Program("flash2_backward.cu", defines, launches, kept_table(problem))
+    return Program("flash2_backward.cu", defines, launches, {**kept_table(problem), **slope_table(problem)})
 
 
 def spills(problem: Problem, cut: KeyTiling, target: Target) -> bool:
@@ -145,6 +152,8 @@ def spills(problem: Problem, cut: KeyTiling, target: Target) -> bool:
         problem.head_dim in SPILLING_HEADS
         or target.compute_capability > HOPPER
         or problem.block_mask is not None
+        or problem.softcap is not None
+        or problem.alibi
         or (problem.deterministic and masked)
         or (ampere and problem.head_dim > NARROW_HEAD)
     )
@@ -227,4 +236,5 @@ def _finish(problem: Problem) -> KernelLaunch:
 
 
 def _numbers(problem: Problem) -> tuple[Any, ...]:
-    return (*shape_arguments(problem), np.float32(problem.softmax_scale), kept_argument(problem))
+    numbers = (*shape_arguments(problem), np.float32(problem.softmax_scale), kept_argument(problem))
+    return (*numbers, *scoring_arguments(without_sinks(problem)))

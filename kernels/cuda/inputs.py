@@ -5,7 +5,7 @@ from typing import Any
 import cupy
 
 from flashscope.kernels.oracle.verify import storage_dtype
-from flashscope.kernels.workload.layout import lay_keys, lay_queries, page_table
+from flashscope.kernels.workload.layout import draw_sinks, lay_keys, lay_queries, page_table
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 
@@ -18,8 +18,8 @@ def make_inputs(problem: Problem) -> Inputs:
     draw = cupy.random.default_rng(problem.seed).standard_normal
     q = _rounded(problem, lay_queries(problem, draw(problem.q_shape, dtype=cupy.float32)))
     k, v = (_rounded(problem, lay_keys(problem, draw(problem.k_shape, dtype=cupy.float32))) for _ in "kv")
-    table = page_table(problem)
-    return Inputs(q, k, v, None if table is None else cupy.asarray(table))
+    tables = page_table(problem), draw_sinks(problem)
+    return Inputs(q, k, v, *(None if table is None else cupy.asarray(table) for table in tables))
 
 
 def make_grad_output(problem: Problem) -> Any:

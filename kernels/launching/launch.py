@@ -14,7 +14,8 @@ class Launch(Protocol):
 
     Attributes:
         output: O, same shape and dtype as Q; valid after `run`, None before it where a library allocates it.
-        lse: Natural log-sum-exp of the scaled scores, float32 (batch, heads, seqlen_q); valid after
+        lse: Natural log-sum-exp of the scores as they are before the softmax, and of the head's sink where
+            there is one, float32 (batch, heads, seqlen_q); valid after
             `run`, None before it where a library allocates it, and where the library returns none.
         workspace_bytes: Bytes held beside inputs and outputs.
         note: What was chosen and why, in words; empty when nothing was left to choose.

@@ -13,6 +13,10 @@ problem's dtype, i the query rows and j the keys,
     e_i = sqrt(sum (dO_i O_i)^2),  r_i = eps (1 + sqrt(d) c_i + |LSE_i| + w)
     t_i = eps |dO_i| max|v| (1 + 2 sqrt(d) + sqrt(d) c_i + w)
 
+A softcap with slope g_ij multiplies P by g_ij in all terms of dQ and dK, and an entry of dS is off by as much
+as g is besides, 2 eps (2 + g_ij sqrt(d) c_i / softcap) |dS_ij / g_ij|.
+Behind a bias 4 (|LSE_i| + ln Nk) stands beside sqrt(d) c_i, as in `row_bounds`.
+
 u and u' are the unit roundoffs of P's and dS's dtype and of the gradients', which are one. The first two
 terms in u are what rounding P and dS costs on average, and half as much again. O reaches the backward pass
 rounded, so that delta = rowsum(dO O) is off by u e_i, the same for all of a row: where one key dominates,
@@ -25,7 +29,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from flashscope.kernels.oracle.reference_gradients import Chunk
-from flashscope.kernels.oracle.row_bounds import FLOAT32_EPS, LUCK, UNIT_ROUNDOFF, norms_of, of_query_heads
+from flashscope.kernels.oracle.row_bounds import (
+    FLOAT32_EPS,
+    LUCK,
+    UNIT_ROUNDOFF,
+    biased_scores,
+    norms_of,
+    of_query_heads,
+)
 from flashscope.kernels.workload.arrays import array_module, on_host
 from flashscope.kernels.workload.problem import Dtype, Problem
 from flashscope.kernels.workload.tensors import Gradients
@@ -77,8 +88,9 @@ class Costs:
         problem, place = self._problem, (one.sequence, one.head)
         scale, group = abs(problem.softmax_scale), problem.heads // problem.key_heads
         errors = _row_errors(problem, one, *(of_heads[place] for of_heads in self._largest))
-        _add_query_terms(self._dq, (*place, one.rows), one, scale, errors)
-        _add_key_terms(self._of_keys, (one.sequence, one.head // group), one, scale, errors)
+        off = _errors_of_ds(problem, one, errors)
+        _add_query_terms(self._dq, (*place, one.rows), one, scale, off)
+        _add_key_terms(self._of_keys, (one.sequence, one.head // group), one, scale, (off, errors.relative))
 
     def terms(self) -> tuple[RoundingTerms, RoundingTerms, RoundingTerms]:
         """The sums, when all chunks have been added."""
@@ -114,34 +126,53 @@ def gradient_bounds(
     return dq, dk, dv
 
 
-def _row_errors(problem: Problem, one: Chunk, largest_k: float, largest_v: float) -> tuple[Any, Any]:
-    """What is r and t of each query row, (R, 1)."""
+class RowErrors(NamedTuple):
+    """What is sqrt(d) c, r and t of each query row, (R, 1)."""
+
+    score: Any
+    relative: Any
+    absolute: Any
+
+
+def _row_errors(problem: Problem, one: Chunk, largest_k: float, largest_v: float) -> RowErrors:
+    """The errors of a chunk's rows."""
     xp, dims = array_module(one.q), problem.head_dim**0.5
     drift = max(problem.seqlen_k, problem.seqlen_q * problem.heads // problem.key_heads) ** 0.5
     score = dims * abs(problem.softmax_scale) * norms_of(one.q) * largest_k
     lse = abs(xp.where(xp.isfinite(one.lse), one.lse, 0))
+    if problem.alibi:
+        score = score + biased_scores(lse, problem.seqlen_k)
     relative = FLOAT32_EPS * (1 + score + lse + drift)
     absolute = FLOAT32_EPS * norms_of(one.grad_output) * largest_v * (1 + 2 * dims + score + drift)
-    return relative[:, None], absolute[:, None]
+    return RowErrors(score[:, None], relative[:, None], absolute[:, None])
+
+
+def _errors_of_ds(problem: Problem, one: Chunk, errors: RowErrors) -> Any:
+    """Float32's own errors of each entry of dS, (R, Nk)."""
+    off = errors.relative * abs(one.ds) + errors.absolute * one.p * one.slope
+    if problem.softcap is None:
+        return off
+    slopes = 2 * FLOAT32_EPS * (2 + one.slope * errors.score / problem.softcap)
+    return off + slopes * abs(one.ds_capped)
 
 
 def _add_query_terms(
-    dq: RoundingTerms, place: tuple[int, int, slice], one: Chunk, scale: float, errors: tuple[Any, Any]
+    dq: RoundingTerms, place: tuple[int, int, slice], one: Chunk, scale: float, off: Any
 ) -> None:
-    k, (relative, absolute) = norms_of(one.k), errors
+    k = norms_of(one.k)
     dq.rounding[place] = scale * norms_of(one.ds * k)
-    dq.delta[place] = scale * _delta_errors(one)[:, 0] * norms_of(one.p @ one.k)
-    dq.exactly[place] = scale * ((relative * abs(one.ds) + absolute * one.p) @ k)
+    dq.delta[place] = scale * _delta_errors(one)[:, 0] * norms_of((one.p * one.slope) @ one.k)
+    dq.exactly[place] = scale * (off @ k)
 
 
 def _add_key_terms(
     terms: Sequence[RoundingTerms], place: tuple[int, int], one: Chunk, scale: float, errors: tuple[Any, Any]
 ) -> None:
-    (dk, dv), (relative, absolute) = terms, errors
+    (dk, dv), (off, relative) = terms, errors
     q, grad = (norms_of(array)[:, None] for array in (one.q, one.grad_output))
     dk.rounding[place] += ((scale * one.ds * q) ** 2).sum(axis=0)
-    dk.delta[place] += ((scale * one.p * _delta_errors(one) * q) ** 2).sum(axis=0)
-    dk.exactly[place] += scale * ((relative * abs(one.ds) + absolute * one.p) * q).sum(axis=0)
+    dk.delta[place] += ((scale * one.p * one.slope * _delta_errors(one) * q) ** 2).sum(axis=0)
+    dk.exactly[place] += scale * (off * q).sum(axis=0)
     dv.rounding[place] += ((one.p * grad) ** 2).sum(axis=0)
     dv.exactly[place] += (relative * one.p * grad).sum(axis=0)
 

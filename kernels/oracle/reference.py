@@ -2,6 +2,10 @@
 
     S = scale * Q K^T,  LSE = ln sum exp(S),  O = exp(S - LSE) V        (Vaswani et al. 2017, equation 1)
 
+A softcap c makes c tanh(S / c) of S before the masks (Gemma 2; Gemma Team 2024, section 2). A sink x of a
+query head adds exp(x) to the denominators of its rows, LSE = ln(exp(x) + sum exp(S)) (gpt-oss), so that a row
+that keeps no key has O = 0 and LSE = x. ALiBi adds slope (k - q - D) behind a softcap (Press et al. 2022).
+
 With D = Nk - Nq, causal keeps key k for query q where k <= q + D; a window (left, right) where
 q + D - left <= k <= q + D + right, -1 being unbounded; a block mask where the pair's block is kept. A pair
 must pass all three. A row that keeps no key has O = 0 and LSE = -inf. With fewer K/V heads than query heads,
@@ -9,12 +13,16 @@ query head h meets K/V head h // (heads / kv_heads).
 Limit: as slow as it looks; memory is bounded by one head of K and V and one chunk of rows.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from flashscope.kernels.catalogue.fp8 import Rounding
 from flashscope.kernels.workload.arrays import array_module, backend_of
 from flashscope.kernels.workload.block_mask import BlockMask
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.scoring import alibi_slopes
+from flashscope.kernels.workload.tensors import Inputs
 
 CHUNK_BYTES = 16 * 2**20  # scores of one chunk of rows; a handful of arrays of this size live at once
 GPU_CHUNKS = 4  # as many times that at once on a GPU: smaller ones take as long to launch
@@ -45,6 +53,59 @@ class Masking(NamedTuple):
     block_mask: BlockMask | None
 
 
+class Scoring(NamedTuple):
+    """What is done to scores besides their scale and masks, as `Problem` has it.
+
+    Attributes:
+        softcap: Their bound; None: there is none.
+        sinks: (heads,), NumPy or CuPy; None: there are none.
+        slopes: ALiBi's, of each head; None: there is no bias.
+    """
+
+    softcap: float | None = None
+    sinks: Any = None
+    slopes: Sequence[float] | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, inputs: Inputs) -> "Scoring":
+        """That of a problem, with the arrays it takes among its inputs.
+
+        Raises:
+            ValueError: The problem has sinks and its inputs have none, or the other way round.
+        """
+        if problem.sinks != (inputs.sinks is not None):
+            raise ValueError("sinks are given where a problem has them, and only there")
+        return cls(problem.softcap, inputs.sinks, alibi_slopes(problem.heads) if problem.alibi else None)
+
+    def sink(self, head: int) -> float:
+        """The sink of a query head; -inf without one, which adds nothing."""
+        return -math.inf if self.sinks is None else float(self.sinks[head])
+
+    def capped(self, s: Any, storage_dtype: Any) -> Any:
+        """Scaled scores (R, Nk) as a softcap makes them, rounded to `storage_dtype`."""
+        if self.softcap is None:
+            return s
+        xp, cap = array_module(s), s.dtype.type(self.softcap)
+        return rounded(xp.tanh(s / cap) * cap, storage_dtype)
+
+    def slope(self, s: Any) -> Any:
+        """How fast scores (R, Nk) change with what they were before `capped`, 0 to 1; 1 without a softcap."""
+        if self.softcap is None:
+            return 1
+        share = array_module(s).clip(s / s.dtype.type(self.softcap), -1, 1)  # rounding may exceed 1
+        return 1 - share * share
+
+    def biased(self, s: Any, storage_dtype: Any, head: int, rows: Any, seqlen_q: int) -> Any:
+        """Scores (R, Nk) of some query rows of a head with their bias, rounded to `storage_dtype`."""
+        if self.slopes is None:
+            return s
+        distance = array_module(s).arange(s.shape[1]) - (rows + s.shape[1] - seqlen_q)[:, None]
+        return rounded(s + distance.astype(s.dtype) * s.dtype.type(self.slopes[head]), storage_dtype)
+
+
+AS_THEY_ARE = Scoring()
+
+
 def attention_reference(
     q: Any,
     k: Any,
@@ -55,6 +116,7 @@ def attention_reference(
     window: tuple[int, int] | None = None,
     block_mask: BlockMask | None = None,
     rows: Sequence[int] | None = None,
+    scoring: Scoring = AS_THEY_ARE,
 ) -> tuple[Any, Any]:
     """The float64 oracle.
 
@@ -67,13 +129,14 @@ def attention_reference(
         window: (left, right) in keys, -1 for an unbounded side; None: no window.
         block_mask: Keep only these blocks; None: all.
         rows: Query rows to compute, in every head; None: all of them.
+        scoring: What else is done to scores.
 
     Returns:
         O as float64 (batch, heads, R, dv) and LSE (natural log) as float64 (batch, heads, R); R rows.
     """
     masking: dict[str, Any] = {"causal": causal, "window": window, "block_mask": block_mask}
     exactly: dict[str, Any] = {"compute_dtype": "float64", "storage_dtype": "float64"}
-    attended = plain_attention(q, k, v, **masking, scale=scale, rows=rows, **exactly)
+    attended = plain_attention(q, k, v, **masking, scale=scale, rows=rows, scoring=scoring, **exactly)
     return attended.output, attended.lse
 
 
@@ -87,6 +150,7 @@ def plain_attention(
     rows: Sequence[int] | None,
     window: tuple[int, int] | None = None,
     block_mask: BlockMask | None = None,
+    scoring: Scoring = AS_THEY_ARE,
     compute_dtype: Any,
     storage_dtype: Any,
     rounding: Rounding | None = None,
@@ -115,8 +179,10 @@ def plain_attention(
                 scores = rounded(queries @ keys.T * queries.dtype.type(scale), storage_dtype)
                 if rounding is not None:
                     scores = rounding.scores(scores)
+                scores = scoring.capped(scores, storage_dtype)
+                scores = scoring.biased(scores, storage_dtype, h, picked[part], seqlen_q)
                 hide(scores, picked[part], seqlen_q, masking)
-                weighed = weigh(scores, values, storage_dtype, rounding)
+                weighed = weigh(scores, values, storage_dtype, rounding, scoring.sink(h))
                 whole.output[b, h, part], whole.lse[b, h, part], weights = weighed
                 if spreads:
                     whole.value_spread[b, h, part] = _spread(weights, (values * values).sum(axis=1) ** 0.5)
@@ -147,13 +213,15 @@ def hide(s: Any, rows: Any, seqlen_q: int, masking: Masking) -> None:
         s[~kept[(rows // blocks.block_q)[:, None], keys // blocks.block_k]] = -xp.inf
 
 
-def weigh(s: Any, v: Any, storage_dtype: Any, rounding: Rounding | None) -> tuple[Any, Any, Any]:
+def weigh(
+    s: Any, v: Any, storage_dtype: Any, rounding: Rounding | None, sink: float = -math.inf
+) -> tuple[Any, Any, Any]:
     """Softmax P over the last axis of S and its product with V: O (R, dv), LSE (R,) and P (R, Nk)."""
     xp = array_module(s)
-    m = s.max(axis=1, keepdims=True)
+    m = xp.maximum(s.max(axis=1, keepdims=True), s.dtype.type(sink))
     m[xp.isneginf(m)] = 0  # a row without keys: exp(-inf - 0) = 0 where -inf - -inf would be NaN
     p = xp.exp(s - m)
-    l = p.sum(axis=1, keepdims=True)
+    l = p.sum(axis=1, keepdims=True) + xp.exp(s.dtype.type(sink) - m)
     empty = l == 0
     l[empty] = 1
     lse = m + xp.log(l)

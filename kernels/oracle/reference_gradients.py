@@ -6,6 +6,10 @@ FlashAttention-2, section 2.3),
     dV = P^T dO,  dP = dO V^T,  dS = P (dP - delta),  delta = rowsum(P dP) = rowsum(dO O),
     dQ = scale dS K,  dK = scale dS^T Q.
 
+A sink adds to the denominators alone: it is a key whose value is 0, and leaves all of this as it stands. So
+does a bias, a constant of each pair. A softcap c, which makes c t of S, t = tanh(S / c), multiplies dS by its
+slope 1 - t^2.
+
 A pair that the masks hide has P = dS = 0, so a row that keeps no key has dQ = 0, and a key that no row
 keeps has dK = dV = 0. With fewer K/V heads than query heads, dK and dV are the sums over the query heads of
 the group.
@@ -15,7 +19,15 @@ Limit: as slow as it looks; memory is bounded by one head and one chunk of rows.
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from flashscope.kernels.oracle.reference import Masking, chunk_rows, hide, rounded, weigh
+from flashscope.kernels.oracle.reference import (
+    AS_THEY_ARE,
+    Masking,
+    Scoring,
+    chunk_rows,
+    hide,
+    rounded,
+    weigh,
+)
 from flashscope.kernels.workload.arrays import array_module
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.tensors import Gradients
@@ -33,7 +45,9 @@ class Chunk(NamedTuple):
         v: See `k`.
         grad_output: dO, (R, d).
         p: P, (R, Nk).
-        ds: dS, (R, Nk).
+        ds: dS, (R, Nk), with respect to the scaled scores before a softcap.
+        ds_capped: The same with respect to what a softcap makes of them.
+        slope: What is between the two, (R, Nk), 0 to 1; 1 without a softcap.
         output: O, (R, d).
         lse: LSE, (R,).
     """
@@ -47,6 +61,8 @@ class Chunk(NamedTuple):
     grad_output: Any
     p: Any
     ds: Any
+    ds_capped: Any
+    slope: Any
     output: Any
     lse: Any
 
@@ -61,6 +77,7 @@ def gradients_reference(
     scale: float,
     window: tuple[int, int] | None = None,
     block_mask: BlockMask | None = None,
+    scoring: Scoring = AS_THEY_ARE,
 ) -> Gradients:
     """The float64 oracle.
 
@@ -73,14 +90,14 @@ def gradients_reference(
         scale: Factor on the scores.
         window: (left, right) in keys, -1 for an unbounded side; None: no window.
         block_mask: Keep only these blocks; None: all.
+        scoring: What else is done to scores.
 
     Returns:
         dQ, dK and dV as float64, in the shapes of Q, K and V.
     """
     masking = Masking(causal, window, block_mask)
-    return plain_gradients(
-        (q, k, v, grad_output), masking, scale=scale, compute_dtype="float64", storage_dtype="float64"
-    )
+    exactly: dict[str, Any] = {"compute_dtype": "float64", "storage_dtype": "float64"}
+    return plain_gradients((q, k, v, grad_output), masking, scale=scale, scoring=scoring, **exactly)
 
 
 def plain_gradients(
@@ -88,6 +105,7 @@ def plain_gradients(
     masking: Masking,
     *,
     scale: float,
+    scoring: Scoring = AS_THEY_ARE,
     compute_dtype: Any,
     storage_dtype: Any,
     also: Callable[[Chunk], None] | None = None,
@@ -100,7 +118,8 @@ def plain_gradients(
     q, k, v, _ = arrays
     xp, group = array_module(q), q.shape[1] // k.shape[1]
     dq, dk, dv = (xp.zeros(x.shape, compute_dtype) for x in (q, k, v))
-    for one in chunks(arrays, masking, scale=scale, compute_dtype=compute_dtype, storage_dtype=storage_dtype):
+    dtypes: dict[str, Any] = {"compute_dtype": compute_dtype, "storage_dtype": storage_dtype}
+    for one in chunks(arrays, masking, scale=scale, scoring=scoring, **dtypes):
         b, h, factor = one.sequence, one.head, one.ds.dtype.type(scale)
         dq[b, h, one.rows] = one.ds @ one.k * factor
         dk[b, h // group] += one.ds.T @ one.q * factor
@@ -115,6 +134,7 @@ def chunks(
     masking: Masking,
     *,
     scale: float,
+    scoring: Scoring,
     compute_dtype: Any,
     storage_dtype: Any,
 ) -> Iterator[Chunk]:
@@ -130,9 +150,13 @@ def chunks(
                 rows = slice(start, min(start + step, seqlen_q))
                 queries, grad = (array[b, h, rows].astype(compute_dtype) for array in (q, grad_output))
                 s = rounded(queries @ keys.T * queries.dtype.type(scale), storage_dtype)
-                hide(s, xp.arange(rows.start, rows.stop), seqlen_q, masking)
-                output, lse, p = weigh(s, values, storage_dtype, None)
+                s = scoring.capped(s, storage_dtype)
+                slope, picked = scoring.slope(s), xp.arange(rows.start, rows.stop)
+                s = scoring.biased(s, storage_dtype, h, picked, seqlen_q)
+                hide(s, picked, seqlen_q, masking)
+                output, lse, p = weigh(s, values, storage_dtype, None, scoring.sink(h))
                 dp = rounded(grad @ values.T, storage_dtype)
                 delta = (p * dp).sum(axis=1, keepdims=True)
-                ds = rounded(p * (dp - delta), storage_dtype)
-                yield Chunk(b, h, rows, queries, keys, values, grad, p, ds, output, lse)
+                capped = p * (dp - delta)
+                ds = rounded(capped * slope, storage_dtype)
+                yield Chunk(b, h, rows, queries, keys, values, grad, p, ds, capped, slope, output, lse)

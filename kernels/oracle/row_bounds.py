@@ -13,6 +13,9 @@ u and u' are the unit roundoffs of P's and of O's dtype, t is the smallest numbe
 terms are what rounding P, or S, costs a row on average and half as much again: in a single row `low` can be
 exact by luck. sqrt(d) is the drift of a score's own sum of d products, as w is that of Nk terms.
 
+Behind a bias, eps 4 (|LSE| + ln Nk) stands beside sqrt(d) c in both: what rounding biased scores costs, as
+sum p |s| is at most |LSE| + ln Nk.
+
 In 8 bits a single row errs so much that a lost tile of keys hides in it, but not in many rows at once. There
 the rows are also judged together, an eighth of them after the other, by the root mean square of the shares
 that they use of their bounds. `low` draws its errors from the same distribution as the kernel, so
@@ -20,6 +23,7 @@ that they use of their bounds. `low` draws its errors from the same distribution
     rms(|O - ref| / bound) <= rms((1.2 |low - ref| + the terms without luck) / bound) + 1 / sqrt(rows).
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,11 +118,13 @@ def row_bounds(
     output, lse, value_spread, score_spread = (on_host(array) for array in exact)
     scores, largest_v = _largest_scores(problem, inputs, rows), of_query_heads(problem, inputs.v)
     drift, dot_drift = problem.seqlen_k**0.5, problem.head_dim**0.5 * scores
-    norms = norms_of(output)
+    finite_lse, norms = abs(np.where(np.isinf(lse), 0, lse)), norms_of(output)
+    if problem.alibi:
+        dot_drift = dot_drift + biased_scores(finite_lse, problem.seqlen_k)
     exactly = UNIT_ROUNDOFF[problem.dtype] * norms
     exactly += FLOAT32_EPS * ((1 + dot_drift) * largest_v + drift * norms)
     exactly += 2 * problem.head_dim**0.5 * SMALLEST[problem.dtype]
-    lse_exactly = FLOAT32_EPS * (abs(np.where(np.isinf(lse), 0, lse)) + dot_drift + drift)
+    lse_exactly = FLOAT32_EPS * (finite_lse + dot_drift + drift)
     roundoff = score_roundoff = UNIT_ROUNDOFF[problem.dtype]
     if rounding is not None:
         roundoff, score_roundoff = E4M3_ROUNDOFF, SCORE_ROUNDOFF
@@ -131,6 +137,11 @@ def row_bounds(
         norms=np.where(norms == 0, 1, norms),
         expected=None if rounding is None else 1.2 * low_output + exactly,
     )
+
+
+def biased_scores(lse: Any, seqlen_k: int) -> Any:
+    """What eps multiplies for the rounding of a bias and of a row's scores with it, from |LSE| of the row."""
+    return 4 * (lse + math.log(seqlen_k))
 
 
 def _lse_errors(found: Any, exact: Any) -> Any:

@@ -36,8 +36,15 @@ from typing import Any, NamedTuple
 
 from flashscope.kernels.catalogue.buffers import BufferDtype
 from flashscope.kernels.catalogue.fp8 import Rounding
-from flashscope.kernels.oracle.reference import Attended, plain_attention
-from flashscope.kernels.oracle.row_bounds import FLOAT32_EPS, RowBounds, WorstRow, norms_of, row_bounds
+from flashscope.kernels.oracle.reference import Attended, Scoring, plain_attention
+from flashscope.kernels.oracle.row_bounds import (
+    FLOAT32_EPS,
+    RowBounds,
+    WorstRow,
+    biased_scores,
+    norms_of,
+    row_bounds,
+)
 from flashscope.kernels.oracle.verdict import OF_A_PART, OF_A_ROW, ON_ROUNDED, Deviation, Judging, Verdict
 from flashscope.kernels.oracle.verify_batch import BatchCriterion, sequence_inputs
 from flashscope.kernels.workload.arrays import array_module, on_host
@@ -170,6 +177,7 @@ def _criterion(problem: Problem, inputs: Inputs, *, rounding: Rounding | None, r
         "block_mask": problem.block_mask,
         "scale": problem.softmax_scale,
         "rows": rows,
+        "scoring": Scoring.of(problem, inputs),
     }
     low_as = partial(plain_attention, compute_dtype="float32")
     exact_as = partial(plain_attention, compute_dtype="float64", storage_dtype="float64", spreads=True)
@@ -198,6 +206,8 @@ def _oracle(
 ) -> Oracle:
     """The oracle with the bounds that `low` and the sums' own errors set."""
     scores, drift = _largest_score(problem, inputs), problem.seqlen_k**0.5
+    if problem.alibi:
+        scores += biased_scores(_largest_finite(exact.lse), problem.seqlen_k)
     largest = _largest_finite(exact.output)
     bound = rounding_bound(low.output, exact.output, storage_dtype(problem.dtype))
     bound += FLOAT32_EPS * ((1 + scores) * _largest(inputs.v, abs) + drift * largest)

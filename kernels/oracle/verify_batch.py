@@ -41,9 +41,10 @@ def sequence_inputs(problem: Problem, inputs: Inputs, b: int) -> Inputs:
     rows, keys, size = problem.row_counts[b], problem.key_counts[b], problem.page_size
     q = inputs.q[b : b + 1, :, :rows]
     if size is None:
-        return Inputs(q, *(x[b : b + 1, :, :keys] for x in (inputs.k, inputs.v)))
+        return inputs._replace(q=q, **{name: getattr(inputs, name)[b : b + 1, :, :keys] for name in "kv"})
     used = inputs.page_table[b, : pages_for(keys, size)]
-    return Inputs(q, *(_joined(x[used])[:, :, :keys] for x in (inputs.k, inputs.v)))
+    k, v = (_joined(x[used])[:, :, :keys] for x in (inputs.k, inputs.v))
+    return inputs._replace(q=q, k=k, v=v, page_table=None)
 
 
 def _joined(pages: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flashscope.kernels.oracle.gradient_bounds import Costs, gradient_bounds
-from flashscope.kernels.oracle.reference import Masking
+from flashscope.kernels.oracle.reference import Masking, Scoring
 from flashscope.kernels.oracle.reference_gradients import plain_gradients
 from flashscope.kernels.oracle.row_bounds import RowBounds, norms_of
 from flashscope.kernels.oracle.verdict import OF_A_ROW, Deviation, Verdict
@@ -84,7 +84,8 @@ def gradient_criterion(problem: Problem, inputs: Inputs, grad_output: Any) -> Gr
     """
     arrays, masking = (*inputs.qkv, grad_output), Masking(problem.causal, problem.window, problem.block_mask)
     dtype, scale = storage_dtype(problem.dtype), problem.softmax_scale
-    gradients, costs = partial(plain_gradients, arrays, masking, scale=scale), Costs(problem, arrays)
+    scoring, costs = Scoring.of(problem, inputs), Costs(problem, arrays)
+    gradients = partial(plain_gradients, arrays, masking, scale=scale, scoring=scoring)
     exact = gradients(compute_dtype="float64", storage_dtype="float64", also=costs.add)
     low = gradients(compute_dtype="float32", storage_dtype=dtype)
     bounds = gradient_bounds(problem, arrays, costs, exact, low)

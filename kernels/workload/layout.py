@@ -13,6 +13,7 @@ from flashscope.kernels.workload.arrays import array_module
 from flashscope.kernels.workload.lengths import pages_for
 from flashscope.kernels.workload.problem import Problem
 
+SINKS = 1  # beside the seed: another stream than those of Q, K, V and dO
 NO_PAGES = (-1, 2**31 - 1)  # unused entries of a page table, in turns
 
 
@@ -43,6 +44,18 @@ def page_table(problem: Problem) -> Any:
         row[:used] = order[taken : taken + used]
         taken += used
     return table
+
+
+def draw_sinks(problem: Problem) -> Any:
+    """The sinks of a problem from its seed: normal around ln Nk, where they weigh about as much as all keys.
+
+    Returns:
+        NumPy float32 (heads,); None where it has none.
+    """
+    if not problem.sinks:
+        return None
+    drawn = np.random.default_rng([problem.seed, SINKS]).standard_normal(problem.heads)
+    return (drawn + np.log(problem.seqlen_k)).astype(np.float32)
 
 
 def _padded(array: Any, lengths: Sequence[int]) -> Any:

@@ -13,11 +13,12 @@ from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.lengths import check_lengths, check_page_size, differ, is_spread, pages_for
 from flashscope.kernels.workload.mask import Mask
+from flashscope.kernels.workload.scoring import SINK_ITEMSIZE, alibi_slopes, check_sinks, check_softcap
 from flashscope.kernels.workload.sequences import different_lengths, kept_pairs
 
 Backend = Literal["cpu", "cuda"]
 Dtype = Literal["float32", "float16", "bfloat16"]
-Feature = Literal["causal", "window", "gqa", "block_mask", "ragged", "paged"]
+Feature = Literal["causal", "window", "gqa", "block_mask", "ragged", "paged", "softcap", "sinks", "alibi"]
 Passes = Literal["forward", "backward", "both"]
 
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
@@ -27,6 +28,9 @@ PRODUCTS: dict[Passes, int] = {"forward": 2, "backward": 5, "both": 7}
 """Matrix products of each as FlashAttention counts them (FA2, section 4.1): backward computes S again."""
 ITEMSIZE: dict[Dtype, int] = {"float32": 4, "float16": 2, "bfloat16": 2}
 LAYOUTS: frozenset[Feature] = frozenset({"ragged", "paged"})  # how long sequences are, where their keys lie
+SCORING: frozenset[Feature] = frozenset(
+    {"softcap", "sinks", "alibi"}
+)  # done to scores beside scale and masks
 LSE_ITEMSIZE = 4  # float32, whatever the dtype of the inputs
 PAGE_ITEMSIZE = 4  # int32, an entry of a page table
 UNBOUNDED = -1  # a side of a window
@@ -65,6 +69,16 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         passes: What is computed: O and LSE, or from these and a random dO the gradients dQ, dK and dV, or
             both. In files and on the wire it is called `pass`; where it is missing, it is forward.
         deterministic: Every run must give the same bits of the gradients, which are then computed.
+        softcap: Bound of the scores (Gemma 2): the scaled score s becomes softcap * tanh(s / softcap), before
+            masks and softmax; O, LSE and gradients are those of what it has become. None: scores are taken
+            as they are.
+        sinks: Each query head has a learned logit (gpt-oss), which enters the denominator of its rows alone:
+            with x the sink, O = sum exp(s) v / (exp(x) + sum exp(s)) and LSE = ln(exp(x) + sum exp(s)). So a
+            row that keeps no key has O = 0 and LSE = x. dQ, dK and dV are those of that O; the gradient with
+            respect to the sinks is not computed.
+        alibi: Add slope * (k - q - D) to the score of query q and key k, behind a softcap and before the
+            masks, with the head's slope (`kernels.workload.scoring.alibi_slopes`): the last query is aligned
+            with the last key. LSE is that of the biased scores.
     """
 
     seqlen_q: int
@@ -84,6 +98,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     page_size: int | None = None
     passes: Passes = msgspec.field(default="forward", name="pass")
     deterministic: bool = False
+    softcap: float | None = None
+    sinks: bool = False
+    alibi: bool = False
 
     def __post_init__(self) -> None:
         for name in ("seqlen_q", "seqlen_k", "batch", "heads", "head_dim"):
@@ -103,9 +120,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
                 f"{self.window[0]} and {self.window[1]}."
             )
         self._check_passes()
+        check_softcap(self.softcap)
         check_lengths("query_lengths", self.query_lengths, self.batch, self.seqlen_q)
         check_lengths("key_lengths", self.key_lengths, self.batch, self.seqlen_k)
         check_page_size(self.page_size, self.seqlen_k)
+        if self.sinks and self.key_lengths is not None:
+            check_sinks(zip(self.row_counts, self.key_counts, strict=True))
         if self.block_mask is not None:
             self._check_blocks(self.block_mask)
         self._check_size()
@@ -157,6 +177,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "block_mask": self.block_mask is not None,
             "ragged": differ(self.query_lengths, self.seqlen_q) or differ(self.key_lengths, self.seqlen_k),
             "paged": self.page_size is not None,
+            "softcap": self.softcap is not None,
+            "sinks": self.sinks,
+            "alibi": self.alibi,
         }
         return frozenset(feature for feature, used in asked.items() if used)
 
@@ -238,6 +261,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """The factor on the scores that is really used."""
         return 1.0 / math.sqrt(self.head_dim) if self.scale is None else self.scale
 
+    def bias(self, head: int) -> float:
+        """ALiBi's slope of a query head; 0 without one."""
+        return alibi_slopes(self.heads)[head] if self.alibi else 0.0
+
     @property
     def itemsize(self) -> int:
         """Bytes of one element of Q, K, V or O."""
@@ -286,9 +313,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def input_bytes(self) -> int:
-        """Exact bytes of Q, K and V as they are drawn, padding and spare pages too, and of a page table."""
+        """Exact bytes of Q, K and V as drawn, padding and spare pages too, a page table and sinks."""
         elements = math.prod(self.q_shape) + 2 * math.prod(self.pool_shape)
-        return elements * self.itemsize + math.prod(self.page_table_shape) * PAGE_ITEMSIZE
+        table = math.prod(self.page_table_shape) * PAGE_ITEMSIZE
+        return elements * self.itemsize + table + self.sinks * self.heads * SINK_ITEMSIZE
 
     @property
     def drawn_bytes(self) -> int:

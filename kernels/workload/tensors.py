@@ -12,18 +12,19 @@ class Inputs(NamedTuple):
         v: V, like `k`.
         page_table: int32 (batch, Nk / page_size): the page in which each stretch of a sequence's keys lies.
             Entries behind its last key may be any number. None: K and V are no pages.
+        sinks: float32 (heads,), the logits in the denominators of each head's rows; None: there are none.
     """
 
     q: Any
     k: Any
     v: Any
     page_table: Any = None
+    sinks: Any = None
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """All of them by name; a page table only where there is one."""
-        paged = {} if self.page_table is None else {"page_table": self.page_table}
-        return {"q": self.q, "k": self.k, "v": self.v, **paged}
+        """All of them by name; a page table and sinks only where there are any."""
+        return {name: array for name, array in self._asdict().items() if array is not None}
 
     @property
     def qkv(self) -> tuple[Any, Any, Any]:

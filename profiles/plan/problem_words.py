@@ -17,14 +17,14 @@ def place_words(problem: Problem) -> str:
 
 
 def unusual_words(problem: Problem) -> str:
-    """The pass where it is not forward, query rows where they are not N, lengths and pages; or nothing."""
-    return unusual_of(pass_words(problem), problem.queries, layout_words(problem))
+    """The pass where it is not forward, query rows where they are not N, lengths, pages, softcap, if any."""
+    return unusual_of(pass_words(problem), problem.queries, layout_words(problem), scoring_words(problem))
 
 
-def unusual_of(passes: str, queries: int, layout: str) -> str:
-    """The same of `pass_words`, the number of query rows where it is not N, else 0, and `layout_words`."""
+def unusual_of(passes: str, queries: int, layout: str, scoring: str) -> str:
+    """The same of `pass_words`, the query rows or 0 where they are N, `layout_words` and `scoring_words`."""
     rows = f"{queries} query row{'s' * (queries > 1)}" if queries else ""
-    return ", ".join(filter(None, (passes, rows, layout)))
+    return ", ".join(filter(None, (passes, rows, layout, scoring)))
 
 
 def pass_words(problem: Problem) -> str:
@@ -36,6 +36,12 @@ def layout_words(problem: Problem) -> str:
     """Lengths that are not all full, and pages: `lengths spread, pages of 64`; empty where there are none."""
     pages = f"pages of {problem.page_size}" if problem.page_size else ""
     return ", ".join(filter(None, (ragged_words(problem), pages)))
+
+
+def scoring_words(problem: Problem) -> str:
+    """What is done to scores besides scale and masks, as `softcap 50, ALiBi`; empty where nothing is."""
+    softcap = "" if problem.softcap is None else f"softcap {problem.softcap:g}"
+    return ", ".join(filter(None, (softcap, "sinks" * problem.sinks, "ALiBi" * problem.alibi)))
 
 
 @lru_cache(maxsize=1024)  # a table asks again for every row it draws

@@ -13,6 +13,7 @@ from flashscope.kernels.workload.block_pattern import BLOCK, EXAMPLES, BlockPatt
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.lengths import PAGE_SIZES, spread_lengths
 from flashscope.kernels.workload.problem import UNBOUNDED, Backend, Dtype, Passes, Problem
+from flashscope.kernels.workload.scoring import SOFTCAPS
 from flashscope.profiles.plan.choice import Choice, choices_of
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.plan.read import read_kernels, read_page_size, read_window, write_kernels
@@ -206,6 +207,34 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             needs="blocks",
         ),
     ] = BLOCK
+    softcap: Annotated[
+        float | None,
+        Choice(
+            label="softcap",
+            help="Bound the scores: softcap tanh(score / softcap) takes the place of each (Gemma 2 has 50)",
+            flag="--softcap",
+            metavar="C",
+            low=SOFTCAPS[0],
+            high=SOFTCAPS[1],
+            unset="none",
+        ),
+    ] = None
+    sinks: Annotated[
+        bool,
+        Choice(
+            label="sinks",
+            help="Each head has a logit in its rows' denominators alone, drawn from the seed (gpt-oss)",
+            flag="--sinks/--no-sinks",
+        ),
+    ] = False
+    alibi: Annotated[
+        bool,
+        Choice(
+            label="ALiBi",
+            help="Add slope (k - q - D) to each score, with a slope of each head and D = Nk - Nq",
+            flag="--alibi/--no-alibi",
+        ),
+    ] = False
     seed: Annotated[
         int,
         Choice(

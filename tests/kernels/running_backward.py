@@ -8,7 +8,7 @@ import pytest
 from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.launch import BackwardLaunch, prepare_backward
-from flashscope.kernels.oracle.reference import attention_reference
+from flashscope.kernels.oracle.reference import Scoring, attention_reference
 from flashscope.kernels.oracle.verdict import Verdict
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.oracle.verify_gradients import gradient_criterion
@@ -32,6 +32,7 @@ def saved(problem: Problem, inputs: Inputs, grad_output: Any = None) -> Saved:
         window=problem.window,
         block_mask=problem.block_mask,
         scale=problem.softmax_scale,
+        scoring=Scoring.of(problem, inputs),
     )
     grad_output = grad_output_of(problem) if grad_output is None else grad_output
     dtype = storage_dtype(problem.dtype)

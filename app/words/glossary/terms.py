@@ -82,6 +82,20 @@ PROBLEM = (
         "blocks",
         "Parts of the scores: a block mask keeps or hides whole ones, a tiled kernel takes one at a time.",
     ),
+    Meaning(
+        "softcap",
+        "A bound of the scores: c tanh(s / c) takes the place of a score s, so that none leaves -c to c.",
+        ("softcapped",),
+    ),
+    Meaning(
+        "sinks",
+        "A learned score for each head, without a value: it takes weight from a row's keys.",
+        ("sink", "attention sinks"),
+    ),
+    Meaning(
+        "ALiBi",
+        "A bias that falls with the distance of a key from its query, in each head at another slope.",
+    ),
     Meaning("keys before", "How many keys before its own place a query sees through a window."),
     Meaning("keys after", "How many keys after its own place a query sees through a window."),
     Meaning("pattern of blocks", "Which blocks a block mask keeps, in words such as local:2 or strided:4."),

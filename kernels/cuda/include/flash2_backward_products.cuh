@@ -9,12 +9,13 @@
 #include "flash2_backward_layout.cuh"
 #include "flash2_backward_rows.cuh"
 #include "flash2_backward_trace.cuh"
+#include "scoring.cuh"
 
 // P and dS of the warp's keys and AT_ONCE queries from first_query of the tile on, and their part of dV and dK. The
 // tile's first query is q0, the warp's first key is k0; `whole`: nothing is hidden.
 __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shared& shared, int stage,
                                         const Place& place, int first_query, float factor, const Mask& mask, bool whole,
-                                        int q0, int k0, [[maybe_unused]] int half CLOCKS_TAKEN TRACE_TAKEN) {
+                                        int q0, int k0, [[maybe_unused]] int half TERMS_TAKEN CLOCKS_TAKEN TRACE_TAKEN) {
     const int lane = place.lane;
     const unsigned keys = KeyTile::lane_rows_first(lane) + place.first_key * KeyTile::ROW_BYTES;
     const Rows<KeyTile, SUBTILES, false> k{shared.k() + keys}, v{shared.v() + keys};
@@ -35,8 +36,15 @@ __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shar
         for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
             for (int c = 0; c < 4; ++c) {
+#if SOFTCAP || ALIBI
+                const int key = k0 + i * 16 + lane / 4 + c / 2 * 8;
+                const int query = q0 + first_query + n * 8 + lane % 4 * 2 + c % 2;
+                ds[i][n][c] = (ds[i][n][c] - of[c % 2].delta) * terms.apply(p[i][n][c], key - query - shift);
+                p[i][n][c] = of[c % 2].probability(p[i][n][c], factor);
+#else
                 p[i][n][c] = of[c % 2].probability(p[i][n][c], factor);
                 ds[i][n][c] -= of[c % 2].delta;
+#endif
             }
         }
     }

@@ -1,6 +1,7 @@
 // dQ of flash2's backward pass in a launch of its own, for the same bits in every run: the queries are outside.
 #pragma once
 #include "flash2_backward_layout.cuh"
+#include "scoring.cuh"
 
 constexpr int OUTER = OUTER_WARPS * 16, OUTER_THREADS = OUTER_WARPS * 32;
 using Outer = Tile<OUTER, WIDTH, OUTER_THREADS>;
@@ -10,7 +11,7 @@ using Inner = Tile<INNER, WIDTH, OUTER_THREADS>;
 extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 1)
     flash2_backward_queries(const element* q, const element* k, const element* v, const element* grad_output,
                             const RowState* states, element* dq, int group, int seqlen_q, int seqlen_k, int window_left,
-                            int window_right, float scale, const int* kept) {
+                            int window_right, float scale, const int* kept SCORING_GIVEN) {
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned shared_q = shared_address(shared), shared_grad = shared_q + Outer::BYTES;
     const unsigned shared_k = shared_grad + Outer::BYTES;  // two stages of K and, behind each, V
@@ -51,7 +52,12 @@ extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 1)
         state[r] = row < rows ? states[head * padded(seqlen_q) + q0 + row] : RowState::of(MINUS_INFINITY, 0.0f);
     }
     float acc[1][WIDTH / 8][4] = {};
+#if SOFTCAP || ALIBI
+    const float factor = 1.0f;  // scores are in base 2
+    const ScoreTerms terms = ScoreTerms::of(scoring, scale * LOG2E, scale, head);
+#else
     const float factor = scale * LOG2E;
+#endif
 #pragma unroll 1
     while (step < steps) {
         const int following = next(step + 1), k0 = step * INNER;
@@ -66,13 +72,23 @@ extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 1)
 #pragma unroll
         for (int n = 0; n < INNER / 8; ++n) {
 #pragma unroll
-            for (int c = 0; c < 4; ++c) p[0][n][c] = state[c / 2].probability(p[0][n][c], factor);
+            for (int c = 0; c < 4; ++c) {
+#if SOFTCAP || ALIBI
+                const int row = q0 + warp_row + lane / 4 + c / 2 * 8, key = k0 + n * 8 + lane % 4 * 2 + c % 2;
+                const float rate = terms.apply(p[0][n][c], key - row - (seqlen_k - seqlen_q));
+                ds[0][n][c] = (ds[0][n][c] - state[c / 2].delta) * rate;
+#endif
+                p[0][n][c] = state[c / 2].probability(p[0][n][c], factor);
+            }
         }
         if (!whole(mask, q0, q0 + rows - 1, k0, INNER)) hide<false>(p, mask, q0 + warp_row, k0);
 #pragma unroll
         for (int n = 0; n < INNER / 8; ++n) {
 #pragma unroll
-            for (int c = 0; c < 4; ++c) ds[0][n][c] = p[0][n][c] * (ds[0][n][c] - state[c / 2].delta);
+            for (int c = 0; c < 4; ++c) {
+                const float delta = SOFTCAP || ALIBI ? 0.0f : state[c / 2].delta;  // where it is taken off already
+                ds[0][n][c] = p[0][n][c] * (ds[0][n][c] - delta);
+            }
         }
         multiply_columns<Inner>(acc, ds, here_k + Inner::lane_rows_first(lane));
         step = following;

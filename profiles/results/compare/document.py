@@ -65,6 +65,9 @@ class PointSaid(ComparisonSaid, frozen=True, kw_only=True):
     query_lengths: tuple[int, ...] | None
     key_lengths: tuple[int, ...] | None
     page_size: int | None
+    softcap: float | None
+    sinks: bool
+    alibi: bool
 
 
 class PairSaid(PointSaid, frozen=True, kw_only=True):
@@ -240,6 +243,9 @@ def _point(row: PointRow) -> dict[str, Any]:
         "query_lengths": problem.query_lengths,
         "key_lengths": problem.key_lengths,
         "page_size": problem.page_size,
+        "softcap": problem.softcap,
+        "sinks": problem.sinks,
+        "alibi": problem.alibi,
     }
 
 

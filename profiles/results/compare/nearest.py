@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from flashscope.profiles.plan.problem_words import pass_words, ragged_words
+from flashscope.profiles.plan.problem_words import pass_words, ragged_words, scoring_words
 from flashscope.profiles.results.compare.model import Lone
 from flashscope.profiles.results.model.curves import counted_noun, mask_words
 from flashscope.profiles.results.model.rows import PointRow
 
-DECISIVE = 6  # fields of a shape
+DECISIVE = 7  # fields of a shape
 
 
 class ProblemShape(NamedTuple):
@@ -22,6 +22,7 @@ class ProblemShape(NamedTuple):
     mask: str
     lengths: str
     pages: str
+    scoring: str
     scale: str
     heads: str
     batch: str
@@ -40,6 +41,7 @@ class ProblemShape(NamedTuple):
             mask=mask_words(causal=problem.causal, window=window, blocks=row.block_mask) or "no mask",
             lengths=ragged_words(problem) or "full lengths",
             pages=f"pages of {problem.page_size}" if problem.page_size else "no pages",
+            scoring=scoring_words(problem) or "plain scores",
             scale="the usual scale" if problem.scale is None else f"scale {problem.scale:g}",
             heads=counted_noun(problem.heads, "head")
             + (f" and {counted_noun(problem.key_heads, 'kv head')}" if grouped else ""),

@@ -24,8 +24,8 @@ from flashscope.profiles.wire.text import harmless
 RUNS = "runs"  # `samples` is how many of them count
 WHOLE = ("seqlen", "seqlen_k", "batch", "heads", "head_dim", "kv_heads", "page_size", "part")
 LISTS = ("window", "query_lengths", "key_lengths")
-YES_NO = ("causal", "deterministic", "cold", "altered")
-FIGURES = frozenset(name for quantity in QUANTITIES.values() for name in quantity.names)
+YES_NO = ("causal", "deterministic", "sinks", "alibi", "cold", "altered")
+FIGURES = frozenset(name for quantity in QUANTITIES.values() for name in quantity.names) | {"softcap"}
 
 
 def to_parquet(session: Session, path: str | None = None, provenance: str = "") -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from flashscope.kernels.workload.problem import UNBOUNDED, Dtype, Problem
-from flashscope.profiles.plan.problem_words import layout_words, pass_words, unusual_of
+from flashscope.profiles.plan.problem_words import layout_words, pass_words, scoring_words, unusual_of
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import UNFINISHED
 
@@ -31,6 +31,7 @@ class Curve(NamedTuple):
     passes: str = ""  # in words
     queries: int = 0
     layout: str = ""
+    scoring: str = ""
     batch: int | None = None
     seed: int | None = None
     named: frozenset[str] = frozenset()
@@ -54,8 +55,8 @@ class Curve(NamedTuple):
 
     @property
     def unusual(self) -> str:
-        """Pass, query rows, lengths and pages in words, where they are not what goes without saying."""
-        return unusual_of(self.passes, self.queries, self.layout)
+        """Pass, query rows, lengths, pages, what is done to scores, where that does not go without saying."""
+        return unusual_of(self.passes, self.queries, self.layout, self.scoring)
 
     @property
     def shares_heads(self) -> bool:
@@ -95,6 +96,7 @@ def curve_of_problem(problem: Problem, block_mask: str = "") -> Curve:
         passes=pass_words(problem),
         queries=problem.queries,
         layout=layout_words(problem),
+        scoring=scoring_words(problem),
     )
 
 

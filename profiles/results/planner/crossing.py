@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.plan.problem_words import layout_words, pass_words
+from flashscope.profiles.plan.problem_words import layout_words, pass_words, scoring_words
 from flashscope.profiles.results.model.curves import by_curve
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.planner.forecast import distance
@@ -74,9 +74,9 @@ def _ahead(standard: Quartiles, tiled: Quartiles) -> int:
     return (tiled.q3 < standard.q1) - (standard.q3 < tiled.q1)
 
 
-def _run(problem: Problem) -> tuple[str, str]:
-    """What is run, of which other points say nothing: the pass, lengths and pages."""
-    return pass_words(problem), layout_words(problem)
+def _run(problem: Problem) -> tuple[str, str, str]:
+    """What is run, of which other points say nothing: the pass, lengths, pages, what scores become."""
+    return pass_words(problem), layout_words(problem), scoring_words(problem)
 
 
 class RecordedCrossing(NamedTuple):

@@ -16,7 +16,7 @@ import msgspec
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.problem import ITEMSIZE, Problem
-from flashscope.profiles.plan.problem_words import layout_words, pass_words
+from flashscope.profiles.plan.problem_words import layout_words, pass_words, scoring_words
 from flashscope.profiles.results.model.curves import Curve, by_curve, counted_noun, mask_words
 from flashscope.profiles.results.model.rows import PointRow
 
@@ -63,6 +63,9 @@ def forecast(rows: Sequence[PointRow], kernel: str, problem: Problem) -> Forecas
     alike = [row for row in done if _run(row.problem) == _run(problem)]
     if not alike:
         return f"{kernel} was measured with another pass, or other query rows, lengths or pages"
+    alike = [row for row in alike if scoring_words(row.problem) == scoring_words(problem)]
+    if not alike:
+        return f"{kernel} was measured with {'other' if scoring_words(problem) else 'no plain'} scores"
     curves = by_curve(alike)
     curve = min(curves, key=lambda one: distance(one, problem))
     known = [_known(row) for row in curves[curve]]

@@ -31,6 +31,7 @@ from flashscope.profiles.store.migrations.v021_heads import name_heads
 from flashscope.profiles.store.migrations.v022_landscapes import keep_landscapes
 from flashscope.profiles.store.migrations.v023_own_kernels import name_own_kernels
 from flashscope.profiles.store.migrations.v024_audits import keep_audits
+from flashscope.profiles.store.migrations.v025_scoring import name_scoring
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -59,6 +60,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     keep_landscapes,
     name_own_kernels,
     keep_audits,
+    name_scoring,
 )
 
 

@@ -48,6 +48,14 @@ def test_a_short_problem_of_a_cpu_is_traced_as_it_is_but_for_its_tiles() -> None
     assert found.words == "Inside flash1 at N = 256. Tiles of 32 × 32, so that there are several."
 
 
+def test_a_problem_whose_scores_are_capped_is_traced_with_plain_ones_and_says_so() -> None:
+    scored = replace(SHORT, softcap=50.0, alibi=True)
+    found = trace_of_point("flash2", scored, "cpu", CPU_MACHINE)
+    assert found.request.problem == SHORT
+    assert "Without softcapped scores and ALiBi's bias, which only the timed kernels compute." in found.words
+    assert timeline_of_point("flash2", scored, "cpu", CPU_MACHINE).request.problem == SHORT
+
+
 def test_all_that_is_changed_of_a_long_one_of_a_gpu_is_said_with_the_reason() -> None:
     found = trace_of_point("flash2", LONG, "cuda", CPU_MACHINE)
     assert found.request.problem == replace(

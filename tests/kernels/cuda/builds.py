@@ -89,6 +89,15 @@ LAYOUTS: dict[str, dict[str, Any]] = {
     "ragged, pages of 64": {**RAGGED, "page_size": 64},
     "pages of 256": {"page_size": 256},
 }
+PAGED: dict[str, dict[str, Any]] = {
+    "ragged pages": {"key_lengths": (5, 2000), "query_lengths": (60, 10), "page_size": 64}
+}
+SCORED: dict[str, dict[str, Any]] = {
+    "softcap": {"softcap": 50.0},
+    "sinks": {"sinks": True},
+    "alibi": {"alibi": True},
+    "all of scores": {"softcap": 50.0, "sinks": True, "alibi": True},
+}
 TRACED_BLOCKS = (1, 16, 64)
 FEW_VALUES = 8  # of a define whose pairs with others are covered, too
 
@@ -220,6 +229,12 @@ def _problems(head_dims: tuple[int, ...]) -> Iterator[tuple[str, Problem]]:
                 f"{words} blocks of {blocks[0]}x{blocks[1]}",
                 _problem(SHAPES[1], head_dim, dtype, block_mask=kept, **masks),
             )
+        for scores, scored in SCORED.items():
+            for layout, more in {"": {}, "blocks": {"block_mask": _blocks(128, 64)}, **PAGED}.items():
+                yield (
+                    f"{words} {scores} {layout}",
+                    _problem(SHAPES[1], head_dim, dtype, **masks, **scored, **more),
+                )
         for layout, lengths in LAYOUTS.items():
             for shape in (SHAPES[1], SHAPES[-1]):
                 found = _problem(shape, head_dim, dtype, **masks, **lengths)

@@ -17,7 +17,7 @@ from flashscope.kernels.catalogue.flash3_share import Share
 from flashscope.kernels.catalogue.ladder import FLASH3, FLASH3_FP8, LADDER, STEPS
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
-from flashscope.kernels.catalogue.workspace import flash3_shared
+from flashscope.kernels.catalogue.workspace import SLOPES, flash3_shared
 from flashscope.kernels.cuda import flash3, flash3_backward, flash3_fp8
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.cuda.launch import bind
@@ -116,7 +116,8 @@ def taken(name: str, problems: Iterable[Problem]) -> list[Problem]:
 
 def poison(launch: Any) -> None:
     """Fill with NaN what a run is to write."""
-    for array in (launch.output, launch.lse, *launch.workspace.values()):
+    written = {name: array for name, array in launch.workspace.items() if name != SLOPES}
+    for array in (launch.output, launch.lse, *written.values()):
         if array.dtype.kind == "i":
             continue  # a table is read, not written, and a run leaves the tile counter at zero
         array.fill(E4M3_NAN if array.dtype == np.uint8 else float("nan"))

@@ -7,10 +7,11 @@ import pytest
 
 from flashscope.kernels.catalogue.ladder import FLASH3, LADDER
 from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.workspace import SLOPES
 from flashscope.kernels.cuda.backward import bind
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.launching.launch import make_inputs, prepare_backward
-from flashscope.kernels.oracle.reference import attention_reference
+from flashscope.kernels.oracle.reference import Scoring, attention_reference
 from flashscope.kernels.oracle.verdict import Verdict
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.oracle.verify_gradients import gradient_criterion
@@ -54,6 +55,7 @@ def given(cp: Any, problem: Problem, inputs: Inputs | None = None) -> Saved:
         window=problem.window,
         block_mask=problem.block_mask,
         scale=problem.softmax_scale,
+        scoring=Scoring.of(problem, inputs),
     )
     dtype = storage_dtype(problem.dtype)
     grad_output = cp.random.default_rng(problem.seed + 1).standard_normal(problem.q_shape, dtype=cp.float32)
@@ -87,9 +89,10 @@ def prepared(mode: Mode, problem: Problem, saved: Saved) -> Any:
 
 
 def poison(launch: Any) -> None:
-    """Fill with NaN what a run is to write: all but P, which it reads."""
+    """Fill with NaN what a run is to write: all but P and slopes, which it reads."""
+    read = {"P", SLOPES}
     written = {
-        key: array for key, array in launch.workspace.items() if key != "P" and array.dtype.kind != "i"
+        key: array for key, array in launch.workspace.items() if key not in read and array.dtype.kind != "i"
     }
     for array in (*launch.gradients, *written.values()):
         array.fill(float("nan"))
@@ -111,8 +114,9 @@ def differing_bits(cp: Any, launch: Any, runs: int, *, names: tuple[str, ...] = 
 
 
 def judged(cp: Any, mode: Mode, problem: Problem, inputs: Inputs | None = None) -> Verdict:
+    inputs = make_inputs(problem, "cuda") if inputs is None else inputs
     saved = given(cp, problem, inputs)
     launch = prepared(mode, problem, saved)
     launch.run()
-    verdict = gradient_criterion(problem, saved.inputs, saved.grad_output).judge(launch.gradients)
+    verdict = gradient_criterion(problem, inputs, saved.grad_output).judge(launch.gradients)
     return note(f"{mode.name} backward", verdict)

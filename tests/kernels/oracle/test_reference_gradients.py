@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given, settings
 
 from flashscope.kernels.oracle import reference
-from flashscope.kernels.oracle.reference import attention_reference
+from flashscope.kernels.oracle.reference import Scoring, attention_reference
 from flashscope.kernels.oracle.reference_gradients import gradients_reference
+from flashscope.kernels.workload.layout import draw_sinks
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cases import draw
 from tests.kernels.masked import masked_problems
+from tests.kernels.scored import scored
 
 STEP = 1e-4  # of a central difference in float64: its error is about STEP^2
 
@@ -23,6 +25,7 @@ def options(problem: Problem) -> dict[str, Any]:
         "window": problem.window,
         "block_mask": problem.block_mask,
         "scale": problem.softmax_scale,
+        "scoring": Scoring.of(problem, Inputs(None, None, None, sinks=draw_sinks(problem))),
     }
 
 
@@ -33,7 +36,7 @@ def drawn(problem: Problem) -> tuple[Inputs, Any]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(masked_problems(longest=24))
+@given(masked_problems(longest=24) | scored(masked_problems(longest=24)))
 def test_a_step_along_any_direction_changes_the_loss_as_the_gradients_say(problem: Problem) -> None:
     """The loss is sum(dO O); its slope along a direction is the direction's product with the gradients."""
     inputs, grad_output = drawn(problem)

@@ -85,6 +85,23 @@ class Decimal(DecimalField):
         return text if text[-1:].isdigit() else f"{text}0"
 
 
+class OpenDecimal(Decimal):
+    """A number that may be left open, which is what 0 stands for."""
+
+    def __init__(self, declared: Declared) -> None:
+        super().__init__(declared)
+        self.setMinimum(0)
+        self.setSpecialValueText(declared.choice.unset)
+
+    def chosen(self) -> float | None:  # type: ignore[override]
+        """The number; None where it is left open."""
+        return self.value() or None
+
+    def choose(self, number: float | None) -> None:
+        """Show a number, or the nearest in the range."""
+        super().choose(number or 0)
+
+
 class Words(TermBox):
     """A choice among words; of a switch, the first word stands for True."""
 
@@ -216,6 +233,8 @@ def input_of(declared: Declared) -> Input:
     if declared.choice.words or declared.options:
         return Words(declared)
     made: dict[Any, type[SwitchField | Whole | Decimal]] = {bool: SwitchField, int: Whole, float: Decimal}
+    if declared.kind is float and declared.choice.unset:
+        return OpenDecimal(declared)
     if declared.kind not in made:
         raise TypeError(f"the form has no input for {declared.name}, a choice of type {declared.kind}")
     return made[declared.kind](declared)

@@ -78,6 +78,7 @@ PROBLEM_LINES: FieldLines = (
     ("deterministic",),
     ("heads", "kv_heads", "queries", "batch"),
     ("lengths", "page_size", MASK),
+    ("softcap", "sinks", "alibi"),
 )
 PROTOCOL_LINES: FieldLines = (
     ("repeats", "time_cap_s", "sustain_s"),

@@ -10,6 +10,7 @@ OTHERS: dict[str, Any] = {
     "seqlens": (64, 96, 1000),
     "kv_heads": 4,
     "page_size": 32,
+    "softcap": 50.0,
     "window": (3, -1),
     "blocks": BlockPattern(local=1, random=0.25),
 }

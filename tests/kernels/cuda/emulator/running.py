@@ -13,7 +13,7 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS, Program, ProgramOf, Target
 from flashscope.kernels.launching.launch import make_inputs
-from flashscope.kernels.oracle.reference import attention_reference
+from flashscope.kernels.oracle.reference import Scoring, attention_reference
 from flashscope.kernels.oracle.verdict import Verdict
 from flashscope.kernels.oracle.verify import storage_dtype, verify
 from flashscope.kernels.oracle.verify_gradients import gradient_criterion
@@ -85,6 +85,7 @@ def given(problem: Problem) -> Saved:
         window=problem.window,
         block_mask=problem.block_mask,
         scale=problem.softmax_scale,
+        scoring=Scoring.of(problem, inputs),
     )
     grad_output = np.random.default_rng(problem.seed + 1).standard_normal(problem.q_shape, np.float32)
     return Saved(*inputs.qkv, output.astype(dtype), lse.astype(np.float32), grad_output.astype(dtype))
@@ -99,7 +100,7 @@ def backward(
     """One backward pass against the oracle."""
     saved = given(problem)
     found = gradients_of(kernel, problem, saved, program_of, setting)
-    return gradient_criterion(problem, saved.inputs, saved.grad_output).judge(found)
+    return gradient_criterion(problem, drawn(problem), saved.grad_output).judge(found)
 
 
 def gradients_of(

@@ -1,0 +1,158 @@
+"""Softcaps, sinks and ALiBi's bias in the CUDA sources: emulated against the oracle, compiled, on a GPU."""
+
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from flashscope.kernels.catalogue.ladder import FLASH2
+from flashscope.kernels.cuda import flash2, flash2_backward
+from flashscope.kernels.cuda.program import KernelLaunch
+from flashscope.kernels.cuda.scoring import scoring_arguments, scoring_defines
+from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import SCORING, Dtype, Problem
+from flashscope.kernels.workload.tensors import Inputs
+from tests.kernels import cases
+from tests.kernels.cases import in_mode
+from tests.kernels.cuda.builds import ON_HOPPER, SCORED, TARGETS
+from tests.kernels.cuda.compiled import check
+from tests.kernels.cuda.emulator.build import Edits
+from tests.kernels.cuda.emulator.running import Setting, backward, drawn, fails, forward, needs_compiler
+from tests.kernels.cuda.running import run
+from tests.kernels.cuda.running_backward import Mode, judged
+from tests.kernels.cuda.test_emulated import KINDS
+from tests.matrix import chosen, matrix
+
+FLOAT32_ALONE = "on cuda in 16 bits alone, not in float32"
+UNEVEN = ("ragged", "pages", "ragged pages")
+MORE_MASKS = tuple(kind for kind in KINDS if kind not in UNEVEN)
+
+
+def of_kind(kind: str, scores: str, head_dim: int, dtype: Dtype, **more: Any) -> Problem:
+    """Heads are no power of two, so that slopes are of both kinds."""
+    bound = {"softcap": 2.0} if "softcap" in SCORED[scores] else {}
+    asked = {**KINDS[kind], **SCORED[scores], **bound, **more}
+    return Problem(heads=6, kv_heads=3, head_dim=head_dim, dtype=dtype, **asked)
+
+
+def cut_of(kind: str, scores: str) -> tuple[int, Dtype, int]:
+    """Head dim, dtype and GPU, in turns."""
+    turn = [*KINDS].index(kind) + 3 * [*SCORED].index(scores)
+    return (64, 128, 96, 192)[turn % 4], ("float16", "bfloat16")[turn % 2], (800, 890, 900, 1200)[turn % 4]
+
+
+@needs_compiler
+@matrix("kind scores", product(KINDS, SCORED), few=4)
+def test_outputs_agree_with_the_oracle(kind: str, scores: str) -> None:
+    head_dim, dtype, arch = cut_of(kind, scores)
+    problem = of_kind(kind, scores, head_dim, dtype)
+    for seed in range(2):
+        verdict = forward("flash2", problem, flash2.program, Setting(seed, arch))
+        assert verdict.passed, (seed, verdict)
+
+
+@needs_compiler
+@matrix("kind scores deterministic", product(MORE_MASKS, SCORED, (False, True)), few=4)
+def test_gradients_agree_with_the_oracle(kind: str, scores: str, deterministic: bool) -> None:
+    head_dim, dtype, arch = cut_of(kind, scores)
+    problem = in_mode(of_kind(kind, scores, head_dim, dtype), deterministic)
+    for seed in range(2):
+        verdict = backward("flash2", problem, flash2_backward.program, Setting(seed, arch))
+        assert verdict.passed, (seed, verdict)
+
+
+def in_dtype(problem: Problem, case: Inputs) -> Inputs:
+    dtype = storage_dtype(problem.dtype)
+    return drawn(problem)._replace(**{name: getattr(case, name).astype(dtype) for name in ("q", "k", "v")})
+
+
+@needs_compiler
+@chosen("softcap", (0.001, 30.0, 1e6), (30.0,))
+def test_scores_of_ten_thousand_are_capped(softcap: float) -> None:
+    plain, inputs = cases.logits_are_huge()
+    problem = replace(plain, softcap=softcap, dtype="bfloat16")
+    verdict = forward("flash2", problem, flash2.program, inputs=in_dtype(problem, inputs))
+    assert verdict.passed, verdict
+
+
+@needs_compiler
+@chosen("sinks", ((-np.inf, -1e30, -100.0), (100.0, 1e4, 1e30)), ((100.0, 1e4, 1e30),))
+def test_sinks_far_beyond_all_scores_and_rows_without_keys(sinks: tuple[float, ...]) -> None:
+    problem = Problem(
+        seqlen_q=150, seqlen_k=37, heads=3, head_dim=64, dtype="float16", causal=True, sinks=True
+    )
+    inputs = drawn(problem)._replace(sinks=np.array(sinks, np.float32))
+    verdict = forward("flash2", problem, flash2.program, inputs=inputs)
+    assert verdict.passed, verdict
+
+
+MUTANTS: dict[str, tuple[str, Edits]] = {
+    "no softcap": ("softcap", (("return fabsf(x) < 0.125f ? x * inner : outer;", "return x;"),)),
+    "the sink in every lane": ("sinks", (("&& threadIdx.x % 4 == 0 ?", "?"),)),
+    "another head's sink": ("sinks", (("head % sequence_heads)", "0)"),)),
+    "aligned to the top left": ("alibi", (("keys - queries);\n", "0);\n"),)),
+    "another head's slope": ("alibi", (("scoring.slopes[head]", "scoring.slopes[0]"),)),
+}
+
+
+@needs_compiler
+@chosen("mutant", MUTANTS, ("aligned to the top left",))
+def test_a_mutant_is_found(mutant: str) -> None:
+    scores, edits = MUTANTS[mutant]
+    problem = of_kind("causal", scores, 64, "float16")
+    assert fails(partial(forward, "flash2", problem, flash2.program, Setting(edits=edits)))
+
+
+@matrix("scores head_dim", product(SCORED, (64, 128, 256)), few=3)
+def test_builds_fit_their_architecture_and_spill_nothing(scores: str, head_dim: int) -> None:
+    for target, kind in product(TARGETS, ("full", "causal", "window")):
+        problem = of_kind(kind, scores, head_dim, "float16")
+        check(flash2.program(problem, target), target)
+        if target.compute_capability >= (8, 0):
+            check(flash2_backward.program(in_mode(problem, deterministic=False), target), target)
+
+
+def test_a_problem_without_any_has_no_define_and_no_argument_of_them() -> None:
+    plain = Problem(seqlen_q=64, seqlen_k=64, head_dim=64, dtype="float16")
+    assert scoring_defines(plain) == {}
+    assert scoring_arguments(plain) == ()
+    (launch,) = flash2.program(plain, ON_HOPPER).launches
+    (scored,) = flash2.program(replace(plain, sinks=True), ON_HOPPER).launches
+    assert isinstance(launch, KernelLaunch)
+    assert scored.arguments[:-1] == launch.arguments
+    backward_of_sinks = flash2_backward.program(in_mode(replace(plain, sinks=True)), ON_HOPPER)
+    assert backward_of_sinks.defines == flash2_backward.program(in_mode(plain), ON_HOPPER).defines
+
+
+@pytest.mark.parametrize("feature", sorted(SCORING))
+def test_flash2_takes_each_in_16_bits_alone(feature: str) -> None:
+    gpu = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
+    problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", **SCORED[feature])
+    assert FLASH2.unsupported(replace(problem, passes="both"), gpu) is None
+    assert FLOAT32_ALONE in (FLASH2.unsupported(replace(problem, dtype="float32"), gpu) or "")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("head_dim", [64, 128, 256])
+@pytest.mark.parametrize("scores", SCORED)
+def test_outputs_on_a_gpu_agree_with_the_oracle(scores: str, head_dim: int, dtype: Dtype) -> None:
+    for kind in KINDS:
+        verdict = run("flash2", of_kind(kind, scores, head_dim, dtype))
+        assert verdict.passed, (kind, verdict)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("head_dim", [64, 128, 256])
+@pytest.mark.parametrize("scores", SCORED)
+def test_gradients_on_a_gpu_agree_with_the_oracle(
+    cp: Any, scores: str, head_dim: int, deterministic: bool
+) -> None:
+    for kind in MORE_MASKS:
+        verdict = judged(cp, Mode("flash2", deterministic), of_kind(kind, scores, head_dim, "bfloat16"))
+        assert verdict.passed, (kind, verdict)
