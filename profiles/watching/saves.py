@@ -45,6 +45,7 @@ class Stamp(NamedTuple):
     inode: int
     bytes: int
     mtime_ns: int
+    ctime_ns: int
 
 
 class Saves:
@@ -102,7 +103,11 @@ class Saves:
             found = self._path.stat()
         except OSError:
             return None
-        return Stamp(found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else None
+        return (
+            Stamp(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+            if found.st_size
+            else None
+        )
 
     def _miss(self, text: str) -> Missing | None:
         self._seen, self._told = None, None

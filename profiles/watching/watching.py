@@ -14,6 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.own.consent import allow
 from flashscope.kernels.own.files import file_of
 from flashscope.kernels.own.references import admitted, declared_by, declared_in
 from flashscope.kernels.workload.errors import InputError
@@ -24,6 +25,7 @@ from flashscope.profiles.watching.versions import UNREADABLE, Strip, Version, ve
 from flashscope.profiles.wire.events import Event, PlanFinished, PointChecked, PointFailed
 
 SUPERSEDED = "The file was saved anew before this was measured."
+CANCELLED = "It was cancelled."
 
 
 class Watched(NamedTuple):
@@ -62,7 +64,9 @@ class Watched(NamedTuple):
             InputError: It declares no kernel; the text says what is wrong and where.
         """
         own = declared_by(save.data, self.path, self.function, name=version_name(self.name, number))
-        return admitted(replace(own, source=save.data.decode("utf-8")))
+        kept = admitted(replace(own, source=save.data.decode("utf-8")))
+        allow(kept)  # the user asked for what the file will hold, too
+        return kept
 
 
 class Timing(NamedTuple):
@@ -212,8 +216,11 @@ class Watching:
         version = version_of(session) if session else None
         if version is None:  # the engine broke off before it began
             version = self._unrun(flying.number, flying.save, "failed", reason)
-        elif flying.superseded and version.verdict == "cancelled":
-            version = version._replace(reason=SUPERSEDED)
+        elif reason:  # it broke off, or refused the plan
+            version = version._replace(verdict="failed", reason=reason)
+        elif version.verdict in {"cancelled", "pending"}:
+            told = SUPERSEDED if flying.superseded else CANCELLED
+            version = version._replace(verdict="cancelled", reason=told)
         if version.right:
             self._before = flying.own
         self._in_flight = None
