@@ -149,7 +149,7 @@ class Watching:
         self.strip = Strip()
         self._driver, self._watched, self._plan = driver, watched, plan
         self._record, self._tell = record, tell
-        self._number = 0
+        self._number, self._stopping = 0, False
         self._in_flight: InFlight | None = None
         self._next: InFlight | None = None
         self._before: OwnKernel | None = None  # the newest that was right
@@ -171,6 +171,11 @@ class Watching:
         elif not self._in_flight.checked:
             self._in_flight.superseded = True
             self._driver.cancel()
+
+    def stop(self) -> None:
+        """Give up what is measured, and begin nothing more; what is given up is told once it has ended."""
+        self._stopping, self._next = True, None
+        self._driver.cancel()
 
     def take(self, event: Event) -> None:
         """Take in what the engine said."""
@@ -224,10 +229,11 @@ class Watching:
         if version.right:
             self._before = flying.own
         self._in_flight = None
-        self._driver.engine.renew()
-        self._driver.engine.probe()  # starts the next worker
         self._end(version, flying.save, recording.path if recording else None, flying.verdict_s)
-        self._begin()
+        if not self._stopping:
+            self._driver.engine.renew()
+            self._driver.engine.probe()  # starts the next worker
+            self._begin()
 
     def _unrun(self, number: int, save: Save, verdict: str, reason: str) -> Version:
         return Version(

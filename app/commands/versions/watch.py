@@ -79,7 +79,7 @@ def _follow(driver: Driver, events: Events, watched: Watched, watching: Watching
                 complain("sweep", f"{found.text}; waiting for it")
             elif isinstance(found, int):
                 stopped_by = found
-                driver.cancel()
+                watching.stop()
             elif not isinstance(found, Save):
                 watching.take(found)
                 _pass_on(found)
