@@ -28,7 +28,7 @@ SUPERSEDED = "The file was saved anew before this was measured."
 CANCELLED = "It was cancelled."
 
 
-class Watched(NamedTuple):
+class WatchedFile(NamedTuple):
     """A file that is watched, as the user named it.
 
     Attributes:
@@ -42,7 +42,7 @@ class Watched(NamedTuple):
     name: str
 
     @classmethod
-    def of(cls, own: OwnKernel) -> "Watched":
+    def of(cls, own: OwnKernel) -> "WatchedFile":
         """What a kernel's file is watched as.
 
         Raises:
@@ -141,7 +141,7 @@ class Watching:
     def __init__(
         self,
         driver: Driver,
-        watched: Watched,
+        watched: WatchedFile,
         plan: Plan,
         record: Callable[[OwnKernel], OpenRecording] | None,
         tell: Tell,

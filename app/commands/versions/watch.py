@@ -30,7 +30,7 @@ from flashscope.profiles.store import Recorder, check_place, new_session_path, s
 from flashscope.profiles.watching.document import version_document
 from flashscope.profiles.watching.saves import Missing, Save, SaveWatch
 from flashscope.profiles.watching.versions import Version
-from flashscope.profiles.watching.watching import Timing, Watched, Watching
+from flashscope.profiles.watching.watching import Timing, WatchedFile, Watching
 from flashscope.profiles.wire.events import Event, LogLine
 
 USUAL: Mapping[str, Any] = {"kernels": (AUTO,), "seqlens": parse_seqlens("1k")}
@@ -39,7 +39,7 @@ USUAL: Mapping[str, Any] = {"kernels": (AUTO,), "seqlens": parse_seqlens("1k")}
 
 def run(choices: Mapping[str, Any], *, own: OwnKernel, out: Path | None, as_json: bool) -> int:
     """Measure the file as it is, and at each save, until a signal comes; print a line for each version."""
-    watched = Watched.of(own)
+    watched = WatchedFile.of(own)
     with local_driver() as (driver, events):
         machine = find_machine(driver, events)
         if isinstance(machine, int):
@@ -67,7 +67,7 @@ def run(choices: Mapping[str, Any], *, own: OwnKernel, out: Path | None, as_json
         return _follow(driver, events, watched, Watching(driver, watched, plan, files.record, told))
 
 
-def _follow(driver: Driver, events: Events, watched: Watched, watching: Watching) -> int:
+def _follow(driver: Driver, events: Events, watched: WatchedFile, watching: Watching) -> int:
     """Serve saves and events in their order until a signal comes."""
     queue = cast("SimpleQueue[Event | int | Save | Missing]", events)
     watch = SaveWatch(watched.path, queue.put)

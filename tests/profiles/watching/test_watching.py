@@ -16,7 +16,7 @@ from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.running.driver import Driver
 from flashscope.profiles.watching.saves import Save
 from flashscope.profiles.watching.versions import RIGHT, UNREADABLE, Version
-from flashscope.profiles.watching.watching import SUPERSEDED, Timing, Watched, Watching
+from flashscope.profiles.watching.watching import SUPERSEDED, Timing, WatchedFile, Watching
 from flashscope.profiles.wire.events import Event, PointStarted
 from tests.profiles.heard import PATIENCE_S, QUICK
 
@@ -50,7 +50,7 @@ class Bench:
         self.told: list[tuple[Version, Timing]] = []
         self._events: Queue[Event] = Queue()
         self.driver = Driver(LocalEngine, self._events.put)
-        watched = Watched(self.path, "", "mine")
+        watched = WatchedFile(self.path, "", "mine")
         self.watching = Watching(self.driver, watched, plan, None, lambda v, t, _: self.told.append((v, t)))
 
     def save(self, text: str) -> None:
