@@ -66,15 +66,21 @@ def changes_sentence(older: Version, newer: Version, found: Sequence[CellChange]
     """What the figures say of two versions, in one sentence."""
     known = [one for one in found if one.ratio is not None]
     if not known:
-        wrong = next((one for one in (older, newer) if not one.right), newer)
-        return f"v{older.number} and v{newer.number} do not compare: v{wrong.number} is {wrong.verdict}."
+        wrong = next((one for one in (older, newer) if not one.right), None)
+        why = f"v{wrong.number} is {wrong.verdict}" if wrong else "they have no problem in common"
+        return f"v{older.number} and v{newer.number} do not compare: {why}."
     last = known[-1]
-    certain = last.interval is not None and not last.interval.low <= 1 <= last.interval.high
-    told = "" if certain else "; the interval holds 1: no difference is shown"
     return (
         f"v{newer.number} is {ratio_text(last.ratio or 0)} as fast as v{older.number} "
-        f"at N = {seqlen_text(last.problem.seqlen)}{told}."
+        f"at N = {seqlen_text(last.problem.seqlen)}{_doubt(last.interval)}."
     )
+
+
+def _doubt(interval: Interval | None) -> str:
+    """What an interval leaves open of a ratio."""
+    if interval is None:
+        return "; too few samples to know whether that is a difference"
+    return "; the interval holds 1: no difference is shown" if interval.low <= 1 <= interval.high else ""
 
 
 def _interval(interval: Interval | None) -> str:

@@ -66,7 +66,7 @@ def introduced(text: str, *, name: str = "") -> OwnKernel:
 
 
 def admitted(own: OwnKernel) -> OwnKernel:
-    """The kernel, which is found by its name and may run from now on: the user named its file.
+    """The kernel, which is found by its name from now on, but may not run for that.
 
     Raises:
         InputError: Its path cannot be written in a list, or its name is one of ours.

@@ -39,12 +39,13 @@ class Missing(NamedTuple):
     text: str
 
 
-class Stamp(NamedTuple):
+class FileStamp(NamedTuple):
     """What changes with every save."""
 
     inode: int
     bytes: int
     mtime_ns: int
+    ctime_ns: int
 
 
 class Saves:
@@ -60,8 +61,8 @@ class Saves:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._told: Stamp | None = None  # what was looked into
-        self._seen: Stamp | None = None  # by the last look
+        self._told: FileStamp | None = None  # what was looked into
+        self._seen: FileStamp | None = None  # by the last look
         self._seen_ns = 0
         self._sha256 = ""
         self._missed = 0
@@ -81,7 +82,7 @@ class Saves:
             return None
         return self._read(stamp)
 
-    def _read(self, stamp: Stamp) -> Save | Missing | None:
+    def _read(self, stamp: FileStamp) -> Save | Missing | None:
         try:
             data = read_file(self._path)
         except InputError as error:
@@ -96,13 +97,17 @@ class Saves:
         self._sha256 = sha256
         return Save(data, sha256, self._seen_ns)
 
-    def _stamp(self) -> Stamp | None:
+    def _stamp(self) -> FileStamp | None:
         """What the file is by now; None where there is none, or nothing in it."""
         try:
             found = self._path.stat()
         except OSError:
             return None
-        return Stamp(found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else None
+        return (
+            FileStamp(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+            if found.st_size
+            else None
+        )
 
     def _miss(self, text: str) -> Missing | None:
         self._seen, self._told = None, None

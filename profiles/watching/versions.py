@@ -70,7 +70,7 @@ class Version(NamedTuple):
         number: From 1, in the order of the saves.
         name: The kernel's name, `NAME-vN`.
         sha256: Of the file's bytes, in hex.
-        saved_at: When, ISO 8601 with offset.
+        saved_at: When its measuring began or, where it never did, it was told; ISO 8601 with offset.
         verdict: `right` where every problem is done, `unreadable` where the file declares no kernel, else
             the status of the first problem that is not done.
         reason: Why it is not right; empty where it is.

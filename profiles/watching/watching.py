@@ -14,6 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.own.consent import allow
 from flashscope.kernels.own.files import file_of
 from flashscope.kernels.own.references import admitted, declared_by, declared_in
 from flashscope.kernels.workload.errors import InputError
@@ -24,9 +25,10 @@ from flashscope.profiles.watching.versions import UNREADABLE, Strip, Version, ve
 from flashscope.profiles.wire.events import Event, PlanFinished, PointChecked, PointFailed
 
 SUPERSEDED = "The file was saved anew before this was measured."
+CANCELLED = "It was cancelled."
 
 
-class Watched(NamedTuple):
+class WatchedFile(NamedTuple):
     """A file that is watched, as the user named it.
 
     Attributes:
@@ -40,7 +42,7 @@ class Watched(NamedTuple):
     name: str
 
     @classmethod
-    def of(cls, own: OwnKernel) -> "Watched":
+    def of(cls, own: OwnKernel) -> "WatchedFile":
         """What a kernel's file is watched as.
 
         Raises:
@@ -62,7 +64,9 @@ class Watched(NamedTuple):
             InputError: It declares no kernel; the text says what is wrong and where.
         """
         own = declared_by(save.data, self.path, self.function, name=version_name(self.name, number))
-        return admitted(replace(own, source=save.data.decode("utf-8")))
+        kept = admitted(replace(own, source=save.data.decode("utf-8")))
+        allow(kept)  # the user asked for what the file will hold, too
+        return kept
 
 
 class Timing(NamedTuple):
@@ -137,7 +141,7 @@ class Watching:
     def __init__(
         self,
         driver: Driver,
-        watched: Watched,
+        watched: WatchedFile,
         plan: Plan,
         record: Callable[[OwnKernel], OpenRecording] | None,
         tell: Tell,
@@ -145,7 +149,7 @@ class Watching:
         self.strip = Strip()
         self._driver, self._watched, self._plan = driver, watched, plan
         self._record, self._tell = record, tell
-        self._number = 0
+        self._number, self._stopping = 0, False
         self._in_flight: InFlight | None = None
         self._next: InFlight | None = None
         self._before: OwnKernel | None = None  # the newest that was right
@@ -167,6 +171,11 @@ class Watching:
         elif not self._in_flight.checked:
             self._in_flight.superseded = True
             self._driver.cancel()
+
+    def stop(self) -> None:
+        """Give up what is measured, and begin nothing more; what is given up is told once it has ended."""
+        self._stopping, self._next = True, None
+        self._driver.cancel()
 
     def take(self, event: Event) -> None:
         """Take in what the engine said."""
@@ -212,15 +221,19 @@ class Watching:
         version = version_of(session) if session else None
         if version is None:  # the engine broke off before it began
             version = self._unrun(flying.number, flying.save, "failed", reason)
-        elif flying.superseded and version.verdict == "cancelled":
-            version = version._replace(reason=SUPERSEDED)
+        elif reason:  # it broke off, or refused the plan
+            version = version._replace(verdict="failed", reason=reason)
+        elif version.verdict in {"cancelled", "pending"}:
+            told = SUPERSEDED if flying.superseded else CANCELLED
+            version = version._replace(verdict="cancelled", reason=told)
         if version.right:
             self._before = flying.own
         self._in_flight = None
-        self._driver.engine.renew()
-        self._driver.engine.probe()  # starts the next worker
         self._end(version, flying.save, recording.path if recording else None, flying.verdict_s)
-        self._begin()
+        if not self._stopping:
+            self._driver.engine.renew()
+            self._driver.engine.probe()  # starts the next worker
+            self._begin()
 
     def _unrun(self, number: int, save: Save, verdict: str, reason: str) -> Version:
         return Version(

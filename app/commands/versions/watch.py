@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
 from flashscope.app.commands.local import Events, find_machine, local_driver
-from flashscope.app.commands.messages import complain, pasteable, say, say_json
+from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
 from flashscope.app.commands.sweep import OWN_RIGHTS, choose_backend, make_plan, with_kernels_chosen
 from flashscope.app.words.versions import RATIOS, version_lines
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
@@ -30,8 +30,8 @@ from flashscope.profiles.store import Recorder, check_place, new_session_path, s
 from flashscope.profiles.watching.document import version_document
 from flashscope.profiles.watching.saves import Missing, Save, SaveWatch
 from flashscope.profiles.watching.versions import Version
-from flashscope.profiles.watching.watching import Timing, Watched, Watching
-from flashscope.profiles.wire.events import Event
+from flashscope.profiles.watching.watching import Timing, WatchedFile, Watching
+from flashscope.profiles.wire.events import Event, LogLine
 
 USUAL: Mapping[str, Any] = {"kernels": (AUTO,), "seqlens": parse_seqlens("1k")}
 """What is chosen where the command line says nothing: one problem, beside the fastest of ours."""
@@ -39,7 +39,7 @@ USUAL: Mapping[str, Any] = {"kernels": (AUTO,), "seqlens": parse_seqlens("1k")}
 
 def run(choices: Mapping[str, Any], *, own: OwnKernel, out: Path | None, as_json: bool) -> int:
     """Measure the file as it is, and at each save, until a signal comes; print a line for each version."""
-    watched = Watched.of(own)
+    watched = WatchedFile.of(own)
     with local_driver() as (driver, events):
         machine = find_machine(driver, events)
         if isinstance(machine, int):
@@ -57,17 +57,17 @@ def run(choices: Mapping[str, Any], *, own: OwnKernel, out: Path | None, as_json
         files = _Files(out, backend)
         files.check()
         driver.engine.watch(backend)
-        tell = _tell_json if as_json else _tell
+        told = _tell_json if as_json else _tell_line
         if own.function:
             complain("sweep", OWN_RIGHTS.format(own.path))
         complain(
             "sweep", f"watching {own.path}, until Ctrl-C; sessions are saved in {pasteable(files.folder)}"
         )
         complain("sweep", RATIOS)
-        return _follow(driver, events, watched, Watching(driver, watched, plan, files.record, tell))
+        return _follow(driver, events, watched, Watching(driver, watched, plan, files.record, told))
 
 
-def _follow(driver: Driver, events: Events, watched: Watched, watching: Watching) -> int:
+def _follow(driver: Driver, events: Events, watched: WatchedFile, watching: Watching) -> int:
     """Serve saves and events in their order until a signal comes."""
     queue = cast("SimpleQueue[Event | int | Save | Missing]", events)
     watch = SaveWatch(watched.path, queue.put)
@@ -79,9 +79,10 @@ def _follow(driver: Driver, events: Events, watched: Watched, watching: Watching
                 complain("sweep", f"{found.text}; waiting for it")
             elif isinstance(found, int):
                 stopped_by = found
-                driver.cancel()
+                watching.stop()
             elif not isinstance(found, Save):
                 watching.take(found)
+                _pass_on(found)
             elif stopped_by is None:
                 watching.saved(found)
     finally:
@@ -134,12 +135,18 @@ class _Files:
         return made.with_name(f"{made.stem}-{own.name}{made.suffix}")
 
 
+def _pass_on(event: Event) -> None:
+    """What the kernel printed, and any trouble, on stderr."""
+    if isinstance(event, LogLine) and (event.source == "worker" or event.level in {"warning", "error"}):
+        tell(f"{event.source}: {event.text}")
+
+
 def _hear_of_file(note: FileNote) -> None:
     if isinstance(note, FileTrouble):
         complain("sweep", note.text)
 
 
-def _tell(version: Version, timing: Timing, path: Path | None) -> None:
+def _tell_line(version: Version, timing: Timing, path: Path | None) -> None:
     first, *others = version_lines(version)
     took = f"{timing.verdict_s:.1f} s to the verdict, {timing.ended_s:.1f} s in all"
     saved = f", saved as {pasteable(Path(path.name))}" if path else ""
