@@ -38,7 +38,7 @@ SUSPICIOUS = 0.6  # of the time with new values
 PAUSE = 4  # times as long as a run
 LONGEST_PAUSE_S = 2.0
 LOOK_S = 0.05  # for which other threads are watched
-AT_WORK = 0.02  # of that time, where other programs leave it little
+AT_WORK = 0.02  # of that time
 
 
 class Means(NamedTuple):
@@ -69,6 +69,7 @@ class Examination:
         self._spec, self._problem, self._around, self._means = spec, problem, around, means
         self._rng = np.random.default_rng()
         self._before = bytes_of(around.given)
+        self._threads = threading.active_count()
 
     def first_answer(self, launch: PassLaunch) -> PassOutputs:
         """The answer as it stands now, right after the first run, in host memory.
@@ -86,18 +87,20 @@ class Examination:
         Raises:
             CaughtError: It has become right since.
         """
-        waited_s = 0.0
-        while (
-            not (right := judge(launch.answer()).passed) and waited_s < LONGEST_PAUSE_S and self._works_on()
-        ):
-            waited_s += LOOK_S
-        if right:
+        self._await_rest()
+        if judge(launch.answer()).passed:
             raise caught(
                 "Its answer was not there when it returned, and was later: it works on after its return."
             )
 
+    def _await_rest(self) -> None:
+        """Wait as long as other threads work, or more are there than were, but not for ever."""
+        looks = round(LONGEST_PAUSE_S / LOOK_S)
+        while looks and (self._works_on() or threading.active_count() > self._threads):
+            looks -= 1
+
     def _works_on(self) -> bool:
-        """Whether other threads of the process are at work."""
+        """Whether other threads of the process get CPU time."""
         clocks = self._around.state.clocks
         before = clocks.process() - clocks.thread()
         threading.Event().wait(LOOK_S)
@@ -188,6 +191,7 @@ class Examination:
     ) -> None:
         """Say what kind of wrong an answer is, by more runs."""
         ms, answer = timed
+        self._await_rest()
         if _differ(answer, taken(launch.answer())):
             raise caught("Its answer changed after it had returned: it works on after its return.")
         if _same_rows(answer, earlier) == 1:
