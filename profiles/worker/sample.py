@@ -30,6 +30,8 @@ from flashscope.profiles.worker.vetting.process_state import ProcessState
 from flashscope.profiles.worker.vetting.timed_runs import TimedRuns
 from flashscope.profiles.worker.vetting.values import Values, values_of
 
+BY_WALL = "perf_counter"  # the timer that reads a clock of the wall
+
 
 class SampledKernel:
     """One kernel on its way through its turns.
@@ -106,10 +108,10 @@ class SampledKernel:
         if self._launch is not None and self._judge is not None:
             self._launch.spoil()
         with self._watch.on("flush"):
-            taken = bench.sample(self._run, cold=protocol.cold)
+            taken = bench.sample(self._timed_run, cold=protocol.cold)
         if self._timed_runs is not None and self._launch is not None:
             with self._watch.on("check"):
-                self._timed_runs.seen(self._launch)
+                self._timed_runs.seen(self._launch, taken.ms, by_wall=bench.timer == BY_WALL)
         self._watch.move(taken.ms, "flush", "launch")
         self._samples.append(replace(taken, round=number))
         self._look_around(bench)
@@ -126,7 +128,9 @@ class SampledKernel:
             with self._watch.on("launch"):
                 bench.time_ms(self._run)
         with self._watch.on("check"):
-            self._values.before_timed(turn, cold=protocol.cold)
+            if self._timed_runs is not None:
+                self._timed_runs.rest()
+            self._values.before_timed(turn, cold=protocol.cold, own=self.own)
 
     def _look_around(self, bench: Bench) -> None:
         """Keep how the device is after each sample, and after the first one who else is on it."""
@@ -186,6 +190,12 @@ class SampledKernel:
     def _run(self) -> None:
         if self._launch is not None:
             self._launch.run()
+
+    def _timed_run(self) -> None:
+        if self._timed_runs is None:
+            self._run()
+        elif self._launch is not None:
+            self._timed_runs.run(self._launch)
 
 
 class Sampling:
@@ -278,8 +288,8 @@ class Sampling:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is its point's answer
             self._close([member], error)
-            if self._state is not None and self._state.trouble():
-                self._broken_by = f"{member.point.kernel} changed the process that measures."
+            if self._state is not None and self._state.is_spoilt_by(error):
+                self._broken_by = f"{member.point.kernel} is no company for others in one process."
             elif not self._bench.healthy():
                 self._broken_by = f"{member.point.kernel} broke the device's context."
 

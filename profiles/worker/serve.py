@@ -246,13 +246,15 @@ class Worker:
         try:
             return trial.run()
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is this point's answer
+            if state is not None:
+                state.is_spoilt_by(error)
             return explain(error, trial.steps.phase).failed(command.point)
 
     def _state_before(self, command: TryPoint | SamplePoints) -> ProcessState | None:
         """The process before code of the user's own ran in it; None where none is to run."""
         if self._state is None and command.own:
-            self._bench(command.device)
-            self._state = ProcessState()
+            bench = self._bench(command.device)
+            self._state = ProcessState(*((bench,) if command.device.backend == "cpu" else ()))
         return self._state
 
     def _bench(self, device: Device) -> Bench:
@@ -268,7 +270,7 @@ class Worker:
         gc.collect()  # a traceback may have held the arrays
         gc.freeze()
         bench = self._benches.get(device.backend)
-        if bench is None or not bench.healthy() or (self._state is not None and self._state.changed):
+        if bench is None or not bench.healthy() or (self._state is not None and self._state.spoilt):
             self._link.send(Retiring())
         else:
             bench.release()

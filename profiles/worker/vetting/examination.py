@@ -37,6 +37,8 @@ LEAST_PAIRS = 2
 SUSPICIOUS = 0.6  # of the time with new values
 PAUSE = 4  # times as long as a run
 LONGEST_PAUSE_S = 2.0
+LOOK_S = 0.05  # for which other threads are watched
+AT_WORK = 0.02  # of that time
 
 
 class Means(NamedTuple):
@@ -53,6 +55,13 @@ class Means(NamedTuple):
     steps: Steps
 
 
+class Spent(NamedTuple):
+    """What a run took: ms that went by, and ms of CPU time of the process."""
+
+    ms: float
+    cpu_ms: float
+
+
 class Examination:
     """One kernel of the user's own, while it is tried."""
 
@@ -60,6 +69,7 @@ class Examination:
         self._spec, self._problem, self._around, self._means = spec, problem, around, means
         self._rng = np.random.default_rng()
         self._before = bytes_of(around.given)
+        self._threads = threading.active_count()
 
     def first_answer(self, launch: PassLaunch) -> PassOutputs:
         """The answer as it stands now, right after the first run, in host memory.
@@ -77,10 +87,24 @@ class Examination:
         Raises:
             CaughtError: It has become right since.
         """
+        self._await_rest()
         if judge(launch.answer()).passed:
             raise caught(
                 "Its answer was not there when it returned, and was later: it works on after its return."
             )
+
+    def _await_rest(self) -> None:
+        """Wait as long as other threads work, or more are there than were, but not for ever."""
+        looks = round(LONGEST_PAUSE_S / LOOK_S)
+        while looks and (self._works_on() or threading.active_count() > self._threads):
+            looks -= 1
+
+    def _works_on(self) -> bool:
+        """Whether other threads of the process get CPU time."""
+        clocks = self._around.state.clocks
+        before = clocks.process() - clocks.thread()
+        threading.Event().wait(LOOK_S)
+        return clocks.process() - clocks.thread() - before > LOOK_S * 1e9 * AT_WORK
 
     def ask(self, launch: PassLaunch, first: PassOutputs) -> dict[str, Figure]:
         """Everything else; what it finds that refuses nobody, as a figure.
@@ -135,24 +159,41 @@ class Examination:
 
     def _known_again(self, launch: PassLaunch) -> str:
         """Whether values that it has just had take less time: it was right, but remembers."""
-        new: list[float] = []
-        known: list[float] = []
-        while len(new) < PAIRS and (len(new) < LEAST_PAIRS or sum(new) + sum(known) < 1e3 * PAIRS_S):
+        new: list[Spent] = []
+        known: list[Spent] = []
+        while len(new) < PAIRS and (len(new) < LEAST_PAIRS or sum(one.ms for one in new) < 1e3 * PAIRS_S):
             redraw_row(self._around.given, self._rng)
             for kept in (new, known):
-                kept.append(self._run(launch)[0])
-        if median(known) >= SUSPICIOUS * min(new):
+                kept.append(self._spent(launch))
+        if not (
+            _falls([one.ms for one in new], [one.ms for one in known]) and self._falls_in_work(new, known)
+        ):
             return ""
+        took, at_first = (median(one.ms for one in of) for of in (known, new))
         return (
-            f"it took {median(known):.3g} ms with inputs it had just had and {median(new):.3g} ms with new "
-            "ones: it remembers by content"
+            f"it took {took:.3g} ms with inputs it had just had and {at_first:.3g} ms with new ones: it "
+            "remembers by content"
         )
+
+    def _spent(self, launch: PassLaunch) -> Spent:
+        """What one run takes."""
+        before = self._around.state.clocks.process()
+        ms, _ = self._run(launch)
+        return Spent(ms, (self._around.state.clocks.process() - before) / 1e6)
+
+    def _falls_in_work(self, new: list[Spent], known: list[Spent]) -> bool:
+        """Whether a CPU works less, too: other programs may take its time in the rhythm of the pairs."""
+        on_cpu = self._means.device.backend == "cpu"
+        return not on_cpu or _falls([one.cpu_ms for one in new], [one.cpu_ms for one in known])
 
     def _diagnose(
         self, launch: PassLaunch, timed: tuple[float, PassOutputs], earlier: PassOutputs, told: str
     ) -> None:
         """Say what kind of wrong an answer is, by more runs."""
         ms, answer = timed
+        self._await_rest()
+        if _differ(answer, taken(launch.answer())):
+            raise caught("Its answer changed after it had returned: it works on after its return.")
         if _same_rows(answer, earlier) == 1:
             raise found_wrong(self._why_unchanged(launch, answer, ms))
         self._tell_stale_rows(launch)
@@ -199,7 +240,10 @@ class Examination:
                 "Its answer did not change when one row of K and V was changed in place: it remembers by "
                 "samples of its inputs."
             )
-        return "Its answer did not change when Q, K and V were changed in place: it remembers by address."
+        return (
+            "Its answer did not change when Q, K and V were changed in place: it remembers by address, or "
+            "takes an answer from elsewhere."
+        )
 
     def _from_a_bare_stack(self, launch: PassLaunch) -> PassOutputs:
         thread = threading.Thread(target=launch.run)
@@ -211,6 +255,17 @@ class Examination:
 def _kqv(given: Given) -> tuple[object, object, object]:
     q, k, v = given.inputs.qkv
     return k, q, v
+
+
+def _falls(new: list[float], known: list[float]) -> bool:
+    return median(known) < SUSPICIOUS * min(new)
+
+
+def _differ(one: PassOutputs, other: PassOutputs) -> bool:
+    """Whether two answers have other bits anywhere."""
+    return any(
+        before.tobytes() != after.tobytes() for before, after in zip(one.arrays, other.arrays, strict=True)
+    )
 
 
 def _same_rows(one: PassOutputs, other: PassOutputs) -> float:

@@ -6,11 +6,14 @@ Functions are compared by identity, in plain Python: what was replaced can blunt
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from flashscope.profiles.worker.failures import CaughtError
 
 WATCHED = (
     *("time", "numpy", "builtins", "gc", "os", "sys", "threading", "tracemalloc", "math", "ctypes"),
@@ -58,15 +61,36 @@ class Binding(NamedTuple):
         return f"{above}{self.owner.__name__}.{self.name}"
 
 
+class Clocks(NamedTuple):
+    """Clocks in ns, held since before any code of the user's own ran.
+
+    Attributes:
+        wall: Time that goes by.
+        process: CPU time of all threads.
+        thread: CPU time of the thread that asks.
+    """
+
+    wall: Callable[[], int]
+    process: Callable[[], int]
+    thread: Callable[[], int]
+
+
 class ProcessState:
     """How the process was when this was made: before any code of the user's own ran in it.
 
+    Args:
+        instruments: Objects whose attributes stay as they are, too.
+
     Attributes:
-        changed: Whether it has been found otherwise, so that nothing more is to be measured in it.
+        spoilt: Whether it has been found otherwise, or a kernel did what none may, so that nothing more is to
+            be measured in it.
+        clocks: Clocks of its own.
     """
 
-    def __init__(self) -> None:
-        self.changed = False
+    def __init__(self, *instruments: object) -> None:
+        self.spoilt = False
+        self.clocks = Clocks(time.perf_counter_ns, time.process_time_ns, time.thread_time_ns)
+        self._instruments = [(one, dict(vars(one))) for one in instruments]
         self._bindings = list(_bindings())
         self._settings = {what: read() for what, read in SETTINGS.items()}
 
@@ -75,9 +99,26 @@ class ProcessState:
         replaced = [one for one in self._bindings if not one.holds()]
         for one in replaced:
             one.put_back()
-        told = _told_replaced(replaced) or self._told_settings()
-        self.changed = self.changed or bool(told)
+        told = _told_replaced(replaced) or self._told_instruments() or self._told_settings()
+        self.spoilt = self.spoilt or bool(told)
         return told
+
+    def is_spoilt_by(self, error: Exception) -> bool:
+        """Whether an error, or what its kernel left, has nothing more be measured in this process.
+
+        A kernel that was caught at more than a wrong answer may have left threads behind.
+        """
+        caught = isinstance(error, CaughtError) and error.refusal.status == "failed"
+        self.spoilt = bool(self.trouble()) or self.spoilt or caught
+        return self.spoilt
+
+    def _told_instruments(self) -> str:
+        for one, before in self._instruments:
+            now = one.__dict__
+            for name in {*before, *now}:
+                if name not in before or name not in now or now[name] is not before[name]:
+                    return f"It changed {name} of the instruments that time it."
+        return ""
 
     def _told_settings(self) -> str:
         changed = [

@@ -6,9 +6,13 @@ import numpy as np
 
 from flashscope.kernels.launching.passes import PassLaunch, PassOutputs
 from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.worker.child import blas_threads
 from flashscope.profiles.worker.vetting.answers import caught, found_wrong, taken, what_is_wrong_in_rows
 from flashscope.profiles.worker.vetting.around import Around, bytes_of
 from flashscope.profiles.worker.vetting.values import FreshValues, SignedValues
+
+SAME_TIME, CLOCK_MS = 0.9, 0.05  # a share, and ms between the readings of two clocks
+AHEAD, AHEAD_MS = 0.25, 2.0  # a share of the timed runs, and ms, that threads may work between them
 
 
 class TimedRuns:
@@ -26,21 +30,61 @@ class TimedRuns:
         self._values = values if isinstance(values, FreshValues) and judged else None
         self._draws = random.SystemRandom()
         self._count = 0
-        self._kept: tuple[int, int, PassOutputs] | None = None  # number of the run, turn, answer
+        self._kept: tuple[int, int, PassOutputs] | None = None  # number of the run, draw, answer
         self._left: dict[str, bytes] = {}
+        self._clocks = around.state.clocks
+        self._idle_from, self._others_ns, self._all_ns = 0, 0, 0
+        self._ns: int | None = None
 
-    def seen(self, launch: PassLaunch) -> None:
-        """A timed run is over, just now.
+    def rest(self) -> None:
+        """Nothing of the kernel is to run from now on until its timed run."""
+        self._idle_from, self._ns = self._others_cpu(), None
+
+    def run(self, launch: PassLaunch) -> None:
+        """The timed run, also on a clock of our own."""
+        wall = self._clocks.wall
+        self._others_ns += self._others_cpu() - self._idle_from
+        begun = wall()
+        launch.run()
+        self._ns = wall() - begun
+
+    def seen(self, launch: PassLaunch, ms: float, *, by_wall: bool) -> None:
+        """The timed run is over, just now.
+
+        Args:
+            launch: What was run.
+            ms: What it took by the instruments.
+            by_wall: Whether these read a clock of the wall, as ours is.
 
         Raises:
-            CaughtError: It changed the process, or wrote around the inputs.
+            CaughtError: It changed the process or its clock, wrote around the inputs, or worked ahead.
         """
         self._count += 1
         if self._values is not None and self._draws.randrange(self._count) == 0:
-            self._kept = self._count, self._values.turn, taken(launch.answer())
+            self._kept = self._count, self._values.drawn, taken(launch.answer())
             self._left = bytes_of(self._around.given)
         if told := self._around.state.trouble() or self._around.guards.trouble():
             raise caught(told)
+        if self._ns is None:
+            raise caught("A timed run did not run it: it changed the instruments.")
+        self._all_ns += self._ns
+        held_ms = self._ns / 1e6
+        if by_wall and ms < SAME_TIME * held_ms - CLOCK_MS:
+            raise caught(f"It took {ms:.3g} ms by the instruments and {held_ms:.3g} ms by another clock.")
+        self._tell_ahead()
+
+    def _others_cpu(self) -> int:
+        """CPU time (ns) of all other threads of the process."""
+        return self._clocks.process() - self._clocks.thread()
+
+    def _tell_ahead(self) -> None:
+        """Whether threads worked while nothing of it was to run; with one thread for products none spins."""
+        others, runs = self._others_ns / 1e6, self._all_ns / 1e6
+        if blas_threads() == 1 and others > max(AHEAD_MS, AHEAD * runs):
+            raise caught(
+                f"Its threads worked for {others:.3g} ms between timed runs of {runs:.3g} ms: it works "
+                "ahead of them, or on after them."
+            )
 
     def judge(self) -> None:
         """Judge the run that was drawn.
@@ -50,8 +94,8 @@ class TimedRuns:
         """
         if self._kept is None or self._values is None:
             return
-        number, turn, answer = self._kept
-        given = self._values.given_in(turn)
+        number, drawn, answer = self._kept
+        given = self._values.given_in(drawn)
         if name := _changed(bytes_of(given), self._left):
             raise caught(f"In a timed run it wrote to {name}, which it was given to read.")
         if told := what_is_wrong_in_rows(self._problem, given, answer, np.random.default_rng()):

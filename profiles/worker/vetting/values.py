@@ -7,13 +7,15 @@ earlier inputs, in whatever way, helps nobody. All members of a round are timed 
 
 import secrets
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from flashscope.kernels.catalogue.spec import KernelSpec
-from flashscope.kernels.launching.passes import Given
+from flashscope.kernels.launching.passes import Given, PassOutputs
 from flashscope.kernels.launching.signs import ChangingSigns
+from flashscope.kernels.oracle.verdict import Verdict
 from flashscope.kernels.workload.arrays import array_module
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.worker.judging import Criteria, Judge
@@ -29,8 +31,14 @@ class Values(Protocol):
     def before_warm(self, turn: int) -> None:
         """Other values for the run that warms the caches."""
 
-    def before_timed(self, turn: int, *, cold: bool) -> None:
-        """Other values for the timed run; `cold`: no run went before it in this turn."""
+    def before_timed(self, turn: int, *, cold: bool, own: bool) -> None:
+        """Other values for the timed run.
+
+        Args:
+            turn: How many samples the kernel has.
+            cold: Whether no run went before it in this turn.
+            own: Whether the kernel is the user's own: nobody may have the answer yet.
+        """
 
     def judge_of(self, spec: KernelSpec, criteria: Criteria) -> Judge:
         """Judges the answers of a kernel to the values at that time."""
@@ -48,9 +56,9 @@ class SignedValues:
         del turn
         self._signs.change()
 
-    def before_timed(self, turn: int, *, cold: bool) -> None:
+    def before_timed(self, turn: int, *, cold: bool, own: bool) -> None:
         """See Values: after a run that warmed the caches, the same again."""
-        del turn
+        del turn, own
         if cold:
             self._signs.change()
 
@@ -66,46 +74,54 @@ class FreshValues:
     A library's graph of a forward pass that ran once may hold what it made of Q, K and V.
 
     Attributes:
-        turn: Which turn the values are of.
+        drawn: Which draw the values are of.
     """
 
     def __init__(self, problem: Problem, given: Given) -> None:
-        self.turn = -1
+        self.drawn = 0
+        self._turn: int | None = None  # whose timed runs have them
+        self._judged = False
         self._problem, self._given = problem, given
         self._secret = secrets.randbits(64)
         self._criteria = Criteria()
 
     def before_warm(self, turn: int) -> None:
         """See Values."""
-        self._draw(turn, 1)
-        self.turn = -1
+        del turn
+        self._draw()
+        self._turn = None
 
-    def before_timed(self, turn: int, *, cold: bool) -> None:
+    def before_timed(self, turn: int, *, cold: bool, own: bool) -> None:
         """See Values: those of this turn are drawn once for all members where nothing runs between."""
         del cold
-        if self.turn != turn:
-            self._draw(turn, 0)
-            self.turn, self._criteria = turn, Criteria()
+        if self._turn != turn or (own and self._judged):
+            self._draw()
+            self._turn, self._judged, self._criteria = turn, False, Criteria()
 
     def judge_of(self, spec: KernelSpec, criteria: Criteria) -> Judge:
         """See Values; members of one round share its oracle."""
         del criteria
-        return lambda answer: self._criteria.of_kernel(spec, self._problem, self._given).judge(answer)
+        return partial(self._judge, spec)
 
-    def given_in(self, turn: int) -> Given:
-        """What was given in a timed run, once more, in memory of its own."""
+    def _judge(self, spec: KernelSpec, answer: PassOutputs) -> Verdict:
+        self._judged = True
+        return self._criteria.of_kernel(spec, self._problem, self._given).judge(answer)
+
+    def given_in(self, drawn: int) -> Given:
+        """What was given in a draw, once more, in memory of its own."""
         copies = [array.copy() for array in _changing(self._problem, self._given)]
-        redraw(copies, self._rng(turn, 0))
+        redraw(copies, self._rng(drawn))
         if self._problem.runs_backward:
             return self._given._replace(grad_output=copies[0])
         q, k, v = copies
         return self._given._replace(inputs=self._given.inputs._replace(q=q, k=k, v=v))
 
-    def _draw(self, turn: int, kind: int) -> None:
-        redraw(_changing(self._problem, self._given), self._rng(turn, kind))
+    def _draw(self) -> None:
+        self.drawn += 1
+        redraw(_changing(self._problem, self._given), self._rng(self.drawn))
 
-    def _rng(self, turn: int, kind: int) -> np.random.Generator:
-        return np.random.default_rng([self._secret, turn, kind])
+    def _rng(self, drawn: int) -> np.random.Generator:
+        return np.random.default_rng([self._secret, drawn])
 
 
 def values_of(problem: Problem, given: Given, *, own: bool) -> SignedValues | FreshValues:

@@ -141,6 +141,11 @@ CASES: dict[str, tuple[Measurement, Word, str]] = {
         "the energy counter's steps leave it to 20%",
     ),
     "energy unknown": (point(energy_mj=Figure(missing="no counter")), "solid", ""),
+    "suspected": (
+        point(suspected=Figure(value=1, source="it took 1 ms with inputs it had just had")),
+        "doubtful",
+        "it took 1 ms with inputs it had just had",
+    ),
     "not compared": (replace(point(), correctness=None), "fair", "not compared with float64"),
 }
 

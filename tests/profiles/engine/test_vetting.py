@@ -1,0 +1,187 @@
+"""Kernels of one's own through a real engine and worker: cheats are told, right ones are not suspected."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from flashscope.kernels.own.references import read_reference
+from flashscope.kernels.workload.problem import Passes, Problem
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.results.model.session import PointState
+from flashscope.profiles.results.model.trust import trust_of
+from flashscope.profiles.wire.measurement import SUSPECTED
+from tests.kernels import own_kernels
+from tests.matrix import chosen
+from tests.profiles.heard import Heard, done
+
+HERE = Path(own_kernels.__file__).parent
+IN_TURNS = Protocol(warmup=1, repeats=4, drift_check=False)
+MASKED = {"causal_at_the_top_left", "lse_before_mask"}  # right without a mask
+REFUSED = {
+    "caches_key_products": "did not change when K was changed in place",
+    "coarse_when_long_and_worn": "though the first run was right: O",
+    "computes_when_looked_at": "_Promise for O; O must be a numpy.ndarray",
+    "fills_after_return": "works on after its return",
+    "leaves_early_when_hurried": "Called again at once it gave its last answer",
+    "leaves_settings_changed": "settings of the process changed: the garbage collector",
+    "lse_before_mask": "LSE differs from the float64 oracle",
+    "nan_in_few_rows": "O holds NaN",
+    "patches_clocks": "It replaced functions of the process that judges it: time.",
+    "patches_numpy": "It replaced functions of the process that judges it: numpy.",
+    "puts_inputs_back": "It wrote to K",
+    "reads_callers_frames": "it looks at its callers",
+    "remembers_by_address": "it remembers by address",
+    "remembers_by_sampled_values": "it remembers by samples of its inputs",
+    "returns_query_memory": "It wrote to Q",
+    "right_where_sampled": "O differs from the float64 oracle",
+    "turns_heads_in_shared_output": "50% of the rows of O were those of an earlier run",
+    "writes_behind_inputs": "It wrote behind K",
+}
+DOUBTED = {
+    "causal_at_the_top_left": "at 67 queries and 131 keys, which it takes, it is wrong",
+    "remembers_by_content": "it remembers by content",
+}
+AT_CHECKS = {
+    "clock_that_mends_itself": "ms by another clock",
+    "code_in_place": "CpuBench.time_ms",
+    "exits_when_timed": "ended with exit code 3",
+    "instruments_in_frames": "It changed _sweep of the instruments",
+    "lse_after_return": "works on after its return",
+    "puts_inputs_back_late": "It wrote to V",
+    "steals_from_the_oracle": "takes an answer from elsewhere",
+    "subclass_called_numpy": "O must be a numpy.ndarray",
+    "works_ahead_of_runs": "it works ahead of them",
+    "writes_before_inputs": "It wrote before Q",
+}
+LENGTHS = {"steals_from_the_oracle": 192}  # all rows compared
+TURNS = {"works_ahead_of_runs": 12}  # so that on a busy machine, too, some of them leave it the time
+EVERY_RUN = {"caches_key_products", "fills_after_return", "patches_numpy", "remembers_by_content"}
+RIGHT = sorted((HERE / "right").glob("*.py"))
+WITH_BACKWARD = """
+import numpy as np
+
+
+def f(q, k, v, *, scale):
+    scores = q @ k.swapaxes(-1, -2) * np.float32(scale)
+    peak = scores.max(axis=-1, keepdims=True)
+    weights = np.exp(scores - peak)
+    total = weights.sum(axis=-1, keepdims=True)
+    return weights @ v / total, (peak + np.log(total))[..., 0]
+
+
+def f_backward(q, k, v, output, lse, grad_output, *, scale):
+    p = np.exp(q @ k.swapaxes(-1, -2) * np.float32(scale) - lse[..., None])
+    delta = (output * grad_output).sum(axis=-1, keepdims=True)
+    ds = p * (grad_output @ v.swapaxes(-1, -2) - delta) * np.float32(scale)
+    return ds @ k, ds.swapaxes(-1, -2) @ q, p.swapaxes(-1, -2) @ grad_output
+"""
+INSTANCE = "\n\ndef g(q, k, v, *, causal, scale):\n    return f(q, k, v, causal=causal, scale=scale)\n"
+
+
+def named(path: Path, folder: Path) -> Path:
+    """The file, with a function around an object that can be called, as a file has to declare one."""
+    if path.stem != "class_instance":
+        return path
+    made = folder / path.name
+    made.write_text(f"{path.read_text(encoding='utf-8')}{INSTANCE}", encoding="utf-8")
+    return made
+
+
+def marks_of(path: Path, causal: bool) -> list[pytest.MarkDecorator]:
+    """Every run takes one of them."""
+    torch = [pytest.mark.torch] if path.stem.startswith("torch_") else []
+    return torch if (path.stem, causal) == ("recycled_output", True) else [*torch, pytest.mark.matrix]
+
+
+def beside_flash2(
+    heard: Heard, file: Path, *, protocol: Protocol = IN_TURNS, causal: bool = False, seqlen: int = 320
+) -> list[PointState]:
+    """The ends of a kernel of one's own and of flash2, sampled in turns."""
+    own = read_reference(str(file))
+    problem = Problem(seqlen_q=seqlen, seqlen_k=seqlen, heads=4, head_dim=32, causal=causal)
+    kernels = (own.name, "flash2")
+    plan = Plan(backend="cpu", kernels=kernels, problems=(problem,), protocol=protocol, own=(own,))
+    return heard.sweep(plan)
+
+
+def assert_peer_is_whole(peer: PointState, protocol: Protocol = IN_TURNS) -> None:
+    assert len(done(peer).samples) == protocol.repeats
+    assert SUSPECTED not in done(peer).figures
+
+
+def suspected(point: PointState) -> str:
+    figure = done(point).figures.get(SUSPECTED)
+    return figure.source if figure else ""
+
+
+def test_all_cheats_are_asked_for() -> None:
+    assert {*REFUSED, *DOUBTED} == {path.stem for path in (HERE / "cheats").glob("*.py")}
+    assert {*AT_CHECKS} == {path.stem for path in (HERE / "cheats_at_checks").glob("*.py")}
+    assert len(RIGHT) == 20
+
+
+@chosen("name", REFUSED, EVERY_RUN)
+def test_a_cheat_is_refused_with_what_was_seen(heard: Heard, name: str) -> None:
+    cheat, peer = beside_flash2(heard, HERE / "cheats" / f"{name}.py", causal=name in MASKED)
+    assert cheat.status in {"failed", "wrong"}
+    assert REFUSED[name] in cheat.reason
+    assert_peer_is_whole(peer)
+
+
+@chosen("name", DOUBTED, EVERY_RUN)
+def test_a_cheat_whose_answers_are_right_is_doubtful_with_what_was_seen(heard: Heard, name: str) -> None:
+    cheat, peer = beside_flash2(heard, HERE / "cheats" / f"{name}.py", causal=name in MASKED)
+    trust = trust_of(done(cheat))
+    assert trust is not None
+    assert trust.word == "doubtful"
+    assert any(DOUBTED[name] in reason for reason in trust.reasons)
+    assert_peer_is_whole(peer)
+
+
+@chosen("name", AT_CHECKS, {"clock_that_mends_itself"})
+def test_a_cheat_at_the_checks_is_refused_and_costs_its_own_point(heard: Heard, name: str) -> None:
+    file, seqlen = HERE / "cheats_at_checks" / f"{name}.py", LENGTHS.get(name, 320)
+    turns = replace(IN_TURNS, repeats=TURNS.get(name, IN_TURNS.repeats))
+    cheat, peer = beside_flash2(heard, file, protocol=turns, seqlen=seqlen)
+    assert cheat.status in {"failed", "wrong"}
+    assert AT_CHECKS[name] in cheat.reason
+    assert_peer_is_whole(peer, turns)
+
+
+@pytest.mark.parametrize(
+    ("path", "causal"),
+    [
+        pytest.param(path, causal, id=f"{path.stem}{' causal' * causal}", marks=marks_of(path, causal))
+        for path in RIGHT
+        for causal in (False, True)
+    ],
+)
+def test_a_right_kernel_is_not_suspected(heard: Heard, path: Path, causal: bool, tmp_path: Path) -> None:
+    mine, peer = beside_flash2(heard, named(path, tmp_path), causal=causal)
+    assert suspected(mine) == ""
+    assert len(done(mine).samples) == IN_TURNS.repeats
+    assert_peer_is_whole(peer)
+
+
+def test_in_a_warm_series_an_old_answer_is_found_too(heard: Heard) -> None:
+    warm = Protocol(warmup=1, repeats=4, drift_check=False, cold=False)
+    mine, peer = beside_flash2(heard, HERE / "right" / "recycled_output.py", protocol=warm)
+    assert suspected(mine) == ""
+    assert_peer_is_whole(peer)
+
+
+@pytest.mark.parametrize("passes", ["backward", "both"])
+def test_gradients_of_a_right_kernel_are_timed_on_new_ones(
+    heard: Heard, passes: Passes, tmp_path: Path
+) -> None:
+    file = tmp_path / "with_backward.py"
+    file.write_text(WITH_BACKWARD, encoding="utf-8")
+    own = read_reference(str(file))
+    problem = Problem(seqlen_q=48, seqlen_k=48, heads=2, head_dim=16, passes=passes)
+    plan = Plan(
+        backend="cpu", kernels=(own.name, "flash2"), problems=(problem,), protocol=IN_TURNS, own=(own,)
+    )
+    mine, peer = heard.sweep(plan)
+    assert suspected(mine) == ""
+    assert_peer_is_whole(peer)

@@ -1,0 +1,102 @@
+"""The process before and after code of the user's own: what was replaced or left changed is told."""
+
+import gc
+import os
+import sys
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flashscope.profiles.worker.failures import CaughtError, Refusal
+from flashscope.profiles.worker.instruments import bench_cpu
+from flashscope.profiles.worker.vetting.process_state import ProcessState
+
+
+@pytest.fixture
+def state() -> Iterator[ProcessState]:
+    state = ProcessState()
+    yield state
+    state.trouble()  # puts functions back
+
+
+def test_a_process_that_nobody_touched_is_as_it_was(state: ProcessState) -> None:
+    assert state.trouble() == ""
+    assert not state.spoilt
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "told"),
+    [
+        (time, "perf_counter_ns", "time.perf_counter_ns"),
+        (np, "isfinite", "numpy.isfinite"),
+        (np.linalg, "norm", "numpy.linalg.norm"),
+        (bench_cpu.CpuBench, "sample", "CpuBench.sample"),
+    ],
+)
+def test_a_replaced_function_is_named_and_put_back(
+    state: ProcessState, owner: Any, name: str, told: str
+) -> None:
+    real = getattr(owner, name)
+    setattr(owner, name, lambda *_given, **_more: 0)
+    found = state.trouble()
+    assert told in found
+    assert getattr(owner, name) is real
+    assert state.spoilt
+
+
+def test_other_code_in_the_same_function_is_told(state: ProcessState) -> None:
+    method = bench_cpu.CpuBench.time_ms
+    real = method.__code__
+    method.__code__ = (lambda *_given: 0.0).__code__
+    assert "CpuBench.time_ms" in state.trouble()
+    assert method.__code__ is real
+
+
+def test_all_that_was_replaced_is_counted(state: ProcessState) -> None:
+    for name in ("abs", "max", "isnan", "isfinite", "sort"):
+        setattr(np, name, lambda *_given, **_more: 0)
+    assert state.trouble().endswith("and 2 more.")
+
+
+def test_settings_that_were_left_changed_are_named(state: ProcessState) -> None:
+    before, interval = np.geterr(), sys.getswitchinterval()
+    try:
+        gc.disable()
+        sys.setswitchinterval(2 * interval)
+        np.seterr(all="ignore")
+        told = state.trouble()
+    finally:
+        gc.enable()
+        sys.setswitchinterval(interval)
+        np.seterr(**before)  # type: ignore[arg-type]
+    assert told == (
+        "It left settings of the process changed: the garbage collector, NumPy's handling of floating-point "
+        "errors, the interval at which threads switch."
+    )
+    assert state.trouble() == ""
+
+
+def test_threads_that_libraries_are_to_use_are_a_setting(
+    state: ProcessState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", f"{(os.cpu_count() or 1) + 1}")
+    assert "the threads that libraries are to use" in state.trouble()
+
+
+def test_an_attribute_of_an_instrument_is_watched() -> None:
+    bench = SimpleNamespace(sweep=np.zeros(8))
+    state = ProcessState(bench)
+    bench.sweep += 1
+    assert state.trouble() == ""
+    bench.time_ms = lambda _run: 0.0
+    assert state.trouble() == "It changed time_ms of the instruments that time it."
+
+
+def test_a_kernel_caught_at_more_than_a_wrong_answer_spoils_its_process(state: ProcessState) -> None:
+    assert not state.is_spoilt_by(ValueError("a mistake"))
+    assert not state.is_spoilt_by(CaughtError(Refusal("wrong", "O differs.")))
+    assert state.is_spoilt_by(CaughtError(Refusal("failed", "It wrote behind K.")))
