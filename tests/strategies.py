@@ -150,6 +150,7 @@ BESIDE_ITS_SIZES = st.fixed_dictionaries(
     )
     | {
         "head_dim": st.integers(1, 512),
+        "head_dim_v": st.none() | st.integers(1, 512),
         "scale": st.none() | st.floats(-LARGEST_SCALE, LARGEST_SCALE),
         "softcap": st.none() | st.floats(*SOFTCAPS),
         "seed": st.integers(0, 2**63 - 1),

@@ -15,7 +15,7 @@ from flashscope.kernels.cuda.program import Target
 from flashscope.kernels.launching.tracing import MAX_TRACE_BYTES, check_traceable
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
-from flashscope.kernels.workload.problem import SCORING, UNBOUNDED, Backend, Problem
+from flashscope.kernels.workload.problem import NOT_TRACED, UNBOUNDED, Backend, Problem
 from flashscope.kernels.workload.trace import LoopOrder, TimedKernel, TraceRequest
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.curves import counted_noun
@@ -196,10 +196,10 @@ def shortened(problem: Problem, longest: int, why: str) -> tuple[Problem, list[s
     forward = with_fields(problem, passes="forward", deterministic=False)
     if not forward.even:
         changes.append("One sequence that fills its arrays, without lengths and pages.")
-    scoring = forward.features & SCORING
-    if scoring:
-        changes.append(f"Without {listed(scoring)}, which only the timed kernels compute.")
-    plain = with_fields(forward, softcap=None, sinks=False, alibi=False)
+    untraced = forward.features & NOT_TRACED
+    if untraced:
+        changes.append(f"Without {listed(untraced)}, which only the timed kernels compute.")
+    plain = with_fields(forward, softcap=None, sinks=False, alibi=False, head_dim_v=None)
     short = with_fields(plain, query_lengths=None, key_lengths=None, page_size=None)
     longer = max(short.seqlen_q, short.seqlen_k)
     if longer <= longest:

@@ -18,10 +18,10 @@ from flashscope.kernels.catalogue.spec import (
     listed,
 )
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.problem import SCORING, Backend, Dtype, Feature, Problem
+from flashscope.kernels.workload.problem import NOT_TRACED, SCORING, Backend, Dtype, Feature, Problem
 
 EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_FEATURE}
-BACKWARD_EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_MASK | SCORING}
+BACKWARD_EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_MASK | NOT_TRACED}
 ON_TENSOR_CORES: dict[Backend, tuple[Dtype, ...]] = {"cpu": DTYPES_BY_BACKEND["cpu"], "cuda": SIXTEEN_BIT}
 
 
@@ -141,7 +141,7 @@ FLASH2 = KernelSpec(
     traffic=traffic.FLASH2,
     shared_traffic=shared_traffic.flash2_shared,
     implementation=_on_both("flash2"),
-    features=dict.fromkeys(("cuda", "cpu"), EVERY_FEATURE),
+    features={"cuda": EVERY_LAYOUT | SCORING, "cpu": EVERY_FEATURE},
     limit=_in_16_bits,
     backward=Backward(
         idea="S and P computed again from LSE, key tiles outside, delta = rowsum(dO O) once for every row",
@@ -149,7 +149,7 @@ FLASH2 = KernelSpec(
         workspace=workspace_backward.flash2,
         kept=workspace_backward.kept_rows,
         implementation=_on_both("flash2_backward"),
-        features=dict.fromkeys(("cuda", "cpu"), EVERY_MASK | SCORING),
+        features={"cuda": EVERY_MASK | SCORING, "cpu": EVERY_MASK | NOT_TRACED},
     ),
 )
 

@@ -18,7 +18,7 @@ from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import (
     LAYOUTS,
     LSE_ITEMSIZE,
-    SCORING,
+    NOT_TRACED,
     Backend,
     Dtype,
     Feature,
@@ -39,10 +39,11 @@ FEATURES: Mapping[Feature, str] = {
     "softcap": "softcapped scores",
     "sinks": "attention sinks",
     "alibi": "ALiBi's bias",
+    "head_dim_v": "values of another head dim",
 }
 CAUSAL_ONLY: frozenset[Feature] = frozenset({"causal"})
 EVERY_FEATURE: frozenset[Feature] = frozenset(FEATURES)
-EVERY_LAYOUT: frozenset[Feature] = EVERY_FEATURE - SCORING  # every mask, too, and fewer key/value heads
+EVERY_LAYOUT: frozenset[Feature] = EVERY_FEATURE - NOT_TRACED  # every mask, too, and fewer key/value heads
 EVERY_MASK: frozenset[Feature] = EVERY_LAYOUT - LAYOUTS
 DTYPES_BY_BACKEND: dict[Backend, tuple[Dtype, ...]] = {
     "cuda": ("float32", "float16", "bfloat16"),
@@ -123,7 +124,7 @@ class Backward:
         given = (
             problem.input_bytes + problem.output_bytes + problem.output_bytes - problem.rows * LSE_ITEMSIZE
         )
-        return given + problem.input_bytes + self.workspace_bytes(problem, backend)
+        return given + problem.gradient_bytes + self.workspace_bytes(problem, backend)
 
 
 @dataclass(frozen=True)

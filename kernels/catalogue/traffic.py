@@ -99,10 +99,10 @@ def standard_fp32s_io(problem: Problem, tiles: Tiles) -> int:
 
 def _gemm_io(problem: Problem, tiles: Tiles) -> int:
     """What the two products of `standard_io` read besides P, and O and LSE."""
-    d, found = problem.head_dim, walks(problem.mask, *tiles)
+    d, dv, found = problem.head_dim, problem.value_dim, walks(problem.mask, *tiles)
     visited_rows = sum(one.rows * one.blocks for one in found)
     visited_keys = _keys(problem, tiles, found)
-    elements = (visited_rows + 2 * visited_keys + problem.seqlen_q) * d
+    elements = visited_rows * d + visited_keys * (d + dv) + problem.seqlen_q * dv
     a_head = elements * problem.itemsize + problem.seqlen_q * LSE_ITEMSIZE
     return problem.batch * problem.heads * a_head
 
@@ -135,12 +135,12 @@ def flash1_io(problem: Problem, tiles: Tiles) -> int:
     O is held in float32 between key blocks. Tiles of which the masks keep no pair are not visited, and key
     blocks without any tile not loaded. Heads that share K and V each load them.
     """
-    d = problem.head_dim
-    state = 2 * d * FLOAT32 + 4 * FLOAT32  # a row's O, m and l, read and written
+    d, dv = problem.head_dim, problem.value_dim
+    state = 2 * dv * FLOAT32 + 4 * FLOAT32  # a row's O, m and l, read and written
     visited = sum(one.rows * one.blocks for one in walks(problem.mask, *tiles))
     blocks, last = loaded(problem.mask, *tiles)
     rows, keys = problem.seqlen_q, blocks * tiles.block_k - last * _missing(problem, tiles)
-    once = 2 * keys * d * problem.itemsize + rows * (d * problem.itemsize + LSE_ITEMSIZE)
+    once = keys * (d + dv) * problem.itemsize + rows * (dv * problem.itemsize + LSE_ITEMSIZE)
     return problem.batch * problem.heads * (once + visited * (d * problem.itemsize + state))
 
 
@@ -149,11 +149,10 @@ def flash2_io(problem: Problem, tiles: Tiles) -> int:
 
     Heads that share K and V each load them.
     """
-    d = problem.head_dim
+    row_of_each = (problem.head_dim + problem.value_dim) * problem.itemsize  # of Q and O, or of K and V
     visited = _keys(problem, tiles, walks(problem.mask, *tiles))
-    rows = problem.seqlen_q
-    once = 2 * rows * d * problem.itemsize + rows * LSE_ITEMSIZE
-    return problem.batch * problem.heads * (once + 2 * visited * d * problem.itemsize)
+    once = problem.seqlen_q * (row_of_each + LSE_ITEMSIZE)
+    return problem.batch * problem.heads * (once + visited * row_of_each)
 
 
 def flash3_io(problem: Problem, tiles: Tiles) -> int:

@@ -193,8 +193,9 @@ def _cpu_gathered(problem: Problem) -> tuple[Buffer, ...]:
     """K and V of one sequence, copied from their pages; nothing where they lie as arrays."""
     if problem.page_size is None:
         return ()
-    shape = (problem.key_heads, problem.seqlen_k, problem.head_dim)
-    return Buffer(GATHERED_K, shape, "float32"), Buffer(GATHERED_V, shape, "float32")
+    keys = (problem.key_heads, problem.seqlen_k)
+    k, v = (*keys, problem.head_dim), (*keys, problem.value_dim)
+    return Buffer(GATHERED_K, k, "float32"), Buffer(GATHERED_V, v, "float32")
 
 
 def _cpu_tile(problem: Problem, block_q: int, block_k: int) -> tuple[Buffer, ...]:
@@ -202,7 +203,7 @@ def _cpu_tile(problem: Problem, block_q: int, block_k: int) -> tuple[Buffer, ...
     rows, columns = min(block_q, problem.seqlen_q), min(block_k, problem.seqlen_k)
     return (
         Buffer("S tile", (rows, columns), "float32"),
-        Buffer("PV tile", (rows, problem.head_dim), "float32"),
+        Buffer("PV tile", (rows, problem.value_dim), "float32"),
         Buffer("alpha", (rows,), "float32"),
         Buffer("row", (rows,), "float32"),
     )

@@ -40,7 +40,7 @@ def standard(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     matrices = (p, Buffer("dS", p.shape, p.dtype), *_slopes(problem, p), delta)
     if backend == "cuda":
         return (*matrices, *_kept_blocks(problem))
-    return (*matrices, Buffer("product", (problem.seqlen_k, problem.head_dim), "float32"))
+    return (*matrices, Buffer("product", (problem.seqlen_k, _widest(problem)), "float32"))
 
 
 def flash1(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
@@ -168,7 +168,12 @@ def _slopes(problem: Problem, p: Buffer) -> tuple[Buffer, ...]:
 
 
 def _output(problem: Problem) -> Buffer:
-    return Buffer("O", problem.q_shape, problem.dtype)
+    return Buffer("O", problem.o_shape, problem.dtype)
+
+
+def _widest(problem: Problem) -> int:
+    """Columns of the widest gradient."""
+    return max(problem.head_dim, problem.value_dim)
 
 
 def _kept_blocks(problem: Problem) -> tuple[Buffer, ...]:
@@ -184,7 +189,7 @@ def _cpu_tile(problem: Problem) -> tuple[Buffer, ...]:
     return (
         Buffer("P tile", (rows, columns), "float32"),
         Buffer("dS tile", (rows, columns), "float32"),
-        Buffer("product", (max(rows, columns), problem.head_dim), "float32"),
+        Buffer("product", (max(rows, columns), _widest(problem)), "float32"),
         Buffer("row", (rows,), "float32"),
         *slope,
     )

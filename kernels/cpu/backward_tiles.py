@@ -21,7 +21,7 @@ class BackwardTile(NamedTuple):
     Attributes:
         p: (Br, Bc) probabilities.
         ds: (Br, Bc) gradients with respect to the scores, the scale left out.
-        product: (max(Br, Bc), d) a product before it is added to a gradient.
+        product: (max(Br, Bc), max(d, dv)) a product before it is added to a gradient.
         row: (Br,) scratch.
         slope: (Br, Bc) how fast softcapped scores change with the scaled ones; None without a softcap.
     """
@@ -80,8 +80,8 @@ def score_gradients(
 
 
 def add_product(gradient: Floats, left: Floats, right: Floats, product: Floats) -> None:
-    """Add left right to some rows of a gradient, by way of scratch of at least as many rows."""
-    gradient += np.matmul(left, right, out=product[: len(gradient)])
+    """Add left right to some rows of a gradient, by way of scratch that is as large at least."""
+    gradient += np.matmul(left, right, out=_packed(product, *gradient.shape))
 
 
 def row_deltas(head: HeadRows, rows: slice, delta: Floats) -> None:

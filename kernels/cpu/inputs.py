@@ -21,7 +21,7 @@ def make_inputs(problem: Problem) -> Inputs:
     """
     draw = _drawer(problem, problem.seed)
     q = lay_queries(problem, draw(problem.q_shape, dtype=np.float32))
-    k, v = (lay_keys(problem, draw(problem.k_shape, dtype=np.float32)) for _ in "kv")
+    k, v = (lay_keys(problem, draw(shape, dtype=np.float32)) for shape in (problem.k_shape, problem.v_shape))
     return Inputs(q, k, v, page_table(problem), draw_sinks(problem))
 
 
@@ -31,7 +31,7 @@ def make_grad_output(problem: Problem) -> Floats:
     Raises:
         UnsupportedError: The dtype is not float32.
     """
-    drawn: Floats = _drawer(problem, problem.seed + 1)(problem.q_shape, dtype=np.float32)
+    drawn: Floats = _drawer(problem, problem.seed + 1)(problem.o_shape, dtype=np.float32)
     return drawn
 
 

@@ -24,7 +24,7 @@ class CpuLaunch:
     Attributes:
         problem: What is computed.
         inputs: Q, K and V, float32, and a page table.
-        output: O (batch, heads, Nq, d), float32; valid after `run`.
+        output: O (batch, heads, Nq, dv), float32; valid after `run`.
         lse: Natural log-sum-exp (batch, heads, Nq), float32; valid after `run`.
         workspace: The spec's buffers by name.
         workspace_bytes: Bytes of all of them.
@@ -67,7 +67,7 @@ def bind(
         MemoryError: They do not fit.
     """
     buffers = {b.name: np.empty(b.shape, np.float32) for b in spec.workspace(problem, "cpu")}
-    output = np.empty_like(inputs.q)
+    output = np.empty_like(inputs.q, shape=problem.o_shape)
     lse = np.empty(problem.q_shape[:3], np.float32)
     held = sum(buffer.nbytes for buffer in buffers.values())
     whole = compute if problem.even else partial(_by_sequence, spec, compute)
@@ -96,8 +96,11 @@ def _keys(launch: CpuLaunch, b: int) -> tuple[Floats, Floats]:
     problem, count = launch.problem, launch.problem.key_counts[b]
     if problem.page_size is None:
         return launch.inputs.k[b : b + 1, :, :count], launch.inputs.v[b : b + 1, :, :count]
-    shape = problem.key_heads, count, problem.head_dim
-    gathered = [_part(launch, Buffer(name, shape, "float32")) for name in (GATHERED_K, GATHERED_V)]
+    widths = {GATHERED_K: problem.head_dim, GATHERED_V: problem.value_dim}
+    gathered = [
+        _part(launch, Buffer(name, (problem.key_heads, count, width), "float32"))
+        for name, width in widths.items()
+    ]
     for keys, pool in zip(gathered, launch.inputs.qkv[1:], strict=True):
         for start, page in zip(range(0, count, problem.page_size), launch.inputs.page_table[b], strict=False):
             stretch = keys[:, start : start + problem.page_size]

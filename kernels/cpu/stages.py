@@ -134,10 +134,12 @@ class _Marks:
     def tile(self, scores: Function, after: int) -> Function:
         """The product of Q and K, which says which tile it is of, and the stage after it."""
 
-        def marked(q: Any, k: Any, s: Any, problem: Problem, area: tuple[slice, slice]) -> None:
+        def marked(
+            q: Any, k: Any, s: Any, problem: Problem, area: tuple[slice, slice], *, bias: float
+        ) -> None:
             self._i, self._j = area[0].start // self.block_q, area[1].start // self.block_k
             self.begin(QK)
-            scores(q, k, s, problem, area)
+            scores(q, k, s, problem, area, bias=bias)
             self.begin(after)
 
         return marked

@@ -17,7 +17,8 @@ def make_inputs(problem: Problem) -> Inputs:
     """
     draw = cupy.random.default_rng(problem.seed).standard_normal
     q = _rounded(problem, lay_queries(problem, draw(problem.q_shape, dtype=cupy.float32)))
-    k, v = (_rounded(problem, lay_keys(problem, draw(problem.k_shape, dtype=cupy.float32))) for _ in "kv")
+    shapes = problem.k_shape, problem.v_shape
+    k, v = (_rounded(problem, lay_keys(problem, draw(shape, dtype=cupy.float32))) for shape in shapes)
     tables = page_table(problem), draw_sinks(problem)
     return Inputs(q, k, v, *(None if table is None else cupy.asarray(table) for table in tables))
 
@@ -25,7 +26,7 @@ def make_inputs(problem: Problem) -> Inputs:
 def make_grad_output(problem: Problem) -> Any:
     """Draw a standard-normal dO from the seed behind the problem's, rounded to its dtype."""
     draw = cupy.random.default_rng(problem.seed + 1).standard_normal
-    return _rounded(problem, draw(problem.q_shape, dtype=cupy.float32))
+    return _rounded(problem, draw(problem.o_shape, dtype=cupy.float32))
 
 
 def _rounded(problem: Problem, array: Any) -> Any:

@@ -27,7 +27,7 @@ class Signs(NamedTuple):
     """Where numbers have another sign than as they were drawn.
 
     Attributes:
-        columns: By column, (head_dim,).
+        columns: By column of V, (value_dim,).
         heads: By head of K and V, (kv_heads,).
     """
 
@@ -43,7 +43,7 @@ class ChangingSigns:
         self._group = problem.heads // problem.key_heads
         self._gradients = problem.runs_backward
         self._turn = 0
-        self._signs = Signs(np.zeros(problem.head_dim, np.bool_), np.zeros(problem.key_heads, np.bool_))
+        self._signs = Signs(np.zeros(problem.value_dim, np.bool_), np.zeros(problem.key_heads, np.bool_))
 
     def change(self) -> None:
         """Give the inputs other signs, in place: never those that they were drawn with."""

@@ -19,7 +19,7 @@ from flashscope.kernels.oracle.reference import attention_reference
 from flashscope.kernels.workload import layout
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.lengths import pages_for
-from flashscope.kernels.workload.problem import SCORING, Problem
+from flashscope.kernels.workload.problem import NOT_TRACED, Problem
 from flashscope.kernels.workload.trace import (
     MERGING_LANES,
     MOST_TILES,
@@ -76,7 +76,7 @@ def check_traceable(request: TraceRequest) -> None:
 
     Raises:
         UnsupportedError: The kernel, or that of this loop order, does not take the problem's masks on this
-            backend, scores are not taken as they are, or a fault is asked of a GPU.
+            backend, no trace shows what it asks for, or a fault is asked of a GPU.
         InputError: No such head, an empty sequence, a block below 1, inputs of other shapes than those of
             one head alone, a trace of more than `MAX_TRACE_BYTES` or `MOST_TILES`, or more to draw than
             `MAX_DRAWN_BYTES`.
@@ -86,9 +86,9 @@ def check_traceable(request: TraceRequest) -> None:
     check_tiling(request)
     kernel = find_kernel(request.kernel or request.order)
     asked_for = request.problem if request.kernel else request.shown
-    scoring = asked_for.features & SCORING
-    if scoring:
-        raise UnsupportedError(f"No trace shows {listed(scoring)}; take plain scores.")
+    untraced = asked_for.features & NOT_TRACED
+    if untraced:
+        raise UnsupportedError(f"No trace shows {listed(untraced)}; leave that out.")
     missing = asked_for.features - kernel.features[request.backend]
     if missing:
         asked = listed(missing)

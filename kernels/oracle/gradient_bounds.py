@@ -114,7 +114,7 @@ def gradient_bounds(
         exact: The oracle's gradients.
         low: Those of plain attention in the problem's dtype.
     """
-    u, dims = UNIT_ROUNDOFF[problem.dtype], problem.head_dim**0.5
+    u, dims = UNIT_ROUNDOFF[problem.dtype], _widest(problem) ** 0.5
     tiny = SMALLEST[problem.dtype]
     made = []
     for term, ref, one, flushed in zip(costs.terms(), exact, low, _flushed(problem, arrays), strict=True):
@@ -136,7 +136,7 @@ class RowErrors(NamedTuple):
 
 def _row_errors(problem: Problem, one: Chunk, largest_k: float, largest_v: float) -> RowErrors:
     """The errors of a chunk's rows."""
-    xp, dims = array_module(one.q), problem.head_dim**0.5
+    xp, dims = array_module(one.q), _widest(problem) ** 0.5
     drift = max(problem.seqlen_k, problem.seqlen_q * problem.heads // problem.key_heads) ** 0.5
     score = dims * abs(problem.softmax_scale) * norms_of(one.q) * largest_k
     lse = abs(xp.where(xp.isfinite(one.lse), one.lse, 0))
@@ -145,6 +145,11 @@ def _row_errors(problem: Problem, one: Chunk, largest_k: float, largest_v: float
     relative = FLOAT32_EPS * (1 + score + lse + drift)
     absolute = FLOAT32_EPS * norms_of(one.grad_output) * largest_v * (1 + 2 * dims + score + drift)
     return RowErrors(score[:, None], relative[:, None], absolute[:, None])
+
+
+def _widest(problem: Problem) -> int:
+    """Columns of the widest of Q, K and V: d where one is meant for all."""
+    return max(problem.head_dim, problem.value_dim)
 
 
 def _errors_of_ds(problem: Problem, one: Chunk, errors: RowErrors) -> Any:

@@ -123,7 +123,7 @@ def row_bounds(
         dot_drift = dot_drift + biased_scores(finite_lse, problem.seqlen_k)
     exactly = UNIT_ROUNDOFF[problem.dtype] * norms
     exactly += FLOAT32_EPS * ((1 + dot_drift) * largest_v + drift * norms)
-    exactly += 2 * problem.head_dim**0.5 * SMALLEST[problem.dtype]
+    exactly += 2 * problem.value_dim**0.5 * SMALLEST[problem.dtype]
     lse_exactly = FLOAT32_EPS * (finite_lse + dot_drift + drift)
     roundoff = score_roundoff = UNIT_ROUNDOFF[problem.dtype]
     if rounding is not None:

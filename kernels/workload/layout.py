@@ -23,7 +23,7 @@ def lay_queries(problem: Problem, q: Any) -> Any:
 
 
 def lay_keys(problem: Problem, keys: Any) -> Any:
-    """K or V (batch, kv_heads, seqlen_k, head_dim) with its padding; in pages where the problem says so."""
+    """K or V (batch, kv_heads, seqlen_k, its width) with its padding; in pages where the problem says so."""
     keys = _padded(keys, problem.key_counts)
     return keys if problem.page_size is None else _in_pages(problem, keys, problem.page_size)
 
@@ -68,7 +68,7 @@ def _padded(array: Any, lengths: Sequence[int]) -> Any:
 def _in_pages(problem: Problem, keys: Any, size: int) -> Any:
     """Keys in their pages; the spare ones hold NaN."""
     xp, (batch, heads, seqlen, width) = array_module(keys), keys.shape
-    pool = xp.full(problem.pool_shape, np.nan, dtype=keys.dtype)
+    pool = xp.full((*problem.pool_shape[:3], width), np.nan, dtype=keys.dtype)
     stretches = keys.reshape(batch, heads, seqlen // size, size, width).transpose(0, 2, 1, 3, 4)
     for row, sequence, count in zip(page_table(problem), stretches, problem.key_counts, strict=True):
         used = pages_for(count, size)

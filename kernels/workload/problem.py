@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, get_args
 
@@ -14,11 +13,13 @@ from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.lengths import check_lengths, check_page_size, differ, is_spread, pages_for
 from flashscope.kernels.workload.mask import Mask
 from flashscope.kernels.workload.scoring import SINK_ITEMSIZE, alibi_slopes, check_sinks, check_softcap
-from flashscope.kernels.workload.sequences import different_lengths, kept_pairs
+from flashscope.kernels.workload.sequences import alike, alone, different_lengths, kept_pairs
 
 Backend = Literal["cpu", "cuda"]
 Dtype = Literal["float32", "float16", "bfloat16"]
-Feature = Literal["causal", "window", "gqa", "block_mask", "ragged", "paged", "softcap", "sinks", "alibi"]
+Feature = Literal[
+    "causal", "window", "gqa", "block_mask", "ragged", "paged", "softcap", "sinks", "alibi", "head_dim_v"
+]
 Passes = Literal["forward", "backward", "both"]
 
 DTYPES: tuple[Dtype, ...] = get_args(Dtype)
@@ -31,6 +32,7 @@ LAYOUTS: frozenset[Feature] = frozenset({"ragged", "paged"})  # how long sequenc
 SCORING: frozenset[Feature] = frozenset(
     {"softcap", "sinks", "alibi"}
 )  # done to scores beside scale and masks
+NOT_TRACED: frozenset[Feature] = SCORING | {"head_dim_v"}  # what no trace shows, and most kernels do not take
 LSE_ITEMSIZE = 4  # float32, whatever the dtype of the inputs
 PAGE_ITEMSIZE = 4  # int32, an entry of a page table
 UNBOUNDED = -1  # a side of a window
@@ -79,6 +81,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         alibi: Add slope * (k - q - D) to the score of query q and key k, behind a softcap and before the
             masks, with the head's slope (`kernels.workload.scoring.alibi_slopes`): the last query is aligned
             with the last key. LSE is that of the biased scores.
+        head_dim_v: Width of V, O and dO, where it is not that of Q and K (DeepSeek has 192 beside 128); None:
+            it is.
     """
 
     seqlen_q: int
@@ -101,11 +105,13 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     softcap: float | None = None
     sinks: bool = False
     alibi: bool = False
+    head_dim_v: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("seqlen_q", "seqlen_k", "batch", "heads", "head_dim"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}.")
+        for name in ("seqlen_q", "seqlen_k", "batch", "heads", "head_dim", "head_dim_v"):
+            count = getattr(self, name)
+            if count is not None and count < 1:
+                raise InputError(f"{name} must be at least 1, not {count}.")
         if self.seed < 0:
             raise InputError(f"seed must be at least 0, not {self.seed}.")
         if self.dtype not in ITEMSIZE:
@@ -147,6 +153,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         arrays = {
             "Q": math.prod(self.q_shape),
             "K": math.prod(self.k_shape),
+            "V": math.prod(self.v_shape),
             "The score matrix": self.score_elements,
         }
         for name, count in arrays.items():
@@ -180,6 +187,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "softcap": self.softcap is not None,
             "sinks": self.sinks,
             "alibi": self.alibi,
+            "head_dim_v": self.value_dim != self.head_dim,
         }
         return frozenset(feature for feature, used in asked.items() if used)
 
@@ -214,12 +222,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
         The rows of a sequence that is not among them have O = 0 and LSE = -inf.
         """
-        return _alone(self)
+        return alone(self)
 
     @property
     def alike(self) -> Mapping["Problem", int]:
         """The same without their places: each different problem, and how many sequences are such."""
-        return _alike(self)
+        return alike(self)
 
     @property
     def different_lengths(self) -> Mapping[tuple[int, int], int]:
@@ -266,19 +274,34 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return alibi_slopes(self.heads)[head] if self.alibi else 0.0
 
     @property
+    def value_dim(self) -> int:
+        """The width of V, O and dO that is really used."""
+        return self.head_dim if self.head_dim_v is None else self.head_dim_v
+
+    @property
     def itemsize(self) -> int:
         """Bytes of one element of Q, K, V or O."""
         return ITEMSIZE[self.dtype]
 
     @property
     def q_shape(self) -> tuple[int, int, int, int]:
-        """Shape of Q and of O."""
+        """Shape of Q."""
         return (self.batch, self.heads, self.seqlen_q, self.head_dim)
 
     @property
+    def o_shape(self) -> tuple[int, int, int, int]:
+        """Shape of O and of dO."""
+        return (*self.q_shape[:3], self.value_dim)
+
+    @property
     def k_shape(self) -> tuple[int, int, int, int]:
-        """Shape of K and of V, where they lie as arrays."""
+        """Shape of K, where it lies as an array."""
         return (self.batch, self.key_heads, self.seqlen_k, self.head_dim)
+
+    @property
+    def v_shape(self) -> tuple[int, int, int, int]:
+        """Shape of V, where it lies as an array."""
+        return (*self.k_shape[:3], self.value_dim)
 
     @property
     def pages(self) -> int:
@@ -291,7 +314,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def pool_shape(self) -> tuple[int, int, int, int]:
-        """Shape of K and of V as they are drawn: `k_shape`, or (pages, kv_heads, page_size, head_dim)."""
+        """Shape of K as drawn: `k_shape`, or (pages, kv_heads, page_size, head_dim); V has its own width."""
         if self.page_size is None:
             return self.k_shape
         return (self.pages, self.key_heads, self.page_size, self.head_dim)
@@ -314,19 +337,24 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     @property
     def input_bytes(self) -> int:
         """Exact bytes of Q, K and V as drawn, padding and spare pages too, a page table and sinks."""
-        elements = math.prod(self.q_shape) + 2 * math.prod(self.pool_shape)
         table = math.prod(self.page_table_shape) * PAGE_ITEMSIZE
-        return elements * self.itemsize + table + self.sinks * self.heads * SINK_ITEMSIZE
+        return self.gradient_bytes + table + self.sinks * self.heads * SINK_ITEMSIZE
+
+    @property
+    def gradient_bytes(self) -> int:
+        """Exact bytes of Q, K and V alone, and so of dQ, dK and dV."""
+        keys = math.prod(self.pool_shape[:3]) * (self.head_dim + self.value_dim)
+        return (math.prod(self.q_shape) + keys) * self.itemsize
 
     @property
     def drawn_bytes(self) -> int:
         """Exact bytes of what is drawn: Q, K and V, and where gradients are asked for dO."""
-        return self.input_bytes + (math.prod(self.q_shape) * self.itemsize if self.runs_backward else 0)
+        return self.input_bytes + (math.prod(self.o_shape) * self.itemsize if self.runs_backward else 0)
 
     @property
     def output_bytes(self) -> int:
         """Exact bytes of O and of the log-sum-exp (float32)."""
-        return math.prod(self.q_shape) * self.itemsize + self.rows * LSE_ITEMSIZE
+        return math.prod(self.o_shape) * self.itemsize + self.rows * LSE_ITEMSIZE
 
     @property
     def kept_pairs(self) -> int:
@@ -358,27 +386,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def flops(self) -> int:
-        """Floating-point operations of the matrix products, 2 * d each for each kept pair.
+        """Floating-point operations of the matrix products, 2 * d each for each kept pair, or 2 * d of V.
 
         The usual convention (forward 4 B H Nq Nk d, halved when causal, backward 2.5 times that) counted
-        exactly: for causal squares the two differ by 1/N. A kernel that keeps P does one product less.
+        exactly: for causal squares the two differ by 1/N. A kernel that keeps P does one product less. V's
+        head dim is that of PV forward, of dV and dP backward.
         """
-        return 2 * PRODUCTS[self.passes] * self.all_kept_pairs * self.head_dim
-
-
-@lru_cache(maxsize=32)
-def _alone(problem: Problem) -> Mapping[int, Problem]:
-    plain, counts = _plain(problem), zip(problem.row_counts, problem.key_counts, strict=True)
-    made = {b: replace(plain, seqlen_q=q, seqlen_k=k) for b, (q, k) in enumerate(counts) if q and k}
-    return MappingProxyType(made)
-
-
-@lru_cache(maxsize=32)
-def _alike(problem: Problem) -> Mapping[Problem, int]:
-    plain, counts = _plain(problem), problem.different_lengths.items()
-    return MappingProxyType({replace(plain, seqlen_q=q, seqlen_k=k): count for (q, k), count in counts})
-
-
-def _plain(problem: Problem) -> Problem:
-    """One sequence as long as the arrays, without pages."""
-    return replace(problem, batch=1, query_lengths=None, key_lengths=None, page_size=None)
+        of_values = self.runs_forward + 2 * self.runs_backward
+        widths = (PRODUCTS[self.passes] - of_values) * self.head_dim + of_values * self.value_dim
+        return 2 * widths * self.all_kept_pairs

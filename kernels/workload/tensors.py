@@ -9,7 +9,7 @@ class Inputs(NamedTuple):
     Attributes:
         q: Q, (batch, heads, Nq, head_dim).
         k: K, (batch, kv_heads, Nk, head_dim); with a page table (pages, kv_heads, page_size, head_dim).
-        v: V, like `k`.
+        v: V, like `k`, of a head dim of its own.
         page_table: int32 (batch, Nk / page_size): the page in which each stretch of a sequence's keys lies.
             Entries behind its last key may be any number. None: K and V are no pages.
         sinks: float32 (heads,), the logits in the denominators of each head's rows; None: there are none.
@@ -24,7 +24,9 @@ class Inputs(NamedTuple):
     @property
     def arrays(self) -> dict[str, Any]:
         """All of them by name; a page table and sinks only where there are any."""
-        return {name: array for name, array in self._asdict().items() if array is not None}
+        more = {"page_table": self.page_table, "sinks": self.sinks}
+        there = {name: array for name, array in more.items() if array is not None}
+        return {"q": self.q, "k": self.k, "v": self.v, **there}
 
     @property
     def qkv(self) -> tuple[Any, Any, Any]:
@@ -38,10 +40,10 @@ class Saved(NamedTuple):
     Attributes:
         q: Q, (batch, heads, Nq, head_dim).
         k: K, (batch, kv_heads, Nk, head_dim).
-        v: V, like `k`.
-        output: O as the forward pass returned it, like `q`.
+        v: V, like `k`, of a head dim of its own.
+        output: O as the forward pass returned it, like `q`, of V's head dim.
         lse: Its natural log-sum-exp, float32 (batch, heads, Nq); None: the kernel takes none.
-        grad_output: dO, the gradient with respect to O, like `q`.
+        grad_output: dO, the gradient with respect to O, like `output`.
     """
 
     q: Any

@@ -39,9 +39,10 @@ def layout_words(problem: Problem) -> str:
 
 
 def scoring_words(problem: Problem) -> str:
-    """What is done to scores besides scale and masks, as `softcap 50, ALiBi`; empty where nothing is."""
+    """What else models have done to scores, and V's head dim: `softcap 50, ALiBi, V of 64`; or nothing."""
+    values = f"V of {problem.value_dim}" if "head_dim_v" in problem.features else ""
     softcap = "" if problem.softcap is None else f"softcap {problem.softcap:g}"
-    return ", ".join(filter(None, (softcap, "sinks" * problem.sinks, "ALiBi" * problem.alibi)))
+    return ", ".join(filter(None, (softcap, "sinks" * problem.sinks, "ALiBi" * problem.alibi, values)))
 
 
 @lru_cache(maxsize=1024)  # a table asks again for every row it draws

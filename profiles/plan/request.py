@@ -207,6 +207,18 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             needs="blocks",
         ),
     ] = BLOCK
+    head_dim_v: Annotated[
+        int | None,
+        Choice(
+            label="dim of V",
+            help="Width of V and O, where it is not the head dim of Q and K (DeepSeek has 192 beside 128)",
+            flag="--head-dim-v",
+            metavar="D",
+            low=1,
+            step=HEAD_DIMS.step,
+            unset="as Q",
+        ),
+    ] = None
     softcap: Annotated[
         float | None,
         Choice(

@@ -89,6 +89,7 @@ CHOSEN: dict[str, tuple[Any, ...]] = {
     "batch": (1, 2, 3),
     "lengths": ("full", "full", "spread"),
     "page_size": (None, None, 16),
+    "head_dim_v": (None, None, None, 24),
     "softcap": (None, None, 50.0, 0.5),
     "dtype": ("float32", "float32", "float32", "float16"),
     "passes": ("forward", "forward", "backward", "both"),

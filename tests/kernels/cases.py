@@ -37,7 +37,7 @@ class Case(NamedTuple):
 def draw(problem: Problem) -> Inputs:
     """Standard-normal Q, K and V in float32, whatever the problem's dtype."""
     rng = np.random.default_rng(problem.seed)
-    shapes = (problem.q_shape, problem.k_shape, problem.k_shape)
+    shapes = (problem.q_shape, problem.k_shape, problem.v_shape)
     return Inputs(*(rng.standard_normal(shape, dtype=np.float32) for shape in shapes))
 
 

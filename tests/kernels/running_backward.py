@@ -21,7 +21,7 @@ each_kernel = pytest.mark.parametrize("spec", CPU_KERNELS, ids=lambda spec: spec
 
 def grad_output_of(problem: Problem) -> Any:
     """Standard-normal dO in float32, drawn from another seed than the inputs."""
-    return np.random.default_rng(problem.seed + 1).standard_normal(problem.q_shape, dtype=np.float32)
+    return np.random.default_rng(problem.seed + 1).standard_normal(problem.o_shape, dtype=np.float32)
 
 
 def saved(problem: Problem, inputs: Inputs, grad_output: Any = None) -> Saved:

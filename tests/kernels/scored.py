@@ -14,10 +14,11 @@ from tests.kernels.masked import kept
 
 @st.composite
 def scored(draw: st.DrawFn, problems: st.SearchStrategy[Problem]) -> Problem:
-    """These problems with softcaps that bind hardly or at almost every score, sinks, a bias, or several."""
+    """These problems with softcaps that bind seldom or often, sinks, a bias, a V of any width, or several."""
     softcap = draw(st.none() | st.sampled_from((0.25, 1.0, 5.0, 50.0)))
     more = {name: draw(st.booleans()) for name in ("sinks", "alibi")}
-    return msgspec.structs.replace(draw(problems), softcap=softcap, **more)
+    width = draw(st.none() | st.sampled_from((1, 8, 33, 72)))
+    return msgspec.structs.replace(draw(problems), softcap=softcap, head_dim_v=width, **more)
 
 
 def slope_of(head: int, heads: int) -> float:
@@ -31,7 +32,7 @@ def slope_of(head: int, heads: int) -> float:
 def brute_force(problem: Problem, inputs: Inputs) -> tuple[Any, Any]:
     """O and LSE in float64, head by head and row by row, in the words of the definition."""
     q, k, v = (array.astype(np.float64) for array in inputs.qkv)
-    output, lse, mask = np.zeros(problem.q_shape), np.full(problem.q_shape[:3], -math.inf), kept(problem)
+    output, lse, mask = np.zeros(problem.o_shape), np.full(problem.q_shape[:3], -math.inf), kept(problem)
     group, shift = problem.heads // problem.key_heads, problem.seqlen_k - problem.seqlen_q
     for b, h, row in np.ndindex(problem.q_shape[:3]):
         keys = mask[row]

@@ -1,4 +1,4 @@
-"""What is done to scores besides their scale and masks, on the CPU: softcaps, forward and backward."""
+"""What models ask for beyond masks, on the CPU: softcaps, sinks, ALiBi, values of another head dim."""
 
 from typing import Any
 from unittest.mock import patch
@@ -22,7 +22,7 @@ from flashscope.kernels.oracle.verify import verify
 from flashscope.kernels.oracle.verify_gradients import gradient_criterion
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
-from flashscope.kernels.workload.problem import SCORING, Feature, Problem
+from flashscope.kernels.workload.problem import NOT_TRACED, Feature, Problem
 from flashscope.kernels.workload.scoring import alibi_slopes
 from flashscope.kernels.workload.tensors import Inputs
 from flashscope.kernels.workload.trace import TraceRequest
@@ -122,8 +122,9 @@ def test_every_feature_of_scores_has_a_name_and_is_refused_by_it() -> None:
         "softcap": {"softcap": 30.0},
         "sinks": {"sinks": True},
         "alibi": {"alibi": True},
+        "head_dim_v": {"head_dim_v": 32},
     }
-    assert set(asked) == SCORING
+    assert set(asked) == NOT_TRACED
     for feature, fields in asked.items():
         problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", **fields)
         assert problem.features == {feature}
@@ -138,7 +139,7 @@ def test_every_feature_of_scores_has_a_name_and_is_refused_by_it() -> None:
 
 @each_kernel
 def test_the_cpu_takes_them_all(spec: KernelSpec) -> None:
-    problem = Problem(seqlen_q=64, seqlen_k=64, softcap=50.0, sinks=True, alibi=True)
+    problem = Problem(seqlen_q=64, seqlen_k=64, softcap=50.0, sinks=True, alibi=True, head_dim_v=8)
     assert spec.unsupported(problem, describe()) is None
 
 
@@ -225,6 +226,7 @@ def test_ragged_and_paged_batches_take_scores_alike(spec: KernelSpec, page_size:
         softcap=2.0,
         sinks=True,
         alibi=True,
+        head_dim_v=24,
     )
     verdict = running.judge(spec, problem, make_inputs(problem, "cpu"))
     assert verdict.passed, verdict
@@ -294,3 +296,64 @@ def test_an_answer_without_the_bias_is_refused(spec: KernelSpec) -> None:
     inputs = make_inputs(problem, "cpu")
     plain = running.run(spec, msgspec.structs.replace(problem, alibi=False), inputs)
     assert not verify(problem, inputs, plain.output, plain.lse).passed
+
+
+WIDTHS = ((256, 8), (192, 128), (64, 200))
+each_width = pytest.mark.parametrize(("head_dim", "head_dim_v"), WIDTHS)
+
+
+def of_widths(head_dim: int, head_dim_v: int) -> Problem:
+    return Problem(
+        seqlen_q=150,
+        seqlen_k=613,
+        heads=4,
+        kv_heads=2,
+        head_dim=head_dim,
+        head_dim_v=head_dim_v,
+        causal=True,
+    )
+
+
+@each_kernel
+@each_width
+def test_values_of_another_head_dim_pass(spec: KernelSpec, head_dim: int, head_dim_v: int) -> None:
+    problem = of_widths(head_dim, head_dim_v)
+    verdict = running.judge(spec, problem, make_inputs(problem, "cpu"))
+    assert verdict.passed, verdict
+
+
+@each_backward
+@each_width
+def test_gradients_beside_values_of_another_head_dim_pass(
+    spec: KernelSpec, head_dim: int, head_dim_v: int
+) -> None:
+    problem = of_widths(head_dim, head_dim_v)
+    verdict = running_backward.judge(spec, problem, make_inputs(problem, "cpu"))
+    assert verdict.passed, verdict
+
+
+@each_width
+def test_operations_and_bytes_count_each_array_by_its_width(head_dim: int, head_dim_v: int) -> None:
+    problem = of_widths(head_dim, head_dim_v)
+    pairs, inputs = 4 * problem.kept_pairs, make_inputs(problem, "cpu")
+    backward = msgspec.structs.replace(problem, passes="backward")
+    assert problem.flops == 2 * pairs * (head_dim + head_dim_v)
+    assert backward.flops == 2 * pairs * (3 * head_dim + 2 * head_dim_v)
+    assert sum(array.nbytes for array in inputs.arrays.values()) == problem.input_bytes
+    launch = running.run(CPU_KERNELS[0], problem, inputs)
+    assert launch.output.shape == problem.o_shape
+    assert launch.output.nbytes + launch.lse.nbytes == problem.output_bytes
+
+
+@each_kernel
+def test_a_launch_holds_what_is_predicted(spec: KernelSpec) -> None:
+    problem = msgspec.structs.replace(of_widths(192, 128), softcap=50.0, sinks=True, alibi=True)
+    assert running.run(spec, problem, make_inputs(problem, "cpu")).workspace_bytes == spec.workspace_bytes(
+        problem, "cpu"
+    )
+
+
+def test_a_head_dim_of_v_as_that_of_q_is_nothing_to_tell() -> None:
+    assert not Problem(seqlen_q=1, seqlen_k=1, head_dim=64, head_dim_v=64).features
+    with pytest.raises(InputError, match="head_dim_v must be at least 1, not 0"):
+        Problem(seqlen_q=1, seqlen_k=1, head_dim_v=0)

@@ -83,6 +83,11 @@ PROBLEM = (
         "Parts of the scores: a block mask keeps or hides whole ones, a tiled kernel takes one at a time.",
     ),
     Meaning(
+        "dim of V",
+        "How many numbers a value has, where that is not the head dim of queries and keys.",
+        ("values of another head dim",),
+    ),
+    Meaning(
         "softcap",
         "A bound of the scores: c tanh(s / c) takes the place of a score s, so that none leaves -c to c.",
         ("softcapped",),

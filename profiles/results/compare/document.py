@@ -68,6 +68,7 @@ class PointSaid(ComparisonSaid, frozen=True, kw_only=True):
     softcap: float | None
     sinks: bool
     alibi: bool
+    head_dim_v: int | None
 
 
 class PairSaid(PointSaid, frozen=True, kw_only=True):
@@ -246,6 +247,7 @@ def _point(row: PointRow) -> dict[str, Any]:
         "softcap": problem.softcap,
         "sinks": problem.sinks,
         "alibi": problem.alibi,
+        "head_dim_v": problem.head_dim_v,
     }
 
 

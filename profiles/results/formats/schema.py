@@ -50,6 +50,7 @@ POINT: dict[str, JsonSchema] = {
     "softcap": NUMBER,
     "sinks": {"type": "boolean"},
     "alibi": {"type": "boolean"},
+    "head_dim_v": {"type": ["integer", "null"]},
     "altered": {"type": ["boolean", "null"]},
     "part": {"type": ["integer", "null"], "minimum": 1},
     "bookmark": {"type": ["string", "null"]},

@@ -43,7 +43,8 @@ class Limit(NamedTuple):
 
 def product_flops(kernel: str, problem: Problem) -> float:
     """Floating-point operations of a kernel's matrix products: one product less where it keeps P."""
-    return 2.0 * products_of(kernel, problem) * problem.head_dim * problem.all_kept_pairs
+    left_out = PRODUCTS_OF[problem.passes] - products_of(kernel, problem)  # S again, of Q's head dim
+    return problem.flops - 2.0 * left_out * problem.head_dim * problem.all_kept_pairs
 
 
 def products_of(kernel: str, problem: Problem) -> int:

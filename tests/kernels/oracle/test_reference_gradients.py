@@ -32,7 +32,7 @@ def options(problem: Problem) -> dict[str, Any]:
 def drawn(problem: Problem) -> tuple[Inputs, Any]:
     """Q, K, V and dO, float64."""
     inputs = Inputs(*(array.astype(np.float64) for array in draw(problem).qkv))
-    return inputs, np.random.default_rng(problem.seed + 1).standard_normal(problem.q_shape)
+    return inputs, np.random.default_rng(problem.seed + 1).standard_normal(problem.o_shape)
 
 
 @settings(max_examples=60, deadline=None)

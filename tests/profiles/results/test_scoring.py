@@ -24,6 +24,7 @@ PLAIN = Problem(seqlen_q=512, seqlen_k=512, heads=2)
 SCORED = {
     "softcap 50": structs.replace(PLAIN, softcap=50.0),
     "sinks": structs.replace(PLAIN, sinks=True),
+    "V of 128": structs.replace(PLAIN, head_dim_v=128),
     "ALiBi": structs.replace(PLAIN, alibi=True),
     "softcap 30, sinks": structs.replace(PLAIN, softcap=30.0, sinks=True),
 }
@@ -63,6 +64,7 @@ def test_exports_have_a_column_of_each() -> None:
     points = json.loads(to_json(session))["points"]
     assert {point["softcap"] for point in points} == {None, 30.0, 50.0}
     assert {point["alibi"] for point in points} == {False, True}
+    assert {point["head_dim_v"] for point in points} == {None, 128}
     assert {point["sinks"] for point in points} == {False, True}
     table = "".join(line for line in io.StringIO(to_csv(session)) if not line.startswith("#"))
     assert {line["softcap"] for line in csv.DictReader(io.StringIO(table))} == {"", "30.0", "50.0"}

@@ -46,7 +46,7 @@ from tests.strategies import POSSIBLE, TEXTS, Drawn
 SIZES = st.integers(0, 2**63 - 1)
 LATER = (
     *("kv_heads", "window", "block_mask", "pass", "query_lengths", "key_lengths", "page_size"),
-    *("deterministic", "softcap", "sinks", "alibi"),
+    *("deterministic", "softcap", "sinks", "alibi", "head_dim_v"),
 )
 FIGURES = st.floats(allow_nan=True, allow_infinity=True).map(lambda x: x + 0.0)  # SQLite has no -0.0
 

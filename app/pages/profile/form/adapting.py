@@ -72,6 +72,9 @@ def _changes(request: Request, device: Device) -> list[Change]:
         Change("softcap", None, f"Without a softcap, which {where}."),
         Change("sinks", False, f"Without sinks, which {where}."),
         Change("alibi", False, f"Without ALiBi, which {where}."),
+        Change(
+            "head_dim_v", None, f"V's head dim as Q's in the place of {request.head_dim_v}, which {where}."
+        ),
         Change("blocks", None, f"Without blocks, which {where}."),
         Change("deterministic", False, f"Without the choice of deterministic gradients, which {where}."),
         Change("passes", "forward", f"The forward pass in the place of {asked}, which {where}."),

@@ -102,6 +102,23 @@ class OpenDecimal(Decimal):
         super().choose(number or 0)
 
 
+class OpenWhole(Whole):
+    """A whole number that may be left open, which is what 0 stands for."""
+
+    def __init__(self, declared: Declared) -> None:
+        super().__init__(declared)
+        self.setMinimum(0)
+        self.setSpecialValueText(declared.choice.unset)
+
+    def chosen(self) -> int | None:  # type: ignore[override]
+        """The number; None where it is left open."""
+        return self.value() or None
+
+    def choose(self, number: int | None) -> None:
+        """Show a number, or the nearest in the range."""
+        super().choose(number or 0)
+
+
 class Words(TermBox):
     """A choice among words; of a switch, the first word stands for True."""
 
@@ -224,6 +241,9 @@ class PageSize(ChoiceBox):
 Input: TypeAlias = Whole | Decimal | Words | SwitchField | KvHeads | PageSize
 
 
+OPEN: dict[Any, type[OpenWhole | OpenDecimal]] = {int: OpenWhole, float: OpenDecimal}
+
+
 def input_of(declared: Declared) -> Input:
     """The input of an ordinary choice: a number, a word or a switch.
 
@@ -233,8 +253,8 @@ def input_of(declared: Declared) -> Input:
     if declared.choice.words or declared.options:
         return Words(declared)
     made: dict[Any, type[SwitchField | Whole | Decimal]] = {bool: SwitchField, int: Whole, float: Decimal}
-    if declared.kind is float and declared.choice.unset:
-        return OpenDecimal(declared)
+    if declared.choice.unset and declared.kind in OPEN:
+        return OPEN[declared.kind](declared)
     if declared.kind not in made:
         raise TypeError(f"the form has no input for {declared.name}, a choice of type {declared.kind}")
     return made[declared.kind](declared)

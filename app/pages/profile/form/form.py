@@ -6,6 +6,7 @@ from typing import TypeAlias
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
+    QCheckBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -22,6 +23,7 @@ from flashscope.app.pages.profile.form.chips import SeqlenChips
 from flashscope.app.pages.profile.form.dry_run import dry_run
 from flashscope.app.pages.profile.form.dry_run_table import DryRunTable
 from flashscope.app.pages.profile.form.fields import (
+    FIELD_PX,
     Input,
     KvHeads,
     PageSize,
@@ -78,7 +80,7 @@ PROBLEM_LINES: FieldLines = (
     ("deterministic",),
     ("heads", "kv_heads", "queries", "batch"),
     ("lengths", "page_size", MASK),
-    ("softcap", "sinks", "alibi"),
+    ("head_dim_v", "softcap", "sinks", "alibi"),
 )
 PROTOCOL_LINES: FieldLines = (
     ("repeats", "time_cap_s", "sustain_s"),
@@ -234,8 +236,13 @@ class SweepForm(QFrame):
         grid.setSpacing(6)
         for r, line in enumerate(lines):
             first = 0
+            fields = not all(isinstance(widget, QCheckBox) for widget, _ in line)
             for widget, span in line:
-                grid.addWidget(labelled(widget), r, first, 1, span)
+                if fields and isinstance(widget, QCheckBox):  # beside them, not beside their names
+                    keep(widget, widget.setFixedHeight, FIELD_PX)
+                    grid.addWidget(widget, r, first, 1, span, Qt.AlignmentFlag.AlignBottom)
+                else:
+                    grid.addWidget(labelled(widget), r, first, 1, span)
                 first += span
         for c in range(COLUMNS):
             grid.setColumnStretch(c, 1)

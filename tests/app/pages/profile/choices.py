@@ -11,6 +11,7 @@ OTHERS: dict[str, Any] = {
     "kv_heads": 4,
     "page_size": 32,
     "softcap": 50.0,
+    "head_dim_v": 24,
     "window": (3, -1),
     "blocks": BlockPattern(local=1, random=0.25),
 }

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.commands.arguments import option_of
 from flashscope.app.commands.declared.measuring import sweep as sweep_command
 from flashscope.app.commands.together import asked_for
-from flashscope.app.pages.profile.form.fields import Decimal, OpenDecimal, input_of
+from flashscope.app.pages.profile.form.fields import Decimal, OpenDecimal, OpenWhole, input_of
 from flashscope.profiles.plan.choice import Choice, Declared, choices_of
 from flashscope.profiles.plan.plan import Protocol
 from flashscope.profiles.plan.request import Request
@@ -84,7 +84,7 @@ def test_numbers_have_one_range_in_the_form_and_on_the_command_line(bench: Bench
     for declared in numbers:
         shown, low, high = inputs[declared.name], declared.choice.low, declared.choice.high
         assert isinstance(shown, QSpinBox | QDoubleSpinBox)
-        opened = isinstance(shown, OpenDecimal)  # where 0 stands for none
+        opened = isinstance(shown, OpenDecimal | OpenWhole)  # where 0 stands for none
         assert (shown.minimum(), shown.maximum()) == (0 if opened else low, high)
         for inside in (low, high):
             assert declared.read(declared.write(declared.kind(inside))) == inside
