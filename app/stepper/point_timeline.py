@@ -23,7 +23,7 @@ BACKWARD: dict[ClockedKernel, int] = {"flash2": 256, "flash3": 128}
 """Those whose backward pass has a build with clocks, on a GPU, and up to which head dim."""
 CLOCKED: dict[Backend, tuple[ClockedKernel, ...]] = {
     "cpu": ("flash1", "flash2"),
-    "cuda": ("flash1", "flash2", "flash3-a", "flash3-b", "flash3-c", "flash3"),
+    "cuda": ("flash1", "flash2", "flash3-a", "flash3-b", "flash3-c", "flash3", "flash3-fp8"),
 }
 
 

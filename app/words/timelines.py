@@ -49,6 +49,13 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "store": ("store_rows<", "log_sum_exp("),
     },
     **dict.fromkeys(("flash3-a", "flash3-b", "flash3-c", "flash3"), _FLASH3),
+    "flash3-fp8": {
+        "load": ("load_bytes(",),
+        "QKᵀ": ("state.score(", "product_qk("),
+        "softmax": ("softmax.weigh(", "softmax.raise(", "softmax.hide(", "weigh<"),
+        "PV": ("state.multiply(", "product_pv(", "state.add("),
+        "store": ("store_rows(", "state.finish("),
+    },
     "flash2 backward": {
         "load": ("KeyTile::copy(", "copy_queries(", "wait_copies"),
         **dict.fromkeys(("QKᵀ", "softmax", "dOVᵀ", "dS"), _OWN),

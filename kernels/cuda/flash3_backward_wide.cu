@@ -16,6 +16,7 @@
 #include "flash3_backward_wide_loads.cuh"
 #include "flash3_backward_wide_products.cuh"
 #include "flash3_backward_rows.cuh"
+#include "flash3_backward_wide_trace.cuh"
 
 // Numbered barriers: turns at the tensor cores, and P of a step.
 enum class Turn { DV = 1, DK, S, DP, P_READY };
@@ -53,7 +54,7 @@ struct Work {
 };
 
 // The first warpgroup: S, P, dV, and 64 columns of dQ, a step behind.
-__device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIECES][PIECE_REGS]) {
+__device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIECES][PIECE_REGS] TRACE_TAKEN) {
     const WideShared& at = work.at;
     const int lane = threadIdx.x % 32;
     const bool leader = lane == 0;
@@ -82,6 +83,8 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
         const int q0 = tile_at(place, work.keys, Tables()) * ROWS;
         if (work.k0 + ROWS > work.mask.end(q0) || work.k0 < work.mask.begin(q0 + ROWS - 1))
             hide(s, Visible(work.mask, work.key, q0 + lane % 4 * 2));
+        TRACED(recorder.tile(work.keys, work.group, head, q0);)
+        TRACED(recorder.weights(recorder.to.p, s);)
         __syncwarp();
         if (leader) release(at.q_empty(queries.stage));
         queries.next();
@@ -109,6 +112,8 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
 #pragma unroll
         for (int piece = 0; piece < PIECES; ++piece) pin(dv[piece]);
         pin(p);
+        TRACED(for (int piece = 0; piece < PIECES; ++piece)
+                   recorder.sums(recorder.to.dv, dv[piece], piece * (HEAD_DIM / PIECES));)
         named_arrive(Turn::DK);
 #pragma unroll
         for (int piece = 0; piece < PIECES; ++piece, grads.next())
@@ -117,6 +122,7 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
         pin(dq);
         if (step) {
             if (leader) arrive_in(at.weights_empty(buffer ^ 1), work.rank ^ 1);
+            TRACED(recorder.add_queries(dq, work.part(0), true);)
             work.add(sums, dq, 0, buffer ^ 1);
         }
         buffer ^= 1;
@@ -143,11 +149,12 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
     start_dq(dq, at, buffer ^ 1, work.rank, 0);
     wgmma_wait<0>();
     pin(dq);
+    TRACED(recorder.add_queries(dq, work.part(0), false);)
     work.add(sums, dq, 0, buffer ^ 1);
 }
 
 // The second warpgroup: dP, dS, dK, and the next 64 columns of dQ.
-__device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_REGS]) {
+__device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_REGS] TRACE_TAKEN) {
     const WideShared& at = work.at;
     const int lane = threadIdx.x % 32;
     const bool leader = lane == 0;
@@ -191,8 +198,12 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
         {
             float p[S_REGS];
             get_weights(p, weights_row);
+            TRACED(recorder.next_tile(work.keys, work.group);)
+            TRACED(recorder.weights(recorder.to.dp, dp);)
+            TRACED(recorder.deltas(at.states + stage * STATE_BYTES + BLOCK_Q * 4);)
             weights(dp, p, at.states + stage * STATE_BYTES + BLOCK_Q * 4 + lane % 4 * 8);
         }
+        TRACED(recorder.weights(recorder.to.ds, dp);)
         pack_all(ds, dp);
         put_weights(weights_row, ds);
         publish_stores();
@@ -213,11 +224,14 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
         wgmma_wait<1>();
         pin(dk);
         pin(ds);
+        TRACED(recorder.sums(recorder.to.dk, dk, 0);)
         if (more.value) named_arrive(Turn::S);
         if (leader) release(at.q_empty(stage));
         wgmma_wait<0>();
         pin(dq);
         if (leader) release(at.weights_empty(buffer));
+        TRACED(recorder.add_queries(dq, work.part(1), false);)
+        TRACED(recorder.done();)
         work.add(sums, dq, 1, buffer);
         queries.next();
         buffer ^= 1;
@@ -252,7 +266,7 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
                          ,
                          int* counter, int* added
 #endif
-    ) {
+                         TRACE_GIVEN) {
     let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     const WideShared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
@@ -291,12 +305,14 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
         const int k0 = keys.k0 + rank * ROWS, key = k0 + warp_row + lane / 4;
         const Work work{at,   keys, mask, rank, k0, key, group, tiles_q, steps, at.weights + (warp_row + lane % 16) * 128,
                         scale * LOG2E, dq_sums};
+        TRACED(Recorder recorder(recording, rank, warp_row + lane / 4, seqlen_q, seqlen_k);)
+        TRACED(recorder.begin(keys, group);)
         const long long first_key = (long long)keys.head * seqlen_k * HEAD_DIM;
         if (warpgroup == 1) {
             float dv[PIECES][PIECE_REGS];
 #pragma unroll
             for (int i = 0; i < D_REGS; ++i) dv[i / PIECE_REGS][i % PIECE_REGS] = 0.0f;
-            if (steps) scores_and_dv(work, dv);
+            if (steps) scores_and_dv(work, dv TRACE_PASSED);
 #pragma unroll
             for (int piece = 0; piece < PIECES; ++piece)
                 store_rows(dv[piece], 1.0f, dv_out + first_key + piece * PIECE_PANELS * 64, key, seqlen_k);
@@ -304,7 +320,7 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
             float dk[D_REGS];
 #pragma unroll
             for (int i = 0; i < D_REGS; ++i) dk[i] = 0.0f;
-            if (steps) weights_and_dk(work, dk);
+            if (steps) weights_and_dk(work, dk TRACE_PASSED);
             store_rows(dk, scale, dk_out + first_key, key, seqlen_k);
         }
     }

@@ -15,6 +15,7 @@
 // nor the exponentials are busy all the time. No windows: their masks take registers that d = 128 has not. At N = 1k
 // the first launch takes a third to a half of the time. Figures: flash3-fp8-attempts.md.
 #include "flash3_fp8_layout.cuh"
+#include "flash3_clocks.cuh"
 #include "flash3_fp8_softmax.cuh"
 #include "flash3_store.cuh"
 #include "flash3_tiles.cuh"
@@ -118,6 +119,7 @@ struct State {
         if (MASK) {
             wgmma_wait<0>();
             pin(s[0]); pin(s[1]);
+            CLOCK_AGAIN(0)
             arrive(k_empty);
             softmax.hide(s, mask);
         } else {
@@ -128,6 +130,7 @@ struct State {
             pin(first);
             wgmma_wait<0>();
             pin(s[SECOND]);
+            CLOCK_AGAIN(0)
             arrive(k_empty);
 #pragma unroll
             for (int i = 0; i < HALF_P; ++i) p[FIRST][i] = moved(first[i]);
@@ -145,6 +148,7 @@ struct State {
             softmax.weigh(s[1], p[1], c, sum);
         }
         softmax.l[0] += sum[0], softmax.l[1] += sum[1];
+        CLOCK_AGAIN(1)
 #if TRACE
         recorder.scores(reinterpret_cast<const float(&)[S_REGS]>(s), c);
         const float m[2] = {softmax.reference(0), softmax.reference(1)};
@@ -200,6 +204,7 @@ __device__ __forceinline__ void attend(State& state, const Shared& at, u32 q, Ri
     };
     wait(at.v_full(ring.stage), ring.phase);
     begin_turn(group);
+    CLOCK_AGAIN(2)
     start(0);
     start(1);
     const float unit = scale_at(v + TRAILER_AT), units = state.unit * reciprocal(unit);
@@ -216,6 +221,8 @@ __device__ __forceinline__ void attend(State& state, const Shared& at, u32 q, Ri
         state.add(share, units);
         start(share + 2);
     }
+    CLOCK_AGAIN(3)
+    CLOCKS_WRITE()
 #if TRACE
     state.recorder.output(state.o, false, unit * P_UNIT);
 #endif
@@ -227,7 +234,7 @@ __device__ __forceinline__ void attend(State& state, const Shared& at, u32 q, Ri
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash3_fp8(const unsigned char* q8, const unsigned char* k8, const unsigned char* v8, unsigned short* out,
                float* lse, int heads, int group_heads, int section, int seqlen_q, int seqlen_k, float score_factor,
-               int* counter
+               int* counter CLOCKS_GIVEN
 #if TRACE
                ,
                const __grid_constant__ Recording recording
@@ -239,6 +246,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     at.v = at.q + Q_STAGES * Q_TILE;
     at.k = at.v + STAGES * KV_TILE;  // behind V, whose last share may read too far
     at.barriers = at.k + STAGES * KV_TILE;
+    CLOCKS_BEGIN()
     const int tiles_q = (seqlen_q + BLOCK_Q - 1) / BLOCK_Q, tiles = tiles_q * heads;
     if (threadIdx.x == 0) {
         initialise(at, CONSUMERS);
@@ -259,14 +267,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 const Work work(place, seqlen_q, seqlen_q, seqlen_k, 0, 0, 1, Tables(), Lengths(), 1);
                 const long long q_tile = (long long)work.head * tiles_q + work.q0 / BLOCK_Q;
                 const long long k_tile = work.head / group_heads * k_tiles;
+                CLOCKS_OF_TILE(work.head * tiles_q + work.q0 / BLOCK_Q)
                 wait(at.q_empty(rq.stage), rq.phase ^ 1);
+                CLOCK(2)
                 load_bytes(at.q + rq.stage * Q_TILE, q8 + q_tile * Q_TILE, Q_TILE, at.q_full(rq.stage));
+                CLOCK(3)
+                CLOCKS_WRITE_LOADS()
                 for (int j = work.last; j >= work.begin; --j, ring.next()) {  // none where the rows see no key
                     const long long from = (k_tile + j) * KV_TILE;
                     wait(at.k_empty(ring.stage), ring.phase ^ 1);
+                    CLOCK(0)
                     load_bytes(at.k + ring.stage * KV_TILE, k8 + from, KV_TILE, at.k_full(ring.stage));
+                    CLOCK(1)
                     wait(at.v_empty(ring.stage), ring.phase ^ 1);
+                    CLOCK(2)
                     load_bytes(at.v + ring.stage * KV_TILE, v8 + from, KV_TILE, at.v_full(ring.stage));
+                    CLOCK(3)
+                    CLOCKS_WRITE_LOADS()
                 }
                 place = Work::place(tile, tiles, heads, section, tiles_q, Tables());
                 wait(at.tile_empty(), rq.stage ^ 1);
@@ -299,6 +316,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             const Work work(place, seqlen_q, seqlen_q, seqlen_k, 0, 0, 1, Tables(), Lengths(), 1);
             const Own own(work, group, seqlen_q, seqlen_q, seqlen_k, 0);
             State state;
+            CLOCKS_OF_TILE(work.head * tiles_q + work.q0 / BLOCK_Q)
             int j = work.last;
 #if TRACE
             state.recorder.begin(recording, work.head, 0, work.q0 / BLOCK_Q * ((seqlen_k + BLOCK_K - 1) / BLOCK_K) + own.last,
@@ -318,8 +336,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             if (j >= work.begin) {
                 const u32 k = __shfl_sync(~0u, at.k + ring.stage * KV_TILE, 0);
                 wait(at.k_full(ring.stage), ring.phase);
+                CLOCK_AGAIN(3)
                 state.score(FIRST, q, k);
                 state.score(SECOND, q, k);
+                CLOCKS_WRITE()
                 weigh<true>(state, at, ring, k, c, mask_of(work, j));  // finds maxima
                 for (--j; j >= work.begin && (j + 1) * BLOCK_K > own.limit; --j)
                     attend<true, true>(state, at, q, ring, c, mask_of(work, j), group);
@@ -328,9 +348,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 attend<false, false>(state, at, q, ring, c, RowMask(), group);
             }
             arrive(at.q_empty(rq.stage));
+            CLOCK_AGAIN(0)
             state.finish();
             store_rows(state.o, state.softmax.finished(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q, LN2,
                        seqlen_q, seqlen_q);
+            CLOCK_AGAIN(1)
+            CLOCKS_WRITE()
             wait(at.tile_full(), rq.stage);
             take_place(place.x, place.y, at);
             place = make_int2(__shfl_sync(~0u, place.x, 0), __shfl_sync(~0u, place.y, 0));
@@ -338,4 +361,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             rq.next();
         }
     }
+    CLOCKS_END()
 }

@@ -134,10 +134,11 @@ def clocked_groups(program: Program, most_rows: int) -> Program:
     """A timed kernel's program with clocks between the stages of its warpgroups compiled in.
 
     Args:
-        program: flash3's. A second launch merges parts of keys.
+        program: flash3's, whose second launch merges parts of keys, or flash3-fp8's, whose first one rounds.
         most_rows: The rows of clocks that a tile of queries has at most: the room for each warpgroup.
     """
-    first, *others = program.launches
+    before = [one for one in program.launches if one.entry == "quantise"]
+    first, *others = program.launches[len(before) :]
     groups = program.defines["GROUPS"] + 1
     first = replace(
         first,
@@ -145,7 +146,7 @@ def clocked_groups(program: Program, most_rows: int) -> Program:
         shared_bytes=first.shared_bytes + BARRIER_PADDING + GROUP_CLOCK_BYTES * groups,
     )
     merges = (replace(one, arguments=(*one.arguments, MERGE_CLOCKED)) for one in others)
-    return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(first, *merges))
+    return replace(program, defines={**program.defines, "CLOCKS": 1}, launches=(*before, first, *merges))
 
 
 def clocked_backward(program: Program, names: tuple[str, str], most_rows: int) -> Program:

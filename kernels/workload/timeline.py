@@ -18,7 +18,7 @@ MOST_BARS = 1_500_000  # 33 bytes each
 MOST_LANES = 4_096
 MOST_ROUNDS = 100
 
-ClockedKernel = Literal["flash1", "flash2", "flash3-a", "flash3-b", "flash3-c", "flash3"]
+ClockedKernel = Literal["flash1", "flash2", "flash3-a", "flash3-b", "flash3-c", "flash3", "flash3-fp8"]
 RowKind = Literal["SM", "thread"]
 
 

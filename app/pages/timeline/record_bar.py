@@ -39,6 +39,7 @@ ON_GPU: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
     ("flash1 and flash2", ("flash1", "flash2")),
     ("flash3", ("flash3",)),
     ("flash2", ("flash2",)),
+    ("flash3 and flash3-fp8", ("flash3", "flash3-fp8")),
 )
 ELSEWHERE: tuple[ClockedKernel, ...] = ("flash2",)  # on a GPU that is no Hopper
 IN_16_BITS = Problem(seqlen_q=1024, seqlen_k=1024, dtype="float16")

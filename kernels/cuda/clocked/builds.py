@@ -9,7 +9,7 @@ import numpy as np
 from flashscope.kernels.catalogue.flash3_share import Share, share, usual_shape
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.sources import digest_keys, source_digests
-from flashscope.kernels.cuda import flash1, flash2, flash3
+from flashscope.kernels.cuda import flash1, flash2, flash3, flash3_fp8
 from flashscope.kernels.cuda.clocked.backward import backward_build
 from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups, GroupCut, group_bars, most_rows
@@ -24,7 +24,7 @@ from flashscope.kernels.workload.timeline import ClockedKernel, StageTimeline, T
 from flashscope.kernels.workload.trace import Array
 
 WARP, STAGES_OF_A_STEP = 32, 4
-NO_BUILD = "On a GPU flash1, flash2 and the steps of flash3 are built with clocks, in 16 bits."
+NO_BUILD = "On a GPU flash1, flash2, the steps of flash3 and flash3-fp8 have clocks, of inputs in 16 bits."
 NO_FLASH1_BACKWARD = "flash1's backward pass has no build with clocks."
 NOT_PLAIN = "A timeline is of one pass without a block mask, of sequences that are as long as their arrays."
 NO_HOPPER = "flash3 runs on Hopper alone."
@@ -53,6 +53,8 @@ def clocked_build(kernel: ClockedKernel, problem: Problem, target: Target) -> Cl
         return _flash1(problem, target)
     if kernel == "flash2":
         return _flash2(problem, target)
+    if kernel == "flash3-fp8":
+        return _flash3_fp8(problem, target)
     chosen = share(problem) if kernel == "flash3" else Share(usual_shape(problem))
     return flash3_build(problem, target, chosen, kernel)
 
@@ -116,6 +118,23 @@ def flash3_build(problem: Problem, target: Target, chosen: Share, step: str = "f
         partial(_groups, problem, cut),
         "flash3.cu as it is timed, with clocks between its warpgroups' stages compiled in, on the GPU",
         chosen.pack_gqa,
+    )
+
+
+def _flash3_fp8(problem: Problem, target: Target) -> ClockedBuild:
+    tile = flash3_fp8.fp8_variant(problem.head_dim).tile
+    cut, most = GroupCut(tile, fp8=True), most_rows(problem, tile)
+    program = clocked_groups(flash3_fp8.program(problem, target), most)
+    launch = program.launches[-1]
+    tiles = problem.batch * problem.heads * ceil_div(problem.seqlen_q, tile.q)
+    return ClockedBuild(
+        tile,
+        program,
+        recording(GROUP_CLOCKED, ((tiles, cut.lanes, most, 4), (launch.grid, cut.lanes, 4))),
+        tiles * cut.lanes * STAGES_OF_A_STEP * most,
+        partial(_groups, problem, cut),
+        "flash3_fp8.cu as it is timed, with clocks between its warpgroups' stages compiled in, on the GPU; "
+        "the launch before it, which rounds Q, K and V, has none",
     )
 
 

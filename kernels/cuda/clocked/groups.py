@@ -36,12 +36,14 @@ class GroupCut(NamedTuple):
         packed: Query heads that share K and V and whose rows are taken as those of one head.
         overlap: Whether the scores of a key tile are asked for before the product of the one before; else
             every warpgroup takes one key tile after the other, those too of which its own rows see nothing.
+        fp8: Whether it is flash3-fp8, whose product with V comes before the next tile's scores.
     """
 
     tile: TileSize
     splits: int = 1
     packed: int = 1
     overlap: bool = True
+    fp8: bool = False
 
     @property
     def lanes(self) -> int:
@@ -135,8 +137,9 @@ def group_bars(problem: Problem, cut: GroupCut, found: ClockedGroups, multiproce
     for number, tile in enumerate(tiles(problem, cut)):
         rows = found.rows[number].astype(np.int64)
         block = int(rows[PRODUCER, 0, BLOCK])
-        steps = _steps if cut.overlap else _steps_in_order
-        told = [_loads(rows[PRODUCER], tile), *map(steps, rows[1:], tile.of_groups)]
+        steps = _steps_fp8 if cut.fp8 else _steps if cut.overlap else _steps_in_order
+        loads = _loads_fp8 if cut.fp8 else _loads
+        told = [loads(rows[PRODUCER], tile), *map(steps, rows[1:], tile.of_groups)]
         for lane, (stage, j, clocks) in enumerate(told):
             place, times = axis.place(block, lane), axis.times(block, lane, clocks)
             bars.append(np.empty((len(stage), 7), np.int64))  # lane, stage, head, i, j, begin, end
@@ -288,6 +291,32 @@ def _steps_in_order(rows: ClockRows, keys: range) -> tuple[list[int], list[int],
     count = len(keys)
     ready, added, done = rows[1 : count + 1, :3].T
     clocks = np.column_stack((rows[:count, 3], ready, ready, done, done, added)).reshape(-1, 2)
+    return (
+        [*[QK, SOFTMAX, PV] * count, STORE],
+        [*(j for j in keys for _ in range(3)), NO_PLACE],
+        np.vstack((clocks, rows[count + 1, :2])),
+    )
+
+
+def _loads_fp8(rows: ClockRows, tile: GroupTile) -> tuple[list[int], list[int], ClockRows]:
+    """The same of flash3-fp8's producer: Q, also where no row sees a key, then K and V of each key tile."""
+    count = len(tile.keys)
+    asked = np.vstack((rows[:1, 2:], rows[1 : count + 1].reshape(-1, 2)))
+    return [LOAD] * len(asked), [NO_PLACE, *(j for j in tile.keys for _ in "KV")], asked
+
+
+def _steps_fp8(rows: ClockRows, keys: range) -> tuple[list[int], list[int], ClockRows]:
+    """The same of flash3-fp8's consumer: scores after a product with V last from when O has that.
+
+    The softmax of the first half of a tile's scores may begin while the second half is under way: that part
+    of it counts as a part of QK^T.
+    """
+    if not keys:
+        return [STORE], [NO_PLACE], rows[:1, :2]
+    count = len(keys)
+    ready, done, asked, added = rows[1 : count + 1].T
+    begun = np.append(rows[0, 3], added[:-1])
+    clocks = np.column_stack((begun, ready, ready, done, asked, added)).reshape(-1, 2)
     return (
         [*[QK, SOFTMAX, PV] * count, STORE],
         [*(j for j in keys for _ in range(3)), NO_PLACE],

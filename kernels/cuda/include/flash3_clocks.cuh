@@ -12,11 +12,17 @@
 //              has no tile before, the last one asks for the last product with V instead
 //              {store begins, store ends, 0, 0}
 //   without OVERLAP  {S is there, O has this tile, softmax is done, asks for the next S}; of the last one nothing is next
+//   flash3-fp8, whose product with V comes before the next scores
+//              producer   {asks for K, has asked, asks for V, has asked} for each key tile, both of one tile
+//              consumers  {S is there, softmax is done, asks for PV, O has it} for each key tile
 // A warpgroup whose rows see no key of a tile has the last row alone. Two anchors of the GPU's global timer for each
 // warpgroup, at the begin and the end of its block, turn cycles into nanoseconds.
 #pragma once
 #include "flash3_layout.cuh"
 #if CLOCKS
+#ifndef BEFORE_BARRIERS  // bytes of tiles: flash3-fp8 has others
+#define BEFORE_BARRIERS (Q_STAGES * Q_BYTES + 2 * STAGES * K_BYTES)
+#endif
 #include "warpgroup_clocks.cuh"
 #include "wgmma.cuh"
 
@@ -24,7 +30,7 @@ struct StageClocks : WarpgroupClocks {
     static constexpr u32 BYTES = 48, NEXT = 16, FIRST = 24, TILE = 32;
     // Of the warpgroup whose first thread asks: four clocks, where the next row goes, where rows begin, bytes of a tile's.
     static __device__ __forceinline__ u32 place(u32 thread) {
-        return shared_tiles() + Q_STAGES * Q_BYTES + 2 * STAGES * K_BYTES + 64 + 32 * STAGES + thread / 128 * BYTES;
+        return shared_tiles() + BEFORE_BARRIERS + 64 + 32 * STAGES + thread / 128 * BYTES;
     }
     static __device__ __forceinline__ u32 place() { return place(threadIdx.x); }
     static __device__ __forceinline__ void begin_block(const ClockRecording& to) {
@@ -41,6 +47,11 @@ struct StageClocks : WarpgroupClocks {
         put(place() + 4, blockIdx.x);
     }
     static __device__ __forceinline__ void mark(int which) { mark_at(reads(), place() + 4 * which); }
+    // flash3-fp8 has no register to keep what the thread is, and so its place.
+    static __device__ __forceinline__ void mark_again(int which) {
+        const u32 thread = thread_again();
+        mark_at(thread % 128 == 0, place(thread) + 4 * which);
+    }
     // The compiler carries nothing across a clock. Its wait for PV comes when the first row has its maximum, far ahead of
     // where the source has it, so that this clock must be read there.
     static __device__ __forceinline__ void mark_pv(int row) {
@@ -75,6 +86,7 @@ __device__ __forceinline__ void merge_clock(u64* times, int which) {
 #define CLOCKS_BEGIN() StageClocks::begin_block(clock_recording);
 #define CLOCKS_OF_TILE(tile) StageClocks::begin_tile(tile);
 #define CLOCK(which) StageClocks::mark(which);
+#define CLOCK_AGAIN(which) StageClocks::mark_again(which);
 #define CLOCK_OF_PV(row) StageClocks::mark_pv(row);
 #define CLOCKS_WRITE() StageClocks::write_row(StageClocks::thread_again());
 #define CLOCKS_WRITE_LOADS() StageClocks::write_row(threadIdx.x);
@@ -86,6 +98,7 @@ __device__ __forceinline__ void merge_clock(u64* times, int which) {
 #define CLOCKS_BEGIN()
 #define CLOCKS_OF_TILE(tile)
 #define CLOCK(which)
+#define CLOCK_AGAIN(which)
 #define CLOCK_OF_PV(row)
 #define CLOCKS_WRITE()
 #define CLOCKS_WRITE_LOADS()

@@ -9,6 +9,8 @@ constexpr int TRAILER = 128;  // bytes behind a block: its scale
 constexpr u32 Q_BLOCK = Q_ROWS * HEAD_DIM + TRAILER, Q_TILE = GROUPS * Q_BLOCK;
 constexpr u32 TRAILER_AT = BLOCK_K * HEAD_DIM, KV_TILE = TRAILER_AT + TRAILER;
 
+#define BEFORE_BARRIERS (Q_STAGES * Q_TILE + 2 * STAGES * KV_TILE)  // flash3_clocks.cuh
+
 __device__ __forceinline__ float scale_at(u32 trailer) {
     float x;
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(trailer) : "memory");

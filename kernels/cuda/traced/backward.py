@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import structs
 
-from flashscope.kernels.catalogue.workspace_backward import FLASH3_KEYS, WIDE_HEAD, flash3_tile_q
+from flashscope.kernels.catalogue.workspace_backward import FLASH3_KEYS, flash3_tile_q
 from flashscope.kernels.cuda import flash1_backward, flash2_backward, flash3_backward
 from flashscope.kernels.cuda.backward import RowTiling
 from flashscope.kernels.cuda.flash2_backward import KeyTiling
@@ -24,12 +24,11 @@ RECORDED = (
     *("trace_turn", "trace_t_ns", "trace_sm"),
 )
 """Buffers of the recording, in the order of BackwardRecording in backward_recording.cuh."""
-MAIN_LAUNCHES = ("flash1_backward", "flash2_backward_keys", "flash3_backward")
+MAIN_LAUNCHES = ("flash1_backward", "flash2_backward_keys", "flash3_backward", "flash3_backward_wide")
 """The launches that pass by tiles of queries and keys."""
 MAX_RECORDING_BYTES = 4 * 2**30  # of GPU memory: hidden tiles have room, too
 FLOAT32 = "The backward pass of {} is traced in 16 bits, in which it is timed on the tensor cores."
 BLOCK_MASK = "flash3's backward pass is not traced under a block mask; that of flash2 is."
-TOO_WIDE = f"flash3's backward pass is traced up to head dim {WIDE_HEAD}."
 
 TakenSlots = Callable[[str, npt.NDArray[np.int64] | slice], Any]
 """Slots of a buffer of the recording, in host memory."""
@@ -52,7 +51,7 @@ def backward_cut(request: BackwardTraceRequest, target: Target) -> BackwardCut:
 
     Raises:
         InputError: The problem is in float32, or no tile suits its block mask.
-        UnsupportedError: flash3 before a block mask, or with a wider head than its recording takes.
+        UnsupportedError: flash3 before a block mask.
     """
     problem = backward_problem(request.problem)
     if problem.dtype == "float32":
@@ -73,8 +72,6 @@ def _cuts(kernel: str, problem: Problem, target: Target) -> tuple[TileSize, Prog
         return TileSize(keys.queries, keys.keys), program
     if problem.block_mask is not None:
         raise UnsupportedError(BLOCK_MASK)
-    if problem.head_dim > WIDE_HEAD:
-        raise UnsupportedError(TOO_WIDE)
     return TileSize(flash3_tile_q(problem), FLASH3_KEYS), flash3_backward.program(problem, target)
 
 

@@ -43,11 +43,13 @@ HEADS = {"grouped": 3}
 """Which K/V head is on show where it is not the first."""
 Case = tuple[BackwardKernel, str, int]
 ON_MMA: tuple[BackwardKernel, ...] = "flash1", "flash2"
+ON_HOPPER: tuple[BackwardKernel, ...] = ("flash3",)
 CASES: list[Case] = [
     *product(BACKWARD_KERNELS, SHAPES, (64, 128)),
     *product(ON_MMA, ("blocks",), (64,)),
     *product(ON_MMA, ("causal",), (40,)),
     *product(ON_MMA, ("grouped",), (256,)),
+    *product(ON_HOPPER, ("full", "grouped", "window", "deterministic"), (192, 256)),
 ]
 IN_EVERY_RUN: list[Case] = [
     ("flash1", "grouped", 256),
@@ -55,6 +57,7 @@ IN_EVERY_RUN: list[Case] = [
     ("flash2", "window", 128),
     ("flash3", "grouped", 128),
     ("flash3", "deterministic", 64),
+    ("flash3", "grouped", 256),
 ]
 
 

@@ -150,5 +150,5 @@ def test_the_tiles_and_the_grid_are_those_of_the_timed_build(kernel: ClockedKern
 
 
 def test_what_has_no_build_with_clocks_is_refused_with_the_reason() -> None:
-    with pytest.raises(UnsupportedError, match="flash1, flash2 and the steps of flash3 are built"):
+    with pytest.raises(UnsupportedError, match="flash1, flash2, the steps of flash3 and flash3-fp8"):
         clocked_build("flash3", asked(1024, 4, 64, False, "float32"), ON_HOPPER)
