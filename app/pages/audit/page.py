@@ -22,6 +22,7 @@ from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.app.words.audits import HOW_TO_AUDIT, WHAT_IS_AUDITED, audit_head, gains_texts, step_text
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.profiles.results.compare.switching import Switching, switchings_of
 from flashscope.profiles.results.model.rows import PointRow, rows
@@ -125,7 +126,7 @@ class AuditPage(Page):
         self.found = found
         self.steps.blockSignals(True)
         self.steps.clear()
-        self.steps.addItems([f"{audit.model}, {one.phase}" for audit, one in found])
+        self.steps.addItems([f"{cut_short(audit.model, MOST_OF_NAME)}, {one.phase}" for audit, one in found])
         self.steps.setCurrentIndex(before if before < len(found) else 0)
         self.steps.blockSignals(False)
         self.stack.setCurrentIndex(int(bool(found)))
