@@ -33,7 +33,7 @@ NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
 PART_WORDS = {
     "in_place": "what the calls take in the model beyond their replay (copies, repeated heads, caches)",
     "rest": "what the rest of the step takes more",
-    "profiler": "what the profiler takes, through which the shares were seen",
+    "profiler": "what differs between steps under the profiler and without: its cost, and the machine's noise",
 }
 
 
@@ -212,7 +212,8 @@ def real_text(one: RealStep) -> str:
     if one.parts is None:
         near = abs(math.log(one.step.value / one.predicted.value)) <= CLOSE
         return f"{told}: the two roads agree within {'5 %' if near else 'their intervals'}."
-    return f"{told}: they disagree. {parts_text(one.parts)}"
+    few = ", with too few rounds for intervals" if None in {one.step.low, one.predicted.low} else ""
+    return f"{told}: they disagree{few}. {parts_text(one.parts)}"
 
 
 def parts_text(parts: StepParts) -> str:
