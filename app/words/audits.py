@@ -33,7 +33,7 @@ NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
 PART_WORDS = {
     "in_place": "what the calls take in the model beyond their replay (copies, repeated heads, caches)",
     "rest": "what the rest of the step takes more",
-    "profiler": "what differs between steps under the profiler and without: its cost, and the machine's noise",
+    "profiler": "what differs under the profiler and without it: its cost, and the machine's noise",
 }
 
 
