@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from flashscope.app.commands.messages import say_csv, say_json
+from flashscope.app.commands.messages import say, say_csv, say_json
 from flashscope.app.commands.printed.against import print_against
 from flashscope.app.commands.printed.audit import print_audit
 from flashscope.app.commands.printed.cuts import print_landscape
@@ -43,6 +43,9 @@ def run(
         (_print_cuts if cuts else _print_audits)(session, file)
     else:
         print_session(session)
+        if session.audits:
+            names = ", ".join(one.model for one in session.audits)
+            say(f"Its points replay the attention of {names}; --audit prints what was recorded of it.")
     return 0
 
 

@@ -94,7 +94,11 @@ PLACES = (
         "learn",
         "Learn",
         "mdi6.school-outline",
-        (ViewEntry("claims", "Claims", keys="Ctrl+8"), ViewEntry("planner", "Planner")),
+        (
+            ViewEntry("claims", "Claims", keys="Ctrl+8"),
+            ViewEntry("planner", "Planner"),
+            ViewEntry("audit", "Audit"),
+        ),
     ),
 )
 VIEWS = {view.key: view for place in PLACES for view in place.views}

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from flashscope.app.words.units import bytes_text, ms_text, ratio_text, share_text
+from flashscope.installation import PROGRAM
 from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, ModelAudit
 from flashscope.profiles.results.compare.switching import (
     CLOSE,
@@ -19,6 +20,11 @@ from flashscope.profiles.results.compare.switching import (
 )
 
 NOTHING = "–"
+WHAT_IS_AUDITED = "Which attention does a model really run, and what would another kernel gain?"
+HOW_TO_AUDIT = (
+    f"The session on show has no audit of a model. {PROGRAM} audit MODEL makes one, of a folder with a "
+    "config.json or a name in the local Hugging Face cache; open its session here."
+)
 BLIND = (
     "Seen are calls through Transformers' attention interface and of PyTorch's scaled_dot_product_attention; "
     "attention that a model writes by hand is not."
@@ -27,7 +33,7 @@ NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
 PART_WORDS = {
     "in_place": "what the calls take in the model beyond their replay (copies, repeated heads, caches)",
     "rest": "what the rest of the step takes more",
-    "profiler": "what the profiler takes, through which the shares were seen",
+    "profiler": "what differs under the profiler and without it: its cost, and the machine's noise",
 }
 
 
@@ -206,7 +212,8 @@ def real_text(one: RealStep) -> str:
     if one.parts is None:
         near = abs(math.log(one.step.value / one.predicted.value)) <= CLOSE
         return f"{told}: the two roads agree within {'5 %' if near else 'their intervals'}."
-    return f"{told}: they disagree. {parts_text(one.parts)}"
+    few = ", with too few rounds for intervals" if None in {one.step.low, one.predicted.low} else ""
+    return f"{told}: they disagree{few}. {parts_text(one.parts)}"
 
 
 def parts_text(parts: StepParts) -> str:
@@ -231,3 +238,15 @@ def vanishing_text(found: Switching) -> str:
     if one.step.value < WORTH:
         return f"{told}: the gain vanishes end to end."
     return f"{told}: a gain end to end cannot be told from the noise."
+
+
+def gains_texts(audit: ModelAudit, found: Switching) -> list[str]:
+    """What follows from a step, a paragraph each: both roads, reasons, what no kernel takes, and cautions."""
+    kernels = [
+        f"{one.kernel}: {ratio_text(one.ratio)} as fast on {one.covered} of {one.calls} calls, the step "
+        f"{interval_text(one.step)} by Amdahl."
+        for one in found.amdahl
+    ]
+    calls = [one for one in audit.calls if one.phase == found.phase]
+    told = (*map(real_text, found.real), vanishing_text(found), *lacks_of(found.calls), *reasons_of(calls))
+    return list(filter(None, (*told, "\n".join(kernels), *audit_notes(audit))))

@@ -38,7 +38,8 @@ class SeenCall(NamedTuple):
         layer: The module that makes it.
         first: Number of the first node that it added to autograd's graph.
         behind: Number of the node behind its last.
-        arguments: Q, K, V and options of PyTorch's function, to ask it for its reasons; None: not kept.
+        arguments: Q, K, V and options of PyTorch's function, to ask it for its reasons; None: not the first
+            of its like.
     """
 
     call: AttentionCall | None
@@ -71,6 +72,7 @@ class AttentionRecorder(TorchFunctionMode):  # type: ignore[misc]  # torch is no
         self.elsewhere: Counter[str] = Counter()
         self._names = {id(module): name for name, module in model.named_modules()}
         self._pads, self._tokens, self._read, self._native_too = pads, tokens, read, native
+        self._known: set[AttentionCall] = set()
         self._inside = False
         self._modules: list[str] = []
 
@@ -163,7 +165,10 @@ class AttentionRecorder(TorchFunctionMode):  # type: ignore[misc]  # torch is no
                 answer = attend()
         finally:
             self._inside = False
-        kept = _arguments(tensors, told) if self._read else None
+        kept = None
+        if call is not None and call not in self._known:  # the first of its like is enough to ask about
+            self._known.add(call)
+            kept = _arguments(tensors, told)
         self.calls.append(SeenCall(call, layer, first, _get_sequence_nr(), kept))
         return answer
 

@@ -4,9 +4,7 @@ Nothing is fetched. A file FILE.py:NAME gives a model of one's own: NAME(batch, 
 torch.nn.Module and the arguments of its step, by name; it runs with the user's rights.
 """
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -209,26 +207,13 @@ def build(source: ModelSource, dtype: str, place: str, *, random: bool) -> Any:
     torch.manual_seed(0)
     kind = build_class(source.config)
     try:
-        with _quiet():
-            if source.weights is None or random:
-                with torch.device(place):
-                    model = kind._from_config(source.config, dtype=DTYPES[dtype])  # noqa: SLF001 - as above
-            else:
-                model = kind.from_pretrained(
-                    str(source.weights), config=source.config, dtype=DTYPES[dtype], local_files_only=True
-                )
+        if source.weights is None or random:
+            with torch.device(place):
+                model = kind._from_config(source.config, dtype=DTYPES[dtype])  # noqa: SLF001 - as above
+        else:
+            model = kind.from_pretrained(
+                str(source.weights), config=source.config, dtype=DTYPES[dtype], local_files_only=True
+            )
     except (ValueError, TypeError, KeyError, AttributeError, OSError, ZeroDivisionError) as error:
         raise InputError(f"{source.name} cannot be built from its configuration: {_said(error)}") from error
     return model.to(place).eval()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without bars of progress, which nobody sees."""
-    before = os.environ.get("HF_HUB_DISABLE_PROGRESS_BARS")
-    os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["HF_HUB_DISABLE_PROGRESS_BARS"]

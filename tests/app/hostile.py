@@ -8,6 +8,7 @@ from textwrap import fill
 from msgspec.structs import replace
 
 from flashscope.kernels.cuda.reading.cards import CARDS
+from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.device import Device
@@ -19,6 +20,7 @@ from flashscope.profiles.plan.machine import Machine, ProbeFinding
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.store import Recorder, change
 from flashscope.profiles.wire.events import (
+    AuditReady,
     Event,
     LandscapeReady,
     PlanFinished,
@@ -35,6 +37,7 @@ from tests.app.fakes import CPU, SECOND, measurement, plan_started
 from tests.app.stepper.builders import random_trace
 from tests.app.timelines import made_timeline
 from tests.profiles.sessions import ends_well
+from tests.profiles.store import builders
 
 
 def hostile_plan(text: str) -> Plan:
@@ -87,6 +90,7 @@ def hostile_events(text: str) -> list[Event]:
         TraceReady(trace=hostile_trace(text)),
         TimelineReady(timeline=hostile_timeline(text)),
         LandscapeReady(landscape=hostile_landscape(text)),
+        AuditReady(audit=hostile_audit(text)),
     )
     return [*told, *recorded, PlanFinished(t_ns=20 * SECOND, outcome="finished")]
 
@@ -112,6 +116,18 @@ def hostile_landscape(text: str) -> CutLandscape:
             CutOutcome(cut=replace(own, block_k=32), refused=(text,)),
         ),
     )
+
+
+def hostile_audit(text: str) -> ModelAudit:
+    """An audit whose model, layers, operators and reasons have hostile names."""
+    known = builders.audit()
+    calls = tuple(
+        replace(call, layers=(text, text), operators=(text,), why_not=(text,)) for call in known.calls
+    )
+    own, other = known.steps
+    words = dict.fromkeys(("model", "architecture", "implementation", "weights", "dtype"), text)
+    steps = own, replace(other, implementation=text, refused=text)
+    return replace(known, calls=calls, steps=steps, unseen=(text,), notes=(text,), **words)
 
 
 def hostile_trace(text: str) -> Trace:

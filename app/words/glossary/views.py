@@ -38,6 +38,7 @@ PLACES = (
     ),
     Meaning("over time", "How one quantity of a kernel at one N developed over the sessions on record."),
     Meaning("planner", "How long a context of a model fits in a GPU's memory, with tiling and without."),
+    Meaning("audit", "Which attention a model's steps ask for, what ran, and what another kernel gains."),
     Meaning("live", "Measured now, on this machine; on the Timeline: launched in slow motion, never timed."),
     Meaning(
         "saved", "Read from the file of a session; the badge says on what device, and when it was measured."

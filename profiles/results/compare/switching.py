@@ -99,7 +99,8 @@ class StepParts(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         in_place: What the calls take in the model beyond their replay.
         rest: What the rest of the step takes more than it did.
-        profiler: What shares lose or gain by being seen through the profiler.
+        profiler: What differs between steps under the profiler, by which shares are seen, and steps without
+            it: its own cost, and what the machine did meanwhile.
     """
 
     in_place: float
