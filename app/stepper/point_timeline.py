@@ -12,6 +12,7 @@ from flashscope.kernels.catalogue.spec import SIXTEEN_BIT
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.timeline import ClockedKernel, TimelineRequest
 from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.wire.text import listed
 
 ROUNDS = {512: 25, 1024: 15, 2048: 7, 4096: 5}
 """How often both builds run, by N: of short runs more, that one may be undisturbed."""
@@ -50,8 +51,8 @@ def why_no_timeline(kernel: str, machine: Machine | None) -> str:
     """Why there is no timeline of a kernel here, in a sentence; empty: there is."""
     if kernel in CLOCKED["cpu"] or _runs_on_gpu(kernel, machine):
         return ""
-    cpu, gpu = (", ".join(CLOCKED[backend]) for backend in ("cpu", "cuda"))
-    return f"{kernel} has no build with clocks here: there are those of {cpu} on a CPU, of {gpu} on a GPU."
+    cpu, gpu = (listed(CLOCKED[backend]) for backend in ("cpu", "cuda"))
+    return f"{kernel} has no build with clocks here: {cpu} have one on a CPU, {gpu} on a GPU."
 
 
 def timeline_of_point(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from flashscope.app.words.cuts import problem_line, tile_words
+from flashscope.app.words.plain import cut_short
 from flashscope.app.words.units import digits, ms_text, seqlen_text
 from flashscope.kernels.catalogue.sources import source_digest
 from flashscope.kernels.cuda.design.knobs import KNOBS
@@ -15,6 +16,7 @@ from flashscope.profiles.results.statistics.bootstrap import Interval
 from flashscope.profiles.wire.cuts import CutsToTime
 
 IN_PERCENT = 1.1  # below it
+MOST_OF_CARD = 32  # characters of a card's name in a box
 NAMES: dict[CutKernel, str] = {"numpy": "flash2 in NumPy"}
 
 
@@ -75,7 +77,8 @@ def landscape_names(landscapes: Sequence[CutLandscape]) -> list[str]:
 
 
 def _name(landscape: CutLandscape) -> str:
-    problem, card = landscape.problem, landscape.device.name.removeprefix("NVIDIA ")
+    problem = landscape.problem
+    card = cut_short(landscape.device.name.removeprefix("NVIDIA "), MOST_OF_CARD)
     mask = "causal" if problem.causal else "no mask"
     lengths = f"d = {problem.head_dim}, N = {seqlen_text(problem.seqlen_q)}, {mask}"
     rows = next(knob.words for knob in KNOBS[landscape.kernel] if knob.name == landscape.rows)

@@ -6,6 +6,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from flashscope.app.commands import peers, peers_install
 from flashscope.kernels.catalogue.environments import environment_of, version_of
 from flashscope.kernels.catalogue.releases import RELEASES
 from tests.app.fakes import CPU_MACHINE
+from tests.matrix import chosen
 
 PEER = "flash-attn-4"
 Captured = pytest.CaptureFixture[str]
@@ -82,8 +84,11 @@ def test_what_pip_cannot_do_is_told_and_leaves_what_was_there(shelf: Path, capfd
     assert environment_of(PEER) is None
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("asked", ["--dry-run", "--target"])
+@chosen(
+    "number,asked",
+    [*product((signal.SIGINT, signal.SIGTERM), ("--dry-run", "--target"))],
+    {(signal.SIGINT, "--target")},
+)
 def test_a_signal_leaves_nothing_of_what_was_begun(
     number: int, asked: str, shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,7 +75,7 @@ WALKS: dict[str, dict[str, Any]] = {
 }
 
 
-@chosen("walk,seed", [*product(WALKS, range(4))], [("one step", 0), ("a group", 1)])
+@chosen("walk,seed", [*product(WALKS, range(4))], [("a group", 1)])
 def test_a_first_step_that_sees_half_of_the_keys_is_taken_before_the_others(walk: str, seed: int) -> None:
     problem = Problem(head_dim=128, dtype="float16", causal=True, **{"heads": 2, **WALKS[walk]})
     verdict = run(problem, seed, grid=2)
@@ -129,7 +129,7 @@ TURNED: dict[str, Edits] = {
 CASES = [*product((64, 128), MUTANTS), *product((64,), OF_ROWS), *product((128,), TURNED)]
 
 
-@chosen("head_dim,mutant", CASES, [CASES[0], CASES[-1]])
+@chosen("head_dim,mutant", CASES, [CASES[-1]])
 def test_a_mutant_is_found(head_dim: int, mutant: str) -> None:
     edits = (MUTANTS | (OF_ROWS if head_dim == 64 else TURNED))[mutant]
     problem = Problem(
