@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 from hypothesis import strategies as st
 
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.lengths import PAGE_SIZES
 from flashscope.kernels.workload.problem import LARGEST_SCALE, PASSES, Problem
@@ -220,15 +221,37 @@ def protocols() -> Strategy:
     )
 
 
+def own_kernels() -> Strategy:
+    """What files of the user's own may declare."""
+    drawn = Drawn().struct(
+        OwnKernel,
+        name=st.integers(0, 99).map("own.{}".format),
+        path=st.just("~/kernels/own.py"),
+        sha256=st.text("0123456789abcdef", min_size=64, max_size=64),
+        function=st.just("attend"),
+        launches=st.just(()),
+        backends=st.just(("cuda", "cpu")),
+        dtypes=st.just(("float32",)),
+        head_dims=st.lists(st.integers(1, 512), max_size=MOST_ITEMS).map(tuple),
+    )
+    return st.lists(drawn, max_size=MOST_ITEMS, unique_by=lambda one: one.name).map(tuple)
+
+
 def plans() -> Strategy:
     """Plans that are possible."""
     return Drawn({Protocol: protocols()}).struct(
         Plan,
+        own=own_kernels(),
         kernels=st.lists(TEXTS, unique=True, min_size=1, max_size=MOST_ITEMS).map(tuple),
         problems=st.lists(problems(), min_size=1, max_size=MOST_ITEMS).map(tuple),
         seed=st.integers(0, 2**63 - 1),
     )
 
 
-POSSIBLE: Mapping[Hint, Strategy] = {Problem: problems(), Protocol: protocols(), Plan: plans()}
+POSSIBLE: Mapping[Hint, Strategy] = {
+    Problem: problems(),
+    Protocol: protocols(),
+    Plan: plans(),
+    tuple[OwnKernel, ...]: own_kernels(),
+}
 """Strategies for what a struct's hints do not tell, for `Drawn.hints`."""

@@ -1,12 +1,17 @@
 """`kernels`: every kernel, and on which backend it runs here or why not."""
 
+from collections.abc import Iterator
 from typing import Any, get_args
 
 from flashscope.app.commands.exit_codes import SIGNALLED
 from flashscope.app.commands.local import find_machine, local_driver
-from flashscope.app.commands.messages import say, say_json
+from flashscope.app.commands.messages import complain, say, say_json
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.kernels.catalogue.spec import FEATURES, KernelSpec
+from flashscope.kernels.own.references import introduced, own_names
+from flashscope.kernels.own.spec import spec_of
+from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.plan.machine import Machine
 
@@ -19,12 +24,27 @@ def run(*, as_json: bool) -> int:
         machine = find_machine(driver, events)
     if isinstance(machine, int):
         return SIGNALLED + machine
-    described = [kernel_document(spec, machine) for spec in KERNELS]
+    described = [kernel_document(spec, machine) for spec in (*KERNELS, *_own())]
     if as_json:
         say_json({"kernels": described})
         return 0
     _print(described, machine)
     return 0
+
+
+def _own() -> Iterator[KernelSpec]:
+    """The kernels of the user's own that go by a name; what is wrong with one is said in its place."""
+    for name in own_names():
+        if (own := _introduced(name)) is not None:
+            yield spec_of(own)
+
+
+def _introduced(name: str) -> OwnKernel | None:
+    try:
+        return introduced(name)
+    except InputError as error:
+        complain("kernels", str(error))
+        return None
 
 
 def _print(described: list[dict[str, Any]], machine: Machine) -> None:

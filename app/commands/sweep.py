@@ -25,6 +25,7 @@ from flashscope.app.words.provenance import of_session
 from flashscope.installation import PROGRAM
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import AUTO, KernelChoice, choose, find_kernel, runnable
+from flashscope.kernels.own.consent import allow
 from flashscope.kernels.own.references import with_source
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
@@ -126,6 +127,8 @@ def with_own_kernels(plan: Plan, own: Sequence[OwnKernel], *, keep_source: bool)
     if any(known[one.name] != one for one in (*plan.own, *own)):
         raise InputError("Two files declare kernels of one name; give one another: name = ...")
     every = tuple(map(with_source, known.values())) if keep_source else tuple(known.values())
+    for one in every:
+        allow(one)  # the command line named it
     files = dict.fromkeys(one.path for one in every if one.function)
     if files:
         complain("sweep", OWN_RIGHTS.format(" and ".join(files)))

@@ -47,7 +47,7 @@ _HUES: dict[Hue, tuple[str, str]] = {
     "cyan": ("#4CC3D9", "#1595E8"),
     "green": ("#0A9463", "#00795A"),
     "purple": ("#AC42A4", "#A8107F"),
-    "rose": ("#F7A1C4", "#7A2E3B"),
+    "rose": ("#FAD1D9", "#700032"),
 }
 
 

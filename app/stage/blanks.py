@@ -15,7 +15,7 @@ from flashscope.app.stage.numbers import NUMBERS, OF_STALLS, OF_TIMELINE
 from flashscope.app.stage.scene import Scene
 from flashscope.app.words.kinds import words_of
 from flashscope.app.words.units import bytes_text, ms_text, ratio_text, seqlen_text
-from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.catalogue.registry import known_kernel
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.results.model.rows import PointRow
@@ -185,7 +185,7 @@ def _seqlen(seqlen: int | None) -> str:
 
 
 def _idea(kernel: str, passes: Passes) -> str:
-    known = next((spec for spec in KERNELS if spec.name == kernel), None)
+    known = known_kernel(kernel)
     if known is None:
         raise Unknown(f"{kernel or 'This kernel'} is not one of this program's kernels.")
     return known.idea_of(passes)

@@ -8,7 +8,7 @@ from msgspec.structs import replace as with_fields
 
 from flashscope.app.stepper.presets import MAX_SEQLEN
 from flashscope.app.words.units import seqlen_full
-from flashscope.kernels.catalogue.registry import KERNELS, find_kernel
+from flashscope.kernels.catalogue.registry import find_kernel, known_kernel
 from flashscope.kernels.catalogue.spec import FEATURES
 from flashscope.kernels.cuda.instrument import timed_cut
 from flashscope.kernels.cuda.program import Target
@@ -26,7 +26,6 @@ FEWEST_ROWS = 16  # of queries, where there are as many: to have few is the poin
 WHOLE = "standard"  # holds S and P whole, and is shown by Lanes alone
 BESIDE = "Lanes shows it beside flash1 and flash2"
 FORWARD_ALONE = "The forward pass: of a backward pass there is no such record."
-SPECS = {spec.name: spec for spec in KERNELS}
 
 
 @dataclass(frozen=True)
@@ -227,7 +226,7 @@ def stand_in_for(kernel: str, problem: Problem, here: Backend) -> StandIn:
     steps = [*_ladder(kernel)]
     found = next(filter(None, (_itself(name, problem, here) for name in steps)), None)
     if found is None:
-        spec = SPECS.get(kernel)
+        spec = known_kernel(kernel)
         holds = spec is not None and any(one.name.startswith("S (") for one in spec.workspace(problem, here))
         found = StandIn(WHOLE if holds else "flash2")
     return replace(found, why=_why(kernel, found.kernel, here))
@@ -238,7 +237,8 @@ def _ladder(kernel: str) -> Iterator[str]:
     step: str | None = kernel
     while step is not None:
         yield step
-        step = SPECS[step].predecessor if step in SPECS else None
+        spec = known_kernel(step)
+        step = spec.predecessor if spec else None
 
 
 def _itself(name: str, problem: Problem, here: Backend) -> StandIn | None:
@@ -260,10 +260,10 @@ def _why(kernel: str, shown: str, here: Backend) -> str:
     """Why another kernel is shown, or shown so."""
     if kernel == shown:
         return f"{WHOLE} has no tiles to step through: {BESIDE}." if shown == WHOLE else ""
-    spec = SPECS.get(kernel)
+    spec = known_kernel(kernel)
     if spec is None:
         reason = f"This version knows no {kernel}"
-    elif spec.family == "library":
+    elif spec.family in {"library", "own"}:
         reason = f"{kernel} lets nobody look inside"
     else:
         where = " on a CPU" if here == "cpu" else " under a block mask"
@@ -286,7 +286,7 @@ def _one_head(problem: Problem, stand_in: StandIn, here: Backend) -> tuple[Probl
     if here == "cpu" and one.dtype != "float32":
         changes.append(f"float32 in the place of {one.dtype}: a CPU traces in that alone.")
         one = with_fields(one, dtype="float32")
-    missing = one.features - SPECS[stand_in.order].features[here]
+    missing = one.features - find_kernel(stand_in.order).features[here]
     if missing:
         asked = " and ".join(text for feature, text in FEATURES.items() if feature in missing)
         changes.append(f"Without {asked}, which is not traced there.")

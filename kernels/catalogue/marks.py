@@ -45,7 +45,7 @@ class MarkSpec(NamedTuple):
 
 
 OWN_MARKS: tuple[MarkSpec, ...] = (
-    MarkSpec("rose", "star"),
+    MarkSpec("rose", "cross"),
     MarkSpec("rose", "square", "short"),
     MarkSpec("rose", "triangle-up", "long"),
     MarkSpec("rose", "diamond", "dash-dot"),

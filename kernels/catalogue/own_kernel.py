@@ -1,11 +1,14 @@
 """What a kernel of the user's own declares of itself: plain data that a plan, a worker and a file carry."""
 
+import re
 from typing import Literal
 
 import msgspec
 
 from flashscope.kernels.workload.problem import Backend, Dtype, Feature
 
+OWN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+SHA256 = re.compile(r"[0-9a-f]{64}")
 ArrayKind = Literal["numpy", "cupy", "torch"]
 ScalarType = Literal["bool", "int32", "uint32", "int64", "uint64", "float32", "float64"]
 
@@ -98,10 +101,14 @@ class OwnKernel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     source: str | None = None
 
     def __post_init__(self) -> None:
-        if not self.name or not self.path or len(self.sha256) != SHA256_DIGITS:
-            raise ValueError("a kernel of one's own needs a name, a path and a sha256")
-        if not self.backends or not self.dtypes or not (self.function or self.launches):
-            raise ValueError(f"{self.name} declares no backend, no dtype or nothing that runs")
+        if not OWN_NAME.fullmatch(self.name):
+            raise ValueError(f"{self.name[:60]!r} is no name: letters, digits and . _ - alone, 60 at most")
+        if not SHA256.fullmatch(self.sha256) or not self.path.isprintable() or not self.path:
+            raise ValueError(f"{self.name} needs a path that can be printed and a sha256 in hex")
+        if not self.backends or not self.dtypes or bool(self.function) == bool(self.launches):
+            raise ValueError(f"{self.name} declares no backend or no dtype, or not one thing that runs")
+        if any(dim < 1 for dim in self.head_dims):
+            raise ValueError(f"{self.name} declares a head dim below 1")
 
     @property
     def reference(self) -> str:
@@ -112,6 +119,3 @@ class OwnKernel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def has_backward(self) -> bool:
         """Whether it has a backward pass."""
         return bool(self.backward or self.backward_launches)
-
-
-SHA256_DIGITS = 64

@@ -21,18 +21,24 @@ _OWN: dict[str, KernelSpec] = {}  # of the user, as plans of this process name t
 def register_own(specs: Iterable[KernelSpec]) -> None:
     """Have `find_kernel` find kernels of the user's own, too; the newest of a name is what it means.
 
-    Raises:
-        ValueError: A kernel of ours has that name.
+    A name that is taken means what is taken: a session may be older than a kernel of ours.
     """
-    for spec in specs:
-        if spec.name == AUTO or any(spec.name == ours.name for ours in KERNELS):
-            raise ValueError(f"{spec.name} is the name of a kernel that is here already; choose another")
-        _OWN[spec.name] = spec
+    _OWN.update((spec.name, spec) for spec in specs if not is_taken(spec.name))
+
+
+def is_taken(name: str) -> bool:
+    """Whether a name means a kernel of ours, or one to be chosen."""
+    return name == AUTO or any(spec.name == name for spec in KERNELS)
 
 
 def own_kernel(name: str) -> KernelSpec | None:
     """The spec of a kernel of the user's own that this process knows, None where it knows none."""
     return _OWN.get(name)
+
+
+def known_kernel(name: str) -> KernelSpec | None:
+    """The spec of that name, of ours or of the user's own; None where neither is known."""
+    return next((spec for spec in KERNELS if spec.name == name), None) or own_kernel(name)
 
 
 LESSON: tuple[str, ...] = ("standard", "flash1", "flash2", "flash3")

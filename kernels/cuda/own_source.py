@@ -8,6 +8,7 @@ Limit: arrays are ours, row-major; outputs and workspaces hold anything when a r
 import hashlib
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +160,8 @@ def _hash_beside(folder: Path) -> int:
     """A number of the sources beside the file: caches of compiled code read no #include."""
     digest = hashlib.sha256()
     for path in sorted(path for pattern in BESIDE for path in folder.glob(pattern)):
-        digest.update(path.name.encode() + path.read_bytes())
+        with suppress(OSError):  # a folder of that name, or somebody else's
+            digest.update(path.name.encode() + path.read_bytes())
     return int(digest.hexdigest()[:8], 16)
 
 

@@ -2,10 +2,9 @@
 
 Idea: the function is called as it stands, with the problem's tensors and the keywords that it takes; what it
 returns is checked for kind, shape and dtype, then judged and timed as any kernel's.
-Limit: what it allocates is seen where the allocator tells: Python's and NumPy's, PyTorch's on a GPU.
+Limit: it allocates for itself in every run, which the allocator's peak shows; PyTorch's tells none on a CPU.
 """
 
-import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -14,18 +13,18 @@ from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.launch import Launch
 from flashscope.kernels.library.own_module import called, function_of, keywords_of
 from flashscope.kernels.library.own_results import forward_results
-from flashscope.kernels.workload.arrays import array_module, backend_of
+from flashscope.kernels.workload.arrays import array_module
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
-    """Run the user's file once a process, bind its function, and run that once to see what it allocates.
+    """Run the user's file once a process, and bind its function.
 
     Raises:
         InputError: The file has changed or is gone.
-        KernelError: It raised, or returned something else than O, or O and LSE.
+        KernelError: It raised.
         MemoryError: Memory ran out.
     """
     own = own_of(spec)
@@ -34,9 +33,7 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
         from flashscope.kernels.library.own_tensors import prepare_tensors  # noqa: PLC0415 - takes PyTorch
 
         return prepare_tensors(own, problem, inputs, function, keywords)
-    launch = FunctionLaunch(own, problem, inputs, lambda: function(*inputs.qkv, **keywords))
-    launch.workspace_bytes = allocated_beside(launch.run, lambda: (launch.output, launch.lse))
-    return launch
+    return FunctionLaunch(own, problem, inputs, lambda: function(*inputs.qkv, **keywords))
 
 
 def own_of(spec: KernelSpec) -> OwnKernel:
@@ -54,7 +51,7 @@ class FunctionLaunch:
     """A function of NumPy or CuPy arrays bound to its arguments; it allocates anew in every run.
 
     Attributes:
-        workspace_bytes: What it allocated at most beside what it returned, where that is measured; else 0.
+        workspace_bytes: 0: it holds nothing between runs.
         note: Empty.
     """
 
@@ -87,18 +84,3 @@ class FunctionLaunch:
 def row_major(array: Any) -> Any:
     """The array without gaps, itself where it has none; None for None."""
     return None if array is None else array_module(array).ascontiguousarray(array)
-
-
-def allocated_beside(run: Callable[[], None], results: Callable[[], tuple[Any, ...]]) -> int:
-    """Bytes that Python and NumPy held at most during a run beside its results, by a run of its own.
-
-    Only where allocations are traced already, as while a footprint is measured; else 0, without a run.
-    """
-    if not tracemalloc.is_tracing():
-        return 0
-    before, _ = tracemalloc.get_traced_memory()
-    tracemalloc.reset_peak()
-    run()
-    _, peak = tracemalloc.get_traced_memory()
-    arrays = [array for array in results() if array is not None and backend_of(array) == "cpu"]
-    return max(0, peak - before - sum(int(array.nbytes) for array in arrays))

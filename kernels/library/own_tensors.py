@@ -51,8 +51,7 @@ class OwnTensorBackward(TensorRun):
 
     def attend(self) -> tuple[Any, ...]:
         """DQ, dK and dV, see TensorRun."""
-        with torch.no_grad():
-            returned = called(self._own, lambda: self._call(*self.tensors, *self._given))
+        returned = called(self._own, lambda: self._call(*self.tensors, *self._given))  # may use autograd
         return tuple(map(_without_gaps, backward_results(self._own, self._problem, returned)))
 
 

@@ -6,6 +6,7 @@ file, with the same bytes, to the process that is to run it.
 
 from flashscope.home import in_home
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.catalogue.registry import is_taken
 from flashscope.kernels.own.files import file_of, sha256_of
 
 _named: set[tuple[str, str, str]] = set()  # path, function and hash
@@ -18,6 +19,8 @@ def allow(own: OwnKernel) -> None:
 
 def obstacle_to_run(own: OwnKernel) -> str:
     """Why a kernel may not run in this process, in one sentence with the remedy; empty when it may."""
+    if is_taken(own.name):
+        return f"{own.name} is the name of a kernel that is here by now; measure the file under another name."
     found = sha256_of(file_of(own))
     wanted = f"sha256 {own.sha256[:12]}…"
     if found is None:

@@ -57,7 +57,7 @@ _PAIR = re.compile(r"(\w+)\s*=\s*(.+)")
 _BUFFER = re.compile(r"(\w+)\s+(\w+)\s*\((.+)\)")
 
 
-class Line(NamedTuple):
+class HeaderLine(NamedTuple):
     """One line of the header, with its number in the file."""
 
     number: int
@@ -66,7 +66,7 @@ class Line(NamedTuple):
     value: str
 
 
-class Source(NamedTuple):
+class CudaText(NamedTuple):
     """A file's name, its text without comments, and its `__global__` functions with their parameters."""
 
     file: str
@@ -82,7 +82,7 @@ def read_cuda(text: str, file: str) -> dict[str, Any]:
     """
     lines = list(_lines(text, file))
     code = code_of(text)
-    source = Source(file, code, entries(code))
+    source = CudaText(file, code, entries(code))
     if not source.entries:
         raise InputError(f"{file} has no __global__ function.")
     said = {
@@ -111,7 +111,7 @@ def read_cuda(text: str, file: str) -> dict[str, Any]:
     }
 
 
-def _lines(text: str, file: str) -> Iterator[Line]:
+def _lines(text: str, file: str) -> Iterator[HeaderLine]:
     for number, line in enumerate(text.splitlines(), 1):
         found = _LINE.match(line)
         if found is None:
@@ -122,12 +122,12 @@ def _lines(text: str, file: str) -> Iterator[Line]:
         if pair[1] not in (*OF_FILE, *OF_LAUNCH):
             known = ", ".join((*OF_FILE, *OF_LAUNCH))
             raise InputError(f"{file}, line {number}: {pair[1]} is no key; there are {known}.")
-        yield Line(number, bool(found[1]), pair[1], pair[2])
+        yield HeaderLine(number, bool(found[1]), pair[1], pair[2])
 
 
-def _launches(lines: list[Line], source: Source, buffers: frozenset[str]) -> Iterator[OwnLaunch]:
+def _launches(lines: list[HeaderLine], source: CudaText, buffers: frozenset[str]) -> Iterator[OwnLaunch]:
     """The launches of a pass: each `entry` begins one; without any there is one, of the only entry."""
-    blocks: list[dict[str, Line]] = []
+    blocks: list[dict[str, HeaderLine]] = []
     for line in (one for one in lines if one.key in OF_LAUNCH):
         if line.key == "entry" or not blocks:
             blocks.append({})
@@ -138,7 +138,7 @@ def _launches(lines: list[Line], source: Source, buffers: frozenset[str]) -> Ite
         yield _launch(block, source, buffers)
 
 
-def _launch(block: Mapping[str, Line], source: Source, buffers: frozenset[str]) -> OwnLaunch:
+def _launch(block: Mapping[str, HeaderLine], source: CudaText, buffers: frozenset[str]) -> OwnLaunch:
     file, first = source.file, min(line.number for line in block.values())
     for key in ("grid", "threads"):
         if key not in block:
@@ -164,7 +164,7 @@ def _launch(block: Mapping[str, Line], source: Source, buffers: frozenset[str]) 
     )
 
 
-def _only_entry(source: Source) -> str:
+def _only_entry(source: CudaText) -> str:
     if len(source.entries) > 1:
         names = ", ".join(source.entries)
         raise InputError(
@@ -173,7 +173,7 @@ def _only_entry(source: Source) -> str:
     return next(iter(source.entries))
 
 
-def _given(line: Line, found: list[Parameter], entry: str, file: str) -> list[str]:
+def _given(line: HeaderLine, found: list[Parameter], entry: str, file: str) -> list[str]:
     """The arguments that the header lists, as many as there are parameters."""
     values = _split(line.value)
     if len(values) != len(found):
@@ -206,14 +206,14 @@ def _argument(value: str, parameter: Parameter, buffers: frozenset[str], where: 
     return OwnArgument(value=expression, scalar=parameter.scalar)  # type: ignore[arg-type]
 
 
-def _axes(line: Line, file: str) -> tuple[str, ...]:
+def _axes(line: HeaderLine, file: str) -> tuple[str, ...]:
     axes = _split(line.value)
     if len(axes) > MOST_AXES:
         raise InputError(f"{file}, line {line.number}: {line.key} has {MOST_AXES} axes at most.")
     return tuple(_checked(axis, line, file) for axis in axes)
 
 
-def _checked(text: str, line: Line, file: str) -> str:
+def _checked(text: str, line: HeaderLine, file: str) -> str:
     try:
         return check(text)
     except InputError as error:
@@ -232,7 +232,7 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def _buffer(line: Line, file: str) -> OwnBuffer:
+def _buffer(line: HeaderLine, file: str) -> OwnBuffer:
     found = _BUFFER.fullmatch(line.value)
     if found is None or found[2] not in BUFFER_DTYPES:
         raise InputError(
@@ -242,14 +242,14 @@ def _buffer(line: Line, file: str) -> OwnBuffer:
     return OwnBuffer(name=found[1], dtype=found[2], shape=shape)  # type: ignore[arg-type]
 
 
-def _define(line: Line, file: str) -> tuple[str, str]:
+def _define(line: HeaderLine, file: str) -> tuple[str, str]:
     name, equals, value = line.value.partition("=")
     if not equals or not name.strip().isidentifier():
         raise InputError(f"{file}, line {line.number}: a define is define = NAME = expression.")
     return name.strip(), _checked(value.strip(), line, file)
 
 
-def _dtypes(line: Line | None, launch: OwnLaunch, source: Source) -> tuple[Dtype, ...]:
+def _dtypes(line: HeaderLine | None, launch: OwnLaunch, source: CudaText) -> tuple[Dtype, ...]:
     if line is not None:
         dtypes = _split(line.value)
         wrong = [one for one in dtypes if one not in DTYPES]
@@ -263,7 +263,7 @@ def _dtypes(line: Line | None, launch: OwnLaunch, source: Source) -> tuple[Dtype
     return (POINTED[of_q.scalar],)
 
 
-def _head_dims(line: Line | None, file: str) -> tuple[int, ...]:
+def _head_dims(line: HeaderLine | None, file: str) -> tuple[int, ...]:
     """Whole numbers, and spans first:last:step."""
     if line is None:
         return ()
@@ -282,7 +282,9 @@ def _head_dims(line: Line | None, file: str) -> tuple[int, ...]:
     return tuple(sorted(dims))
 
 
-def _features(line: Line | None, launches: tuple[OwnLaunch, ...], source: Source) -> tuple[Feature, ...]:
+def _features(
+    line: HeaderLine | None, launches: tuple[OwnLaunch, ...], source: CudaText
+) -> tuple[Feature, ...]:
     """Those it says; else what its arguments and defines show that it can be told."""
     if line is not None:
         said = [] if line.value == "none" else _split(line.value)
@@ -301,7 +303,7 @@ def _features(line: Line | None, launches: tuple[OwnLaunch, ...], source: Source
     return tuple(feature for feature, told in found.items() if told)
 
 
-def _capability(line: Line | None, file: str) -> tuple[int, int]:
+def _capability(line: HeaderLine | None, file: str) -> tuple[int, int]:
     if line is None:
         return (7, 5)
     found = re.fullmatch(r"(\d+)\.(\d)", line.value)

@@ -50,6 +50,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Number]] = {
     "min": lambda first, *rest: min((first, *rest)),
     "max": lambda first, *rest: max((first, *rest)),
 }
+KNOWN = f"+ - * / // %, a comparison, a if b else c, {', '.join(_FUNCTIONS)}"
 
 
 def sizes_of(problem: Problem) -> dict[str, Number]:
@@ -73,12 +74,12 @@ def sizes_of(problem: Problem) -> dict[str, Number]:
 
 
 def check(text: str) -> str:
-    """The expression, after it is clear that it can be evaluated.
+    """The expression, after it is clear that it is made of what can be evaluated.
 
     Raises:
         InputError: It is none, or names what is not known; the text says what is.
     """
-    _evaluated(_tree(text), text, dict.fromkeys(SIZES, 1))
+    _tree(text)
     return text
 
 
@@ -107,9 +108,33 @@ def _tree(text: str) -> ast.expr:
     if len(text) > LONGEST:
         raise InputError(f"An expression has {LONGEST} characters at most, not {len(text)}.")
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"{text!r} is no expression like ceil_div(Nq, 64) * H.") from error
+    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not any(node is one for one in called) and node.id not in SIZES:
+            raise InputError(f"{node.id} is no size; there are {', '.join(SIZES)}.")
+        if isinstance(node, ast.expr) and not _is_known(node):
+            raise InputError(f"{ast.unparse(node)[:60]} is none of {KNOWN}.")
+    return tree
+
+
+def _is_known(node: ast.expr) -> bool:
+    """Whether an expression is one of those that `_value` gives a value."""
+    match node:
+        case ast.Constant(value=bool() | int() | float()) | ast.Name() | ast.IfExp():
+            return True
+        case ast.BinOp(op=op):
+            return type(op) in _BINARY
+        case ast.UnaryOp(op=ast.USub()):
+            return True
+        case ast.Compare(ops=[op]):
+            return type(op) in _COMPARED
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+            return name in _FUNCTIONS and not any(isinstance(one, ast.Starred) for one in arguments)
+        case _:
+            return False
 
 
 def _evaluated(node: ast.expr, text: str, sizes: Mapping[str, Number]) -> Number:
@@ -129,24 +154,19 @@ def _value(node: ast.expr, sizes: Mapping[str, Number]) -> Number:
         case ast.Constant(value=bool() | int() | float() as number):
             value: Number = number
         case ast.Name(id=name):
-            if name not in sizes:
-                raise InputError(f"{name} is no size; there are {', '.join(sizes)}.")
             value = sizes[name]
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+        case ast.BinOp(left=left, op=op, right=right):
             value = _BINARY[type(op)](_value(left, sizes), _value(right, sizes))
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
+        case ast.UnaryOp(operand=operand):
             value = -_value(operand, sizes)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             value = _value(body if _value(test, sizes) else orelse, sizes)
-        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARED:
-            value = int(_COMPARED[type(op)](_value(left, sizes), _value(right, sizes)))
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
+        case ast.Compare(left=left, ops=[compared], comparators=[right]):
+            value = int(_COMPARED[type(compared)](_value(left, sizes), _value(right, sizes)))
+        case ast.Call(func=ast.Name(id=name), args=arguments):
             value = _FUNCTIONS[name](*(_value(one, sizes) for one in arguments))
         case _:
-            known = ", ".join(_FUNCTIONS)
-            raise InputError(
-                f"{ast.unparse(node)[:60]} is none of + - * / // %, a comparison, a if b else c, {known}."
-            )
+            raise InputError(f"{ast.unparse(node)[:60]} is none of {KNOWN}.")
     if not abs(value) <= LARGEST:
         raise InputError("A value on the way is larger than any size.")
     return value

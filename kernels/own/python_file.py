@@ -48,6 +48,7 @@ ARRAY_MODULES: Mapping[str, ArrayKind] = {
     "triton": "torch",
 }
 SUFFIX_BACKWARD = "_backward"
+DEVICE_CODE = ("triton.", "jit")  # decorators of what runs on a GPU and is called by another function
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -71,10 +72,10 @@ class Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Read(NamedTuple):
-    """What was read of a file: the fields of an OwnKernel, and whether the name was chosen by the file."""
+    """What was read: the fields of an OwnKernel, and whether the file stands for its function."""
 
     fields: dict[str, Any]
-    named: bool
+    usual: bool
 
 
 def read_python(text: str, file: str, function: str = "") -> Read:
@@ -111,9 +112,8 @@ def read_python(text: str, file: str, function: str = "") -> Read:
         "features": _features(said.features, keywords, file),
         "min_compute_capability": said.min_compute_capability,
     }
-    if said.name and not function:
-        fields["name"] = said.name
-    return Read(fields, "name" in fields)
+    usual = chosen.name == said.function or [*_fitting(functions)] == [chosen.name]
+    return Read(fields | ({"name": said.name} if said.name and usual else {}), usual)
 
 
 def _tree(text: str, file: str) -> ast.Module:
@@ -166,16 +166,26 @@ def _chosen(functions: Mapping[str, ast.FunctionDef], asked: str | None, file: s
             there = ", ".join(functions) or "none"
             raise InputError(f"{file} has no function {asked}; its functions are: {there}.")
         return functions[asked]
-    fitting = [
-        one for one in functions.values() if _positional(one) == POSITIONAL and not one.name.startswith("_")
-    ]
+    fitting = _fitting(functions)
     if len(fitting) == 1:
-        return fitting[0]
+        return functions[fitting[0]]
     if not fitting:
         raise InputError(f"{file} has no function f(q, k, v, *, causal, scale) at its top level.")
-    names = ", ".join(one.name for one in fitting)
-    remedy = f'name one, as in {file}:{fitting[0].name}, or declare {LITERAL} = {{"function": ...}}'
+    names = ", ".join(fitting)
+    remedy = f'name one, as in {file}:{fitting[0]}, or declare {LITERAL} = {{"function": ...}}'
     raise InputError(f"{file} has several such functions ({names}); {remedy}.")
+
+
+def _fitting(functions: Mapping[str, ast.FunctionDef]) -> list[str]:
+    """The functions that may be meant: they begin with q, k, v and are no backward pass, nor device code."""
+    return [
+        name
+        for name, one in functions.items()
+        if _positional(one)[: len(POSITIONAL)] == POSITIONAL
+        and not name.startswith("_")
+        and not name.endswith(SUFFIX_BACKWARD)
+        and not any(ast.unparse(mark).startswith(DEVICE_CODE) for mark in one.decorator_list)
+    ]
 
 
 def _positional(function: ast.FunctionDef) -> tuple[str, ...]:

@@ -5,11 +5,13 @@ import re
 from importlib import metadata
 from importlib.machinery import PathFinder
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from flashscope.home import in_home
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.catalogue.registry import is_taken
 from flashscope.kernels.own.commit import commit_of
 from flashscope.kernels.own.consent import allow
 from flashscope.kernels.own.cuda_file import read_cuda
@@ -28,7 +30,6 @@ from flashscope.kernels.workload.errors import InputError
 
 GROUP = "flashscope.kernels"
 _UNUSUAL = re.compile(r"[^A-Za-z0-9._-]+")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 
 def is_reference(text: str) -> bool:
@@ -39,6 +40,19 @@ def is_reference(text: str) -> bool:
 
 def read_reference(text: str, *, name: str = "") -> OwnKernel:
     """What a kernel declares that the user names; it is found by its name and may run from now on.
+
+    To be called with what the user says, never with what a file says.
+
+    Raises:
+        InputError: As `introduced`.
+    """
+    own = introduced(text, name=name)
+    allow(own)
+    return own
+
+
+def introduced(text: str, *, name: str = "") -> OwnKernel:
+    """What a kernel declares; it is found by its name from now on, but may not run for that.
 
     Args:
         text: `my.cu`, `my.py`, `my.py:function`, the name of a file in `kernels_folder`, or that of an entry
@@ -51,11 +65,10 @@ def read_reference(text: str, *, name: str = "") -> OwnKernel:
     own = declared(text, name=name)
     if "," in own.reference:
         raise InputError(f"{own.path} has a comma in its path, which stands between kernels; move the file.")
-    try:
-        admit((own,))
-    except ValueError as error:
-        raise InputError(f"{own.path}: {error}.") from error
-    allow(own)
+    if is_taken(own.name):
+        remedy = "declare another: name = ..." if own.launches else 'declare another: {"name": ...}'
+        raise InputError(f"{own.path}: {own.name} is the name of a kernel that is here already; {remedy}.")
+    admit((own,))
     return own
 
 
@@ -63,7 +76,7 @@ def declared(text: str, *, name: str = "") -> OwnKernel:
     """The same; nothing else follows from it.
 
     Raises:
-        InputError: As `read_reference`.
+        InputError: As `introduced`.
     """
     if is_reference(text):
         file, _, function = text.rpartition(":") if not text.endswith(SUFFIXES) else (text, "", "")
@@ -100,16 +113,9 @@ def declared_in(path: Path, function: str = "", *, name: str = "", module: str =
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text.") from error
-    if path.suffix == CUDA and not function:
-        fields = read_cuda(text, path.name)
-    elif path.suffix == PYTHON:
-        fields = read_python(text, path.name, function).fields
-    else:
-        raise InputError(f"{path.name}{function and ':'}{function} is neither a .cu file nor a .py file.")
-    usual = _UNUSUAL.sub("-", f"{path.stem}-{function}" if function and function != path.stem else path.stem)
-    called = name or fields.pop("name", "") or usual
-    if not _NAME.fullmatch(called):
-        raise InputError(f"{called[:60]!r} is no name: letters, digits and . _ - alone, 60 at most.")
+    fields, usual = _read(text, path, function)
+    of_file = path.stem if usual else f"{path.stem}-{function}"
+    called = name or fields.pop("name", "") or _UNUSUAL.sub("-", of_file)
     commit = commit_of(path, data)
     return _made(
         fields
@@ -123,6 +129,15 @@ def declared_in(path: Path, function: str = "", *, name: str = "", module: str =
         },
         path,
     )
+
+
+def _read(text: str, path: Path, function: str) -> tuple[dict[str, Any], bool]:
+    """The fields of an OwnKernel, and whether it is the one that the file stands for."""
+    if path.suffix == CUDA and not function:
+        return read_cuda(text, path.name), True
+    if path.suffix == PYTHON:
+        return read_python(text, path.name, function)
+    raise InputError(f"{path.name}{function and ':'}{function} is neither a .cu file nor a .py file.")
 
 
 def with_source(own: OwnKernel) -> OwnKernel:

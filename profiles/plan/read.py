@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from flashscope.kernels.catalogue.registry import AUTO, KERNELS, find_kernel, own_kernel
-from flashscope.kernels.own.references import is_reference, own_names, read_reference
+from flashscope.kernels.own.references import introduced, is_reference, own_names
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.lengths import PAGE_SIZES
 from flashscope.kernels.workload.problem import UNBOUNDED
@@ -14,7 +14,7 @@ def read_kernels(text: str) -> tuple[str, ...]:
     """Names of kernels separated by commas, or `auto` alone.
 
     A file of the user's own stands for its kernel, and so does the name of one in the user's folder or of a
-    package's entry point.
+    package's entry point. That does not allow it to run (`kernels.own.consent`): stories hold such texts.
 
     Raises:
         ValueError: It names none, an unknown one, or one twice, or a file declares nothing that can be used.
@@ -37,7 +37,7 @@ def _known(name: str) -> str:
     ours = any(spec.name == name for spec in KERNELS)
     try:
         if is_reference(name) or (not ours and name in own_names()):
-            return read_reference(name).name
+            return introduced(name).name
         return find_kernel(name).name
     except InputError as error:
         raise ValueError(str(error)) from error

@@ -61,10 +61,9 @@ def window(file: Path | None) -> int:
     "name in $FLASHSCOPE_HOME/kernels; as often as there are; a .py runs with your rights; left out: none",
 )
 @click.option(
-    "--keep-source/--no-keep-source",
-    default=False,
-    show_default=True,
-    help="Keep the text of these files in the session, too",
+    "--keep-source",
+    is_flag=True,
+    help="Keep the text of these files in the session, too; left out: their hashes alone",
 )
 @click.option(
     "--preset",

@@ -5,7 +5,7 @@ from itertools import product
 from statistics import mean
 from typing import NamedTuple, TypeAlias
 
-from flashscope.kernels.catalogue.sources import digest_keys
+from flashscope.kernels.catalogue.sources import DIGITS, digest_keys
 from flashscope.profiles.results.compare.facts import FACTS, OURS, Fact, uses
 from flashscope.profiles.results.compare.model import Difference, Pair, Reach
 from flashscope.profiles.results.model.parts import parts, views
@@ -194,11 +194,17 @@ def _other_source(meeting: Meeting, kernel: str) -> bool:
 
 
 def _known(session: Session) -> dict[str, str]:
-    return session.machine.sources.get(session.backend, {})
+    """The digests of sources, those of the user's own kernels among them."""
+    files = {key: one.sha256[:DIGITS] for one in session.plan.own for key in digest_keys(one.name, "both")}
+    return session.machine.sources.get(session.backend, {}) | files
 
 
 def _ours(meeting: Meeting) -> list[str]:
-    return [kernel for kernel in meeting.kernels if uses(kernel, meeting.base.backend) & {*OURS}]
+    """The kernels whose sources are known: ours, and the user's own."""
+    own = {one.name for one in (*meeting.base.plan.own, *meeting.other.plan.own)}
+    return [
+        kernel for kernel in meeting.kernels if kernel in own or uses(kernel, meeting.base.backend) & {*OURS}
+    ]
 
 
 def _digests(meeting: Meeting, session: Session, kernels: tuple[str, ...]) -> str:

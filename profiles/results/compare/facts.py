@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.catalogue.registry import KERNELS, known_kernel
 from flashscope.profiles.plan.plan import Protocol
 from flashscope.profiles.results.model.session import Session
 
@@ -38,7 +38,9 @@ class Fact:
 
 def uses(kernel: str, backend: str) -> frozenset[str]:
     """What a kernel is made with: packages by name, or one of ours."""
-    spec = next((one for one in KERNELS if one.name == kernel), None)
+    spec = known_kernel(kernel)
+    if spec is not None and spec.own is not None and spec.own.arrays == "torch":
+        return frozenset({"torch"})
     if spec is not None and spec.extra is not None:
         return frozenset({spec.extra, "torch"})  # flash-attn-4 is called through PyTorch
     return frozenset({OWN if backend == "cuda" else NUMPY})
@@ -84,6 +86,16 @@ def _power_limit(session: Session) -> str | None:
     return None if limit is None else f"{limit:g} W"
 
 
+def _commits(session: Session) -> str | None:
+    """The commits around the files of kernels of one's own, and whether the files are as in them."""
+    told = (
+        f"{one.name} {one.commit[:12]}{', edited' * bool(one.differs)}"
+        for one in session.plan.own
+        if one.commit
+    )
+    return "; ".join(told) or None
+
+
 def _timers(session: Session) -> str | None:
     timers = {state.measurement.timer for state in session.points if state.measurement}
     return ", ".join(sorted(timers)) or None
@@ -118,6 +130,7 @@ FACTS: tuple[Fact, ...] = (
     *(Fact(library, library, _package(library), (library,), NOT_INSTALLED) for library in OTHER_LIBRARIES),
     Fact("python", "Python", lambda session: session.machine.python, "cpu"),
     Fact("system", "System", lambda session: session.machine.system, "cpu"),
+    Fact("own-commits", "Commits of one's own kernels", _commits, "none"),
     Fact("host", "CPU of the host", _host, "none"),
     Fact("repeats", "Repeats", _protocol(lambda one: one.repeats), "none"),
     Fact("time-cap", "Time cap, s", _protocol(lambda one: one.time_cap_s), "none"),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.own.consent import obstacle_to_run
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan, Point
 from flashscope.profiles.results.model.session import PointState, Session
@@ -93,9 +94,12 @@ def obstacle(session: Session, machine: Machine) -> str:
             f"{altered} of its points are not what was measured; nothing is added to such a file. "
             "Run the sweep anew."
         )
-    missing = sorted(set(session.plan.kernels) - {spec.name for spec in KERNELS})
+    known = {spec.name for spec in KERNELS} | {own.name for own in session.plan.own}
+    missing = sorted(set(session.plan.kernels) - known)
     if missing:
         return f"Its plan names kernels that this Flashscope does not have: {', '.join(missing)}."
+    if not_to_run := next(filter(None, map(obstacle_to_run, session.plan.own)), ""):
+        return not_to_run
     if machine.device(session.backend) is None:
         return f"It was measured on a GPU, and no usable one is here: {machine.why_no_gpu()}."
     return ""

@@ -4,7 +4,7 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
-from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.catalogue.registry import find_kernel, known_kernel
 from flashscope.kernels.catalogue.traffic import TILES
 from flashscope.kernels.workload.walk import parts
 from flashscope.profiles.results.model.rows import PointRow
@@ -12,7 +12,6 @@ from flashscope.profiles.results.theory.formulas import compulsory_dram_bytes, t
 from flashscope.profiles.wire.measurement import Figure
 
 COUNTERS, FORMULA, LEAST = "by counters", "by formula", "by formula, at least"
-SPECS = {spec.name: spec for spec in KERNELS}
 MOST_PARTS = 1 << 20  # of a score matrix that tiles and a block mask cut, looked at in arrays
 MOST_LENGTHS = 2000  # different ones of a batch, each counted for itself
 BACKWARD = "no formula for the bytes of a backward pass has been derived here"
@@ -66,7 +65,7 @@ def dram_bytes(row: PointRow) -> BytesMoved | None:
     read, written = (_counted(row, key) for key in ("dram_read_bytes", "dram_write_bytes"))
     if read is not None and written is not None:
         return BytesMoved(read + written, COUNTERS)
-    spec = SPECS.get(row.kernel)
+    spec = known_kernel(row.kernel)
     more = spec is not None and (spec.traffic is None or spec.traffic.state_in_memory)
     return _by_formula(compulsory(row), LEAST if more else FORMULA)
 
@@ -79,7 +78,7 @@ def l2_bytes(row: PointRow) -> BytesMoved | None:
 
 def shared_bytes(row: PointRow) -> BytesMoved | None:
     """Bytes that products read and copies write in a GPU's shared memory; None without a formula."""
-    spec, problem = SPECS.get(row.kernel), row.problem
+    spec, problem = known_kernel(row.kernel), row.problem
     if spec is None or spec.shared_traffic is None or row.backend != "cuda" or _without_formula(row):
         return None
     plain = problem.even and problem.block_mask is None and problem.page_size is None
@@ -90,15 +89,17 @@ def shared_bytes(row: PointRow) -> BytesMoved | None:
 
 def _unknown_loops(kernel: str) -> str:
     """Why there is no formula for what a kernel's loops move."""
-    reason = ", whose loops are a library's" if SPECS[kernel].family == "library" else ""
-    return f"there is no formula for {kernel}{reason}"
+    reason = {"library": ", whose loops are a library's", "own": ", whose loops are one's own"}
+    family = find_kernel(kernel).family
+    return f"there is no formula for {kernel}{reason.get(family, '')}"
 
 
 def _without_formula(row: PointRow) -> str:
     """Why no formula says anything of a point; empty where one does."""
-    if row.kernel not in SPECS:
+    spec = known_kernel(row.kernel)
+    if spec is None:
         return f"there is no formula for {row.kernel}"
-    if row.problem.head_dim not in SPECS[row.kernel].head_dims.get(row.backend, ()):
+    if row.problem.head_dim not in spec.head_dims.get(row.backend, ()):
         return f"{row.kernel} takes no head dim of {row.problem.head_dim}, so that no formula is for it"
     if row.problem.runs_backward:
         return BACKWARD
@@ -111,14 +112,14 @@ def _without_formula(row: PointRow) -> str:
 
 def _shared_unevenly(row: PointRow) -> str:
     """Why no formula knows the loops of a kernel that shares an uneven batch; empty for others."""
-    traffic = SPECS[row.kernel].traffic
+    traffic = find_kernel(row.kernel).traffic
     unknown = traffic is not None and not traffic.uneven
     return SHARED_UNEVENLY if unknown and not row.problem.even else ""
 
 
 def _uneven_matrices(row: PointRow) -> str:
     """Why no formula knows what of S and P a GPU's cache keeps; empty where one does."""
-    matrices = SPECS[row.kernel].family == "standard" and row.backend == "cuda"
+    matrices = find_kernel(row.kernel).family == "standard" and row.backend == "cuda"
     return S_AND_P_UNEVEN if matrices and not row.problem.even else ""
 
 
@@ -127,7 +128,7 @@ def _unfused(row: PointRow) -> str:
 
     A library's kernel that declares buffers declares these.
     """
-    spec = SPECS[row.kernel]
+    spec = find_kernel(row.kernel)
     passes = spec.traffic is None and (
         spec.family == "standard" or (spec.family == "library" and spec.workspace(row.problem, row.backend))
     )

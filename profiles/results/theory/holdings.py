@@ -18,15 +18,17 @@ class FootprintPart(NamedTuple):
 def holdings(row: PointRow) -> tuple[FootprintPart, ...]:
     """The problem's inputs and outputs, then the kernel's buffers, the largest first.
 
-    Nothing where these are not what was predicted for the point: a library's kernel, whose buffers nobody
-    knows, gradients, a problem that the kernel does not take, a file that another version wrote.
+    Nothing where these are not what was predicted for the point: a library's kernel or a function of one's
+    own, whose buffers nobody knows, gradients, a problem that the kernel does not take, a file that another
+    version wrote.
     """
     problem = row.problem
     try:
         spec = find_kernel(row.kernel)
     except KeyError:
         return ()
-    if spec.family == "library" or problem.runs_backward or row.status == "unsupported":
+    allocates = spec.family == "library" or (spec.own is not None and spec.own.function)
+    if allocates or problem.runs_backward or row.status == "unsupported":
         return ()
     buffers = [FootprintPart(buffer.name, buffer.nbytes) for buffer in spec.workspace(problem, row.backend)]
     parts = (

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import pytest
+from msgspec.structs import replace
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon, QImage
@@ -14,14 +15,26 @@ from flashscope.app.look.theme import THEMES, Theme
 from flashscope.app.look.zoom import ZOOM
 from flashscope.app.plots.filling import filling
 from flashscope.app.plots.marks import mark_icon, mark_pixmap
+from flashscope.kernels.catalogue.marks import OWN_MARKS
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import KERNELS, base_of
+from flashscope.kernels.own.spec import admit
 from tests.app.pixels import ink_in_a_selected_row
 from tests.app.plots.eyes import EYES, difference, lab
 
 SEEN = 3.0  # WCAG 2.1, 1.4.11: graphical objects against what they stand on
 FAMILIES = 7
+OWN_NAMES = tuple(f"own-mark-{place}" for place in range(len(OWN_MARKS)))
 APART = 12.0  # CIEDE2000; 2 is just noticed side by side
 THEME = pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_kernels_are_known() -> None:
+    plain = OwnKernel(
+        name="mine", path="mine.py", sha256="0" * 64, function="f", backends=("cpu",), dtypes=("float32",)
+    )
+    admit([replace(plain, name=name) for name in OWN_NAMES])
 
 
 def shape(kernel: str, theme: Theme) -> QImage:
@@ -32,19 +45,20 @@ def shape(kernel: str, theme: Theme) -> QImage:
 def test_every_mark_is_one_kernels_alone_and_kernels_without_one_share_theirs() -> None:
     without = [spec.name for spec in KERNELS if spec.mark is None]
     assert {kernel_mark(name) for name in (*without, "unknown")} == {OTHER_MARK}
-    marks = [(mark.colour, mark.symbol) for mark in (*KERNEL_MARKS.values(), OTHER_MARK)]
+    own = map(kernel_mark, OWN_NAMES)
+    marks = [(mark.colour, mark.symbol) for mark in (*KERNEL_MARKS.values(), OTHER_MARK, *own)]
     assert len(set(marks)) == len(marks)
 
 
 @THEME
 def test_every_mark_stands_out_from_its_card(theme: Theme) -> None:
-    for name in (*KERNEL_MARKS, "unknown"):
+    for name in (*KERNEL_MARKS, *OWN_NAMES, "unknown"):
         assert contrast(kernel_mark(name).on(theme), theme.panel) >= SEEN, name
 
 
 @THEME
 def test_text_in_a_kernels_colour_can_be_read(theme: Theme) -> None:
-    for name in (*KERNEL_MARKS, "unknown"):
+    for name in (*KERNEL_MARKS, *OWN_NAMES, "unknown"):
         assert contrast(kernel_mark(name).ink(theme), theme.panel) >= LEGIBLE, name
 
 
@@ -59,8 +73,9 @@ def test_texts_can_be_read_on_what_they_stand_on(theme: Theme) -> None:
 @THEME
 @pytest.mark.parametrize("eyes", EYES)
 def test_families_are_told_apart_by_colour_whatever_cones_are_missing(theme: Theme, eyes: str) -> None:
-    seen = {mark.on(theme): lab(mark.on(theme), EYES[eyes]) for mark in KERNEL_MARKS.values()}
-    assert len(seen) == FAMILIES
+    marks = (*KERNEL_MARKS.values(), *map(kernel_mark, OWN_NAMES))
+    seen = {mark.on(theme): lab(mark.on(theme), EYES[eyes]) for mark in marks}
+    assert len(seen) == FAMILIES + 1, "one hue is of the user's own kernels"
     for one, other in combinations(seen, 2):
         assert difference(seen[one], seen[other]) >= APART, (one, other)
 
@@ -74,14 +89,15 @@ def test_areas_of_a_familys_members_are_hatched_differently(theme: Theme) -> Non
 
 
 def test_members_of_a_family_have_dashes_of_their_own() -> None:
-    looks = [(mark.colour, mark.dash) for mark in (*KERNEL_MARKS.values(), OTHER_MARK)]
+    marks = (*KERNEL_MARKS.values(), OTHER_MARK, *map(kernel_mark, OWN_NAMES))
+    looks = [(mark.colour, mark.dash) for mark in marks]
     assert len(set(looks)) == len(looks)
 
 
 @THEME
 @pytest.mark.usefixtures("qapp")
 def test_every_mark_stands_out_from_a_selected_row(theme: Theme) -> None:
-    for name in (*KERNEL_MARKS, "unknown"):
+    for name in (*KERNEL_MARKS, *OWN_NAMES, "unknown"):
         assert contrast(ink_in_a_selected_row(mark_icon(name, theme)), theme.accent) >= SEEN, name
 
 

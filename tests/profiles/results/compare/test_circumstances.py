@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from flashscope.kernels.catalogue.own_kernel import OwnKernel, OwnLaunch
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.plan.plan import Protocol
@@ -162,3 +163,34 @@ def test_of_two_backends_their_drivers_and_packages_are_not_told() -> None:
     cpu = session(POINTS, machine={"driver": None, "cuda": None}, clock=None)
     cpu.plan = replace(cpu.plan, backend="cpu")
     assert {*found(cpu, base)} == {"backend", "device"}
+
+
+def of_own(sha256: str, commit: str = "", *, differs: bool | None = None) -> Session:
+    """A session of a kernel of one's own beside one of ours."""
+    made = session({("flash2", 512): rounds(1.0), ("mine", 512): rounds(1.0)})
+    own = OwnKernel(
+        name="mine",
+        path="~/mine.cu",
+        sha256=sha256,
+        backends=("cuda",),
+        dtypes=("float16",),
+        launches=(OwnLaunch(entry="f", grid=("B",), threads=("64",)),),
+        commit=commit,
+        differs=differs,
+    )
+    made.plan = replace(made.plan, own=(own,))
+    return made
+
+
+def test_another_text_of_ones_own_kernel_may_explain_its_changes_alone() -> None:
+    differing = found(of_own("b" * 64), of_own("a" * 64))
+    assert differing.keys() == {"sources"}
+    told = differing["sources"]
+    assert (told.base, told.other, told.kernels) == ("a" * 12, "b" * 12, ("mine",))
+
+
+def test_the_commit_of_ones_own_kernel_is_told_and_whether_its_file_was_edited() -> None:
+    base, other = of_own("a" * 64, "c" * 40, differs=False), of_own("a" * 64, "c" * 40, differs=True)
+    (told,) = found(other, base).values()
+    assert (told.key, told.reach) == ("own-commits", "none")
+    assert (told.base, told.other) == ("mine cccccccccccc", "mine cccccccccccc, edited")

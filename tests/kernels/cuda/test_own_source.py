@@ -1,0 +1,90 @@
+"""A `.cu` file of one's own is compiled by NVRTC as ours are; what it refuses is told with the line."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flashscope.kernels.cuda.own_source import argument_of, compile_without_gpu, program_of
+from flashscope.kernels.cuda.program import KernelLaunch, Target
+from flashscope.kernels.launching.launch import make_inputs
+from flashscope.kernels.oracle.verify import verify
+from flashscope.kernels.own.expression import evaluate_whole, sizes_of
+from flashscope.kernels.own.references import declared
+from flashscope.kernels.workload.errors import CompileError, InputError
+from flashscope.kernels.workload.problem import Problem
+from tests.kernels.cuda.emulator.launch import guarded_memory, run
+from tests.kernels.cuda.emulator.running import needs_compiler
+
+ROWS = Path(__file__).parents[1] / "own" / "examples" / "rows.cu"
+PROBLEM = Problem(seqlen_q=100, seqlen_k=300, batch=2, heads=8, kv_heads=2, head_dim=64, causal=True)
+AMPERE, HOPPER = Target((8, 0), 163 << 10), Target((9, 0), 227 << 10)
+
+
+@pytest.mark.parametrize("target", [AMPERE, HOPPER], ids=lambda target: target.arch)
+def test_the_example_compiles_without_spills(target: Target) -> None:
+    cubin, log = compile_without_gpu(declared(str(ROWS)), PROBLEM, target)
+    assert cubin.startswith(b"\x7fELF")
+    assert "0 bytes spill stores" in log
+
+
+def test_it_is_launched_as_its_header_says() -> None:
+    (launch,) = declared(str(ROWS)).launches
+    sizes = sizes_of(PROBLEM)
+    assert [evaluate_whole(axis, sizes) for axis in launch.grid] == [2, 8, 2]
+    assert [evaluate_whole(axis, sizes) for axis in launch.threads] == [64]
+    scalars = [argument_of(one, sizes, {}) for one in launch.arguments if one.scalar]
+    assert scalars == [100, 300, 4, pytest.approx(0.125), True]
+    assert [scalar.dtype.name for scalar in scalars] == ["int32", "int32", "int32", "float32", "bool"]
+
+
+def test_what_the_compiler_refuses_is_told_with_the_line_and_its_text(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.cu"
+    broken.write_text(
+        ROWS.read_text(encoding="utf-8").replace("float s = 0;", "flot s = 0;"), encoding="utf-8"
+    )
+    with pytest.raises(CompileError, match=r"broken.cu, line \d+: .*flot.*: flot s = 0;") as raised:
+        compile_without_gpu(declared(str(broken)), PROBLEM, HOPPER)
+    assert "\n" not in str(raised.value)
+    assert "flot" in raised.value.log
+
+
+def test_a_file_beside_it_can_be_included(tmp_path: Path) -> None:
+    own = tmp_path / "own.cu"
+    (tmp_path / "half.cuh").write_text("#define HALF 0.5f\n", encoding="utf-8")
+    text = ROWS.read_text(encoding="utf-8").replace("s *= scale;", "s *= scale * HALF;")
+    own.write_text('#include "half.cuh"\n' + text, encoding="utf-8")
+    assert compile_without_gpu(declared(str(own)), PROBLEM, HOPPER)[0]
+
+
+def test_a_file_that_has_changed_since_it_was_read_is_not_compiled(tmp_path: Path) -> None:
+    path = tmp_path / "edited.cu"
+    path.write_text(ROWS.read_text(encoding="utf-8"), encoding="utf-8")
+    own = declared(str(path))
+    path.write_text("// nothing\n", encoding="utf-8")
+    with pytest.raises(InputError, match="has changed"):
+        compile_without_gpu(own, PROBLEM, HOPPER)
+
+
+@needs_compiler
+def test_the_example_is_right_in_the_emulator(tmp_path: Path) -> None:
+    path = tmp_path / "rows.cu"
+    infinity = "#define INFINITY __builtin_inff()\n"  # NVRTC is given it as an option
+    path.write_text(infinity + ROWS.read_text(encoding="utf-8"), encoding="utf-8")
+    own, problem = declared(str(path)), Problem(seqlen_q=70, seqlen_k=130, head_dim=32, causal=True)
+    (one,), sizes = own.launches, sizes_of(problem)
+    given = tuple(
+        each.value if each.scalar is None else argument_of(each, sizes, {}) for each in one.arguments
+    )
+    grid, threads = (evaluate_whole(axes[0], sizes) for axes in (one.grid, one.threads))
+    program = replace(
+        program_of(own, problem, HOPPER), launches=(KernelLaunch(one.entry, grid, given, threads),)
+    )
+    inputs = make_inputs(problem, "cpu")
+    with guarded_memory() as memory:
+        arrays = {name: memory.copy(name, array) for name, array in inputs.arrays.items()}
+        arrays["o"] = memory.empty("o", problem.q_shape, np.float32)
+        arrays["lse"] = memory.empty("lse", problem.q_shape[:3], np.float32)
+        run(program, arrays)
+        assert verify(problem, inputs, arrays["o"], arrays["lse"]).passed

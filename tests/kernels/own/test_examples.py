@@ -1,0 +1,52 @@
+"""The examples of kernels of one's own give the answers of float64 attention."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from flashscope.kernels.launching.passes import after_forward, draw_given, prepare_passes
+from flashscope.kernels.own.references import declared
+from flashscope.kernels.own.spec import spec_of
+from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.profiles.worker.judging import Criteria
+
+EXAMPLES = Path(__file__).parent / "examples"
+PROBLEM = Problem(seqlen_q=70, seqlen_k=130, batch=2, heads=4, kv_heads=2, head_dim=32, causal=True)
+
+
+def judge(name: str, problem: Problem, backend: Backend) -> None:
+    spec = spec_of(declared(str(EXAMPLES / name)))
+    drawn = draw_given(problem, backend)
+    launch = prepare_passes(spec, problem, after_forward(spec, problem, drawn, backend), backend)
+    launch.spoil()
+    launch.run()
+    assert Criteria().of_kernel(spec, problem, drawn).judge(launch.answer()).passed
+
+
+@pytest.mark.parametrize("passes", ["forward", "backward", "both"])
+def test_the_function_in_numpy_is_right_in_every_pass(passes: str) -> None:
+    judge("plain_numpy.py", replace(PROBLEM, passes=passes), "cpu")
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("passes", ["forward", "backward", "both"])
+def test_the_torch_callable_is_right_on_a_cpu_in_every_pass(passes: str) -> None:
+    judge("torch_callable.py", replace(PROBLEM, passes=passes), "cpu")
+
+
+@pytest.mark.gpu
+def test_the_raw_cuda_kernel_is_right() -> None:
+    judge("rows.cu", PROBLEM, "cuda")
+
+
+@pytest.mark.gpu
+@pytest.mark.torch
+def test_the_torch_callable_is_right_on_a_gpu() -> None:
+    judge("torch_callable.py", replace(PROBLEM, dtype="bfloat16"), "cuda")
+
+
+@pytest.mark.gpu
+@pytest.mark.triton
+def test_the_kernel_in_triton_is_right() -> None:
+    judge("triton_rows.py", replace(PROBLEM, dtype="float16", kv_heads=None), "cuda")

@@ -1,0 +1,68 @@
+"""Functions that a user might bring, each wrong in its way; read by the tests of kernels of one's own."""
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[Any]
+
+
+def raises(q: Floats, k: Floats, v: Floats) -> Any:
+    """A shape that does not fit, as NumPy tells it."""
+    return q @ v
+
+
+def leaves(q: Floats, k: Floats, v: Floats) -> Any:
+    """The process, at once and without a word."""
+    os._exit(3)
+
+
+def exits(q: Floats, k: Floats, v: Floats) -> Any:
+    """The process, as a script would."""
+    raise SystemExit("enough")
+
+
+def hangs(q: Floats, k: Floats, v: Floats) -> Any:
+    """For ever."""
+    while True:
+        pass
+
+
+def gives_none(q: Floats, k: Floats, v: Floats) -> Any:
+    """Nothing."""
+
+
+def gives_rows(q: Floats, k: Floats, v: Floats) -> Any:
+    """A shape of another."""
+    return np.zeros(q.shape[:3], np.float32)
+
+
+def gives_float64(q: Floats, k: Floats, v: Floats) -> Any:
+    """Another dtype."""
+    return np.zeros(q.shape)
+
+
+def gives_nan(q: Floats, k: Floats, v: Floats) -> Any:
+    """NaN in one row."""
+    output = right(q, k, v)
+    output[0, 0, 3] = np.nan
+    return output
+
+
+def gives_list(q: Floats, k: Floats, v: Floats) -> Any:
+    """Lists of numbers."""
+    return right(q, k, v).tolist()
+
+
+def wrong_lse(q: Floats, k: Floats, v: Floats) -> Any:
+    """An LSE of another shape."""
+    return right(q, k, v), np.zeros(q.shape, np.float32)
+
+
+def right(q: Floats, k: Floats, v: Floats) -> Any:
+    """Plain attention."""
+    s = q @ k.swapaxes(-1, -2) / np.float32(np.sqrt(q.shape[-1]))
+    p = np.exp(s - s.max(-1, keepdims=True))
+    return p / p.sum(-1, keepdims=True) @ v

@@ -1,0 +1,123 @@
+"""A kernel of one's own runs in the worker alone, and whatever it does costs its own point alone."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.own.references import declared, read_reference
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.plan.read import read_kernels
+from flashscope.profiles.plan.request import Request
+from flashscope.profiles.wire.events import PlanFinished
+from tests.profiles.heard import QUICK, Heard, done
+
+WRONG = Path(__file__).with_name("own_wrong.py")
+PLAIN = Path(__file__).parents[2] / "kernels" / "own" / "examples" / "plain_numpy.py"
+PROBLEM = Problem(seqlen_q=64, seqlen_k=64, head_dim=32, heads=2)
+OUTCOMES = {
+    "raises": ("failed", "own.raises raised ValueError: matmul: ", "in line 14: return q @ v"),
+    "leaves": ("failed", "The worker process ended with exit code 3 while it ran own.leaves at N = 64", ""),
+    "exits": ("failed", "own.exits raised SystemExit: enough", 'in line 24: raise SystemExit("enough")'),
+    "gives_none": ("failed", "returned None for O", "it returns O, or O and LSE"),
+    "gives_rows": ("failed", "returned O of shape (1, 2, 64)", "it must be (1, 2, 64, 32)"),
+    "gives_float64": ("failed", "returned O in float64", "it must be in float32"),
+    "gives_list": ("failed", "returned a list of 1 for O", "must be a numpy.ndarray of shape"),
+    "wrong_lse": ("failed", "returned LSE of shape (1, 2, 64, 32)", "it must be (1, 2, 64)"),
+    "gives_nan": ("wrong", "O holds NaN", ""),
+}
+
+
+def plan_of(*functions: str, protocol: Protocol = QUICK, beside: tuple[str, ...] = ("flash2",)) -> Plan:
+    own = tuple(read_reference(f"{WRONG}:{one}", name=f"own.{one}") for one in functions)
+    names = tuple(one.name for one in own)
+    return Plan(backend="cpu", kernels=(*names, *beside), problems=(PROBLEM,), protocol=protocol, own=own)
+
+
+def test_each_wrong_function_ends_its_own_point_in_words_and_the_others_go_on(heard: Heard) -> None:
+    *failed, right, ours = heard.sweep(plan_of(*OUTCOMES, "right"))
+    for state, (status, begins, ends) in zip(failed, OUTCOMES.values(), strict=True):
+        assert state.status == status, state
+        assert begins in state.reason
+        assert ends in state.reason
+        assert "\n" not in state.reason
+    done(right)
+    done(ours)
+
+
+def test_a_function_that_never_ends_is_killed_at_the_deadline(heard: Heard) -> None:
+    failed, ours = heard.sweep(plan_of("hangs", protocol=replace(QUICK, deadline_s=3.0)))
+    assert failed.status == "timeout"
+    done(ours)
+
+
+@pytest.mark.parametrize("passes", ["forward", "backward", "both"])
+def test_a_function_in_numpy_is_right_and_has_a_ledger_in_every_pass(heard: Heard, passes: str) -> None:
+    own = read_reference(str(PLAIN))
+    problem = replace(PROBLEM, passes=passes, causal=True, kv_heads=1)
+    plan = Plan(backend="cpu", kernels=(own.name,), problems=(problem,), protocol=QUICK, own=(own,))
+    (state,) = heard.sweep(plan)
+    measured = done(state)
+    assert measured.correctness is not None
+    held, peak = (measured.value(key) for key in ("workspace_bytes", "peak_bytes"))
+    assert held is not None
+    assert peak is not None
+    assert held >= 2 * 64 * 64 * 4, "S of both heads at least"
+    assert peak >= held
+
+
+def test_a_file_that_nobody_named_here_does_not_run(heard: Heard, tmp_path: Path) -> None:
+    trace, path = tmp_path / "ran", tmp_path / "planted.py"
+    path.write_text(f"import numpy\nopen({str(trace)!r}, 'w')\ndef attend(q, k, v): ...\n", encoding="utf-8")
+    plan = Plan(
+        backend="cpu",
+        kernels=("planted",),
+        problems=(PROBLEM,),
+        protocol=QUICK,
+        own=(declared(str(path)),),
+    )
+    heard.engine.run(plan)
+    ended = heard.until(PlanFinished)
+    assert ended.outcome == "failed"
+    assert f"--kernel {path}:attend" in ended.reason
+    assert not trace.exists()
+
+
+def test_a_text_that_names_a_file_such_as_a_story_holds_does_not_let_it_run(
+    heard: Heard, tmp_path: Path
+) -> None:
+    path = tmp_path / "told.py"
+    path.write_text("import numpy\ndef attend(q, k, v): ...\n", encoding="utf-8")
+    (name,) = read_kernels(str(path))
+    plan = Request.of("cpu", kernels=(name,), seqlens=(64,)).plan()
+    assert [one.name for one in plan.own] == ["told"]
+    assert Request.of_plan(plan).plan() == plan
+    heard.engine.run(plan)
+    assert "which runs only where you name it" in heard.until(PlanFinished).reason
+
+
+def test_a_session_older_than_a_kernel_of_ours_of_that_name_opens_and_runs_nothing(heard: Heard) -> None:
+    own = declared(str(PLAIN), name="flash2")
+    plan = Plan(backend="cpu", kernels=("flash2",), problems=(PROBLEM,), protocol=QUICK, own=(own,))
+    heard.engine.run(plan)
+    assert "is here by now" in heard.until(PlanFinished).reason
+    assert find_kernel("flash2").own is None
+
+
+def test_a_file_that_has_changed_since_it_was_named_does_not_run(heard: Heard, tmp_path: Path) -> None:
+    path = tmp_path / "edited.py"
+    path.write_text(PLAIN.read_text(encoding="utf-8"), encoding="utf-8")
+    own = read_reference(str(path))
+    path.write_text("import numpy\ndef attend(q, k, v): ...\n", encoding="utf-8")
+    heard.engine.run(
+        Plan(backend="cpu", kernels=(own.name,), problems=(PROBLEM,), protocol=QUICK, own=(own,))
+    )
+    ended = heard.until(PlanFinished)
+    assert f"sha256 {own.sha256[:12]}" in ended.reason
+    path.unlink()
+    heard.engine.run(
+        Plan(backend="cpu", kernels=(own.name,), problems=(PROBLEM,), protocol=QUICK, own=(own,))
+    )
+    assert "is not there" in heard.until(PlanFinished).reason
