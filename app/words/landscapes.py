@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from flashscope.app.words.cuts import problem_line, tile_words
-from flashscope.app.words.plain import cut_short
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.units import digits, ms_text, seqlen_text
 from flashscope.kernels.catalogue.sources import source_digest
 from flashscope.kernels.cuda.design.knobs import KNOBS
@@ -16,7 +16,7 @@ from flashscope.profiles.results.statistics.bootstrap import Interval
 from flashscope.profiles.wire.cuts import CutsToTime
 
 IN_PERCENT = 1.1  # below it
-MOST_OF_CARD = 32  # characters of a card's name in a box
+MOST_OF_CARD = 22  # characters of a card's name in a box
 NAMES: dict[CutKernel, str] = {"numpy": "flash2 in NumPy"}
 
 
@@ -88,7 +88,11 @@ def _name(landscape: CutLandscape) -> str:
 def source_words(landscape: CutLandscape) -> str:
     """On what and of which source its cuts were timed: `NVIDIA H100 · source 0123456789ab`."""
     other = "" if is_this_source(landscape) else ", another version"
-    return f"{landscape.device.name} · source {landscape.build or 'not told'}{other} · {landscape.timer}"
+    card, build, timer = (
+        cut_short(text, MOST_OF_NAME)
+        for text in (landscape.device.name, landscape.build or "not told", landscape.timer)
+    )
+    return f"{card} · source {build}{other} · {timer}"
 
 
 def badge_words(landscape: CutLandscape) -> str:

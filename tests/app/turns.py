@@ -34,12 +34,15 @@ class Turns:
     def __init__(self, controller: Controller, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done: list[Counter[str]] = []
         self._turn = Counter[str]()
+        self._painted: list[GraphicsView] = []  # in this turn
         controller.events_arrived.connect(lambda events: self.note(EVENTS, len(events)))
         monkeypatch.setattr(ProfilePage, "refresh", self._counting(REFRESHES, ProfilePage.refresh))
         paint = GraphicsView.paintEvent
 
         def painted(view: GraphicsView, event: QPaintEvent) -> None:
-            self.note(PLOTS, isinstance(view, SweepPlot))
+            if isinstance(view, SweepPlot) and view not in self._painted:
+                self._painted.append(view)
+                self.note(PLOTS)
             paint(view, event)
 
         monkeypatch.setattr(GraphicsView, "paintEvent", painted)
@@ -68,7 +71,7 @@ class Turns:
             self._turn = Counter()  # what comes now counts for nothing
 
     def _next(self) -> None:
-        self._turn = Counter()
+        self._turn, self._painted = Counter(), []
         self.done.append(self._turn)
 
     def _called(self, _frame: object, event: str, _argument: object) -> None:

@@ -2,13 +2,22 @@
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.plain import button_text, set_tip
+from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.kernels.cuda.design.limits import SOURCE
 from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard, card_of
 from flashscope.kernels.workload.device import Device
 
 Named = tuple[str, Device | None]
+
+
+def shown_card(device: Device) -> GpuCard | None:
+    """A GPU as it describes itself, its name cut where it is too long; None where nothing is made for it."""
+    card = card_of(device)
+    return card and replace(card, name=cut_short(card.name, MOST_OF_NAME))
 
 
 class Cards(DropDown):
@@ -39,7 +48,7 @@ class Cards(DropDown):
         Until the user has chosen, the first is chosen.
         """
         kept = self.card if self._cards and self.currentIndex() > 0 else None
-        told = [(where, card) for where, device in found if device and (card := card_of(device))]
+        told = [(where, card) for where, device in found if device and (card := shown_card(device))]
         told += [("published", card) for card in CARDS]
         by_card = {card: where for where, card in reversed(told)}
         self._cards = list(dict.fromkeys(card for _, card in told))

@@ -18,6 +18,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.designer.actions import designer_actions
 from flashscope.app.pages.designer.beside import why_not_compiled, why_not_timed
+from flashscope.app.pages.designer.cards import shown_card
 from flashscope.app.pages.designer.choices import DesignChoices
 from flashscope.app.pages.designer.compare_table import CutTable
 from flashscope.app.pages.designer.compile_bar import CompileBar
@@ -42,7 +43,7 @@ from flashscope.app.words.cuts import (
 )
 from flashscope.kernels.cuda.design.cut import shipped
 from flashscope.kernels.cuda.design.refusals import refusals
-from flashscope.kernels.cuda.reading.cards import GpuCard, card_of
+from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.cut import CompiledCut, Cut, CutKernel
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.session import Session
@@ -211,7 +212,7 @@ class DesignerPage(Page):
         """Whether the card that is chosen is this machine's."""
         machine = self.controller.machine
         device = machine.device("cuda") if machine else None
-        return device is not None and card_of(device) == self.card
+        return device is not None and shown_card(device) == self.card
 
     @property
     def _why_not_timed(self) -> str:
@@ -317,7 +318,7 @@ class DesignerPage(Page):
             self._take_kernel()
             return
         self._offer_cards()
-        if card := card_of(shown.device):
+        if card := shown_card(shown.device):
             self.choices.cards.choose(card)
         self.choices.show_landscape(shown.kernel, shown.problem)
         if not self.choices.on_cpu:
