@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 from flashscope.app.control.own.shelf import OwnShelf
 from flashscope.app.control.own.sources import Fault
 from flashscope.app.look.theme import Theme
-from flashscope.app.pages.profile.form.kernel_row import Fold, KernelRow
+from flashscope.app.look.zoom import keep
+from flashscope.app.pages.profile.form.kernel_row import INDENT_PX, Fold, KernelRow
 from flashscope.app.widgets.buttons import icon_button, recolour
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import set_tip
@@ -19,6 +20,8 @@ from flashscope.kernels.own.spec import spec_of
 from flashscope.kernels.workload.problem import Passes
 
 YOURS = "yours"
+INDENT = 14  # pixels that they stand in under their fold
+BUTTON_PX = 24
 HINT = "Kernels of your own: files that you brought, and those in your folder of kernels"
 
 
@@ -37,12 +40,13 @@ class OwnRow(KernelRow):
     def __init__(
         self, spec: KernelSpec, own: OwnKernel, theme: Theme, remove: Callable[[str], None] | None
     ) -> None:
-        super().__init__(spec, theme)
+        super().__init__(spec, theme, INDENT)
         self.own = own
         self.box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         if remove is not None:
             name = f"Take {spec.name} off the list"
             self._button = icon_button("mdi6.close", name, lambda: remove(spec.name))
+            keep(self._button, self._button.setFixedSize, BUTTON_PX, BUTTON_PX)
             self.first.addWidget(self._button)
             recolour(self._button, theme)
 
@@ -59,6 +63,20 @@ class OwnRow(KernelRow):
         super().apply_theme(theme)
         if self._button is not None:
             recolour(self._button, theme)
+
+
+class FaultRow(QWidget):
+    """A file of the folder that declares no kernel: what is wrong, where a kernel's name would begin."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__()
+        line = ElidedLabel(fault.text)
+        line.setProperty("role", "unit")
+        line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        set_tip(line, "\n".join(filter(None, (fault.text, fault.detail))))
+        column = QVBoxLayout(self)
+        keep(self, lambda left: column.setContentsMargins(left, 0, 0, 0), INDENT + INDENT_PX)
+        column.addWidget(line)
 
 
 class OwnRows(QWidget):
@@ -126,9 +144,7 @@ class OwnRows(QWidget):
 
     def _show_faults(self, faults: Sequence[Fault]) -> None:
         for fault in faults:
-            line = ElidedLabel(fault.text)
-            line.setProperty("role", "unit")
-            set_tip(line, "\n".join(filter(None, (fault.text, fault.detail))))
+            line = FaultRow(fault)
             self._faults.append(line)
             self._column.addWidget(line)
 
