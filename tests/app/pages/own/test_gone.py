@@ -5,11 +5,16 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QLabel
 
+from flashscope.app.pages.sessions.preview import _facts
+from flashscope.app.pages.sessions.rows import SessionRow
+from flashscope.app.report.kinds import report_bytes
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.words.provenance import of_session
 from flashscope.kernels.catalogue import registry
 from flashscope.kernels.own.references import declared
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.store import list_sessions, load
 from tests.app.fakes import sweep
 from tests.app.own_files import python_file
 from tests.app.readers import READERS, read
@@ -64,3 +69,14 @@ def test_inside_says_what_stands_for_it_and_a_timeline_why_there_is_none(
     window.show_page("roofline")
     window.trigger("inside.timeline")
     assert window.errors.text.startswith("mine has no build with clocks here")
+
+
+def test_the_library_and_the_report_say_which_file_it_was(gone: Path) -> None:
+    [info] = list_sessions(gone.parent)
+    told = _facts(SessionRow.of(info))["Own kernels"]
+    assert told.startswith("mine: ")
+    assert "mine.py:attend, sha256 " in told
+    session = load(gone)
+    report = report_bytes("html", session, None, of_session(session, "saved")).decode()
+    assert "mine.py:attend, sha256 " in report
+    assert "forward alone; float32 on cpu; any head dim; causal" in report
