@@ -1,11 +1,13 @@
 """Whether the sweep of a session can go on, found out in the background: its file is checked for that."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from flashscope.app.control.bundled import check_own, is_own
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.remaining import Remaining, obstacle, remaining_of, unfinished
 from flashscope.profiles.results.model.session import Session
@@ -25,10 +27,15 @@ def resumable(controller: Controller) -> bool:
 
 
 class Resumer:
-    """Goes on with sweeps that were broken off, where they are."""
+    """Goes on with sweeps that were broken off, where they are.
 
-    def __init__(self, controller: Controller) -> None:
-        self._controller = controller
+    Args:
+        controller: Shows the session, and measures.
+        why_not_run: Asks for kernels of the user's own that the plan names; why they may not run, or nothing.
+    """
+
+    def __init__(self, controller: Controller, why_not_run: Callable[[Sequence[OwnKernel]], str]) -> None:
+        self._controller, self._why_not_run = controller, why_not_run
         self._chores = Chores(controller)
         self._chores.failed.connect(controller.error_raised)
 
@@ -47,7 +54,11 @@ class Resumer:
 
     def _check(self, path: Path) -> None:
         session, machine = self._controller.session, self._controller.machine
-        if session is not None:
+        if session is None:
+            return
+        if why := self._why_not_run(session.plan.own) if unfinished(session) else "":
+            self._controller.error_raised.emit(why, "")
+        else:
             self._chores.do(partial(_checked, session, path, machine), partial(self._go_on, session))
 
     def _go_on(self, session: Session, remaining: Remaining) -> None:

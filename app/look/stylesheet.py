@@ -79,6 +79,8 @@ def _buttons(t: Theme) -> str:
         border-color: transparent; }}
     QPushButton[role="quiet"]:hover, QToolButton[role="quiet"]:hover {{ background: {t.raised}; }}
     QPushButton[role="quiet"]:focus, QToolButton[role="quiet"]:focus {{ border-color: {t.accent}; }}
+    QFrame#sidePanel QToolButton[role="quiet"] {{ padding: 2px 3px; }}
+    QFrame#sidePanel QToolButton[role="quiet"]:focus {{ padding: 1px 2px; }}
     QFrame#errorLine QPushButton, QFrame#errorLine QToolButton {{ padding: 1px 7px; }}
     QFrame#errorLine QPushButton:focus, QFrame#errorLine QToolButton:focus {{ padding: 0px 6px; }}
     """

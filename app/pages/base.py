@@ -107,6 +107,9 @@ class Page(QWidget):
     def show_files(self, paths: Sequence[Path]) -> None:
         """Show these sessions beside each other, on a page that can."""
 
+    def take_kernels(self, paths: Sequence[Path]) -> None:
+        """Bring the kernels of these files into a sweep, on the page that sets sweeps up."""
+
     def take_sweep(self, session: Session) -> None:
         """Take note of a sweep that has ended, on a page whose view follows sweeps."""
 

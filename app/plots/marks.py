@@ -7,7 +7,7 @@ from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 
-from flashscope.app.look.kernel_marks import kernel_mark
+from flashscope.app.look.kernel_marks import KernelMark, kernel_mark
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.plots.symbols import symbol
@@ -47,11 +47,11 @@ def mark_pixmap(
 
 def mark_icon(kernel: str, theme: Theme) -> QIcon:
     """The symbol of a kernel as an icon for a table cell, which asks for it whenever it is painted."""
-    return _icon(kernel, theme, px(ICON_PX))
+    return _icon(kernel, kernel_mark(kernel), theme, px(ICON_PX))
 
 
 @cache
-def _icon(kernel: str, theme: Theme, _size: int) -> QIcon:
+def _icon(kernel: str, _mark: KernelMark, theme: Theme, _size: int) -> QIcon:
     icon = QIcon(mark_pixmap(kernel, theme))
     selected = mark_pixmap(kernel, theme, colour=theme.on_accent)  # its own might be the row's
     icon.addPixmap(selected, QIcon.Mode.Selected)

@@ -12,6 +12,7 @@ from flashscope.app.report.sentences import tally, worst_check
 from flashscope.app.words.command_line import repeating, repeating_preset
 from flashscope.app.words.efficiency import efficiency_lines
 from flashscope.app.words.headline import session_headlines
+from flashscope.app.words.own_kernels import origin, takes
 from flashscope.app.words.provenance import Provenance
 from flashscope.app.words.units import (
     bytes_text,
@@ -114,6 +115,7 @@ def _end(session: Session, measured: Sequence[PointRow]) -> Iterator[Element]:
         "Notes": figures.remarks(measured),
         "Parts": _parts(session),
         "Telemetry of the whole device": _telemetry(session),
+        "Own kernels": _own_kernels(session),
         "Machine": _machine(session),
         "Protocol": _protocol(session),
         "Measure it again": _commands(session, measured),
@@ -131,6 +133,12 @@ def _parts(session: Session) -> Element | None:
         return None
     told = (text for part in parts(session) for text in (part_text(part), *failed_before(session, part)))
     return tag("div", *(tag("p", text) for text in told))
+
+
+def _own_kernels(session: Session) -> Element | None:
+    """Where the kernels of the user's own are from, None where there are none."""
+    own = session.plan.own
+    return facts((one.name, f"{origin(one)}; takes {takes(one)}") for one in own) if own else None
 
 
 def _telemetry(session: Session) -> Element | None:

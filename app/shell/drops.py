@@ -8,16 +8,20 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
+from flashscope.app.control.own.sources import is_source
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.landing import Landing
+from flashscope.app.pages.registry import SHOWING
 from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.stage.story import ENDING
 from flashscope.app.widgets.frame.drop_sheet import DropSheet
 from flashscope.app.words.plain import cut_short
+from flashscope.kernels.own.files import SUFFIXES
 from flashscope.profiles.store import SUFFIX
 
 OPEN, EDIT = "Open this recording", "Open this story, to edit and present it"
-TAKEN = f"Drop a recording ({SUFFIX}) or a story ({ENDING})."
+BRING = "Bring {} into the sweep's form; it is read, not run"
+TAKEN = f"Drop a recording ({SUFFIX}), a story ({ENDING}) or a kernel ({', '.join(SUFFIXES)})."
 
 
 class Drops:
@@ -26,7 +30,6 @@ class Drops:
     Args:
         window: Shows the sheet; its page in front is asked first.
         edit: Opens the story of a path where it is edited.
-        compare: Compares these recordings.
         tell: Says why nothing was taken.
 
     Attributes:
@@ -37,10 +40,9 @@ class Drops:
         self,
         window: PagedWindow,
         edit: Callable[[Path], None],
-        compare: Callable[[Sequence[Path]], None],
         tell: Callable[[str], None],
     ) -> None:
-        self._window, self._edit, self._compare, self._tell = window, edit, compare, tell
+        self._window, self._edit, self._tell = window, edit, tell
         self.sheet = DropSheet(window)
 
     def enter(self, event: QDragMoveEvent) -> None:
@@ -71,7 +73,10 @@ class Drops:
         landing.act()
 
     def _landing(self, files: Sequence[Path], at: QPoint) -> Landing:
-        strange = next((one for one in files if one.suffix not in {SUFFIX, ENDING}), None)
+        if all(map(is_source, files)):
+            what = cut_short(files[0].name) if len(files) == 1 else f"these {len(files)} kernels"
+            return Landing(self._window.stack, BRING.format(what), partial(self._bring, files))
+        strange = next((one for one in files if one.suffix not in {SUFFIX, ENDING, *SUFFIXES}), None)
         if strange is not None:
             return Landing(self._window.stack, f"{cut_short(strange.name)} cannot be opened. {TAKEN}")
         return self._of_page(files, at) or self._of_window(files)
@@ -90,8 +95,15 @@ class Drops:
         if not others:
             return Landing(place, EDIT, partial(self._edit, first))
         if all(map(_is_recording, files)):
-            return Landing(place, f"Compare these {len(files)} recordings", partial(self._compare, files))
+            compare = partial(self._window.show_files, "compare", files)
+            return Landing(place, f"Compare these {len(files)} recordings", compare)
+        if any(map(is_source, files)):
+            return Landing(place, "Drop kernels alone, or recordings alone.")
         return Landing(place, "A story is opened alone: drop one file.")
+
+    def _bring(self, files: Sequence[Path]) -> None:
+        self._window.show_page(SHOWING)
+        self._window.pages[SHOWING].take_kernels(files)
 
 
 def _files(event: QDropEvent) -> list[Path]:

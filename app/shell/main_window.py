@@ -31,6 +31,7 @@ from flashscope.app.control.session_names import SessionNames
 from flashscope.app.control.settings import Settings
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
+from flashscope.app.pages.own.asking import why_not_run
 from flashscope.app.pages.registry import PLACES, SHOWING, START, VIEWS, place_of
 from flashscope.app.shell.closing import may_close
 from flashscope.app.shell.drops import Drops
@@ -232,7 +233,7 @@ class MainWindow(FocusHome, PagedWindow):
         )
 
     def _offer_actions(self) -> None:
-        self._resumer = Resumer(self.controller)
+        self._resumer = Resumer(self.controller, partial(why_not_run, self))
         self._files = FileActions(self, self.controller, self.errors, self.open_path)
         full_screen = FullScreen(self)
         self._view = ViewActions(
@@ -249,8 +250,7 @@ class MainWindow(FocusHome, PagedWindow):
         self.stage = Stage(self, venue, self._stage_frame, chrome)
         self.presenting = StageActions(self.stage, self.errors)
         self.writing = StoryActions(self, self.stage, self.errors)
-        compare = partial(self.show_files, "compare")
-        self.drops = Drops(self, self.writing.edit, compare, self.errors.show_error)
+        self.drops = Drops(self, self.writing.edit, self.errors.show_error)
         self.tour = Tour(
             self, self.stage, rail=self.rail, tabs=self.tabs, top_bar=self.top_bar, errors=self.errors
         )
@@ -297,11 +297,6 @@ class MainWindow(FocusHome, PagedWindow):
     def join(self, page: Page) -> None:
         """Be the host of a page."""
         page.join(self)
-
-    def show_files(self, key: str, paths: Sequence[Path]) -> None:
-        """Bring a page to the front, and let it show these sessions beside each other."""
-        self.pages[key].show_files(paths)
-        self.show_page(key)
 
     def show_top(self, page: QWidget) -> None:
         """Scroll a page back to where it begins."""

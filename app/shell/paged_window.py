@@ -1,6 +1,8 @@
 """A window of pages: one is in front, the others are made when they are looked up."""
 
 import traceback
+from collections.abc import Sequence
+from pathlib import Path
 
 from PySide6.QtCore import QRect, Signal
 from PySide6.QtWidgets import QMainWindow, QStackedWidget
@@ -86,6 +88,11 @@ class PagedWindow(QMainWindow):
         self.page_shown.emit(key)
         self.registry.show_page(page)
         self.page.come_to_front()
+
+    def show_files(self, key: str, paths: Sequence[Path]) -> None:
+        """Bring a page to the front, and let it show these sessions beside each other."""
+        self.pages[key].show_files(paths)
+        self.show_page(key)
 
     def put_away(self) -> None:
         """Have the page in front out of sight, in the turn that brings another one."""

@@ -267,8 +267,10 @@ def _why(kernel: str, shown: str, here: Backend) -> str:
     spec = known_kernel(kernel)
     if spec is None:
         reason = f"This version knows no {kernel}"
-    elif spec.family in {"library", "own"}:
+    elif spec.family == "library":
         reason = f"{kernel} lets nobody look inside"
+    elif spec.family == "own":
+        reason = f"{kernel} is a kernel of one's own, of whose steps nothing is recorded"
     else:
         where = " on a CPU" if here == "cpu" else " under a block mask"
         where *= kernel in get_args(TimedKernel)

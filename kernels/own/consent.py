@@ -19,10 +19,21 @@ def allow(own: OwnKernel) -> None:
 
 def obstacle_to_run(own: OwnKernel) -> str:
     """Why a kernel may not run in this process, in one sentence with the remedy; empty when it may."""
+    if obstacle := obstacle_of_file(own):
+        return obstacle
+    if _key(own) not in _named:
+        return (
+            f"{own.name} is from a file of one's own, which runs only where you name it: "
+            f"--kernel {own.reference}, or in the window Bring a kernel …."
+        )
+    return ""
+
+
+def obstacle_of_file(own: OwnKernel) -> str:
+    """Why what a kernel was read from is not to be had, whoever names it; empty when it is."""
     if is_taken(own.name):
         return f"{own.name} is the name of a kernel that is here by now; measure the file under another name."
-    named = _key(own) in _named
-    if named and kept_bytes(own) is not None:
+    if _key(own) in _named and kept_bytes(own) is not None:
         return ""  # the very bytes that the user named, whatever the file holds by now
     found = sha256_of(file_of(own))
     wanted = f"sha256 {own.sha256[:12]}…"
@@ -33,11 +44,6 @@ def obstacle_to_run(own: OwnKernel) -> str:
         return (
             f"{own.path} is not the file that {own.name} is from: it has sha256 {found[:12]}…, not {wanted}; "
             "put that version back, or measure this one in a session of its own."
-        )
-    if not named:
-        return (
-            f"{own.name} is from a file of one's own, which runs only where you name it: "
-            f"--kernel {own.reference}."
         )
     return ""
 

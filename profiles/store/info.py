@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.workload.problem import Backend, Dtype
 from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.remaining import OPEN
@@ -26,6 +27,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
         backend: Where it ran.
         device: Name of the device that ran it.
         kernels: Kernels of its plan.
+        own: What those of them declared that are of the user's own.
         seqlens: Query sequence lengths of its plan, rising.
         dtype: Element type of its first problem.
         passes: The passes of its problems in words, each once; empty: forward.
@@ -47,6 +49,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     backend: Backend | None = None
     device: str = ""
     kernels: tuple[str, ...] = ()
+    own: tuple[OwnKernel, ...] = ()
     seqlens: tuple[int, ...] = ()
     dtype: Dtype | None = None
     passes: tuple[str, ...] = ()

@@ -106,6 +106,7 @@ def _readable(path: Path) -> SessionInfo:
         backend=plan.backend,
         device=device.name if device else "",
         kernels=plan.kernels,
+        own=plan.own,
         seqlens=_rising(problem.seqlen for problem in plan.problems),
         dtype=plan.problems[0].dtype,
         passes=tuple(dict.fromkeys(pass_words(problem) for problem in plan.problems)),

@@ -1,15 +1,20 @@
 """The page of a sweep as far as its form goes: what is to run, where, and how that begins."""
 
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Signal
 
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.own.shelf import OwnShelf
 from flashscope.app.control.presets import OwnPreset, Presets
 from flashscope.app.control.settings import Settings
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.host import Host
+from flashscope.app.pages.own.bringing import Bringing
+from flashscope.app.pages.own.taking import taken, without_own
 from flashscope.app.pages.profile.form import SweepForm
 from flashscope.app.pages.profile.form.adapting import adapted
 from flashscope.app.pages.profile.form.device_box import DeviceBox
@@ -19,10 +24,11 @@ from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.profile.presetting import Presetting
 from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.words.command_line import command_line
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.presets import preset_plan, with_those_here
-from flashscope.profiles.plan.request import Request
+from flashscope.profiles.plan.request import Request, own_of
 
 
 class FormPage(Page):
@@ -31,6 +37,8 @@ class FormPage(Page):
     Attributes:
         form: What the next sweep is to do.
         device: Where.
+        own: The kernels of the user's own that it offers.
+        bringing: Brings them.
         form_open: Whether the form is there.
         plots: What is on show of the session, whose parameters the form can take.
 
@@ -52,10 +60,33 @@ class FormPage(Page):
         self.preset_button = PresetButton(self.presets)
         self.form.begin_with(self.device, self.preset_button)
         self.presetting = Presetting(self.presets, controller.edits, self.form)
+        self.own = OwnShelf(self)
+        self.bringing = Bringing(self.own, controller.edits, self.form)
         self.form_open = True
         self._settings: Settings | None = None
         self._last_backend = ""  # where the form's sweep was to run at the last start, until that is tried
         self._connect_presets()
+        self._connect_own()
+
+    def _connect_own(self) -> None:
+        kernels, bringing = self.form.kernels, self.bringing
+        self.own.changed.connect(lambda: kernels.own.show_shelf(self.own))
+        self.form.bring_requested.connect(bringing.choose)
+        kernels.own.remove_wanted.connect(bringing.remove)
+        bringing.brought.connect(self._take_brought)
+        bringing.left.connect(partial(kernels.tick, on=False))
+        bringing.noticed.connect(self.noticed)
+        bringing.failed.connect(self.controller.error_raised)
+        bringing.look()
+
+    def _take_brought(self, names: tuple[str, ...]) -> None:
+        """Have kernels of the user's own in the sweep, and show it."""
+        self.form.kernels.tick(names, on=True)
+        self.new_sweep()
+
+    def take_kernels(self, paths: Sequence[Path]) -> None:
+        """Bring what these files hold into the form."""
+        self.bringing.bring(paths)
 
     def _connect_presets(self) -> None:
         button = self.preset_button
@@ -85,6 +116,7 @@ class FormPage(Page):
         """
         if self.form.blocked_reason is not None:
             raise ValueError(self.form.blocked_reason)
+        self.own.register()
         return self.form.request().plan()
 
     def run(self) -> None:
@@ -92,8 +124,12 @@ class FormPage(Page):
         if self.form.blocked_reason is not None:
             self.controller.error_raised.emit(self.form.blocked_reason, "")
             return
+        plan = self.plan()
+        self.bringing.may_run(plan.own, go_on=partial(self._begin, plan), again=self.run)
+
+    def _begin(self, plan: Plan) -> None:
         self.form.tell_changes(())
-        self.controller.run(self.plan(), self.form.runs.chosen())
+        self.controller.run(plan, self.form.runs.chosen())
 
     def run_preset(self, name: str) -> None:
         """Measure a preset's problems on the form's backend and by its protocol, with all kernels here."""
@@ -113,7 +149,7 @@ class FormPage(Page):
         if session is None or curve is None:
             return
         problems = self.plots.problems()
-        asked, changed = self._fill(Request.of_plan(session.plan, problems))
+        asked, changed = self._fill(Request.of_plan(session.plan, problems), session.plan.own)
         missing = [*left_out(problems), *out_of_range(asked, self.form.request())]
         self.form.tell_changes([*changed, *missing])
         if changed:
@@ -125,15 +161,17 @@ class FormPage(Page):
     def use_preset(self, preset: OwnPreset) -> None:
         """Fill the form from one of the user's own presets, and open it."""
         if preset.request is not None:
-            _, changed = self._fill(preset.request)
+            _, changed = self._fill(preset.request, own_of(preset.request.kernels))
             self.form.runs.choose(preset.runs)
             self.form.tell_changes(changed)
             self.new_sweep()
             self.noticed.emit(" ".join([f"The form has the preset {preset.name}.", *_told(changed)]))
 
-    def _fill(self, request: Request) -> tuple[Request, list[str]]:
+    def _fill(self, request: Request, own: Sequence[OwnKernel]) -> tuple[Request, list[str]]:
         """Fill the form as this machine can run it; with what, and what that changed."""
+        request, left = taken(request, own, self.own)
         shown, changed = adapted(request, self.controller.machine)
+        changed = [*left, *changed]
         if self.controller.machine is not None and shown.backend != self.controller.backend:
             self.controller.choose_backend(shown.backend)
         self.form.show_request(shown)
@@ -160,7 +198,7 @@ class FormPage(Page):
 
     def _remember(self) -> None:
         """Keep what the form says, unless that is no sweep."""
-        request = self.form.request()
+        request = without_own(self.form.request())
         if self._settings is not None and request.kernels and request.seqlens and not self.form.masking.error:
             self._settings.keep_form(request, self.form.runs.chosen())
 
@@ -191,6 +229,8 @@ class FormPage(Page):
     def open_form(self, opened: bool) -> None:
         """Have the form beside the views, with all that it says, or put it away."""
         if opened is not self.form_open:
+            if opened:
+                self.bringing.look()
             self.form_open = opened
             self.form_shown.emit(opened)
 

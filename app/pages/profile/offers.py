@@ -4,6 +4,7 @@ from functools import partial
 from typing import Protocol
 
 from flashscope.app.control.actions import Action, staged
+from flashscope.app.pages.own.bringing import Bringing
 from flashscope.app.pages.profile.bottom import BottomCard
 from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.profile.replay_bar import ReplayBar
@@ -19,12 +20,14 @@ class Profile(Protocol):
         bottom: Telemetry, results and notes.
         replay: Moves through a replay.
         runs: Leads to the other runs of the plan on show.
+        bringing: Brings kernels of the user's own into the form.
     """
 
     plots: PlotsView
     bottom: BottomCard
     replay: ReplayBar
     runs: RunChooser
+    bringing: Bringing
 
     def run(self) -> None:
         """Start the form's sweep."""
@@ -75,6 +78,7 @@ def offers(page: Profile) -> list[Action]:
         Action("profile.copy_rows", "Copy the chosen rows of the results", table.copy_rows, "Sweep"),
         Action("profile.presets", "Presets of the form …", page.offer_presets, "Sweep", everywhere=True),
         Action("profile.save_preset", "Save the form as a preset …", page.save_preset, "Sweep"),
+        Action("profile.bring", "Bring a kernel …", page.bringing.choose, "Sweep", everywhere=True),
         Action("profile.use", "Use the parameters of this session", page.use_session, "Sweep"),
         Action("profile.new", "New sweep …", page.new_sweep, "Sweep", "Ctrl+N", everywhere=True),
         Action(

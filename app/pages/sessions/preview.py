@@ -18,6 +18,7 @@ from flashscope.app.plots.thumbnail import Thumbnail
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.term_label import TermLabel
+from flashscope.app.words.own_kernels import origin
 from flashscope.app.words.plain import cut_short
 from flashscope.app.words.sessions import minute_of
 from flashscope.app.words.units import bytes_text
@@ -38,6 +39,7 @@ FACTS = (
     "Device",
     "Date",
     "Kernels",
+    "Own kernels",
     "N",
     "Points",
     "Size",
@@ -160,6 +162,7 @@ def _facts(row: SessionRow) -> dict[str, str]:
         "Device": machine_text(info),
         "Date": minute_of(info),
         "Kernels": ", ".join(info.kernels),
+        "Own kernels": "\n".join(f"{own.name}: {origin(own)}" for own in info.own),
         "N": seqlens_text(info),
         "Pass": ", ".join(filter(None, info.passes)),
         "Points": _points(info, recorded=True),

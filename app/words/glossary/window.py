@@ -9,6 +9,11 @@ WINDOW = (
         "One step of a story: what is on the stage, and the sentence that is said of it.",
         ("stops",),
     ),
+    Meaning(
+        "own kernels",
+        "Kernels of your own, from files of yours: they are read here, and run in a worker alone.",
+        ("yours", "own kernel"),
+    ),
     Meaning("claim", "What a document says of attention, with an experiment that tests it.", ("claims",)),
     Meaning("stands in", "The document that makes the claim, and in which line; the tip has its title."),
     Meaning("card", "The one GPU of its model that was measured; another of the same model is another card."),

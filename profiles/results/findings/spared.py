@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.registry import find_kernel, known_kernel
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.theory.why import Load, Why, why
 from flashscope.profiles.wire.ceilings import Ceilings
@@ -29,13 +29,15 @@ class Spared:
 def spared(row: PointRow, base: PointRow | None, ceilings: Ceilings | None) -> Spared | None:
     """What a kernel spares beside a baseline of the same problem; None where it spares no matrices.
 
+    Nobody knows what a kernel of the user's own holds: of one there is None, too.
+
     Args:
         row: The kernel's point.
         base: The baseline's.
         ceilings: What their device reached; None: nobody measured.
     """
     held = 0 if base is None else _matrices_bytes(base)
-    if base is None or not held or _matrices_bytes(row):
+    if base is None or not held or _matrices_bytes(row) or _is_own(row):
         return None
     own, other = why(row, ceilings), why(base, ceilings)
     moved, less = _alone(other, "bytes"), _alone(own, "bytes")
@@ -52,6 +54,11 @@ def _matrices_bytes(row: PointRow) -> int:
     if spec.family != "standard" or row.problem.runs_backward:
         return 0
     return sum(one.nbytes for one in spec.workspace(row.problem, row.backend) if one.name in MATRICES)
+
+
+def _is_own(row: PointRow) -> bool:
+    spec = known_kernel(row.kernel)
+    return spec is not None and spec.family == "own"
 
 
 def _alone(told: Why | None, load: Load) -> float | None:

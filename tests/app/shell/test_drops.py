@@ -73,7 +73,7 @@ def test_several_recordings_are_compared(window: MainWindow) -> None:
 def test_what_cannot_be_opened_is_told_before_it_is_dropped_and_after(window: MainWindow, name: str) -> None:
     assert not carry(window, [Path(name)])
     words = window.drops.sheet.words.text()
-    assert words.startswith(f"{name} cannot be opened. Drop a recording (.flashscope) or a story (.toml)")
+    assert words.startswith(f"{name} cannot be opened. Drop a recording (.flashscope), a story (.toml)")
     drop(window, [Path(name)])
     assert window.errors.text == words
 

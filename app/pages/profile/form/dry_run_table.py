@@ -13,6 +13,7 @@ from flashscope.app.pages.profile.form.dry_run import DryCell, DryRow, Fit
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.glossary import line_of, with_line
 from flashscope.app.words.units import bytes_short, seqlen_full, seqlen_text, share_text
+from flashscope.kernels.catalogue.registry import own_kernel
 
 ROLES: dict[Fit, str] = {
     "fits": "ok",
@@ -133,4 +134,6 @@ def _kept(row: DryRow, *, masked: bool) -> list[Cell]:
 def _tip(cell: DryCell) -> str:
     if cell.refused:
         return cell.refused
-    return f"{cell.kernel}: {seqlen_full(cell.predicted_bytes)} bytes, {cell.fit}"
+    spec = own_kernel(cell.kernel)
+    more = " besides what it allocates itself" if spec and spec.own and spec.own.function else ""
+    return f"{cell.kernel}: {seqlen_full(cell.predicted_bytes)} bytes{more}, {cell.fit}"

@@ -104,11 +104,13 @@ class SweepForm(QFrame):
         changed: Another request, or another reason why it cannot run.
         use_session_requested: Fill the form from the session on show.
         copy_requested: Put the sweep on the clipboard as a command line.
+        bring_requested: Bring a kernel of the user's own.
     """
 
     changed = Signal()
     use_session_requested = Signal()
     copy_requested = Signal()
+    bring_requested = Signal()
 
     def __init__(self, backend: Backend, theme: Theme) -> None:
         super().__init__()
@@ -129,6 +131,9 @@ class SweepForm(QFrame):
     def _make_fields(self, theme: Theme) -> None:
         declared = {choice.name: choice for choice in choices_of(Request)}
         self.kernels = KernelList(theme)
+        self.bring_button = does(QPushButton("Bring a kernel …"), "profile.bring")
+        self.bring_button.setProperty("role", "link")
+        set_tip(self.bring_button, "Measure a kernel of your own beside these, from a .cu or .py file")
         self.chips = SeqlenChips(declared["seqlens"])
         self.masking = MaskFields(declared)
         self.dtype, self.heads = Words(declared["dtype"]), Whole(declared["heads"])
@@ -168,7 +173,7 @@ class SweepForm(QFrame):
         column.setContentsMargins(16, 12, 12, 12)
         column.setSpacing(6)
         self._device_place = column
-        self._section(column, "Kernels", self.kernels)
+        self._section(column, "Kernels", self.kernels, beside=self.bring_button)
         self._section(column, "Problem", self._problem_fields())
         self._section(column, "Sequence lengths", self.chips)
         self._section(column, "Dry run", self.dry_table, beside=self.free_label)
@@ -257,6 +262,7 @@ class SweepForm(QFrame):
             signal.connect(self._changed)
         self.copy_button.clicked.connect(self.copy_requested)
         self.use_button.clicked.connect(self.use_session_requested)
+        self.bring_button.clicked.connect(self.bring_requested)
 
     @guarded(bool)
     def hasHeightForWidth(self) -> bool:

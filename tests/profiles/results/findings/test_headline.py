@@ -9,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from flashscope.kernels.catalogue import registry
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.own.spec import admit
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.engine.batches import broken_off
 from flashscope.profiles.plan.plan import Point
@@ -349,3 +352,19 @@ def test_on_a_cpu_what_a_tiled_kernel_spares_is_computed_from_the_rates_of_that_
 def test_nothing_is_spared_beside_a_baseline_that_holds_no_matrices() -> None:
     assert told([on_a_cpu("flash1", 9.0), on_a_cpu("flash2")], baseline="flash1").spared is None
     assert told([row("standard"), row("flash2")]).spared is None, "a GPU shows it in its times"
+
+
+def test_what_a_kernel_of_ones_own_spares_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_OWN", {})
+    own = OwnKernel(
+        name="mine",
+        path="/mine.py",
+        sha256=64 * "0",
+        function="attend",
+        backends=("cpu",),
+        dtypes=("float32",),
+    )
+    admit((own,))
+    found = told([on_a_cpu("standard", 9.0), on_a_cpu("mine")])
+    assert found.kernel == "mine"
+    assert found.spared is None

@@ -1,0 +1,1 @@
+"""Kernels of the user's own, as far as this run of the window knows them."""

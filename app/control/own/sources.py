@@ -1,0 +1,96 @@
+"""What files of kernels declare, read without running them and away from the window's thread."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.catalogue.registry import is_taken
+from flashscope.kernels.own.files import SUFFIXES, kernels_folder, read_file
+from flashscope.kernels.own.references import declared
+from flashscope.kernels.workload.errors import InputError
+
+_LINE = re.compile(r", line (\d+)")
+MOST_FILES = 100  # of the user's folder
+
+
+class Fault(NamedTuple):
+    """A file that declares no kernel.
+
+    Attributes:
+        file: Its name.
+        text: What is wrong, in one sentence.
+        detail: The line of the file that it is about, with its number; empty where it is about none.
+    """
+
+    file: str
+    text: str
+    detail: str = ""
+
+
+class Sources(NamedTuple):
+    """What some files declare: kernels, and what is wrong with the others."""
+
+    kernels: tuple[OwnKernel, ...]
+    faults: tuple[Fault, ...]
+
+
+def is_source(path: Path) -> bool:
+    """Whether a file is one that a kernel may be in, by its name."""
+    return path.suffix in SUFFIXES
+
+
+def read_files(references: Sequence[str]) -> Sources:
+    """What these files declare; nothing of them runs, and no kernel of theirs may run for that.
+
+    Args:
+        references: Paths, with `:function` behind them where one of several is meant.
+    """
+    kernels: list[OwnKernel] = []
+    faults: list[Fault] = []
+    for reference in references:
+        read = _read(reference)
+        if isinstance(read, Fault):
+            faults.append(read)
+        else:
+            kernels.append(read)
+    return Sources(tuple(kernels), tuple(faults))
+
+
+def read_folder() -> Sources:
+    """The same of the files in the user's folder, in the order of their names."""
+    folder = kernels_folder()
+    try:
+        paths = sorted(path for path in folder.iterdir() if is_source(path) and path.is_file())
+    except OSError:  # there is none, or it may not be read: there are no kernels in it
+        paths = []
+    return read_files([str(path) for path in paths[:MOST_FILES]])
+
+
+def _read(reference: str) -> OwnKernel | Fault:
+    try:
+        return _named(declared(reference))
+    except InputError as error:
+        path = Path(reference)
+        return Fault(path.name, str(error), _source_line(path, str(error)))
+
+
+def _named(own: OwnKernel) -> OwnKernel:
+    """Raises InputError where its name or path cannot be used."""
+    if is_taken(own.name):
+        raise InputError(f"{own.path}: {own.name} is the name of a kernel that is here already; use another.")
+    if "," in own.reference:
+        raise InputError(f"{own.path} has a comma in its path, which stands between kernels; move the file.")
+    return own
+
+
+def _source_line(path: Path, text: str) -> str:
+    """The line of a file that a sentence speaks of."""
+    found = _LINE.search(text)
+    try:
+        lines = read_file(path).decode("utf-8", "replace").splitlines() if found else []
+    except InputError:
+        return ""
+    number = int(found[1]) if found else 0
+    return f"{number}: {lines[number - 1]}" if 0 < number <= len(lines) else ""

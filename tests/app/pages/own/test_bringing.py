@@ -1,0 +1,347 @@
+"""A kernel of the user's own in the window: brought, asked about, changed, taken off the list again."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QFileDialog, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.control.chores import wait_for_all
+from flashscope.app.pages.own.asking import BRING, NOT_NOW
+from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.pages.profile.form.own_rows import OwnRow
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.kernels.own import consent
+from flashscope.kernels.own.files import file_of, kernels_folder
+from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.plan.request import Request
+from tests.app.fakes import sweep
+from tests.app.mouse import carry, drop
+from tests.app.own_files import cuda_file, python_file
+from tests.app.rig import Rig, Save
+
+
+class Questions:
+    """Answers what is asked, and remembers it."""
+
+    def __init__(self) -> None:
+        self.answer = BRING
+        self.asked: list[tuple[str, str]] = []
+
+    def exec(self, box: QMessageBox) -> int:
+        self.asked.append((box.windowTitle(), box.text()))
+        next(one for one in box.buttons() if one.text() == self.answer).click()
+        return 0
+
+
+@pytest.fixture
+def questions(monkeypatch: pytest.MonkeyPatch) -> Questions:
+    made = Questions()
+
+    def answer(box: QMessageBox) -> int:
+        return made.exec(box)
+
+    monkeypatch.setattr(QMessageBox, "exec", answer)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consent, "_named", set())
+
+
+def profile(window: MainWindow) -> ProfilePage:
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    return page
+
+
+def dropped(window: MainWindow, qtbot: QtBot, *paths: Path) -> None:
+    drop(window, paths)
+    read(window, qtbot)
+
+
+def read(window: MainWindow, qtbot: QtBot) -> None:
+    """Wait until what was asked for is read, and taken in."""
+    bringing, over = profile(window).bringing, []
+    bringing._chores.do(lambda: None, over.append)
+    qtbot.waitUntil(lambda: bool(over))
+
+
+@pytest.fixture
+def mine(window: MainWindow, qtbot: QtBot, tmp_path: Path, questions: Questions) -> Path:
+    """A file of Python that was dropped, agreed to and brought in."""
+    path = python_file(tmp_path)
+    dropped(window, qtbot, path)
+    questions.asked.clear()
+    return path
+
+
+def row_of(window: MainWindow, name: str) -> OwnRow:
+    return next(row for row in profile(window).form.kernels.own.rows if row.spec.name == name)
+
+
+def names(window: MainWindow) -> list[str]:
+    return [row.spec.name for row in profile(window).form.kernels.own.rows]
+
+
+def test_a_file_over_the_window_is_said_to_come_into_the_form(window: MainWindow, tmp_path: Path) -> None:
+    assert carry(window, [python_file(tmp_path)])
+    assert window.drops.sheet.words.text() == "Bring mine.py into the sweep's form; it is read, not run"
+
+
+def test_cuda_code_that_is_dropped_is_ticked_in_the_form_without_a_question(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    dropped(window, qtbot, cuda_file(tmp_path))
+    page = profile(window)
+    assert window.page is page
+    assert page.form_open
+    row = row_of(window, "rows")
+    assert row.box.isChecked()
+    assert row.line.text() == "not implemented on cpu"
+    tip = row.box.toolTip()
+    assert "rows.cu" in tip
+    assert "head dim 32, 64, 128" in tip
+    assert window.errors.text == "rows brought in. Ctrl+Z undoes it."
+
+
+def test_python_is_asked_about_once_and_runs_nothing_here(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, questions: Questions
+) -> None:
+    ran = tmp_path / "ran"
+    path = python_file(tmp_path, beside=f"open({str(ran)!r}, 'w').close()")
+    dropped(window, qtbot, path)
+    [(title, text)] = questions.asked
+    assert title == "Python code runs with your rights"
+    assert "mine.py" in text
+    assert "forward alone; float32 on cpu" in text
+    assert profile(window).own.kernels[0].sha256[:12] in text
+    dropped(window, qtbot, path)
+    window.trigger("run")
+    assert len(questions.asked) == 1
+    assert "mine" in profile(window).form.kernels.chosen()
+    assert not ran.exists()
+
+
+def test_what_is_not_brought_in_is_neither_listed_nor_allowed_to_run(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, questions: Questions
+) -> None:
+    questions.answer = NOT_NOW
+    dropped(window, qtbot, python_file(tmp_path))
+    assert names(window) == []
+    assert window.errors.text == "Nothing of mine has run."
+    assert not consent._named
+    dropped(window, qtbot, python_file(tmp_path))
+    assert len(questions.asked) == 2
+
+
+def test_the_same_name_with_other_content_is_asked_about_again(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, questions: Questions
+) -> None:
+    dropped(window, qtbot, python_file(tmp_path))
+    dropped(window, qtbot, python_file(tmp_path, idea="another idea"))
+    assert len(questions.asked) == 2
+    assert names(window) == ["mine"]
+    assert row_of(window, "mine").line.text() == "another idea"
+
+
+def test_a_kernel_is_chosen_by_a_dialog_too(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(cuda_file(tmp_path))
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([path], ""))
+    profile(window)
+    window.trigger("profile.bring")
+    read(window, qtbot)
+    assert names(window) == ["rows"]
+
+
+def test_a_plan_of_the_form_carries_the_kernel_and_its_run_is_begun(
+    window: MainWindow, qtbot: QtBot, rig: Rig, tmp_path: Path, questions: Questions
+) -> None:
+    dropped(window, qtbot, python_file(tmp_path))
+    window.trigger("run")
+    [plan] = rig.engine.plans
+    assert [one.name for one in plan.own] == ["mine"]
+    assert "mine" in plan.kernels
+
+
+def test_a_file_that_changed_is_read_anew_said_and_asked_about(
+    window: MainWindow, qtbot: QtBot, rig: Rig, tmp_path: Path, questions: Questions
+) -> None:
+    dropped(window, qtbot, python_file(tmp_path))
+    before = profile(window).own.kernels[0].sha256
+    python_file(tmp_path, idea="an edit")
+    heard: list[str] = []
+    profile(window).noticed.connect(heard.append)
+    window.trigger("run")
+    read(window, qtbot)
+    [plan] = rig.engine.plans
+    assert plan.own[0].sha256 != before
+    assert len(questions.asked) == 2
+    assert "mine.py has changed since it was read" in heard[-1]
+    assert before[:12] in heard[-1]
+
+
+def test_a_file_that_is_gone_cannot_be_chosen_and_says_why(
+    window: MainWindow, qtbot: QtBot, rig: Rig, tmp_path: Path, questions: Questions
+) -> None:
+    path = python_file(tmp_path)
+    dropped(window, qtbot, path)
+    path.unlink()
+    profile(window).form.heads.setValue(5)
+    row = row_of(window, "mine")
+    assert not row.box.isEnabled()
+    assert row.reason is not None
+    assert "which is not there; put that file back" in row.reason
+    window.trigger("run")
+    assert "mine" not in rig.engine.plans[0].kernels
+
+
+def test_a_wrong_declaration_is_told_with_its_line_and_the_source_line_in_the_details(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = cuda_file(tmp_path)
+    path.write_text(path.read_text().replace("threads = 64", "tread = 64"))
+    dropped(window, qtbot, path)
+    assert "rows.cu, line 3: tread is no key" in window.errors.text
+    assert "3: // flashscope: tread = 64" in window.errors._whole
+    assert names(window) == []
+
+
+def test_bringing_is_undone_and_done_again(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    dropped(window, qtbot, cuda_file(tmp_path))
+    window.trigger("undo")
+    assert names(window) == []
+    window.trigger("redo")
+    assert row_of(window, "rows").box.isChecked()
+
+
+def test_a_kernel_is_taken_off_the_list_by_its_button_and_comes_back(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    dropped(window, qtbot, cuda_file(tmp_path))
+    button = row_of(window, "rows")._button
+    assert button is not None
+    button.click()
+    assert names(window) == []
+    window.trigger("undo")
+    assert names(window) == ["rows"]
+
+
+def test_two_files_of_one_name_stand_beside_each_other(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    dropped(window, qtbot, cuda_file(tmp_path / "a"), cuda_file(tmp_path / "b"))
+    assert names(window) == ["rows", "rows-2"]
+    marks = {row.spec.mark for row in profile(window).form.kernels.own.rows}
+    assert len(marks) == 2
+
+
+def test_the_folder_of_ones_own_is_listed_unticked_and_what_declares_nothing_says_why(
+    window: MainWindow, qtbot: QtBot, rig: Rig, questions: Questions
+) -> None:
+    ran = kernels_folder() / "ran"
+    python_file(kernels_folder(), beside=f"open({str(ran)!r}, 'w').close()")
+    (kernels_folder() / "broken.py").write_text("def attend(q, k, v:\n")
+    page = profile(window)
+    window.show_page("profile")
+    read(window, qtbot)
+    row = row_of(window, "mine")
+    assert not row.box.isChecked()
+    assert row._button is None
+    [fault] = page.own.faults
+    assert fault.text.startswith("broken.py, line 1")
+    assert not questions.asked
+    row.box.setChecked(True)
+    window.trigger("run")
+    assert len(questions.asked) == 1
+    assert [one.name for one in rig.engine.plans[0].own] == ["mine"]
+    assert not ran.exists()
+
+
+def own_plan(window: MainWindow, kernels: tuple[str, ...] = ("flash2", "mine")) -> Plan:
+    request = Request.of("cpu", kernels=kernels, seqlens=(256,))
+    return Plan(
+        backend="cpu",
+        kernels=kernels,
+        problems=request.plan().problems,
+        protocol=Protocol(drift_check=False),
+        own=profile(window).own.kernels,
+    )
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_session_that_names_a_kernel_runs_it_only_after_a_question(
+    window: MainWindow, rig: Rig, save: Save, questions: Questions
+) -> None:
+    path = save(sweep(own_plan(window)), "with-own")
+    window.trigger("undo")
+    consent._named.clear()
+    rig.open(path)
+    window.trigger("profile.use")
+    assert not questions.asked
+    assert "mine" in profile(window).form.kernels.chosen()
+    questions.answer = NOT_NOW
+    window.trigger("run")
+    assert not rig.engine.plans
+    assert window.errors.text == "Nothing has run: mine was not brought in."
+    assert "you have not chosen it yourself" in questions.asked[0][1]
+    questions.answer = BRING
+    window.trigger("run")
+    assert [one.name for one in rig.engine.plans[0].own] == ["mine"]
+
+
+def test_a_session_whose_kernel_is_another_file_by_now_leaves_it_out_and_says_so(
+    window: MainWindow, rig: Rig, save: Save, mine: Path
+) -> None:
+    path = save(sweep(own_plan(window)), "with-own")
+    window.trigger("undo")
+    python_file(mine.parent, idea="an edit")
+    rig.open(path)
+    window.trigger("profile.use")
+    page = profile(window)
+    assert page.form.kernels.chosen() == ("flash2",)
+    assert "is not the file that mine is from" in page.form.changes.sentences[0]
+    assert names(window) == []
+
+
+def test_the_form_remembers_no_kernel_of_ones_own(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, questions: Questions
+) -> None:
+    dropped(window, qtbot, python_file(tmp_path))
+    profile(window).form.heads.setValue(3)
+    held = window.settings.form("cpu")
+    assert held is not None
+    assert "mine" not in held[0].kernels
+    assert held[0].heads == 3
+    wait_for_all(window)
+
+
+@pytest.fixture
+def broken_off(window: MainWindow, save: Save, mine: Path) -> Path:
+    """A session with that kernel, whose sweep was broken off; nobody has named the file since."""
+    events = sweep(own_plan(window))
+    consent._named.clear()
+    return save(events[: len(events) // 2], f"broken-off-{mine.stem}")
+
+
+def test_resume_asks_for_the_kernel_and_refuses_where_its_file_is_gone(
+    window: MainWindow, qtbot: QtBot, rig: Rig, broken_off: Path, questions: Questions
+) -> None:
+    file = file_of(profile(window).own.kernels[0])
+    questions.answer = NOT_NOW
+    rig.open(broken_off)
+    window.trigger("resume")
+    qtbot.waitUntil(lambda: bool(questions.asked))
+    qtbot.waitUntil(lambda: window.errors.text == "Nothing has run: mine was not brought in.")
+    assert not rig.engine.plans
+    file.unlink()
+    window.trigger("resume")
+    qtbot.waitUntil(lambda: "put that file back" in window.errors.text)
+    assert len(questions.asked) == 1
+    python_file(file.parent)
+    questions.answer = BRING
+    window.trigger("resume")
+    qtbot.waitUntil(lambda: bool(rig.engine.plans))
