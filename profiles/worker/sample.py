@@ -28,7 +28,7 @@ from flashscope.profiles.worker.vetting.around import Around
 from flashscope.profiles.worker.vetting.guards import guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 from flashscope.profiles.worker.vetting.timed_runs import TimedRuns
-from flashscope.profiles.worker.vetting.values import Values, values_of
+from flashscope.profiles.worker.vetting.values import InputValues, values_of
 
 BY_WALL = "perf_counter"  # the timer that reads a clock of the wall
 
@@ -48,7 +48,7 @@ class SampledKernel:
         self.closed = False
         self._spec = spec
         self._launch: PassLaunch | None = None
-        self._values: Values | None = None
+        self._values: InputValues | None = None
         self._timed_runs: TimedRuns | None = None
         self._judge: Judge | None = None
         self._samples: list[Sample] = []
@@ -63,7 +63,7 @@ class SampledKernel:
         """Whether it is the user's own."""
         return self._spec.own is not None
 
-    def prepare(self, drawn: Given, values: Values, backend: Backend, criteria: Criteria | None) -> None:
+    def prepare(self, drawn: Given, values: InputValues, backend: Backend, criteria: Criteria | None) -> None:
         """Allocate what it needs; what was compiled for the check is compiled no more.
 
         Args:

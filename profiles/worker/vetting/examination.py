@@ -55,7 +55,7 @@ class Means(NamedTuple):
     steps: Steps
 
 
-class Spent(NamedTuple):
+class RunCost(NamedTuple):
     """What a run took: ms that went by, and ms of CPU time of the process."""
 
     ms: float
@@ -159,8 +159,8 @@ class Examination:
 
     def _known_again(self, launch: PassLaunch) -> str:
         """Whether values that it has just had take less time: it was right, but remembers."""
-        new: list[Spent] = []
-        known: list[Spent] = []
+        new: list[RunCost] = []
+        known: list[RunCost] = []
         while len(new) < PAIRS and (len(new) < LEAST_PAIRS or sum(one.ms for one in new) < 1e3 * PAIRS_S):
             redraw_row(self._around.given, self._rng)
             for kept in (new, known):
@@ -175,13 +175,13 @@ class Examination:
             "remembers by content"
         )
 
-    def _spent(self, launch: PassLaunch) -> Spent:
+    def _spent(self, launch: PassLaunch) -> RunCost:
         """What one run takes."""
         before = self._around.state.clocks.process()
         ms, _ = self._run(launch)
-        return Spent(ms, (self._around.state.clocks.process() - before) / 1e6)
+        return RunCost(ms, (self._around.state.clocks.process() - before) / 1e6)
 
-    def _falls_in_work(self, new: list[Spent], known: list[Spent]) -> bool:
+    def _falls_in_work(self, new: list[RunCost], known: list[RunCost]) -> bool:
         """Whether a CPU works less, too: other programs may take its time in the rhythm of the pairs."""
         on_cpu = self._means.device.backend == "cpu"
         return not on_cpu or _falls([one.cpu_ms for one in new], [one.cpu_ms for one in known])
