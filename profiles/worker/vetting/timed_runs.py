@@ -54,7 +54,7 @@ class TimedRuns:
         Args:
             launch: What was run.
             ms: What it took by the instruments.
-            by_wall: Whether these read a clock of the wall, as ours is; on a GPU a driver's threads work, too.
+            by_wall: Whether these read a clock of the wall, as ours is; a GPU's driver has threads, too.
 
         Raises:
             CaughtError: It changed the process or its clock, wrote around the inputs, or worked ahead.

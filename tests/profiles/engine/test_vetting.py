@@ -164,13 +164,15 @@ def test_a_right_kernel_is_not_suspected(heard: Heard, path: Path, causal: bool,
     assert_peer_is_whole(peer)
 
 
-def test_in_a_warm_series_an_old_answer_is_found_too(heard: Heard) -> None:
+@pytest.mark.matrix
+def test_in_a_warm_series_a_right_kernel_is_not_suspected(heard: Heard) -> None:
     warm = Protocol(warmup=1, repeats=4, drift_check=False, cold=False)
     mine, peer = beside_flash2(heard, HERE / "right" / "recycled_output.py", protocol=warm)
     assert suspected(mine) == ""
     assert_peer_is_whole(peer)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("passes", ["backward", "both"])
 def test_gradients_of_a_right_kernel_are_timed_on_new_ones(
     heard: Heard, passes: Passes, tmp_path: Path
