@@ -245,7 +245,7 @@ class Sampling:
         values = values_of(problem, drawn, own=own)
         for member in self._members:
             self._attempt(member, lambda one: one.prepare(drawn, values, self._backend, self._criteria))
-            if member.own and around is not None and self._protocol.verify:
+            if member.own and around is not None:
                 member.watch(TimedRuns(problem, around, values))
         for member in self._members:
             self._attempt(member, lambda one: one.warm_up(self._protocol, self._bench))
