@@ -125,12 +125,20 @@ class SampledKernel:
         if not protocol.cold:
             with self._watch.on("check"):
                 self._values.before_warm(turn)
+                self._look_back()
             with self._watch.on("launch"):
                 bench.time_ms(self._run)
         with self._watch.on("check"):
             if self._timed_runs is not None:
                 self._timed_runs.rest()
             self._values.before_timed(turn, cold=protocol.cold, own=self.own)
+            if protocol.cold:
+                self._look_back()
+
+    def _look_back(self) -> None:
+        """Whether the last timed run of a kernel of the user's own was over when it returned."""
+        if self._timed_runs is not None and self._launch is not None:
+            self._timed_runs.look_back(self._launch)
 
     def _look_around(self, bench: Bench) -> None:
         """Keep how the device is after each sample, and after the first one who else is on it."""
