@@ -28,7 +28,7 @@ from flashscope.profiles.worker.vetting.around import Around
 from flashscope.profiles.worker.vetting.guards import guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 from flashscope.profiles.worker.vetting.timed_runs import TimedRuns
-from flashscope.profiles.worker.vetting.values import Values, values_of
+from flashscope.profiles.worker.vetting.values import InputValues, values_of
 
 BY_WALL = "perf_counter"  # the timer that reads a clock of the wall
 
@@ -48,7 +48,7 @@ class SampledKernel:
         self.closed = False
         self._spec = spec
         self._launch: PassLaunch | None = None
-        self._values: Values | None = None
+        self._values: InputValues | None = None
         self._timed_runs: TimedRuns | None = None
         self._judge: Judge | None = None
         self._samples: list[Sample] = []
@@ -63,7 +63,7 @@ class SampledKernel:
         """Whether it is the user's own."""
         return self._spec.own is not None
 
-    def prepare(self, drawn: Given, values: Values, backend: Backend, criteria: Criteria | None) -> None:
+    def prepare(self, drawn: Given, values: InputValues, backend: Backend, criteria: Criteria | None) -> None:
         """Allocate what it needs; what was compiled for the check is compiled no more.
 
         Args:
@@ -125,12 +125,20 @@ class SampledKernel:
         if not protocol.cold:
             with self._watch.on("check"):
                 self._values.before_warm(turn)
+                self._look_back()
             with self._watch.on("launch"):
                 bench.time_ms(self._run)
         with self._watch.on("check"):
             if self._timed_runs is not None:
                 self._timed_runs.rest()
             self._values.before_timed(turn, cold=protocol.cold, own=self.own)
+            if protocol.cold:
+                self._look_back()
+
+    def _look_back(self) -> None:
+        """Whether the last timed run of a kernel of the user's own was over when it returned."""
+        if self._timed_runs is not None and self._launch is not None:
+            self._timed_runs.look_back(self._launch)
 
     def _look_around(self, bench: Bench) -> None:
         """Keep how the device is after each sample, and after the first one who else is on it."""
@@ -245,7 +253,7 @@ class Sampling:
         values = values_of(problem, drawn, own=own)
         for member in self._members:
             self._attempt(member, lambda one: one.prepare(drawn, values, self._backend, self._criteria))
-            if member.own and around is not None and self._protocol.verify:
+            if member.own and around is not None:
                 member.watch(TimedRuns(problem, around, values))
         for member in self._members:
             self._attempt(member, lambda one: one.warm_up(self._protocol, self._bench))

@@ -13,6 +13,7 @@ from flashscope.profiles.worker.failures import CaughtError, Refusal
 from flashscope.profiles.worker.judging import correctness_of, what_is_wrong
 
 ROWS = 64  # of each head, drawn at random
+LATE = "Its answer changed after it had returned: it works on after its return."
 
 
 def caught(reason: str) -> CaughtError:
@@ -29,6 +30,13 @@ def taken(answer: PassOutputs) -> PassOutputs:
     """A copy in host memory of what stands there now."""
     gradients = Gradients(*map(on_host, answer.gradients))
     return PassOutputs(on_host(answer.output), on_host(answer.lse), gradients)
+
+
+def differ(one: PassOutputs, other: PassOutputs) -> bool:
+    """Whether two answers have other bits anywhere."""
+    return any(
+        before.tobytes() != after.tobytes() for before, after in zip(one.arrays, other.arrays, strict=True)
+    )
 
 
 def on_host(array: Any) -> Any:

@@ -26,7 +26,14 @@ from flashscope.profiles.wire.measurement import SUSPECTED, Figure
 from flashscope.profiles.worker.instruments.bench import Bench
 from flashscope.profiles.worker.judging import Judge
 from flashscope.profiles.worker.steps import Steps
-from flashscope.profiles.worker.vetting.answers import caught, found_wrong, taken, what_is_wrong_in_rows
+from flashscope.profiles.worker.vetting.answers import (
+    LATE,
+    caught,
+    differ,
+    found_wrong,
+    taken,
+    what_is_wrong_in_rows,
+)
 from flashscope.profiles.worker.vetting.around import Around, bytes_of, overlap
 from flashscope.profiles.worker.vetting.other_size import told_of_other_size
 from flashscope.profiles.worker.vetting.values import redraw, redraw_row
@@ -35,6 +42,7 @@ PAIRS = 5  # of runs with values that are new, and are not
 PAIRS_S = 2.0  # after which two must do
 LEAST_PAIRS = 2
 SUSPICIOUS = 0.6  # of the time with new values
+SLOW_MS = 5000.0  # of a run, from which on no pairs are asked for: they would take the time of its deadline
 PAUSE = 4  # times as long as a run
 LONGEST_PAUSE_S = 2.0
 LOOK_S = 0.05  # for which other threads are watched
@@ -55,7 +63,7 @@ class Means(NamedTuple):
     steps: Steps
 
 
-class Spent(NamedTuple):
+class RunCost(NamedTuple):
     """What a run took: ms that went by, and ms of CPU time of the process."""
 
     ms: float
@@ -121,9 +129,9 @@ class Examination:
             return {}
         if told := self._wrong(first):
             raise found_wrong(f"In rows drawn at random: {told}")
-        self._change_one_row(launch)
-        suspicions = [self._known_again(launch)]
-        self._change_all(launch)
+        ms, earlier = self._change_one_row(launch)
+        suspicions = [self._known_again(launch) if ms < SLOW_MS else ""]
+        self._change_all(launch, earlier)
         suspicions.append(self._at_another_size())
         found = [one for one in suspicions if one]
         return {SUSPECTED: Figure(value=len(found), source="; ".join(found))} if found else {}
@@ -141,15 +149,17 @@ class Examination:
     def _wrong(self, answer: PassOutputs) -> str:
         return what_is_wrong_in_rows(self._problem, self._around.given, answer, self._rng)
 
-    def _change_one_row(self, launch: PassLaunch) -> None:
+    def _change_one_row(self, launch: PassLaunch) -> tuple[float, PassOutputs]:
+        """Twice back to back, the second time with one row changed; the ms and the answer of that."""
         _, earlier = self._run(launch)
         redraw_row(self._around.given, self._rng)
         ms, answer = self._run(launch)
         if told := self._wrong(answer):
             self._diagnose(launch, (ms, answer), earlier, told)
+        return ms, answer
 
-    def _change_all(self, launch: PassLaunch) -> None:
-        _, earlier = self._run(launch)
+    def _change_all(self, launch: PassLaunch, earlier: PassOutputs) -> None:
+        """Everything changed, and all around looked at again after it has run many times."""
         redraw(self._around.given.inputs.qkv, self._rng)
         before = bytes_of(self._around.given)
         ms, answer = self._run(launch)
@@ -159,8 +169,8 @@ class Examination:
 
     def _known_again(self, launch: PassLaunch) -> str:
         """Whether values that it has just had take less time: it was right, but remembers."""
-        new: list[Spent] = []
-        known: list[Spent] = []
+        new: list[RunCost] = []
+        known: list[RunCost] = []
         while len(new) < PAIRS and (len(new) < LEAST_PAIRS or sum(one.ms for one in new) < 1e3 * PAIRS_S):
             redraw_row(self._around.given, self._rng)
             for kept in (new, known):
@@ -175,13 +185,13 @@ class Examination:
             "remembers by content"
         )
 
-    def _spent(self, launch: PassLaunch) -> Spent:
+    def _spent(self, launch: PassLaunch) -> RunCost:
         """What one run takes."""
         before = self._around.state.clocks.process()
         ms, _ = self._run(launch)
-        return Spent(ms, (self._around.state.clocks.process() - before) / 1e6)
+        return RunCost(ms, (self._around.state.clocks.process() - before) / 1e6)
 
-    def _falls_in_work(self, new: list[Spent], known: list[Spent]) -> bool:
+    def _falls_in_work(self, new: list[RunCost], known: list[RunCost]) -> bool:
         """Whether a CPU works less, too: other programs may take its time in the rhythm of the pairs."""
         on_cpu = self._means.device.backend == "cpu"
         return not on_cpu or _falls([one.cpu_ms for one in new], [one.cpu_ms for one in known])
@@ -192,8 +202,8 @@ class Examination:
         """Say what kind of wrong an answer is, by more runs."""
         ms, answer = timed
         self._await_rest()
-        if _differ(answer, taken(launch.answer())):
-            raise caught("Its answer changed after it had returned: it works on after its return.")
+        if differ(answer, taken(launch.answer())):
+            raise caught(LATE)
         if _same_rows(answer, earlier) == 1:
             raise found_wrong(self._why_unchanged(launch, answer, ms))
         self._tell_stale_rows(launch)
@@ -259,13 +269,6 @@ def _kqv(given: Given) -> tuple[object, object, object]:
 
 def _falls(new: list[float], known: list[float]) -> bool:
     return median(known) < SUSPICIOUS * min(new)
-
-
-def _differ(one: PassOutputs, other: PassOutputs) -> bool:
-    """Whether two answers have other bits anywhere."""
-    return any(
-        before.tobytes() != after.tobytes() for before, after in zip(one.arrays, other.arrays, strict=True)
-    )
 
 
 def _same_rows(one: PassOutputs, other: PassOutputs) -> float:

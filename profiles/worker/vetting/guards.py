@@ -8,7 +8,7 @@ import numpy.typing as npt
 from flashscope.kernels.launching.passes import Given
 from flashscope.kernels.workload.arrays import array_module, bits_of
 
-Bytes = npt.NDArray[np.uint8]
+HeldBytes = npt.NDArray[np.uint8]
 LEAST = 4096  # bytes of a stretch, a page
 ROWS = 64  # which it holds at least: kernels round sizes up to the rows of a tile
 ALIGNED = 512  # bytes, as CuPy's allocations
@@ -29,7 +29,7 @@ class Guard(NamedTuple):
     block: Any
     start: int
     end: int
-    written: tuple[Bytes, Bytes]
+    written: tuple[HeldBytes, HeldBytes]
 
     def trouble(self) -> str:
         """Where something else stands than was written; empty where it does not."""

@@ -61,8 +61,8 @@ class Binding(NamedTuple):
         return f"{above}{self.owner.__name__}.{self.name}"
 
 
-class Clocks(NamedTuple):
-    """Clocks in ns, held since before any code of the user's own ran.
+class HeldClocks(NamedTuple):
+    """HeldClocks in ns, held since before any code of the user's own ran.
 
     Attributes:
         wall: Time that goes by.
@@ -84,12 +84,12 @@ class ProcessState:
     Attributes:
         spoilt: Whether it has been found otherwise, or a kernel did what none may, so that nothing more is to
             be measured in it.
-        clocks: Clocks of its own.
+        clocks: HeldClocks of its own.
     """
 
     def __init__(self, *instruments: object) -> None:
         self.spoilt = False
-        self.clocks = Clocks(time.perf_counter_ns, time.process_time_ns, time.thread_time_ns)
+        self.clocks = HeldClocks(time.perf_counter_ns, time.process_time_ns, time.thread_time_ns)
         self._instruments = [(one, dict(vars(one))) for one in instruments]
         self._bindings = list(_bindings())
         self._settings = {what: read() for what, read in SETTINGS.items()}

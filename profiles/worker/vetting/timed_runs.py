@@ -7,7 +7,14 @@ import numpy as np
 from flashscope.kernels.launching.passes import PassLaunch, PassOutputs
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.worker.child import blas_threads
-from flashscope.profiles.worker.vetting.answers import caught, found_wrong, taken, what_is_wrong_in_rows
+from flashscope.profiles.worker.vetting.answers import (
+    LATE,
+    caught,
+    differ,
+    found_wrong,
+    taken,
+    what_is_wrong_in_rows,
+)
 from flashscope.profiles.worker.vetting.around import Around, bytes_of
 from flashscope.profiles.worker.vetting.values import FreshValues, SignedValues
 
@@ -32,9 +39,20 @@ class TimedRuns:
         self._count = 0
         self._kept: tuple[int, int, PassOutputs] | None = None  # number of the run, draw, answer
         self._left: dict[str, bytes] = {}
+        self._newest: PassOutputs | None = None
         self._clocks = around.state.clocks
         self._idle_from, self._others_ns, self._all_ns = 0, 0, 0
         self._ns: int | None = None
+
+    def look_back(self, launch: PassLaunch) -> None:
+        """Some time has gone by since the last timed run, and nothing else has run since.
+
+        Raises:
+            CaughtError: Its answer has changed.
+        """
+        newest, self._newest = self._newest, None
+        if newest is not None and differ(newest, taken(launch.answer())):
+            raise caught(LATE)
 
     def rest(self) -> None:
         """Nothing of the kernel is to run from now on until its timed run."""
@@ -54,14 +72,15 @@ class TimedRuns:
         Args:
             launch: What was run.
             ms: What it took by the instruments.
-            by_wall: Whether these read a clock of the wall, as ours is.
+            by_wall: Whether these read a clock of the wall, as ours is; a GPU's driver has threads, too.
 
         Raises:
             CaughtError: It changed the process or its clock, wrote around the inputs, or worked ahead.
         """
         self._count += 1
+        self._newest = taken(launch.answer())
         if self._values is not None and self._draws.randrange(self._count) == 0:
-            self._kept = self._count, self._values.drawn, taken(launch.answer())
+            self._kept = self._count, self._values.drawn, self._newest
             self._left = bytes_of(self._around.given)
         if told := self._around.state.trouble() or self._around.guards.trouble():
             raise caught(told)
@@ -69,7 +88,9 @@ class TimedRuns:
             raise caught("A timed run did not run it: it changed the instruments.")
         self._all_ns += self._ns
         held_ms = self._ns / 1e6
-        if by_wall and ms < SAME_TIME * held_ms - CLOCK_MS:
+        if not by_wall:
+            return
+        if ms < SAME_TIME * held_ms - CLOCK_MS:
             raise caught(f"It took {ms:.3g} ms by the instruments and {held_ms:.3g} ms by another clock.")
         self._tell_ahead()
 

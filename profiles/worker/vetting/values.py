@@ -25,7 +25,7 @@ MOST = 1000.0  # of a row that is to be felt, so that 16 bits hold it
 FELT = 8  # one row of N is made N / 8 times as large
 
 
-class Values(Protocol):
+class InputValues(Protocol):
     """What is given to the members of a group, in arrays that stay where they are."""
 
     def before_warm(self, turn: int) -> None:
@@ -52,18 +52,18 @@ class SignedValues:
         self._signs = ChangingSigns(problem, given)
 
     def before_warm(self, turn: int) -> None:
-        """See Values."""
+        """See `InputValues`."""
         del turn
         self._signs.change()
 
     def before_timed(self, turn: int, *, cold: bool, own: bool) -> None:
-        """See Values: after a run that warmed the caches, the same again."""
+        """See `InputValues`: after a run that warmed the caches, the same again."""
         del turn, own
         if cold:
             self._signs.change()
 
     def judge_of(self, spec: KernelSpec, criteria: Criteria) -> Judge:
-        """See Values; to be asked before any turn, while the values are as they were drawn."""
+        """See `InputValues`; to be asked before any turn, while the values are as they were drawn."""
         judge = criteria.of_kernel(spec, self._problem, self._given).judge
         return lambda answer: judge(self._signs.brought_back(answer))
 
@@ -86,20 +86,20 @@ class FreshValues:
         self._criteria = Criteria()
 
     def before_warm(self, turn: int) -> None:
-        """See Values."""
+        """See `InputValues`."""
         del turn
         self._draw()
         self._turn = None
 
     def before_timed(self, turn: int, *, cold: bool, own: bool) -> None:
-        """See Values: those of this turn are drawn once for all members where nothing runs between."""
+        """See `InputValues`: those of this turn are drawn once for all members where nothing runs between."""
         del cold
         if self._turn != turn or (own and self._judged):
             self._draw()
             self._turn, self._judged, self._criteria = turn, False, Criteria()
 
     def judge_of(self, spec: KernelSpec, criteria: Criteria) -> Judge:
-        """See Values; members of one round share its oracle."""
+        """See `InputValues`; members of one round share its oracle."""
         del criteria
         return partial(self._judge, spec)
 

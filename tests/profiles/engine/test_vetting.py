@@ -164,13 +164,15 @@ def test_a_right_kernel_is_not_suspected(heard: Heard, path: Path, causal: bool,
     assert_peer_is_whole(peer)
 
 
-def test_in_a_warm_series_an_old_answer_is_found_too(heard: Heard) -> None:
+@pytest.mark.matrix
+def test_in_a_warm_series_a_right_kernel_is_not_suspected(heard: Heard) -> None:
     warm = Protocol(warmup=1, repeats=4, drift_check=False, cold=False)
     mine, peer = beside_flash2(heard, HERE / "right" / "recycled_output.py", protocol=warm)
     assert suspected(mine) == ""
     assert_peer_is_whole(peer)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("passes", ["backward", "both"])
 def test_gradients_of_a_right_kernel_are_timed_on_new_ones(
     heard: Heard, passes: Passes, tmp_path: Path
@@ -185,3 +187,27 @@ def test_gradients_of_a_right_kernel_are_timed_on_new_ones(
     mine, peer = heard.sweep(plan)
     assert suspected(mine) == ""
     assert_peer_is_whole(peer)
+
+
+@pytest.mark.matrix
+def test_without_a_comparison_the_process_is_watched_all_the_same(heard: Heard) -> None:
+    unverified = replace(IN_TURNS, verify=False)
+    cheat, peer = beside_flash2(heard, HERE / "cheats" / "patches_clocks.py", protocol=unverified)
+    assert REFUSED["patches_clocks"] in cheat.reason
+    assert_peer_is_whole(peer)
+
+
+@pytest.mark.matrix
+def test_of_two_kernels_of_ones_own_the_honest_one_is_sampled_though_the_other_is_caught_in_its_turns(
+    heard: Heard,
+) -> None:
+    files = (HERE / "cheats_at_checks" / "clock_that_mends_itself.py", HERE / "right" / "einsum.py")
+    cheat, honest = own = tuple(read_reference(str(file)) for file in files)
+    problem = Problem(seqlen_q=320, seqlen_k=320, heads=4, head_dim=32)
+    kernels = (cheat.name, honest.name, "flash2")
+    plan = Plan(backend="cpu", kernels=kernels, problems=(problem,), protocol=IN_TURNS, own=own)
+    caught, mine, peer = heard.sweep(plan)
+    assert "by another clock" in caught.reason
+    for one in (mine, peer):
+        assert_peer_is_whole(one)
+        assert [sample.round for sample in done(one).samples] == [0, 1, 2, 3]

@@ -72,7 +72,7 @@ def test_settings_that_were_left_changed_are_named(state: ProcessState) -> None:
     finally:
         gc.enable()
         sys.setswitchinterval(interval)
-        np.seterr(**before)  # type: ignore[arg-type]
+        np.seterr(**before)
     assert told == (
         "It left settings of the process changed: the garbage collector, NumPy's handling of floating-point "
         "errors, the interval at which threads switch."
