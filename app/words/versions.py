@@ -6,7 +6,7 @@ from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.units import ms_between_text, ms_text, ratio_text, seqlen_text
 from flashscope.profiles.results.statistics.bootstrap import Interval
 from flashscope.profiles.results.statistics.stats import Quartiles
-from flashscope.profiles.watching.versions import CellChange, Ratio, Version, VersionCell
+from flashscope.profiles.watching.versions import CellChange, PeerRatio, Version, VersionCell
 
 RATIOS = "N× NAME: so many times as fast as NAME, both in turns; in brackets 95% of its rounds' resamples"
 HEADINGS = ("N", "older", "newer", "newer is", "95% interval", "measured")
@@ -38,7 +38,7 @@ def times_text(times: Quartiles) -> str:
     return ms_between_text(times.median, times.q1, times.q3)
 
 
-def ratio_words(ratio: Ratio) -> str:
+def ratio_words(ratio: PeerRatio) -> str:
     """`1.21× flash2 (1.15 to 1.30)`."""
     return f"{ratio_text(ratio.ratio)} {ratio.to}{_interval(ratio.interval)}"
 

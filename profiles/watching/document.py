@@ -6,7 +6,7 @@ from typing import Any
 
 from flashscope.profiles.results.statistics.bootstrap import Interval
 from flashscope.profiles.results.statistics.stats import Quartiles
-from flashscope.profiles.watching.versions import CellChange, Ratio, Version, VersionCell
+from flashscope.profiles.watching.versions import CellChange, PeerRatio, Version, VersionCell
 from flashscope.profiles.watching.watching import Timing
 
 
@@ -64,7 +64,7 @@ def _cell(cell: VersionCell) -> dict[str, Any]:
     }
 
 
-def _ratio(ratio: Ratio) -> dict[str, Any]:
+def _ratio(ratio: PeerRatio) -> dict[str, Any]:
     return {"to": ratio.to, "ratio": ratio.ratio, **_ends(ratio.interval), "ms": _quartiles(ratio.times)}
 
 

@@ -23,7 +23,7 @@ NAME_LENGTH = 60
 _NUMBERED = re.compile(r"(?P<name>.+)-v(?P<number>\d+)")
 
 
-class Ratio(NamedTuple):
+class PeerRatio(NamedTuple):
     """How many times as fast a version is as another kernel that it took turns with.
 
     Attributes:
@@ -58,7 +58,7 @@ class VersionCell(NamedTuple):
     reason: str
     times: Quartiles | None
     samples_ms: tuple[float, ...]
-    ratios: tuple[Ratio, ...]
+    ratios: tuple[PeerRatio, ...]
     trust: str = ""
     doubts: tuple[str, ...] = ()
 
@@ -224,12 +224,12 @@ def _cell(row: PointRow, beside: dict[str, PointRow]) -> VersionCell:
     )
 
 
-def _ratio(row: PointRow, other: PointRow) -> Ratio | None:
+def _ratio(row: PointRow, other: PointRow) -> PeerRatio | None:
     """None where one of them does not count, or has no samples."""
     if not (row.done and other.done and row.times and other.times):
         return None
     ratio = other.times.median / row.times.median
-    return Ratio(other.kernel, ratio, speedup_interval(row, other), other.times)
+    return PeerRatio(other.kernel, ratio, speedup_interval(row, other), other.times)
 
 
 def _change(older: Version, cell: VersionCell, newer: VersionCell) -> CellChange:

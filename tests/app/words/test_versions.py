@@ -4,7 +4,7 @@ from flashscope.app.words.versions import changes_sentence, version_lines
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.statistics.bootstrap import Interval
 from flashscope.profiles.results.statistics.stats import Quartiles
-from flashscope.profiles.watching.versions import RIGHT, Ratio, Version, VersionCell, changes
+from flashscope.profiles.watching.versions import RIGHT, PeerRatio, Version, VersionCell, changes
 
 SHORT, LONG = (Problem(seqlen_q=n, seqlen_k=n) for n in (1024, 4096))
 OLD, NEW = Quartiles(2.9, 3.0, 3.1, 9), Quartiles(1.4, 1.5, 1.6, 9)
@@ -12,7 +12,7 @@ SURE, UNSURE = Interval(1.9, 2.1), Interval(0.9, 2.2)
 SAVED = "2026-11-26T10:20:30.000+00:00"
 
 
-def cell(problem: Problem, *ratios: Ratio, doubts: tuple[str, ...] = ()) -> VersionCell:
+def cell(problem: Problem, *ratios: PeerRatio, doubts: tuple[str, ...] = ()) -> VersionCell:
     trust = "doubtful" if doubts else "solid"
     return VersionCell(problem, "done", "", NEW, (1.5,) * 9, ratios, trust, doubts)
 
@@ -24,7 +24,7 @@ def version(number: int, *cells: VersionCell, verdict: str = RIGHT, reason: str 
 
 
 def test_a_version_on_one_problem_is_one_line() -> None:
-    ratios = Ratio("mine-v1", 2.0, SURE, OLD), Ratio("flash2", 0.5, None, OLD)
+    ratios = PeerRatio("mine-v1", 2.0, SURE, OLD), PeerRatio("flash2", 0.5, None, OLD)
     assert version_lines(version(2, cell(SHORT, *ratios, doubts=("a spread", "a drift")))) == [
         (
             "v2, 10:20:30, right, 1.50 ms (1.40 to 1.60), 2.00× mine-v1 (1.900 to 2.100), 0.500× flash2, "
@@ -34,7 +34,7 @@ def test_a_version_on_one_problem_is_one_line() -> None:
 
 
 def test_a_version_on_several_problems_has_a_line_for_each() -> None:
-    first, *others = version_lines(version(2, cell(SHORT), cell(LONG, Ratio("flash2", 2.0, SURE, OLD))))
+    first, *others = version_lines(version(2, cell(SHORT), cell(LONG, PeerRatio("flash2", 2.0, SURE, OLD))))
     assert first == "v2, 10:20:30, right, commit abababab and changes"
     assert others == [
         "  N = 1k: 1.50 ms (1.40 to 1.60)",
@@ -56,7 +56,7 @@ def test_a_difference_that_the_interval_does_not_show_is_said() -> None:
         (UNSURE, "v2 is 2.00× as fast as v1 at N = 1k; the interval holds 1: no difference is shown."),
         (None, "v2 is 2.00× as fast as v1 at N = 1k; too few samples to know whether that is a difference."),
     ):
-        newer = version(2, cell(SHORT, Ratio("mine-v1", 2.0, interval, OLD)))
+        newer = version(2, cell(SHORT, PeerRatio("mine-v1", 2.0, interval, OLD)))
         assert changes_sentence(older, newer, changes(older, newer)) == told
 
 

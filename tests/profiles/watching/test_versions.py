@@ -16,7 +16,7 @@ from flashscope.profiles.results.statistics.stats import quartiles_of
 from flashscope.profiles.watching.versions import (
     NAME_LENGTH,
     RIGHT,
-    Ratio,
+    PeerRatio,
     Strip,
     Version,
     VersionCell,
@@ -110,7 +110,7 @@ def test_versions_that_took_turns_compare_by_their_turns_alone() -> None:
     assert slow is not None
     assert fast is not None
     alone = VersionCell(PROBLEMS[0], "done", "", fast, (1.0,) * 9, ())
-    beside = VersionCell(PROBLEMS[0], "done", "", fast, (1.0,) * 9, (Ratio("mine-v1", 2.0, None, slow),))
+    beside = VersionCell(PROBLEMS[0], "done", "", fast, (1.0,) * 9, (PeerRatio("mine-v1", 2.0, None, slow),))
     older = Version(1, "mine-v1", "", "", RIGHT, cells=(alone,))
     newer = Version(2, "mine-v2", "", "", RIGHT, before="mine-v1", cells=(beside,))
     (one,) = changes(older, newer)
