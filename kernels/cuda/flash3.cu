@@ -70,7 +70,7 @@ __device__ __forceinline__ void rescale(float (&o)[O_REGS], const Softmax& state
 // done: this one's runs under the product. That tile had `BEFORE` keys.
 template <bool MASK, int BEFORE = BLOCK_K>
 __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2], float (&o)[O_REGS], Softmax& state,
-                                       const Shared& at, u32 q, Ring& rk, Ring& rv, int group, float c,
+                                       const Shared& at, u32 q, Ring& rk, Ring& rv, int group, const Factor& c,
                                        const RowMask& mask) {
     const bool leader = threadIdx.x % 32 == 0;
     if constexpr (OVERLAP) {
@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
     flash3(const __grid_constant__ TensorMap map_q, const __grid_constant__ TensorMap map_k,
            const __grid_constant__ TensorMap map_v, Output* out, RowSum* lse, int heads, int group_heads, int section,
            int seqlen_q, int seqlen_k, int left, int right, float scale, int* counter, int splits, int sequence_heads,
-           const __grid_constant__ Flash3Arguments given
+           const __grid_constant__ Flash3Arguments given SCORING_GIVEN
 #if BOXED
            ,
            const __grid_constant__ TensorMap map_o
@@ -182,7 +182,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         if (MOVES_REGISTERS) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
         const int group = warpgroup - 1, lane = threadIdx.x % 32;
         const bool leader = lane == 0;
+#if SOFTCAP
+        const Factor c{scoring.softcap * LOG2E, scale / scoring.softcap};
+        const float unit = SCALED ? LN2 : scoring.softcap;
+#else
         const float c = fmaxf(scale * 1.4426950408889634f, 1e-30f), unit = SCALED ? LN2 : scale;
+#endif
         const u32 q_base = __shfl_sync(~0u, at.q + group * 8192, 0);
         const int warp_row = threadIdx.x % 128 / 32 * 16;
         const int shift = 2 * (lane % 4), row_in_tile = group * 64 + warp_row + lane / 4;

@@ -41,6 +41,7 @@ from flashscope.kernels.cuda.program import (
     shape_arguments,
 )
 from flashscope.kernels.cuda.ragged import PAGE_TABLE, layout_defines, length_tables
+from flashscope.kernels.cuda.scoring import scoring_arguments, scoring_defines
 from flashscope.kernels.cuda.tensor import tile_bytes
 from flashscope.kernels.launching.launch import Launch
 from flashscope.kernels.workload.problem import Problem
@@ -172,8 +173,12 @@ def _deep(problem: Problem, chosen: Share) -> Flash3Variant:
 
 
 def _early(problem: Problem, cut: Flash3Variant) -> int:
-    """Whether a block's first boxes are asked for early: not found in pages; of many tiles, where it won."""
-    plain = problem.block_mask is None and cut.block_k < LONG_TILE_KEYS
+    """Whether a block's first boxes are asked for early: not found in pages; of many tiles, where it won.
+
+    Of many tiles of an uneven batch with a softcap it would spill registers.
+    """
+    spills = problem.softcap is not None and "ragged" in problem.features
+    plain = problem.block_mask is None and cut.block_k < LONG_TILE_KEYS and not spills
     return int(problem.page_size is None and (plain or not cut.schedule))
 
 
@@ -269,6 +274,7 @@ def program(
     taken, tables = (cut, {}) if cut is not None else tiling_of(problem, step, chosen)
     defines = {
         **taken.defines(problem),
+        **scoring_defines(problem),
         "SPLIT": int(chosen.splits > 1),
         "PACKED": int(chosen.pack_gqa > 1),
     }
@@ -297,6 +303,7 @@ def _attention(
             np.float32(abs(problem.softmax_scale)),
             *(TILE_COUNTER, np.int32(chosen.splits), np.int32(problem.heads // chosen.pack_gqa)),
             _special(problem, tables),
+            *scoring_arguments(problem),
             *((Boxes("o", WARP_ROWS, chosen.pack_gqa),) if taken.boxed else ()),
         ),
         threads=taken.threads,

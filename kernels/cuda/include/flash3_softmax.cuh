@@ -7,6 +7,7 @@
 #include "flash3_recording.cuh"
 #include "quad.cuh"
 #include "scalar.cuh"
+#include "scoring.cuh"
 
 // Of each of a thread's rows under a block mask: a bit for every 8 keys.
 template <bool sparse>
@@ -36,6 +37,16 @@ constexpr bool SCALED = HEAD_DIM > 64;
 #endif
 constexpr float HEADROOM = 8.0f;
 
+// What a score is multiplied with, in base 2; of a softcap also what it was multiplied with before the tanh.
+#if SOFTCAP
+struct Factor {
+    float factor, share;
+    __device__ __forceinline__ operator float() const { return factor; }
+};
+#else
+using Factor = float;
+#endif
+
 #if TRACE || LIVE
 struct Softmax : Recorder {
 #else
@@ -49,7 +60,12 @@ struct Softmax {
     // Scores s become p = exp2(c s - shift), and alpha the factor on what was summed before, which is taken last: the
     // exponentials need not wait for it.
     template <bool MASK, int n>
-    __device__ __forceinline__ void step(float (&s)[n], float c, const RowMask& mask) {
+    __device__ __forceinline__ void step(float (&s)[n], const Factor& factor, const RowMask& mask) {
+        const float c = factor;
+#if SOFTCAP
+#pragma unroll
+        for (int i = 0; i < n; ++i) s[i] = tanh_of(s[i] * factor.share);
+#endif
         if (MASK) {
 #pragma unroll
             for (int i = 0; i < n; ++i) {

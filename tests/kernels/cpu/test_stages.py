@@ -15,6 +15,7 @@ from flashscope.kernels.launching.launch import make_inputs, prepare
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import LOAD, PV, QK, SOFTMAX, STAGES, STORE
+from tests.kernels.scored import scored
 
 each_kernel = pytest.mark.parametrize("kernel", sorted(CLOCKED))
 
@@ -56,7 +57,7 @@ problems = st.builds(
 
 @each_kernel
 @settings(max_examples=12, deadline=None)
-@given(problem=problems)
+@given(problem=problems | scored(problems))
 def test_a_kernel_with_clocks_computes_the_same_bits_and_tells_every_tile_once(
     kernel: str, problem: Problem
 ) -> None:

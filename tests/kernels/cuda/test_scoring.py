@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from flashscope.kernels.catalogue.ladder import FLASH2
-from flashscope.kernels.cuda import flash2, flash2_backward
-from flashscope.kernels.cuda.program import KernelLaunch
+from flashscope.kernels.catalogue.ladder import FLASH2, FLASH3
+from flashscope.kernels.cuda import flash2, flash2_backward, flash3
+from flashscope.kernels.cuda.program import HOPPER, KernelLaunch, Target
 from flashscope.kernels.cuda.scoring import scoring_arguments, scoring_defines
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.device import Device
@@ -53,6 +53,35 @@ def test_outputs_agree_with_the_oracle(kind: str, scores: str) -> None:
     for seed in range(2):
         verdict = forward("flash2", problem, flash2.program, Setting(seed, arch))
         assert verdict.passed, (seed, verdict)
+
+
+@needs_compiler
+@chosen("kind", KINDS, ("causal", "ragged pages"))
+def test_softcapped_outputs_of_flash3_agree_with_the_oracle(kind: str) -> None:
+    head_dim, dtype, _ = cut_of(kind, "softcap")
+    problem = of_kind(kind, "softcap", head_dim, dtype)
+    for seed in range(2):
+        verdict = forward("flash3", problem, flash3.program, Setting(seed))
+        assert verdict.passed, (seed, verdict)
+
+
+@needs_compiler
+@chosen("head_dim", (64, 128, 256), (128,))
+def test_softcapped_parts_of_keys_and_packed_heads_agree_with_the_oracle(head_dim: int) -> None:
+    problem = Problem(
+        heads=4,
+        kv_heads=1,
+        seqlen_q=2,
+        seqlen_k=2500,
+        head_dim=head_dim,
+        dtype="bfloat16",
+        softcap=2.0,
+        scale=-0.4,
+    )
+    defines = flash3.program(problem, ON_HOPPER).defines
+    assert (defines["SPLIT"], defines["PACKED"]) == (1, 1)
+    verdict = forward("flash3", problem, flash3.program)
+    assert verdict.passed, verdict
 
 
 @needs_compiler
@@ -107,13 +136,39 @@ def test_a_mutant_is_found(mutant: str) -> None:
     assert fails(partial(forward, "flash2", problem, flash2.program, Setting(edits=edits)))
 
 
-@matrix("scores head_dim", product(SCORED, (64, 128, 256)), few=3)
-def test_builds_fit_their_architecture_and_spill_nothing(scores: str, head_dim: int) -> None:
-    for target, kind in product(TARGETS, ("full", "causal", "window")):
-        problem = of_kind(kind, scores, head_dim, "float16")
-        check(flash2.program(problem, target), target)
-        if target.compute_capability >= (8, 0):
-            check(flash2_backward.program(in_mode(problem, deterministic=False), target), target)
+@matrix(
+    "scores head_dim kind target",
+    product(SCORED, (64, 128, 256), ("full", "causal", "window"), TARGETS),
+    ids=lambda value: value.arch if isinstance(value, Target) else str(value),
+    few=2,
+)
+def test_builds_fit_their_architecture_and_spill_nothing(
+    scores: str, head_dim: int, kind: str, target: Target
+) -> None:
+    problem = of_kind(kind, scores, head_dim, "float16")
+    check(flash2.program(problem, target), target)
+    if target.compute_capability >= (8, 0):
+        check(flash2_backward.program(in_mode(problem, deterministic=False), target), target)
+    if target.compute_capability == HOPPER and scores == "softcap":
+        check(flash3.program(problem, target), target)
+
+
+@chosen("layout", ({}, {"lengths": True}, {"page_size": 64}), ())
+def test_softcapped_builds_of_flash3_spill_nothing_where_tiles_are_many(layout: dict[str, Any]) -> None:
+    more = {"key_lengths": (5, 8192)} if "lengths" in layout else layout
+    for head_dim, causal in product((64, 96, 128, 192, 256), (False, True)):
+        problem = Problem(
+            batch=2,
+            heads=16,
+            seqlen_q=8192,
+            seqlen_k=8192,
+            head_dim=head_dim,
+            dtype="bfloat16",
+            causal=causal,
+            softcap=50.0,
+            **more,
+        )
+        check(flash3.program(problem, ON_HOPPER), ON_HOPPER)
 
 
 def test_a_problem_without_any_has_no_define_and_no_argument_of_them() -> None:
@@ -126,6 +181,17 @@ def test_a_problem_without_any_has_no_define_and_no_argument_of_them() -> None:
     assert scored.arguments[:-1] == launch.arguments
     backward_of_sinks = flash2_backward.program(in_mode(replace(plain, sinks=True)), ON_HOPPER)
     assert backward_of_sinks.defines == flash2_backward.program(in_mode(plain), ON_HOPPER).defines
+
+
+def test_flash3_takes_softcaps_alone_and_forward() -> None:
+    gpu = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
+    problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", softcap=50.0)
+    assert FLASH3.unsupported(problem, gpu) is None
+    for other, said in (
+        (replace(problem, sinks=True), "attention sinks"),
+        (replace(problem, passes="both"), "softcapped"),
+    ):
+        assert said in (FLASH3.unsupported(other, gpu) or "")
 
 
 @pytest.mark.parametrize("feature", sorted(SCORING))
@@ -143,6 +209,14 @@ def test_flash2_takes_each_in_16_bits_alone(feature: str) -> None:
 def test_outputs_on_a_gpu_agree_with_the_oracle(scores: str, head_dim: int, dtype: Dtype) -> None:
     for kind in KINDS:
         verdict = run("flash2", of_kind(kind, scores, head_dim, dtype))
+        assert verdict.passed, (kind, verdict)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("head_dim", [64, 96, 128, 192, 256])
+def test_softcapped_outputs_of_flash3_on_a_gpu_agree_with_the_oracle(head_dim: int) -> None:
+    for kind in KINDS:
+        verdict = run("flash3", of_kind(kind, "softcap", head_dim, "bfloat16"))
         assert verdict.passed, (kind, verdict)
 
 
