@@ -12,6 +12,7 @@ even behind __syncwarp: it reports the rows' states in flash3's backward pass, w
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Any
 
 from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.spec import KernelSpec
@@ -20,15 +21,17 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.problem_words import pass_words
 from flashscope.profiles.worker.judging import Criteria
 from tests.kernels.cases import in_mode
-from tests.kernels.cuda.test_emulated import KINDS
+from tests.kernels.cuda.test_emulated import EVEN, KINDS
 
 HEAD_DIMS = (64, 128, 192, 256)
+SCORED: tuple[dict[str, Any], ...] = ({"softcap": 5.0}, {"sinks": True}, {"alibi": True, "causal": True})
+ASKED = (*KINDS.values(), *({**EVEN, **terms} for terms in SCORED))
 
 
 def problems(spec: KernelSpec) -> Iterator[Problem]:
-    """Every kind of mask and layout at every head dim: forward, and backward in either mode."""
+    """Every mask, layout and term of the scores at every head dim: forward, and backward in either mode."""
     dtype = spec.dtypes["cuda"][-1]
-    for kind, head_dim in product(KINDS.values(), HEAD_DIMS):
+    for kind, head_dim in product(ASKED, HEAD_DIMS):
         problem = Problem(heads=4, kv_heads=2, head_dim=head_dim, dtype=dtype, **kind)
         yield from (problem, in_mode(problem, False), in_mode(problem))
 
