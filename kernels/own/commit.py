@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +36,8 @@ def _blob(data: bytes, digits: int) -> str:
 
 
 def _asked(folder: Path, *words: str) -> str | None:
+    import subprocess  # noqa: PLC0415 - only where a file is named, and it takes longer than all else here
+
     environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:
         answer = subprocess.run(
