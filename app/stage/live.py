@@ -5,14 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from msgspec.structs import replace
+
 from flashscope.kernels.catalogue.registry import AUTO, runnable
+from flashscope.kernels.own.consent import obstacle_to_run
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.choice import Declared, choices_of
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.plan.request import BACKENDS, Request
+from flashscope.profiles.plan.request import BACKENDS, Request, own_of
 
 EXAMPLE = "--kernels standard,flash2 --seqlen 1k:16k"
 BACKEND = "backend"
@@ -37,7 +40,8 @@ def plan_here(text: str, machine: Machine) -> Plan:
     """The plan of these options on a machine, of those kernels that run there.
 
     Raises:
-        Unrunnable: The machine has no such device, or none of the kernels runs on it.
+        Unrunnable: The machine has no such device, none of the kernels runs on it, or one is from a file of
+            the user's own that nobody named here.
         InputError: The options are wrong.
     """
     choices = read_options(text)
@@ -52,13 +56,10 @@ def _fitting(plan: Plan, device: Device) -> Plan:
     kernels = runnable(plan.kernels, plan.problems, device)
     if not kernels:
         raise Unrunnable(f"{', '.join(plan.kernels)} cannot run on {device.name}")
-    return Plan(
-        backend=plan.backend,
-        kernels=kernels,
-        problems=plan.problems,
-        protocol=plan.protocol,
-        seed=plan.seed,
-    )
+    own = own_of(kernels)
+    if obstacle := next(filter(None, map(obstacle_to_run, own)), ""):
+        raise Unrunnable(obstacle.rstrip("."))
+    return replace(plan, kernels=kernels, own=own)
 
 
 def read_options(text: str) -> Mapping[str, Any]:

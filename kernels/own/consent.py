@@ -24,7 +24,7 @@ def obstacle_to_run(own: OwnKernel) -> str:
     if _key(own) not in _named:
         return (
             f"{own.name} is from a file of one's own, which runs only where you name it: "
-            f"--kernel {own.reference}, or in the window Bring a kernel …."
+            f"--kernel {own.reference}, or bring it into the form of the window."
         )
     return ""
 

@@ -23,6 +23,8 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.own.sources import Fault, Sources
+from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.pages.stepper import StepperPage
@@ -32,6 +34,7 @@ from flashscope.app.stage.story import Stop
 from flashscope.app.stage.writing import add_stop
 from flashscope.app.widgets.frame.palette import CommandPalette
 from flashscope.app.widgets.frame.shortcut_sheet import ShortcutSheet
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.profiles.store import sessions_dir
 from flashscope.profiles.wire.events import LogLine, RequestFailed, TraceReady
 from tests.app.hostile import hostile_file, hostile_machine, hostile_trace
@@ -51,6 +54,7 @@ def window_full_of(text: str, rig: Rig, qtbot: QtBot) -> MainWindow:
     window.log.append(LogLine(source=text, text=text))
     window.log.show()
     window.errors.show_error(text, text)
+    bring_kernels(window, text)
     for key in VIEWS:
         window.show_page(key)
         grab_whole(window)
@@ -60,6 +64,24 @@ def window_full_of(text: str, rig: Rig, qtbot: QtBot) -> MainWindow:
     stepper.ask()
     rig.say([RequestFailed(request="trace", reason=text, detail=text)])
     return window
+
+
+def bring_kernels(window: MainWindow, text: str) -> None:
+    """A kernel of the user's own that says this of itself, and a file that declares none."""
+    page = window.pages["profile"]
+    assert isinstance(page, ProfilePage)
+    path = f"/{text}.py" if text.isprintable() else "/mine.py"
+    own = OwnKernel(
+        name="mine",
+        path=path,
+        sha256=64 * "0",
+        function="attend",
+        idea=text,
+        backends=("cpu",),
+        dtypes=("float32",),
+    )
+    page.own.bring([own])
+    page.own.show_folder(Sources((), (Fault(text, text, text),)))
 
 
 def open_everything(window: MainWindow, text: str) -> None:

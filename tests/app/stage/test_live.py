@@ -7,9 +7,12 @@ import pytest
 from flashscope.app.stage.live import Unrunnable, check_run, plan_here, read_options
 from flashscope.app.stage.story import StoryError, read_story
 from flashscope.app.words.command_line import command_line
+from flashscope.kernels.own import consent
+from flashscope.kernels.own.references import read_reference
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.plan.request import Request
 from tests.app.fakes import CPU_MACHINE
+from tests.app.own_files import python_file
 
 RUN = "--kernels standard,flash2 --seqlen 256:1024 --backend cpu"
 FALLBACK = 'fallback = "h200-standard-flash2"\n'
@@ -79,3 +82,17 @@ def test_options_are_read_in_every_spelling() -> None:
     }
     with pytest.raises(InputError, match="did you mean --seqlen"):
         check_run("--seqlens 256")
+
+
+def test_a_kernel_of_ones_own_runs_on_stage_only_once_its_file_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consent, "_named", set())
+    path = python_file(tmp_path)
+    run = f"--kernels flash2,{path} --seqlen 256 --backend cpu"
+    with pytest.raises(Unrunnable, match="mine is from a file of one's own, which runs only where you name"):
+        plan_here(run, CPU_MACHINE)
+    read_reference(str(path))
+    plan = plan_here(run, CPU_MACHINE)
+    assert plan.kernels == ("flash2", "mine")
+    assert [one.name for one in plan.own] == ["mine"]

@@ -63,7 +63,8 @@ def dropped(window: MainWindow, qtbot: QtBot, *paths: Path) -> None:
 
 def read(window: MainWindow, qtbot: QtBot) -> None:
     """Wait until what was asked for is read, and taken in."""
-    bringing, over = profile(window).bringing, []
+    bringing = profile(window).bringing
+    over: list[None] = []
     bringing._chores.do(lambda: None, over.append)
     qtbot.waitUntil(lambda: bool(over))
 
