@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from flashscope.app.control.own.sources import Fault, Sources
+from flashscope.app.control.own.sources import Sources, Unreadable
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import own_kernel
 from flashscope.kernels.own.spec import admit
@@ -47,7 +47,7 @@ class OwnShelf(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.lying = Lying()
-        self.faults: tuple[Fault, ...] = ()
+        self.faults: tuple[Unreadable, ...] = ()
         self._in_folder: Brought = ()
 
     @property

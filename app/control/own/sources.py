@@ -15,7 +15,7 @@ _LINE = re.compile(r", line (\d+)")
 MOST_FILES = 100  # of the user's folder
 
 
-class Fault(NamedTuple):
+class Unreadable(NamedTuple):
     """A file that declares no kernel.
 
     Attributes:
@@ -33,7 +33,7 @@ class Sources(NamedTuple):
     """What some files declare: kernels, and what is wrong with the others."""
 
     kernels: tuple[OwnKernel, ...]
-    faults: tuple[Fault, ...]
+    faults: tuple[Unreadable, ...]
 
 
 def is_source(path: Path) -> bool:
@@ -48,10 +48,10 @@ def read_files(references: Sequence[str]) -> Sources:
         references: Paths, with `:function` behind them where one of several is meant.
     """
     kernels: list[OwnKernel] = []
-    faults: list[Fault] = []
+    faults: list[Unreadable] = []
     for reference in references:
         read = _read(reference)
-        if isinstance(read, Fault):
+        if isinstance(read, Unreadable):
             faults.append(read)
         else:
             kernels.append(read)
@@ -68,12 +68,12 @@ def read_folder() -> Sources:
     return read_files([str(path) for path in paths[:MOST_FILES]])
 
 
-def _read(reference: str) -> OwnKernel | Fault:
+def _read(reference: str) -> OwnKernel | Unreadable:
     try:
         return _named(declared(reference))
     except InputError as error:
         path = Path(reference)
-        return Fault(path.name, str(error), _source_line(path, str(error)))
+        return Unreadable(path.name, str(error), _source_line(path, str(error)))
 
 
 def _named(own: OwnKernel) -> OwnKernel:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.own.shelf import Brought, Lying, OwnShelf
-from flashscope.app.control.own.sources import Fault, Sources, read_files, read_folder
+from flashscope.app.control.own.sources import Sources, Unreadable, read_files, read_folder
 from flashscope.app.pages.own.asking import ask_to_bring, why_not_run
 from flashscope.app.words.own_kernels import SHORT
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
@@ -122,7 +122,7 @@ class Bringing(QObject):
         self.noticed.emit(" ".join([*told, "The sweep takes it as it is now."]))
         again()
 
-    def _tell(self, faults: Sequence[Fault]) -> None:
+    def _tell(self, faults: Sequence[Unreadable]) -> None:
         if faults:
             first, *others = faults
             more = f" {len(others)} more in the details." if others else ""
