@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.own.sources import Fault, Sources
+from flashscope.app.control.own.sources import Sources, Unreadable
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.sessions.page import SessionsPage
@@ -81,7 +81,7 @@ def bring_kernels(window: MainWindow, text: str) -> None:
         dtypes=("float32",),
     )
     page.own.bring([own])
-    page.own.show_folder(Sources((), (Fault(text, text, text),)))
+    page.own.show_folder(Sources((), (Unreadable(text, text, text),)))
 
 
 def open_everything(window: MainWindow, text: str) -> None:

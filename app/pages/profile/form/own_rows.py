@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from flashscope.app.control.own.shelf import OwnShelf
-from flashscope.app.control.own.sources import Fault
+from flashscope.app.control.own.sources import Unreadable
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.profile.form.kernel_row import INDENT_PX, Fold, KernelRow
@@ -68,7 +68,7 @@ class OwnRow(KernelRow):
 class FaultRow(QWidget):
     """A file of the folder that declares no kernel: what is wrong, where a kernel's name would begin."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: Unreadable) -> None:
         super().__init__()
         line = ElidedLabel(fault.text)
         line.setProperty("role", "unit")
@@ -142,7 +142,7 @@ class OwnRows(QWidget):
         for row in self.rows:
             row.apply_theme(theme)
 
-    def _show_faults(self, faults: Sequence[Fault]) -> None:
+    def _show_faults(self, faults: Sequence[Unreadable]) -> None:
         for fault in faults:
             line = FaultRow(fault)
             self._faults.append(line)
