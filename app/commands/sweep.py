@@ -122,10 +122,12 @@ def with_own_kernels(plan: Plan, own: Sequence[OwnKernel], *, keep_source: bool)
     Raises:
         InputError: A file has changed since it was read, or one name means two files.
     """
-    added = tuple(one.name for one in own if one.name not in plan.kernels)
+    added = dict.fromkeys(one.name for one in own if one.name not in plan.kernels)
     known = {one.name: one for one in (*plan.own, *own)}
-    if any(known[one.name] != one for one in (*plan.own, *own)):
-        raise InputError("Two files declare kernels of one name; give one another: name = ...")
+    for one in (*plan.own, *own):
+        if (last := known[one.name]) != one:
+            both = f"{one.reference} and {last.reference}"
+            raise InputError(f"{both} declare kernels of one name, {one.name}; give one another: name = ...")
     every = tuple(map(with_source, known.values())) if keep_source else tuple(known.values())
     for one in every:
         allow(one)  # the command line named it

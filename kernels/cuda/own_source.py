@@ -93,7 +93,7 @@ def text_of(own: OwnKernel) -> str:
     Raises:
         InputError: The file has changed or is gone, and its text was not kept.
     """
-    return checked_bytes(own).decode("utf-8").replace("\r\n", "\n")
+    return checked_bytes(own).decode("utf-8-sig").replace("\r\n", "\n")
 
 
 def load(own: OwnKernel, problem: Problem) -> Any:

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.registry import AUTO, choose_kernel, find_kernel
 from flashscope.kernels.catalogue.spec import DTYPES_BY_BACKEND, KernelSpec
-from flashscope.kernels.launching.arguments import problem_of
+from flashscope.kernels.launching.arguments import check_inputs, problem_of
+from flashscope.kernels.launching.axes import BHND
 from flashscope.kernels.launching.launch import prepare, prepare_backward
 from flashscope.kernels.library.tensor_launch import as_array, as_tensor
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
@@ -52,7 +53,8 @@ def attend(q: Any, k: Any, v: Any, *, kernel: str = AUTO, deterministic: bool = 
     backend = _backend_of(tensors)
     with _on_stream_of(tensors[0]):
         inputs = Inputs(*map(_lent, tensors))
-        problem = problem_of(inputs, **options)
+        check_inputs(inputs, BHND)
+        problem = problem_of(inputs, BHND, **options)
         if not (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)):
             return _Run(_spec_for(kernel, problem, backend), problem, backend).forward(inputs)[0]
         problem = replace(problem, passes="both", deterministic=deterministic)

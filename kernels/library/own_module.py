@@ -16,6 +16,8 @@ from flashscope.kernels.workload.errors import KernelError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 
+MOST_SAID = 300  # characters of what an error says, and of its line: a session keeps both
+
 _loaded: dict[tuple[str, str], ModuleType] = {}  # by path and hash
 _names: dict[tuple[str, str], str] = {}  # of what was compiled, the same
 
@@ -62,7 +64,7 @@ def called(own: OwnKernel, call: Callable[[], Any]) -> Any:
     except (MemoryError, KernelError):
         raise
     except (Exception, SystemExit) as error:
-        first = (str(error).splitlines() or [""])[0].rstrip(".")
+        first = _shortened((str(error).splitlines() or [""])[0].rstrip("."))
         what = f"{type(error).__name__}{first and ': '}{first}"
         raise KernelError(f"{own.name} raised {what}{_where(own, error)}.") from error
 
@@ -105,7 +107,7 @@ def _where(own: OwnKernel, error: BaseException) -> str:
     """The last line of the user's file that the error went through, with its text."""
     file = _names.get((own.path, own.sha256), str(file_of(own)))
     if isinstance(error, SyntaxError) and error.filename == file:
-        return f" in line {error.lineno}: {(error.text or '').strip()}"
+        return f" in line {error.lineno}: {_shortened((error.text or '').strip())}"
     lines = (
         [one.lineno for one in inspect.getinnerframes(error.__traceback__) if one.filename == file]
         if (error.__traceback__)
@@ -113,5 +115,9 @@ def _where(own: OwnKernel, error: BaseException) -> str:
     )
     if not lines:
         return ""
-    text = linecache.getline(file, lines[-1]).strip()
+    text = _shortened(linecache.getline(file, lines[-1]).strip())
     return f" in line {lines[-1]}: {text}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]} …"

@@ -48,6 +48,7 @@ ARRAY_MODULES: Mapping[str, ArrayKind] = {
     "triton": "torch",
 }
 SUFFIX_BACKWARD = "_backward"
+MOST_OF_A_LINE = 120  # characters that a message has room for
 DEVICE_CODE = ("triton.", "jit")  # decorators of what runs on a GPU and is called by another function
 
 
@@ -120,10 +121,12 @@ def _tree(text: str, file: str) -> ast.Module:
     try:
         return ast.parse(text, file)
     except SyntaxError as error:
-        line = (error.text or "").strip()
-        raise InputError(f"{file}, line {error.lineno}: {error.msg}: {line}") from error
+        where = f"{file}, line {error.lineno}" if error.lineno else file
+        line = (error.text or "").strip()[:MOST_OF_A_LINE]
+        raise InputError(f"{where}: {error.msg}{line and ': '}{line}") from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise InputError(f"{file} cannot be read as Python ({error}).") from error
+        why = str(error) or "too deeply nested"  # the parser's MemoryError has no text
+        raise InputError(f"{file} cannot be read as Python ({why}).") from error
 
 
 def _said(tree: ast.Module, file: str) -> Said:

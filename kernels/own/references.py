@@ -24,12 +24,14 @@ from flashscope.kernels.own.files import (
     read_file,
     told_path,
 )
+from flashscope.kernels.own.functions import LONGEST_NAME
 from flashscope.kernels.own.python_file import read_python
 from flashscope.kernels.own.spec import admit
 from flashscope.kernels.workload.errors import InputError
 
 GROUP = "flashscope.kernels"
 _UNUSUAL = re.compile(r"[^A-Za-z0-9._-]+")
+_NAMING = {CUDA: "// flashscope: name = ...", PYTHON: 'FLASHSCOPE = {"name": ...}'}
 
 
 def is_reference(text: str) -> bool:
@@ -74,8 +76,8 @@ def admitted(own: OwnKernel) -> OwnKernel:
     if "," in own.reference:
         raise InputError(f"{own.path} has a comma in its path, which stands between kernels; move the file.")
     if is_taken(own.name):
-        remedy = "declare another: name = ..." if own.launches else 'declare another: {"name": ...}'
-        raise InputError(f"{own.path}: {own.name} is the name of a kernel that is here already; {remedy}.")
+        taken = f"{own.path}: {own.name} is the name of a kernel that is here already"
+        raise InputError(f"{taken}; declare another: {_NAMING[CUDA if own.launches else PYTHON]}.")
     admit((own,))
     return own
 
@@ -128,12 +130,12 @@ def declared_by(
         InputError: It declares nothing that can be used; the text says what and where.
     """
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text.") from error
+        raise InputError(f"{path} is not UTF-8 text; save it as UTF-8.") from error
     fields, usual = _read(text, path, function)
     of_file = path.stem if usual else f"{path.stem}-{function}"
-    called = name or fields.pop("name", "") or _UNUSUAL.sub("-", of_file)
+    called = name or fields.pop("name", "") or _named_by(of_file, path)
     commit = commit_of(path, data)
     return _made(
         fields
@@ -147,6 +149,19 @@ def declared_by(
         },
         path,
     )
+
+
+def _named_by(file: str, path: Path) -> str:
+    """The name that a file's own makes, in the signs that names have.
+
+    Raises:
+        InputError: Nothing of it is left.
+    """
+    made = _UNUSUAL.sub("-", file).strip("-._")[:LONGEST_NAME]
+    if not made:
+        why = f"{path}: {file!r} holds no letter and no digit that a kernel's name is made of (A-Z, a-z, 0-9)"
+        raise InputError(f"{why}; declare one: {_NAMING[path.suffix]}.")
+    return made
 
 
 def _read(text: str, path: Path, function: str) -> tuple[dict[str, Any], bool]:

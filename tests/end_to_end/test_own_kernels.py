@@ -129,3 +129,18 @@ def test_a_callable_of_pytorch_is_measured(tmp_path: Path) -> None:
     done = run("sweep", *SMALL, "--causal", "--kernels", str(path), "--out", str(out), home=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [state.status for state in load(out).planned] == ["done"]
+
+
+def test_a_file_that_is_named_twice_is_measured_once_and_two_of_one_name_are_refused(
+    mine: Path, tmp_path: Path
+) -> None:
+    asked = ("--kernels", "flash2", "--kernel", str(mine), "--kernel")
+    done = run("sweep", *SMALL, *asked, str(mine), "--out", str(tmp_path / "a.flashscope"), home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert load(tmp_path / "a.flashscope").plan.kernels == ("flash2", "mine")
+    (tmp_path / "other").mkdir()
+    other = Path(shutil.copy(mine, tmp_path / "other" / "mine.py"))
+    done = run("sweep", *SMALL, *asked, str(other), home=tmp_path)
+    assert done.returncode == 2
+    assert str(other) in done.stderr
+    assert "declare kernels of one name, mine;" in done.stderr

@@ -1,15 +1,20 @@
 """What a file declares of its kernel is read from its text; what is wrong with it is told with the line."""
 
 import hashlib
+import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
-from flashscope.kernels.own.references import declared, introduced, own_names
+from flashscope.kernels.cuda.own_source import text_of
+from flashscope.kernels.library.own_module import called
+from flashscope.kernels.own.files import kept_bytes
+from flashscope.kernels.own.references import declared, introduced, own_names, with_source
 from flashscope.kernels.own.spec import spec_of
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.errors import InputError, KernelError
 from flashscope.kernels.workload.problem import Problem
 
 EXAMPLES = Path(__file__).parent / "examples"
@@ -203,3 +208,69 @@ extern "C" __global__ void merge(const float *part, __half *o) {}
     assert (own.dtypes, own.head_dims) == (("float16",), (64, 96, 128, 256))
     problem = Problem(seqlen_q=4, seqlen_k=512, heads=2, head_dim=64, dtype="float16")
     assert spec_of(own).workspace_bytes(problem, "cuda") == 2 * 4 * 66 * 4
+
+
+NUMPY_FUNCTION = "import numpy\ndef attend(q, k, v, *, causal): ...\n"
+ROWS = """// flashscope: grid = ceil_div(Nq, 64), H, B
+// flashscope: threads = 64
+extern "C" __global__ void rows(const __half *q, __half *o) {}
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("mine.py", NUMPY_FUNCTION), ("rows.cu", ROWS)])
+def test_a_mark_of_utf_8_before_the_first_line_changes_nothing_that_is_declared(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    plain, marked = of(tmp_path, text, name), of(tmp_path, f"\ufeff{text}", name)
+    assert marked == msgspec.structs.replace(plain, sha256=marked.sha256)
+    kept = with_source(marked)
+    assert kept_bytes(kept) == f"\ufeff{text}".encode()
+    if kept.launches:
+        assert text_of(kept) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "called"), [("-dash", "dash"), ("my attention", "my-attention"), ("x" * 90, "x" * 60)]
+)
+def test_a_file_of_any_name_has_one_that_kernels_may_have(tmp_path: Path, name: str, called: str) -> None:
+    assert of(tmp_path, NUMPY_FUNCTION, f"{name}.py").name == called
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "remedy"),
+    [("注意.py", NUMPY_FUNCTION, 'FLASHSCOPE = {"name": ...}'), ("_.cu", ROWS, "// flashscope: name = ...")],
+)
+def test_a_file_whose_name_makes_none_is_told_to_declare_one(
+    tmp_path: Path, name: str, text: str, remedy: str
+) -> None:
+    with pytest.raises(InputError, match=f"declare one: {re.escape(remedy)}"):
+        of(tmp_path, text, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = \0 1", "mine.py: source code string cannot contain null bytes"),
+        (f"x = {'-' * 100_000}1", "cannot be read as Python (too deeply nested)"),
+    ],
+)
+def test_what_has_no_line_is_told_without_one(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(InputError, match=re.escape(told)) as raised:
+        of(tmp_path, text)
+    assert "None" not in str(raised.value)
+
+
+def test_of_a_line_without_end_a_message_quotes_the_beginning(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as raised:
+        of(tmp_path, f"x = ({'1 + ' * 5000}")
+    assert "line 1" in str(raised.value)
+    assert len(str(raised.value)) < 400
+
+
+def test_an_error_of_a_million_letters_is_told_by_its_first(tmp_path: Path) -> None:
+    def fails() -> None:
+        raise ValueError("x" * 1_000_000)
+
+    with pytest.raises(KernelError, match=r"mine raised ValueError: x+ …") as raised:
+        called(of(tmp_path, NUMPY_FUNCTION), fails)
+    assert len(str(raised.value)) < 1000
