@@ -84,7 +84,7 @@ def attend(
 
 def _inputs_of(q: Any, k: Any, v: Any, sinks: Any) -> Inputs:
     """The tensors' memory as arrays."""
-    return Inputs(*map(_lent, (q, k, v)), sinks=None if sinks is None else _lent(sinks))
+    return Inputs(_lent(q), _lent(k), _lent(v), sinks=None if sinks is None else _lent(sinks))
 
 
 def _alone(b: int, run: "_Run | None", *given: Any) -> Any:
