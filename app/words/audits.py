@@ -117,6 +117,7 @@ def asks_text(call: AttentionCall) -> str:
         f"scale {call.scale:.4g}" if call.scale is not None and not _usual(call) else "",
         f"softcap {call.softcap:g}" if call.softcap is not None else "",
         "sinks" if call.sinks else "",
+        "ALiBi" if call.alibi else "",
         f"dropout {call.dropout:g}" if call.dropout else "",
     )
     return ", ".join(filter(None, parts)) or NOTHING

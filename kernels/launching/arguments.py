@@ -16,14 +16,22 @@ from flashscope.kernels.workload.tensors import Inputs, Saved
 LIKE_Q = ("output", "grad_output")
 
 
-def check_inputs(inputs: Inputs, order: AxisOrder) -> None:
-    """Whether Q, K, V and a page table are of one dtype, and of shapes that belong together.
+def check_inputs(inputs: Inputs, order: AxisOrder, *, own_v_dim: bool = False) -> None:
+    """Whether Q, K, V, a page table and sinks are of the right dtypes, and of shapes that belong together.
+
+    Args:
+        inputs: What attention is computed from.
+        order: The layout of Q, K and V.
+        own_v_dim: Whether V may have a head dim of its own, where there are no pages.
 
     Raises:
         InputError: They are not; the text says what is accepted.
     """
     _check_arrays(dict(zip("qkv", inputs.qkv, strict=True)), order)
-    _check_shapes(inputs, order)
+    _check_shapes(inputs, order, own_v_dim=own_v_dim)
+    heads, sinks = order.size(inputs.q, "heads"), inputs.sinks
+    if sinks is not None and (sinks.dtype.name != "float32" or sinks.shape != (heads,)):
+        raise InputError(f"sinks must be float32 ({heads},), not {sinks.dtype.name} {sinks.shape}.")
     if inputs.page_table is not None:
         if not order.pages:
             raise InputError(f'page_table goes with layout="bhnd" or "bnhd", not "{order.name}".')
@@ -40,6 +48,7 @@ def problem_of(
     block_mask: BlockMask | None,
     query_lengths: Sequence[int] | None = None,
     key_lengths: Sequence[int] | None = None,
+    softcap: float | None = None,
 ) -> Problem:
     """The workload that arrays, which `check_inputs` has seen, describe.
 
@@ -49,6 +58,7 @@ def problem_of(
         InputError: The options are not what is accepted; the text says what is.
     """
     heads, kv_heads = (order.size(array, "heads") for array in (inputs.q, inputs.k))
+    head_dim, head_dim_v = (order.size(array, "head_dim") for array in (inputs.q, inputs.v))
     if block_mask is not None and not isinstance(block_mask, BlockMask):
         raise InputError(
             f"block_mask must be a BlockMask or None, not {type(block_mask).__qualname__}; BlockMask.of "
@@ -65,7 +75,7 @@ def problem_of(
         seqlen_q=seqlen_q,
         seqlen_k=seqlen_k,
         heads=heads,
-        head_dim=order.size(inputs.q, "head_dim"),
+        head_dim=head_dim,
         dtype=inputs.q.dtype.name,
         causal=yes_or_no("causal", causal),
         scale=finite(scale),
@@ -75,6 +85,9 @@ def problem_of(
         query_lengths=rows,
         key_lengths=keys,
         page_size=None if table is None else order.size(inputs.k, "seqlen"),
+        softcap=softcap,
+        sinks=inputs.sinks is not None,
+        head_dim_v=None if head_dim_v == head_dim else head_dim_v,
     )
     if table is not None:
         _check_table(table, problem, len(inputs.k))
@@ -135,7 +148,7 @@ def _accepted(dtype: Any) -> bool:
     return dtype.name in DTYPES and bool(dtype.isnative)
 
 
-def _check_shapes(inputs: Inputs, order: AxisOrder) -> None:
+def _check_shapes(inputs: Inputs, order: AxisOrder, *, own_v_dim: bool) -> None:
     """Whether the three shapes belong together."""
     q, k, v = (array.shape for array in inputs.qkv)
     axes, in_pages = written(order.axes), inputs.page_table is not None
@@ -147,6 +160,8 @@ def _check_shapes(inputs: Inputs, order: AxisOrder) -> None:
         )
     for name in ("head_dim",) if in_pages or order.varlen else ("batch", "head_dim"):
         at = order.place(name)
+        if name == "head_dim" and own_v_dim and not in_pages and q[at] == k[at]:
+            continue
         if not q[at] == k[at] == v[at]:
             raise InputError(
                 f"q, k and v must have the same {name} (axis {at} of {axes}), "

@@ -2,6 +2,7 @@
 
 Idea: a tensor lends its memory to an array (NumPy's on the CPU, CuPy's on a GPU), a kernel runs on PyTorch's
 current stream, and what it wrote is lent back. Nothing is copied beside tensors that are not row-major.
+The gradient of sinks, which no kernel of ours computes, PyTorch computes from O, dO and LSE.
 Limit: what a kernel allocates on a GPU comes from CuPy's pool, beside PyTorch's own.
 """
 
@@ -27,20 +28,32 @@ from flashscope.kernels.workload.tensors import Inputs, Saved
 BACKENDS: dict[str, Backend] = {"cpu": "cpu", "cuda": "cuda"}  # by the type of a tensor's device
 
 
-def attend(q: Any, k: Any, v: Any, *, kernel: str = AUTO, deterministic: bool = False, **options: Any) -> Any:
+def attend(
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    kernel: str = AUTO,
+    deterministic: bool = False,
+    sinks: Any = None,
+    **options: Any,
+) -> Any:
     """softmax(scale Q K^T) V of tensors, of which gradients can be taken once.
 
     Args:
         q: (batch, heads, Nq, head_dim); float32, on a GPU also float16 or bfloat16.
         k: (batch, kv_heads, Nk, head_dim), of the same dtype and device.
-        v: Like `k`.
+        v: Like `k`, of a head dim of its own where the kernel takes that.
         kernel: Name of one of `kernels.KERNELS`, or "auto": the fastest that takes the problem, with its
             gradients where they can be asked for.
         deterministic: Give the same bits of gradients in every run.
-        **options: The masks, the lengths and the scale, all that `launching.arguments.problem_of` takes.
+        sinks: (heads,), of any floating dtype: the logits that enter the denominators of each head's rows;
+            they have a gradient, too. None: there are none.
+        **options: The masks, the lengths, the scale and a softcap, all that
+            `launching.arguments.problem_of` takes.
 
     Returns:
-        O, a tensor like `q`, on PyTorch's current stream.
+        O, a tensor like `q` of V's head dim, on PyTorch's current stream.
 
     Raises:
         InputError: The tensors or options are not what is accepted.
@@ -51,40 +64,46 @@ def attend(q: Any, k: Any, v: Any, *, kernel: str = AUTO, deterministic: bool = 
     """
     tensors = tuple(tensor.contiguous() for tensor in (q, k, v))
     backend = _backend_of(tensors)
+    logits = None if sinks is None else sinks.to(tensors[0].device, torch.float32).contiguous()
+    given = (*tensors, logits)
     with _on_stream_of(tensors[0]):
-        inputs = Inputs(*map(_lent, tensors))
-        check_inputs(inputs, BHND)
+        inputs = _inputs_of(*given)
+        check_inputs(inputs, BHND, own_v_dim=True)
         problem = problem_of(inputs, BHND, **options)
-        if not (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)):
+        if not (torch.is_grad_enabled() and any(one is not None and one.requires_grad for one in given)):
             return _Run(_spec_for(kernel, problem, backend), problem, backend).forward(inputs)[0]
         problem = replace(problem, passes="both", deterministic=deterministic)
         if problem.even:
             run = _Run(_spec_for(kernel, problem, backend), problem, backend)
-            return _Attention.apply(*tensors, run)
+            return _Attention.apply(run, *given)
         runs = {
             b: _Run(_spec_for(kernel, one, backend), one, backend) for b, one in problem.sequences.items()
         }
-        return torch.cat([_alone(b, runs.get(b), *tensors) for b in range(problem.batch)])
+        return torch.cat([_alone(b, runs.get(b), *given) for b in range(problem.batch)])
 
 
-def _alone(b: int, run: "_Run | None", q: Any, k: Any, v: Any) -> Any:
+def _inputs_of(q: Any, k: Any, v: Any, sinks: Any) -> Inputs:
+    """The tensors' memory as arrays."""
+    return Inputs(_lent(q), _lent(k), _lent(v), sinks=None if sinks is None else _lent(sinks))
+
+
+def _alone(b: int, run: "_Run | None", *given: Any) -> Any:
     """O of one sequence of a batch of different lengths, of which no kernel has gradients together.
 
     Args:
         b: Which of the batch.
         run: What computes it; None: it has no rows or no keys.
-        q: As `attend` takes it, row-major, and so are the next two.
-        k: See `attend`.
-        v: See `attend`.
+        given: Q, K and V as `attend` takes them, row-major, and the sinks, float32, or None.
 
     Returns:
-        (1, heads, Nq, head_dim); rows of padding are 0.
+        (1, heads, Nq, head dim of V); rows of padding are 0.
     """
+    q, k, v, sinks = given
     if run is None:
-        return torch.zeros_like(q[:1])
+        return q.new_zeros(1, *q.shape[1:3], v.shape[3])
     rows, keys = run.problem.seqlen_q, run.problem.seqlen_k
     own = q[b : b + 1, :, :rows], k[b : b + 1, :, :keys], v[b : b + 1, :, :keys]
-    output = _Attention.apply(*(tensor.contiguous() for tensor in own), run)
+    output = _Attention.apply(run, *(tensor.contiguous() for tensor in own), sinks)
     return torch.nn.functional.pad(output, (0, 0, 0, q.shape[2] - rows))
 
 
@@ -120,10 +139,11 @@ class _Attention(torch.autograd.Function):  # type: ignore[misc]
     """A run of which autograd asks for the gradients, in a thread of its own."""
 
     @staticmethod
-    def forward(ctx: Any, q: Any, k: Any, v: Any, run: _Run) -> Any:
-        with _on_stream_of(q):
-            output, lse = run.forward(Inputs(*map(_lent, (q, k, v))))
-        ctx.save_for_backward(q, k, v, output, lse)
+    def forward(ctx: Any, run: _Run, *given: Any) -> Any:
+        with _on_stream_of(given[0]):
+            output, lse = run.forward(_inputs_of(*given))
+        *of_inputs, sinks = given
+        ctx.save_for_backward(*of_inputs, output, lse, sinks)
         ctx.run = run
         return output
 
@@ -131,9 +151,22 @@ class _Attention(torch.autograd.Function):  # type: ignore[misc]
     def backward(ctx: Any, grad_output: Any) -> tuple[Any, ...]:
         if torch.is_grad_enabled():
             raise UnsupportedError("Our kernels give no gradients of gradients: leave create_graph out.")
-        kept = (*ctx.saved_tensors, grad_output.contiguous())
+        *kept, sinks = ctx.saved_tensors
+        kept.append(grad_output.contiguous())
         with _on_stream_of(grad_output):
-            return (*ctx.run.backward(Saved(*map(_lent, kept))), None)
+            of_inputs = ctx.run.backward(Saved(*map(_lent, kept)))
+        of_sinks = _of_sinks(sinks, *kept[3:]) if ctx.needs_input_grad[4] else None
+        return (None, *of_inputs, of_sinks)
+
+
+def _of_sinks(sinks: Any, output: Any, lse: Any, grad_output: Any) -> Any:
+    """The gradient with respect to the sinks, float32 (heads,).
+
+    In each row a sink has a weight, exp(sink - LSE), and no value: the derivative of the softmax leaves minus
+    that weight times delta, the row's sum of O dO, summed over all rows of the head.
+    """
+    delta = (output.float() * grad_output.float()).sum(-1)
+    return -((sinks[:, None] - lse).exp() * delta).sum((0, 2))
 
 
 def _lent(tensor: Any) -> Any:

@@ -6,8 +6,11 @@ from typing import Any, NamedTuple
 import torch
 
 from flashscope.kernels.workload.audit import MaskKind
+from flashscope.kernels.workload.scoring import alibi_slopes
 
 HIDDEN = 0.5  # of the lowest number of a dtype: what is below hides a pair in an additive mask
+ROUNDED = 4  # roundings of a dtype that a bias of ALiBi may have behind it: slope, place, product and sum
+HEADS_AXIS = -3
 
 
 class ReadMask(NamedTuple):
@@ -19,10 +22,11 @@ class ReadMask(NamedTuple):
     key_lengths: tuple[int, ...] | None = None
     query_lengths: tuple[int, ...] | None = None
     kept_share: float = 1.0
+    alibi: bool = False
 
 
 def read_mask(
-    mask: Any, batch: int, rows: int, keys: int, *, causal: bool, pads: Sequence[int] = ()
+    mask: Any, batch: int, rows: int, keys: int, *, causal: bool, heads: int = 1, pads: Sequence[int] = ()
 ) -> ReadMask:
     """Say what a mask does.
 
@@ -32,6 +36,7 @@ def read_mask(
         rows: Nq.
         keys: Nk.
         causal: Whether the call is causal beside it, aligned to the bottom right.
+        heads: Of Q; ALiBi's bias is known by its slopes, which go by their number.
         pads: Keys before each sequence of the batch that are padding, as the model was given them; none: it
             was given no padding.
     """
@@ -40,11 +45,18 @@ def read_mask(
         return ReadMask("causal", causal=True, kept_share=share) if share < 1 else ReadMask("none")
     if not isinstance(mask, torch.Tensor):  # such as flex attention's, which is code
         return ReadMask("arbitrary")
-    keep = _kept(mask[..., :keys])
-    if keep is None:
-        return ReadMask("bias", causal=causal)
+    mask = mask[..., :keys].detach().cpu()
+    keep = _kept(mask)
     if causal:
         keep = keep & _causal(rows, keys)
+    biased = mask.dtype != torch.bool and bool(((mask != 0) & keep).any())
+    if biased and not _is_alibi(mask, keep, heads):
+        return ReadMask("bias", causal=causal)
+    return _read_kept(keep, batch, rows, keys, pads)._replace(alibi=biased)
+
+
+def _read_kept(keep: Any, batch: int, rows: int, keys: int, pads: Sequence[int]) -> ReadMask:
+    """Of bool, (Nq, Nk) to (batch, heads, Nq, Nk)."""
     keep = keep.reshape((1,) * (4 - keep.dim()) + tuple(keep.shape))
     share = float(keep.double().mean())
     if bool((keep != keep[:, :1]).any()):
@@ -74,12 +86,34 @@ def mask_in_numbers(padding: Any, rows: int, keys: int, *, causal: bool, window:
 
 
 def _kept(mask: Any) -> Any:
-    """Which pairs it keeps, on the CPU; None where it adds numbers to those that it keeps."""
-    mask = mask.detach().cpu()
-    if mask.dtype == torch.bool:
-        return mask
-    keep = mask > torch.finfo(mask.dtype).min * HIDDEN
-    return keep if bool((mask[keep] == 0).all()) else None
+    """Which pairs a mask keeps, bool or additive."""
+    return mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min * HIDDEN
+
+
+def _is_alibi(mask: Any, keep: Any, heads: int) -> bool:
+    """Whether an additive mask is ALiBi's bias where it keeps pairs, but for a number for each row.
+
+    Args:
+        mask: (..., heads, Nq or 1, Nk).
+        keep: The pairs it keeps, which broadcasts with it.
+        heads: Of Q.
+    """
+    if mask.dim() < -HEADS_AXIS or mask.shape[HEADS_AXIS] != heads:
+        return False
+    bias, keep = torch.broadcast_tensors(mask, keep)
+    if not bool((keep.sum(-1) > 1).any()):
+        return False  # one key alone tells no slope
+    heads_of = zip(bias.unbind(HEADS_AXIS), keep.unbind(HEADS_AXIS), alibi_slopes(heads), strict=True)
+    return all(_has_slope(one, kept, slope) for one, kept, slope in heads_of)
+
+
+def _has_slope(bias: Any, keep: Any, slope: float) -> bool:
+    """Whether a head's bias (..., Nq, Nk) grows by a slope from key to key that is kept, but for rounding."""
+    left = bias.double() - slope * torch.arange(bias.shape[-1], dtype=torch.float64)
+    inf = torch.inf
+    spread = left.masked_fill(~keep, -inf).amax(-1) - left.masked_fill(~keep, inf).amin(-1)
+    largest = bias.double().abs().masked_fill(~keep, 0).max()
+    return bool((spread <= ROUNDED * torch.finfo(bias.dtype).eps * largest).all())
 
 
 def _causal(rows: int, keys: int) -> Any:

@@ -177,7 +177,7 @@ class AttentionRecorder(TorchFunctionMode):  # type: ignore[misc]  # torch is no
         q, k, v = (x[at] for x, at in zip(tensors, (query, key, value), strict=True))
         (batch, heads, rows, head_dim), (_, kv_heads, keys, _) = q.shape, k.shape
         pads = [max(0, pad - self._hidden(keys)) for pad in self._pads] if len(self._pads) == batch else ()
-        found = read_mask(told["mask"], batch, rows, keys, causal=told["causal"], pads=pads)
+        found = read_mask(told["mask"], batch, rows, keys, causal=told["causal"], heads=heads, pads=pads)
         return AttentionCall(
             q_shape=(batch, heads, rows, head_dim),
             k_shape=(k.shape[0], kv_heads, keys, head_dim),
@@ -265,7 +265,7 @@ def _described(
         rows, keys = tensors[0].shape[2], tensors[1].shape[2]
         mask = mask_in_numbers(mask, rows, keys, causal=causal, window=told.get("sliding_window"))
     return {
-        "mask": bias if bias is not None else mask,
+        "mask": mask if bias is None else _with_bias(bias, mask),
         "causal": causal and mask is None,
         "scale": told.get("scaling"),
         "softcap": told.get("softcap"),
@@ -273,6 +273,16 @@ def _described(
         "dropout": float(told.get("dropout") or 0.0),
         "asked": asked,
     }
+
+
+def _with_bias(bias: Any, mask: Any) -> Any:
+    """A bias of the scores and the mask beside it as one; a mask that is code tells more than the bias."""
+    if mask is None:
+        return bias
+    if not isinstance(mask, torch.Tensor):
+        return mask
+    lowest = torch.finfo(bias.dtype).min
+    return torch.where(mask, bias, lowest) if mask.dtype == torch.bool else (bias + mask).clamp(min=lowest)
 
 
 def _arguments(tensors: tuple[Any, Any, Any], told: dict[str, Any]) -> dict[str, Any]:

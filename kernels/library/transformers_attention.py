@@ -2,9 +2,10 @@
 
 Idea: Transformers looks up by name what computes the attention of a model's layers, and what makes their
 masks. `register` enters both: layers hand Q, K and V to a kernel, with autograd, and masks are told as
-numbers, so that the tiles they hide are skipped.
-Limit: what our kernels cannot do is refused with the reason, never left out: dropout, a soft cap of the
-scores, attention sinks, a bias, weights returned, sequences packed into one row.
+numbers, so that the tiles they hide are skipped. A softcap of the scores (Gemma 2), sinks (gpt-oss) and V of
+another head dim than Q (DeepSeek) go to the kernels that take them.
+Limit: what our kernels cannot do is refused with the reason, never left out: dropout, a bias, weights
+returned, sequences packed into one row; and what the kernel that was asked for does not take.
 """
 
 from typing import Any
@@ -20,9 +21,7 @@ from flashscope.kernels.library.differentiable import attend
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 
 REFUSED = {
-    "softcap": "a soft cap of the scores",
-    "s_aux": "attention sinks",
-    "sinks": "attention sinks",
+    "sinks": "attention sinks that are no logits of heads (s_aux)",
     "position_bias": "a bias that is added to the scores",
     "head_mask": "a mask of heads",
     "indices": "keys that are chosen for each row",
@@ -69,6 +68,8 @@ def _attention_of(kernel: str) -> Any:
         dropout: float = 0.0,
         is_causal: bool | None = None,
         sliding_window: int | None = None,
+        softcap: float | None = None,
+        s_aux: Any = None,
         **asked: Any,
     ) -> tuple[Any, None]:
         _refuse(dropout, asked)
@@ -92,6 +93,8 @@ def _attention_of(kernel: str) -> Any:
             block_mask=None,
             query_lengths=pattern.query_lengths,
             key_lengths=pattern.key_lengths,
+            softcap=softcap,
+            sinks=s_aux,
         )
         return output.transpose(1, 2).contiguous(), None
 

@@ -20,9 +20,8 @@ REPLAYED: dict[Ran, str] = {
 }
 """The kernel of ours whose point replays what ran in the model."""
 
-ALIKE = ("dtype", "causal", "window", "key_lengths", "query_lengths", "softcap", "sinks")
-STATED = tuple(name for name in ALIKE if name in Problem.__struct_fields__)
-"""What a call asks for by the name that a Problem has for it: those that it has one for."""
+STATED = ("dtype", "causal", "window", "key_lengths", "query_lengths", "softcap", "sinks", "alibi")
+"""What a call asks for by the name that a Problem has for it."""
 
 
 class AttentionCall(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True):
@@ -35,7 +34,7 @@ class AttentionCall(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True):
         dtype: Element type as PyTorch names it, such as `float32`.
         mask: What the mask does: `none` keeps all pairs; `window` is causal and a sliding window; `padding`
             leaves keys at a sequence's begin or end out, beside a causal mask or window if there is one;
-            `bias` adds numbers to scores; `arbitrary` is none of these.
+            `bias` adds numbers to scores that are not ALiBi's; `arbitrary` is none of these.
         causal: Keep only keys k <= q + Nk - Nq, beside the rest.
         window: (left, right) as in Problem; None: there is none.
         key_lengths: Keys of each sequence that count, where a padding leaves some out; None: all do.
@@ -44,6 +43,8 @@ class AttentionCall(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True):
         scale: Factor on the scores; None: it is not told and 1 / sqrt(d).
         softcap: Scores are softcap * tanh(score / softcap); None: they are not capped.
         sinks: Whether each head has a logit beside those of the keys that takes weight and has no value.
+        alibi: Whether scores have ALiBi's bias, as Problem has it but for a number that all scores of a row
+            share, which no output shows.
         dropout: Probability that a weight is dropped.
         gradients: Whether a backward pass follows.
         asked: The implementation that the model asks for: `sdpa`, `eager`, or PyTorch's function itself.
@@ -62,6 +63,7 @@ class AttentionCall(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True):
     scale: float | None = None
     softcap: float | None = None
     sinks: bool = False
+    alibi: bool = False
     dropout: float = 0.0
     gradients: bool = False
     asked: str = ""
@@ -165,11 +167,8 @@ class ModelAudit(msgspec.Struct, frozen=True, kw_only=True):
 def needs(call: AttentionCall) -> tuple[str, ...]:
     """What a call asks for that a Problem does not state, each in words; empty: it states all."""
     asked = {
-        "softcap": call.softcap is not None and "softcap" not in STATED,
-        "sinks": call.sinks and "sinks" not in STATED,
         "an additive bias": call.mask == "bias",
         "an arbitrary mask": call.mask == "arbitrary",
-        f"V's head dim of {call.v_dim} beside Q's of {call.q_shape[3]}": call.v_dim != call.q_shape[3],
         "dropout": call.dropout > 0,
         f"the dtype {call.dtype}": call.dtype not in ITEMSIZE,
         "a batch of K unlike Q's": call.q_shape[0] != call.k_shape[0],
@@ -199,6 +198,7 @@ def problem_of(call: AttentionCall) -> Problem | None:
             seqlen_q=rows,
             seqlen_k=keys,
             head_dim=head_dim,
+            head_dim_v=None if call.v_dim == head_dim else call.v_dim,
             passes="both" if call.gradients else "forward",
             **fields,
         )

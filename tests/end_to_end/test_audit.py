@@ -69,6 +69,51 @@ def test_a_model_is_recorded_replayed_and_kept_in_a_session(tmp_path: Path) -> N
     assert program.run("compare", str(path), str(other)).returncode == 0
 
 
+FEATURED: dict[str, dict[str, Any]] = {
+    "softcap": {"model_type": "gemma2", "architectures": ["Gemma2ForCausalLM"], "head_dim": 32},
+    "sinks": {
+        "model_type": "gpt_oss",
+        "architectures": ["GptOssForCausalLM"],
+        "head_dim": 32,
+        "num_local_experts": 2,
+        "num_experts_per_tok": 1,
+    },
+    "head_dim_v": {
+        "model_type": "deepseek_v3",
+        "architectures": ["DeepseekV3ForCausalLM"],
+        "num_key_value_heads": 4,
+        "qk_rope_head_dim": 16,
+        "qk_nope_head_dim": 16,
+        "v_head_dim": 16,
+        "n_routed_experts": 2,
+        "first_k_dense_replace": 4,
+    },
+}
+
+
+@pytest.mark.transformers
+@pytest.mark.matrix  # ten seconds of processor each
+@pytest.mark.parametrize("feature", FEATURED)
+def test_what_pytorch_cannot_fuse_is_replayed_and_tried_in_place(tmp_path: Path, feature: str) -> None:
+    path = tmp_path / "a.flashscope"
+    kernels = ("--kernels", "standard,flash1,flash2,torch-math")
+    asked = ("audit", model(tmp_path, **FEATURED[feature]), *QUICK, *kernels, "--out", str(path))
+    done = program.run(*asked, "--json", "--layers", "2")
+    assert done.returncode == 0, done.stderr
+    (found,) = program.document(done)["audits"]
+    for one in found["switching"]:
+        assert all(call["needs"] == [] and feature in str(call["problem"]) for call in one["calls"])
+        covered = {kernel["kernel"]: kernel["covered"] for kernel in one["amdahl"]}
+        assert covered == dict.fromkeys(("standard", "flash1", "flash2"), 2)
+        assert "scope-fa2" in {real["implementation"] for real in one["real"] if not real["refused"]}
+    session = load(path)
+    assert all(feature in problem.features for problem in session.plan.problems)
+    assert {(state.point.kernel, state.status) for state in session.cells} == {
+        (kernel, "done")
+        for kernel in ("standard", "flash1", "flash2")  # torch-math takes none of it
+    }
+
+
 @pytest.mark.transformers
 @pytest.mark.parametrize(
     ("fields", "told"),

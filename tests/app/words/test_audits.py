@@ -60,6 +60,7 @@ def test_only_what_is_unusual_is_told_of_what_a_call_asks_for() -> None:
     assert asks_text(replace(CALL, scale=0.25)) == "–"  # 1 / sqrt(16)
     other = replace(CALL, scale=1.0, softcap=50.0, sinks=True, dropout=0.1)
     assert asks_text(other) == "scale 1, softcap 50, sinks, dropout 0.1"
+    assert asks_text(replace(CALL, alibi=True)) == "ALiBi"
 
 
 def test_the_head_says_what_was_built_of_how_much() -> None:

@@ -129,6 +129,30 @@ def diffusion(batch: int, seqlen: int) -> tuple[torch.nn.Module, dict[str, Any]]
     return DiffusionTransformer(), inputs
 
 
+class Alibi(torch.nn.Module):  # type: ignore[misc]  # torch is not analysed
+    """Causal attention with ALiBi's bias (Press, Smith, Lewis 2022) in the mask of PyTorch's function."""
+
+    def __init__(self, width: int = 64, heads: int = 4) -> None:
+        super().__init__()
+        self.heads, self.qkv = heads, torch.nn.Linear(width, 3 * width)
+
+    def forward(self, x: Any) -> Any:
+        qkv = self.qkv(x).chunk(3, -1)
+        q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in qkv)
+        places = torch.arange(x.shape[1])
+        slopes = 2.0 ** (-8 / self.heads * torch.arange(1, self.heads + 1))
+        bias = slopes[:, None, None] * (places - places[:, None])
+        mask = bias.masked_fill(places > places[:, None], -torch.inf)[None]
+        attended = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return attended.transpose(1, 2).flatten(2)
+
+
+def alibi(batch: int, seqlen: int) -> tuple[torch.nn.Module, dict[str, Any]]:
+    """The module and its argument."""
+    torch.manual_seed(0)
+    return Alibi(), {"x": torch.randn(batch, seqlen, 64)}
+
+
 class ByHand(torch.nn.Module):  # type: ignore[misc]  # torch is not analysed
     """Attention as products and a softmax, which no audit sees as a call."""
 

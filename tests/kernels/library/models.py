@@ -54,7 +54,40 @@ def _vit() -> Any:
     )
 
 
-MODELS = {"llama": _llama, "mistral": _mistral, "qwen3": _qwen3, "gpt2": _gpt2, "bert": _bert, "vit": _vit}
+def _gemma2() -> Any:
+    """Scores of a softcap so low that it bends them, and a window in every other layer."""
+    soft = {"attn_logit_softcapping": 0.1, "query_pre_attn_scalar": 16}
+    return t.Gemma2ForCausalLM(t.Gemma2Config(**GROUPED, **soft, head_dim=32, sliding_window=16))
+
+
+def _gpt_oss() -> Any:
+    """Sinks, of which some outweigh all keys and some weigh nothing, and a window in every other layer."""
+    few = {"num_local_experts": 4, "num_experts_per_tok": 2}
+    model = t.GptOssForCausalLM(t.GptOssConfig(**GROUPED, **few, head_dim=32, sliding_window=16))
+    for layer in model.model.layers:
+        torch.nn.init.uniform_(layer.self_attn.sinks, -2, 6)
+    return model
+
+
+def _deepseek() -> Any:
+    """Q and K of 32 beside V of 16."""
+    low_rank = {"q_lora_rank": 16, "kv_lora_rank": 16, "qk_rope_head_dim": 16, "qk_nope_head_dim": 16}
+    dense = {"n_routed_experts": 2, "first_k_dense_replace": 2}
+    sizes = {**TEXT, "num_key_value_heads": 4}
+    return t.DeepseekV3ForCausalLM(t.DeepseekV3Config(**sizes, **low_rank, **dense, v_head_dim=16))
+
+
+MODELS = {
+    "llama": _llama,
+    "mistral": _mistral,
+    "qwen3": _qwen3,
+    "gpt2": _gpt2,
+    "bert": _bert,
+    "vit": _vit,
+    "gemma2": _gemma2,
+    "gpt-oss": _gpt_oss,
+    "deepseek-v3": _deepseek,
+}
 
 
 def of_name(name: str) -> Any:

@@ -101,7 +101,30 @@ def test_deepseek_has_narrower_values_for_which_pytorch_falls_back_and_says_why(
     assert (prefill.call.q_shape[3], prefill.call.v_dim) == (192, 128)
     assert prefill.ran == "math"
     assert "same last dimension" in prefill.why_not[0]
-    assert problem_of(prefill.call) is None
+    problem = problem_of(prefill.call)
+    assert problem is not None
+    assert (problem.head_dim, problem.value_dim) == (192, 128)
+
+
+@pytest.mark.parametrize("name", ["gemma2", "gpt-oss", "deepseek-v3"])
+def test_our_kernels_take_the_place_of_attention_that_pytorchs_cannot_fuse(audited: Audit, name: str) -> None:
+    model = audited(name, training=True)
+    for step in model.steps:
+        calls, _ = model.record(step)
+        assert [needs(one.call) for one in calls] == [()] * len(calls)
+        assert None not in [problem_of(one.call) for one in calls]
+        with model.with_implementation("scope-fa2"):
+            other = model.profile(step)
+        assert 0 < other.attention_ms < other.ms
+
+
+def test_alibi_is_known_by_its_slopes_beside_a_causal_mask(audited: Audit) -> None:
+    (forward,) = calls_of(audited("alibi"))["forward"]
+    assert (forward.call.mask, forward.call.causal, forward.call.alibi) == ("causal", True, True)
+    assert needs(forward.call) == ()
+    problem = problem_of(forward.call)
+    assert problem is not None
+    assert problem.alibi
 
 
 def test_vit_attends_to_all_patches_in_one_forward_pass(audited: Audit) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flashscope.kernels.workload.mask import Mask
+from flashscope.kernels.workload.scoring import alibi_slopes
 
 pytestmark = pytest.mark.torch
 SIZES = st.integers(1, 12)
@@ -84,6 +85,67 @@ def test_numbers_that_are_added_are_a_bias() -> None:
     masks = import_module("flashscope.kernels.library.model_masks")
     slopes = -torch.arange(6.0)[None, None, None].expand(1, 2, 6, 6)
     assert masks.read_mask(slopes, 1, 6, 6, causal=False).mask == "bias"
+
+
+def biased(heads: int, rows: int, keys: int, *, centred: bool = True) -> Any:
+    """ALiBi's bias (1, heads, Nq, Nk), by distance, or as Bloom has it by the place of the key alone."""
+    torch = import_module("torch")
+    slopes = torch.tensor(alibi_slopes(heads))[None, :, None, None]
+    places = torch.arange(keys) - (torch.arange(rows)[:, None] + keys - rows if centred else 0)
+    return slopes * places
+
+
+def with_bias(bias: Any, keep: Any = None, *, heads: int | None = None) -> Any:
+    """What is read of a bias of pairs that are kept."""
+    torch = import_module("torch")
+    masks = import_module("flashscope.kernels.library.model_masks")
+    rows, keys = bias.shape[-2:] if keep is None else keep.shape
+    mask = bias if keep is None else bias.masked_fill(~torch.from_numpy(keep), torch.finfo(bias.dtype).min)
+    return masks.read_mask(mask, 1, rows, keys, causal=False, heads=heads or bias.shape[1])
+
+
+@given(
+    sizes=st.tuples(st.integers(1, 12), st.integers(2, 12), st.integers(0, 8)),
+    left=st.integers(1, 12),
+    centred=st.booleans(),
+    dtype=st.sampled_from(["float32", "float16", "bfloat16"]),
+)
+def test_alibis_bias_is_known_beside_the_mask_however_its_rows_are_moved(
+    sizes: tuple[int, int, int], left: int, centred: bool, dtype: str
+) -> None:
+    heads, rows, more = sizes
+    keep = kept(rows, rows + more, causal=True, window=(left, -1))
+    bias = biased(heads, rows, rows + more, centred=centred).to(getattr(import_module("torch"), dtype))
+    found = with_bias(bias, keep)
+    assert found.alibi
+    assert found._replace(alibi=False) == read(keep[None])
+
+
+@given(heads=st.integers(1, 12), rows=st.integers(3, 12), at=st.data())
+def test_a_bias_with_one_number_changed_is_none_of_alibi(heads: int, rows: int, at: st.DataObject) -> None:
+    bias = biased(heads, rows, rows)
+    place = tuple(at.draw(st.integers(0, size - 1)) for size in bias.shape)
+    bias[place] += 0.01
+    found = with_bias(bias)
+    assert (found.mask, found.alibi) == ("bias", False)
+
+
+def test_other_slopes_are_no_alibi_of_ours() -> None:
+    bias = biased(4, 8, 8)
+    for other in (
+        bias / 4,
+        bias.flip(1),
+        -bias.abs(),
+        bias[:, :1].expand(1, 4, 8, 8),
+        biased(8, 8, 8)[:, :4],
+    ):
+        assert with_bias(other).mask == "bias"
+    assert with_bias(bias[:, :1], heads=4).mask == "bias"  # one slope of four heads
+    assert with_bias(bias).alibi
+
+
+def test_one_key_tells_no_slope() -> None:
+    assert with_bias(biased(2, 1, 1, centred=False) + 3).mask == "bias"
 
 
 def test_a_mask_that_keeps_all_is_none_and_one_row_needs_no_causal_mask() -> None:

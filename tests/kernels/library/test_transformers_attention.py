@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,14 +13,17 @@ from typing import Any
 import pytest
 
 from flashscope.kernels import register_transformers
-from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.spec import EVERY_FEATURE, KernelSpec
 from flashscope.kernels.launching.launch import prepare
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
+from flashscope.kernels.workload.problem import Feature
 from tests.end_to_end.program import ROOT, SOURCES
 
 CLOSE = 1e-6
 MODELS = ("llama", "mistral", "qwen3", "gpt2", "bert", "vit")
 WRITERS = ("llama", "mistral", "qwen3", "gpt2")
+FEATURED = ("gemma2", "gpt-oss", "deepseek-v3")  # softcap; sinks; V's own head dim
 each_model = pytest.mark.parametrize("name", MODELS)
 needs_transformers = pytest.mark.transformers
 
@@ -165,8 +169,7 @@ def call(models: Any, *, kernel: str = "flash2", mask: Any = None, causal: bool 
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"softcap": 50.0}, "a soft cap of the scores"),
-        ({"s_aux": (0.0,)}, "attention sinks"),
+        ({"sinks": (0.0,)}, "attention sinks that are no logits"),
         ({"position_bias": (0.0,)}, "a bias that is added"),
         ({"head_mask": (0.0,)}, "a mask of heads"),
         ({"cu_seq_lens_q": (0, 12)}, "sequences packed into one row"),
@@ -182,28 +185,71 @@ def test_what_a_layer_asks_for_and_we_do_not_do_is_refused(
 
 
 @needs_transformers
-@pytest.mark.parametrize("kind", ["softcap", "sinks", "head dims"])
-def test_models_whose_layers_ask_for_it_are_refused(models: Any, kind: str) -> None:
-    import transformers as t  # noqa: PLC0415 - only where it is installed
+@pytest.mark.parametrize("kernel", ["standard", "flash1", "flash2"])
+@pytest.mark.parametrize("name", FEATURED)
+def test_softcap_sinks_and_values_of_their_own_width_give_the_plain_formulas_logits_and_gradients(
+    models: Any, name: str, kernel: str
+) -> None:
+    model, inputs = models.of_name(name), models.inputs_for(name)
+    found = models.answer(model, register_transformers(kernel), inputs)
+    right = models.answer(model, "eager", inputs)
+    assert ("model.layers.0.self_attn.sinks" in right.gradients) == (name == "gpt-oss")
+    assert models.difference(found, right) < CLOSE
 
-    if kind == "softcap":
-        model = t.Gemma2ForCausalLM(t.Gemma2Config(**models.GROUPED, head_dim=32)).eval()
-    elif kind == "sinks":
-        few = {"num_local_experts": 2, "num_experts_per_tok": 1}
-        model = t.GptOssForCausalLM(t.GptOssConfig(**models.GROUPED, **few, head_dim=32)).eval()
-    else:
-        low_rank = {"q_lora_rank": 16, "kv_lora_rank": 16, "qk_rope_head_dim": 16, "qk_nope_head_dim": 16}
-        experts = {"n_routed_experts": 2, "first_k_dense_replace": 2}
-        config = t.DeepseekV3Config(**models.TEXT, **low_rank, **experts, v_head_dim=16)
-        model = t.DeepseekV3ForCausalLM(config).eval()
-    words = {
-        "softcap": "a soft cap of the scores",
-        "sinks": "attention sinks",
-        "head dims": "q, k and v must have the same head_dim",
-    }
+
+@needs_transformers
+@pytest.mark.parametrize("name", FEATURED)
+def test_these_models_add_the_same_tokens_from_a_cache(models: Any, name: str) -> None:
+    model, prompts = models.of_name(name), models.inputs_for(name)["input_ids"][:, :20]
+    found = models.continued(model, register_transformers("flash2"), prompts, None)
+    assert found == models.continued(model, "eager", prompts, None)
+
+
+@needs_transformers
+@pytest.mark.parametrize(("name", "attribute"), [("gemma2", "attn_logit_softcapping"), ("gpt-oss", "sinks")])
+def test_what_these_models_ask_for_moves_their_logits(models: Any, name: str, attribute: str) -> None:
+    model, inputs = models.of_name(name), models.inputs_for(name)
     model.set_attn_implementation(register_transformers("flash2"))
-    with pytest.raises((UnsupportedError, InputError), match=words[kind]):
-        model(**models.inputs_for("llama"))
+    with models.in_evaluation(model):
+        right = model(**inputs).logits
+        for layer in model.model.layers:
+            setattr(layer.self_attn, attribute, None)
+        assert float((model(**inputs).logits - right).abs().max() / right.abs().max()) > 1e3 * CLOSE
+
+
+@needs_transformers
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [({"softcap": -1.0}, "softcap must be from"), ({"sinks": 3}, r"sinks must be float32 \(4,\)")],
+)
+def test_a_softcap_or_sinks_that_make_no_sense_are_refused(
+    models: Any, asked: dict[str, Any], words: str
+) -> None:
+    import torch  # noqa: PLC0415 - only where it is installed
+
+    told = {"s_aux": torch.zeros(asked["sinks"])} if "sinks" in asked else asked
+    with pytest.raises(InputError, match=words):
+        call(models, **told)
+
+
+@needs_transformers
+@pytest.mark.parametrize(
+    ("name", "feature", "words"),
+    [
+        ("gemma2", "softcap", "softcapped scores"),
+        ("gpt-oss", "sinks", "attention sinks"),
+        ("deepseek-v3", "head_dim_v", "values of another head dim"),
+    ],
+)
+def test_a_kernel_that_does_not_take_what_a_model_asks_for_says_so(
+    models: Any, monkeypatch: pytest.MonkeyPatch, name: str, feature: Feature, words: str
+) -> None:
+    poor = replace(find_kernel("flash2"), features={"cpu": EVERY_FEATURE - {feature}})
+    monkeypatch.setattr("flashscope.kernels.library.differentiable.find_kernel", lambda _: poor)
+    model = models.of_name(name)
+    model.set_attn_implementation(register_transformers("flash2"))
+    with pytest.raises(UnsupportedError, match=f"Flash2 does not take {words} on cpu"):
+        model(**models.inputs_for(name))
 
 
 @needs_transformers

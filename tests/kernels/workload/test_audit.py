@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.kernels.workload.audit import AttentionCall, needs, problem_of
-from flashscope.kernels.workload.problem import Problem
 
 CALL = AttentionCall(
     q_shape=(2, 8, 100, 64), k_shape=(2, 2, 300, 64), v_dim=64, dtype="bfloat16", mask="causal", causal=True
@@ -36,7 +35,6 @@ def test_padding_becomes_lengths() -> None:
     [
         ({"mask": "bias"}, "an additive bias"),
         ({"mask": "arbitrary"}, "an arbitrary mask"),
-        ({"v_dim": 128}, "V's head dim of 128 beside Q's of 64"),
         ({"dropout": 0.1}, "dropout"),
         ({"dtype": "float64"}, "the dtype float64"),
         ({"k_shape": (1, 2, 300, 64)}, "a batch of K unlike Q's"),
@@ -49,19 +47,28 @@ def test_what_no_problem_states_is_named(fields: dict[str, Any], words: str) -> 
 
 
 def test_several_are_all_named() -> None:
-    assert needs(replace(CALL, dropout=0.1, v_dim=8)) == ("V's head dim of 8 beside Q's of 64", "dropout")
+    assert needs(replace(CALL, dropout=0.1, mask="bias")) == ("an additive bias", "dropout")
 
 
-@pytest.mark.parametrize(("name", "value"), [("softcap", 30.0), ("sinks", True)])
-def test_a_feature_is_stated_where_a_problem_has_it_and_named_where_it_has_not(name: str, value: Any) -> None:
+@pytest.mark.parametrize(("name", "value"), [("softcap", 30.0), ("sinks", True), ("alibi", True)])
+def test_what_scores_have_done_to_them_is_the_problems(name: str, value: Any) -> None:
     call = replace(CALL, **{name: value})
-    problem = problem_of(call)
-    if name in Problem.__struct_fields__:
-        assert needs(call) == ()
-        assert getattr(problem, name) == value
-    else:
-        assert needs(call) == (name,)
-        assert problem is None
+    assert needs(call) == ()
+    plain = problem_of(CALL)
+    assert plain is not None
+    assert problem_of(call) == replace(plain, **{name: value})
+
+
+def test_the_width_of_v_is_the_problems_where_it_is_its_own() -> None:
+    problem, usual = (problem_of(replace(CALL, v_dim=wide)) for wide in (128, 64))
+    assert problem is not None
+    assert usual is not None
+    assert (problem.v_shape, problem.o_shape) == ((2, 2, 300, 128), (2, 8, 100, 128))
+    assert usual.head_dim_v is None
+
+
+def test_a_softcap_that_no_kernel_can_tell_from_none_makes_no_problem() -> None:
+    assert problem_of(replace(CALL, softcap=1e30)) is None
 
 
 def test_heads_that_do_not_divide_make_no_problem() -> None:
