@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from flashscope.app.words.units import bytes_text, ms_text, ratio_text, share_text
 from flashscope.installation import PROGRAM
+from flashscope.kernels.catalogue.spec import listed
 from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, ModelAudit
 from flashscope.profiles.results.compare.switching import (
     CLOSE,
@@ -189,9 +190,12 @@ def _lack(call: ReplayedCall) -> str:
         return f"no kernel here takes {' and '.join(call.needs)}."
     if call.problem is None:
         return "no problem of ours states it, so no kernel here takes it."
-    if not call.ratios and call.missing:
+    if call.ratios:
+        return ""
+    if call.missing:
         return f"no kernel here takes it: {'; '.join(dict.fromkeys(call.missing.values()))}"
-    return ""
+    asked = listed(call.problem.features)
+    return f"no kernel replays it here{', for it asks for ' * bool(asked)}{asked}."
 
 
 def amdahl_cells(one: Amdahl) -> tuple[str, ...]:

@@ -79,7 +79,22 @@ def test_reasons_and_lacks_are_told_once_with_their_layers() -> None:
     calls = [replace(one, why_not=("It is so.",)) for one in KNOWN.calls]
     assert reasons_of(calls) == ["model.layers.0-3.self_attn: It is so."]
     (found,) = switchings_of(KNOWN, [])
-    assert lacks_of(found.calls) == ["2 calls of model.layers.1,3.self_attn: no kernel here takes dropout."]
+    assert lacks_of(found.calls)[-1] == "2 calls of model.layers.1,3.self_attn: no kernel here takes dropout."
+
+
+def test_a_call_that_nothing_replays_is_listed_with_what_it_asks_for() -> None:
+    plain = replace(CALL, k_shape=CALL.q_shape, causal=False, mask="none")
+    for call, told in (
+        (
+            replace(plain, softcap=50.0, v_dim=8),
+            ", for it asks for softcapped scores and values of another head dim.",
+        ),
+        (plain, "."),
+    ):
+        calls = tuple(replace(one, call=call) for one in KNOWN.calls[:1])
+        (found,) = switchings_of(replace(KNOWN, calls=calls), [])
+        (lack,) = lacks_of(found.calls)
+        assert lack.endswith(f": no kernel replays it here{told}")
 
 
 def test_a_disagreement_names_the_largest_part_first() -> None:
