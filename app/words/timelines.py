@@ -110,7 +110,14 @@ NUMPY_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "store": ("normalise(o, l, tile.row)", "log_sum_exp(m, l, launch.lse)", *_STORED),
     },
     "flash2": {
-        "load": ("if mask.keeps(", "tile.cut(", "begin_rows((m, l, o)", "o.fill(0)", "m.fill(sink)", "l.fill(not"),
+        "load": (
+            "if mask.keeps(",
+            "tile.cut(",
+            "begin_rows((m, l, o)",
+            "o.fill(0)",
+            "m.fill(sink)",
+            "l.fill(not",
+        ),
         **_IN_NUMPY,
         "store": ("normalise(o, l, tile.row[:count])", "log_sum_exp(m, l, launch.lse[", *_STORED),
     },

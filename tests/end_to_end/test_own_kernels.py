@@ -55,6 +55,7 @@ def test_it_is_measured_beside_ours_and_all_of_it_is_known_without_its_file(
         assert "mine" in (tmp_path / f"own.{suffix}").read_text(encoding="utf-8")
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_the_name_of_a_file_in_the_users_folder_is_enough(mine: Path, tmp_path: Path) -> None:
     folder = tmp_path / "kernels"
     folder.mkdir()
@@ -70,6 +71,7 @@ def test_the_name_of_a_file_in_the_users_folder_is_enough(mine: Path, tmp_path: 
     assert "broken.py has no function f(q, k, v" in listed.stderr
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_several_runs_take_it_along(mine: Path, tmp_path: Path) -> None:
     asked = ("--kernel", str(mine), "--kernels", "flash2", "--runs", "2", "--keep-source")
     done = run("sweep", *SMALL, *asked, "--out", str(tmp_path / "own.flashscope"), home=tmp_path)
@@ -99,6 +101,7 @@ def test_a_file_that_declares_nothing_is_refused_before_anything_is_measured(
     assert not out.exists()
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_session_goes_on_only_with_the_file_that_it_names(mine: Path, tmp_path: Path) -> None:
     slow = "import os, signal\n" + mine.read_text(encoding="utf-8").replace(
         '    """O and LSE."""\n',

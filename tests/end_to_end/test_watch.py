@@ -133,6 +133,7 @@ def test_saves_are_compiled_judged_and_timed_and_errors_are_told_with_their_line
     assert [one["verdict"] for one in told["versions"]] == ["right", "right", "failed", "wrong", "right"]
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_file_that_is_deleted_is_waited_for_and_a_hang_ends_with_the_next_save(watch: Watch) -> None:
     watch.version()
     watch.path.unlink()
@@ -146,6 +147,7 @@ def test_a_file_that_is_deleted_is_waited_for_and_a_hang_ends_with_the_next_save
     assert watch.version()["verdict"] == "right"
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_ctrl_c_while_a_version_is_measured_keeps_what_is_known_of_it(watch: Watch, tmp_path: Path) -> None:
     watch.version()
     watch.path.write_text(

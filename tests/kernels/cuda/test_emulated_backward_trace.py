@@ -55,9 +55,7 @@ IN_EVERY_RUN: list[Case] = [
     ("flash1", "grouped", 256),
     ("flash2", "grouped", 64),
     ("flash2", "window", 128),
-    ("flash3", "grouped", 128),
     ("flash3", "deterministic", 64),
-    ("flash3", "grouped", 256),
 ]
 
 
