@@ -197,6 +197,11 @@ class KernelSpec:
         """The idea of what is run: a backward pass alone has its own."""
         return self.backward.idea if self.backward and passes == "backward" else self.idea
 
+    @property
+    def allocates_unseen(self) -> bool:
+        """Whether it is a function of the user's own, whose workspace nobody knows before it runs."""
+        return self.own is not None and bool(self.own.function)
+
     def library_is_here(self) -> bool:
         """Whether the library that it wraps is there, in its own folder or beside us; or it wraps none."""
         extra = self.extra

@@ -59,7 +59,7 @@ def measure_footprint(
 
 def _workspace(spec: KernelSpec, launch: PassLaunch, peak: Figure, besides: int) -> Figure:
     """What it holds beside inputs and outputs; of a function that allocates in each run the peak shows it."""
-    if spec.own is None or not spec.own.function or launch.libraries:
+    if not spec.allocates_unseen or launch.libraries:
         return Figure(value=launch.workspace_bytes, source="what the launch holds")
     if peak.value is None:
         return Figure(missing=peak.missing)

@@ -4,6 +4,7 @@ Tables, plots, readouts, exports and the command line iterate over `QUANTITIES`.
 here, and a reader in a worker where it is measured (see profiles.worker.instruments.bench.Bench.readers).
 """
 
+from flashscope.kernels.catalogue.registry import known_kernel
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.quantities.errors import GRADIENTS, bound_of, error_of, worst_row
 from flashscope.profiles.results.quantities.memory import MEMORY_PARTS
@@ -58,8 +59,10 @@ def _predicted(row: PointRow, _: PointRow | None = None) -> Figure | None:
 
 
 def _model_footprint(row: PointRow) -> int | None:
-    """None of a kernel that cannot run the problem: its formula says nothing there."""
-    return None if row.status == "unsupported" else row.predicted_bytes
+    """None of a kernel that cannot run the problem, or of a function of one's own, which allocates unseen."""
+    spec = known_kernel(row.kernel)
+    unseen = spec is not None and spec.allocates_unseen
+    return None if unseen or row.status == "unsupported" else row.predicted_bytes
 
 
 def _sustained_throughput(row: PointRow, _: PointRow | None) -> Figure | None:

@@ -27,8 +27,12 @@ def holdings(row: PointRow) -> tuple[FootprintPart, ...]:
         spec = find_kernel(row.kernel)
     except KeyError:
         return ()
-    allocates = spec.family == "library" or (spec.own is not None and spec.own.function)
-    if allocates or problem.runs_backward or row.status == "unsupported":
+    if (
+        spec.family == "library"
+        or spec.allocates_unseen
+        or problem.runs_backward
+        or row.status == "unsupported"
+    ):
         return ()
     buffers = [FootprintPart(buffer.name, buffer.nbytes) for buffer in spec.workspace(problem, row.backend)]
     parts = (

@@ -135,5 +135,5 @@ def _tip(cell: DryCell) -> str:
     if cell.refused:
         return cell.refused
     spec = own_kernel(cell.kernel)
-    more = " besides what it allocates itself" if spec and spec.own and spec.own.function else ""
+    more = " besides what it allocates itself" if spec and spec.allocates_unseen else ""
     return f"{cell.kernel}: {seqlen_full(cell.predicted_bytes)} bytes{more}, {cell.fit}"
