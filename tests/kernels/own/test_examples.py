@@ -63,3 +63,16 @@ def test_what_a_torch_callable_holds_on_a_cpu_is_counted(tmp_path: Path) -> None
     launch = prepare_passes(spec, problem, after_forward(spec, problem, drawn, "cpu"), "cpu")
     matrix = 4 * 2 * 96 * 160
     assert matrix <= launch.workspace_bytes <= 3 * matrix  # S and P, whole
+
+
+def test_a_function_that_declares_it_takes_values_of_another_head_dim(tmp_path: Path) -> None:
+    body = "    s = np.exp(scale * q @ k.swapaxes(2, 3))\n    return s / s.sum(-1, keepdims=True) @ v\n"
+    declared_features = 'FLASHSCOPE = {"features": ("head_dim_v",), "function": "narrow"}\n'
+    file = tmp_path / "narrow.py"
+    file.write_text(f"import numpy as np\n{declared_features}def narrow(q, k, v, *, scale):\n{body}", "utf-8")
+    problem = replace(PROBLEM, kv_heads=None, causal=False, head_dim_v=16)
+    spec = spec_of(declared(str(file)))
+    drawn = draw_given(problem, "cpu")
+    launch = prepare_passes(spec, problem, after_forward(spec, problem, drawn, "cpu"), "cpu")
+    launch.run()
+    assert Criteria().of_kernel(spec, problem, drawn).judge(launch.answer()).passed
