@@ -14,7 +14,7 @@ from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.library.model_profile import StepProfile, profiled, synchronize
 from flashscope.kernels.library.model_reasons import BACKENDS, reasons
 from flashscope.kernels.library.model_recording import NATIVE, AttentionRecorder, SeenCall
-from flashscope.kernels.library.model_source import ModelSource, build, count_weights
+from flashscope.kernels.library.model_source import ModelSource, build, count_weights, made
 from flashscope.kernels.library.model_steps import ModelStep, own_steps, steps_of
 from flashscope.kernels.workload.audit import AttentionCall, AuditedCall
 from flashscope.kernels.workload.errors import UnsupportedError
@@ -44,7 +44,8 @@ class AuditedModel:
         elsewhere: Softmaxes beside the recorded calls, in words.
 
     Raises:
-        InputError: The configuration makes no model, or one whose input is unknown.
+        InputError: The configuration makes no model, or one whose input is unknown; or a function of one's
+            own returned no module with its arguments.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class AuditedModel:
             self.steps = steps_of(self.model, batch, seqlen, lengths, training=training)
             self.implementation = str(self.model.config._attn_implementation)  # noqa: SLF001 - it has no other name
         else:
-            module, inputs = source.make(batch, seqlen)
+            module, inputs = made(source, batch, seqlen)
             self.model = module.to(place).eval()
             moved = {key: value.to(place) for key, value in inputs.items()}
             self.steps = own_steps(self.model, moved, seqlen, training=training)

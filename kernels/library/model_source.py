@@ -17,6 +17,7 @@ from flashscope.kernels.workload.errors import InputError, UnsupportedError
 
 LAYER_COUNTS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers", "n_layer", "depth")
 MOST_SAID = 250  # characters of what Transformers says
+MADE = "NAME(batch, seqlen) returns a torch.nn.Module and the arguments of its step, a dict by name"
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
@@ -46,6 +47,8 @@ def find_source(model: str) -> ModelSource:
     path, colon, name = model.rpartition(":")
     if colon and path.endswith(".py"):
         return ModelSource(name, None, None, _own(Path(path), name))
+    if model.endswith(".py"):
+        raise InputError(f"{model} is Python: name its function, too, as in {model}:NAME; {MADE}")
     _check_installed()
     from transformers.utils import logging  # noqa: PLC0415 - slow, and not for a module of one's own
 
@@ -81,6 +84,20 @@ def _own(path: Path, name: str) -> Callable[[int, int], tuple[Any, dict[str, Any
     if not callable(make):
         raise InputError(f"{path} has no function {name!r} that takes batch and seqlen")
     return make  # type: ignore[no-any-return]
+
+
+def made(source: ModelSource, batch: int, seqlen: int) -> tuple[Any, dict[str, Any]]:
+    """A module of one's own and the arguments of its step, by name.
+
+    Raises:
+        InputError: Its function returned something else.
+    """
+    assert source.make is not None  # noqa: S101 - it is one of one's own
+    match source.make(batch, seqlen):
+        case (torch.nn.Module() as module, dict() as inputs) if all(isinstance(key, str) for key in inputs):
+            return module, inputs
+        case other:
+            raise InputError(f"{source.name} returned {type(other).__name__}, and {MADE}")
 
 
 def _weights_in(folder: Path) -> bool:

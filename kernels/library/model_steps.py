@@ -123,7 +123,11 @@ def _inputs(model: Any, batch: int, seqlen: int, lengths: Sequence[int]) -> dict
 
 def _image(config: Any) -> tuple[tuple[int, int], int]:
     part = getattr(config, "vision_config", config)
-    size = part.image_size
+    size = getattr(part, "image_size", None)
+    if size is None:
+        raise InputError(
+            f"{type(part).__name__} says no image size, so an audit cannot make an image: use FILE.py:NAME"
+        )
     pair = (size, size) if isinstance(size, int) else (size[0], size[1])
     return pair, getattr(part, "num_channels", 3)
 

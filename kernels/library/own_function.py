@@ -2,7 +2,7 @@
 
 Idea: the function is called as it stands, with the problem's tensors and the keywords that it takes; what it
 returns is checked for kind, shape and dtype, then judged and timed as any kernel's.
-Limit: it allocates for itself in every run, which the allocator's peak shows; PyTorch's tells none on a CPU.
+Limit: it allocates in every run, which the allocator's peak shows, of PyTorch on a CPU its profiler.
 """
 
 from collections.abc import Callable

@@ -23,7 +23,7 @@ def forward_results(own: OwnKernel, problem: Problem, returned: Any) -> tuple[An
         KernelError: It is anything else; the text says what was returned and what it is to be.
     """
     output, lse = returned if isinstance(returned, tuple | list) and len(returned) == 2 else (returned, None)  # noqa: PLR2004 - O and LSE
-    _check(own, "O", output, (problem.q_shape, problem.dtype), FORWARD)
+    _check(own, "O", output, (problem.o_shape, problem.dtype), FORWARD)
     if lse is not None:
         _check(own, "LSE", lse, (problem.q_shape[:3], "float32"), FORWARD)
     return output, lse
@@ -37,7 +37,7 @@ def backward_results(own: OwnKernel, problem: Problem, returned: Any) -> tuple[A
     """
     if not isinstance(returned, tuple | list) or len(returned) != 3:  # noqa: PLR2004 - dQ, dK and dV
         raise KernelError(f"{own.name}: {own.backward} returned {_told(returned)}; {BACKWARD}.")
-    shapes = (problem.q_shape, problem.k_shape, problem.k_shape)
+    shapes = (problem.q_shape, problem.k_shape, problem.v_shape)
     for name, array, shape in zip(("dQ", "dK", "dV"), returned, shapes, strict=True):
         _check(own, name, array, (shape, problem.dtype), BACKWARD)
     return returned[0], returned[1], returned[2]

@@ -28,6 +28,8 @@ KEYWORDS: Mapping[str, Feature | None] = {
     "page_table": "paged",
 }
 """Keyword arguments that a function may take, and the feature that each stands for."""
+SEEN_IN_SHAPES: tuple[Feature, ...] = ("gqa", "head_dim_v")
+"""Features that a function sees without a keyword."""
 USUAL_BACKENDS: Mapping[ArrayKind, tuple[Backend, ...]] = {
     "numpy": ("cpu",),
     "cupy": ("cuda",),
@@ -273,4 +275,6 @@ def _features(said: tuple[Feature, ...] | None, keywords: Sequence[str], file: s
         words = [word for word, of in KEYWORDS.items() if of == feature]
         if words and feature not in of_keywords:
             raise InputError(f"{file} declares {feature}, but its function takes no {' or '.join(words)}.")
+        if not words and feature not in SEEN_IN_SHAPES:
+            raise InputError(f"{file} declares {feature}, which no function of one's own is told of.")
     return said

@@ -255,3 +255,36 @@ def test_a_model_that_is_not_there_is_refused_in_words(audited: Audit, name: str
     find = import_module("flashscope.kernels.library.model_source").find_source
     with pytest.raises(InputError, match=r"is no folder or file here|there is no file"):
         find(name)
+
+
+def test_a_python_file_without_a_function_is_told_what_to_name(audited: Audit, tmp_path: Path) -> None:
+    del audited
+    file = tmp_path / "mine.py"
+    file.write_text("x = 1\n", encoding="utf-8")
+    find = import_module("flashscope.kernels.library.model_source").find_source
+    with pytest.raises(InputError, match=r"name its function, too, as in .*mine[.]py:NAME"):
+        find(str(file))
+
+
+@pytest.mark.parametrize("returned", ["module", "(module, [])", "(1, {})", "(module, {1: 2})", "None"])
+def test_a_function_that_returns_no_module_with_its_arguments_is_told_what_to_return(
+    audited: Audit, tmp_path: Path, returned: str
+) -> None:
+    del audited
+    file = tmp_path / "mine.py"
+    module = "module = torch.nn.Linear(2, 2)"
+    file.write_text(f"import torch\ndef make(b, n):\n    {module}\n    return {returned}\n", encoding="utf-8")
+    sources = import_module("flashscope.kernels.library.model_source")
+    with pytest.raises(InputError, match=r"make returned .* and the arguments of its step, a dict by name"):
+        sources.made(sources.find_source(f"{file}:make"), 1, 8)
+
+
+def test_a_model_of_images_that_says_no_size_is_refused_in_words(audited: Audit, tmp_path: Path) -> None:
+    del audited
+    sources = import_module("flashscope.kernels.library.model_source")
+    config = '{"model_type": "resnet", "embedding_size": 8, "hidden_sizes": [8, 8], "depths": [1, 1]}'
+    (tmp_path / "config.json").write_text(config, encoding="utf-8")
+    options = {"batch": 1, "seqlen": 8, "lengths": (), "training": False, "random": True}
+    build = import_module("flashscope.kernels.library.model_audit").AuditedModel
+    with pytest.raises(InputError, match=r"ResNetConfig says no image size.*use FILE[.]py:NAME"):
+        build(sources.find_source(str(tmp_path)), "float32", "cpu", **options)

@@ -127,6 +127,7 @@ WRONG = {
         "import numpy\nFLASHSCOPE = {'dtypes': ('int8',)}\ndef a(q, k, v): ...\n": "int8",
         NUMPY + "FLASHSCOPE = {'backends': ('cuda',)}\ndef a(q, k, v): ...\n": "numpy arrays are not",
         NUMPY + "FLASHSCOPE = {'features': ('window',)}\ndef a(q, k, v): ...\n": "takes no window",
+        NUMPY + "FLASHSCOPE = {'features': ('softcap',)}\ndef a(q, k, v): ...\n": "no function .* is told of",
         "import numpy\nFLASHSCOPE = {'backward': 'b'}\ndef a(q, k, v): ...\n": "no function b",
         "import numpy\nFLASHSCOPE = {'name': 'a b'}\ndef a(q, k, v): ...\n": "is no name",
     },
