@@ -152,10 +152,10 @@ def redraw_row(given: Given, rng: np.random.Generator) -> None:
     keys, values = given.inputs.k, given.inputs.v
     rows = keys.shape[2]
     row = int(rng.integers(1, rows - 1)) if rows > FIRST_AND_LAST else 0
-    shape = (*keys.shape[:2], keys.shape[3])
-    size, factor = int(np.prod(shape)), min(MOST, max(1.0, rows / FELT))
-    for array, times in ((keys, 1.0), (values, factor)):
-        array[:, :, row] = (_drawn(array, rng, size) * np.float32(times)).reshape(shape).astype(array.dtype)
+    for array, times in ((keys, 1.0), (values, min(MOST, max(1.0, rows / FELT)))):
+        shape = (*array.shape[:2], array.shape[3])  # V may be wider than K, or narrower
+        drawn = _drawn(array, rng, int(np.prod(shape))) * np.float32(times)
+        array[:, :, row] = drawn.reshape(shape).astype(array.dtype)
 
 
 FIRST_AND_LAST = 2

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.launching.passes import Given, draw_given, prepare_passes
@@ -71,8 +72,12 @@ def test_what_was_given_in_a_draw_comes_again(passes: Passes) -> None:
     assert changed(then, fresh.given_in(drawn)) == set()
 
 
-def test_one_row_of_k_and_v_changes_in_every_head_and_neither_the_first_nor_the_last() -> None:
-    given, rng = draw_given(PROBLEM, "cpu"), np.random.default_rng(0)
+@pytest.mark.parametrize("width", [None, 16, 128])
+def test_one_row_of_k_and_v_changes_in_every_head_and_neither_the_first_nor_the_last(
+    width: int | None,
+) -> None:
+    problem = replace(PROBLEM, head_dim_v=width)
+    given, rng = draw_given(problem, "cpu"), np.random.default_rng(0)
     for _ in range(30):
         before = copies(given)
         redraw_row(given, rng)
