@@ -25,6 +25,11 @@ def file_of(own: OwnKernel) -> Path:
     return in_home(Path(own.path))
 
 
+def is_there(own: OwnKernel) -> bool:
+    """Whether its file is there; a path that no file system takes, as of a hostile session, names none."""
+    return os.path.isfile(file_of(own))  # noqa: PTH113 - where a Path would raise it says no
+
+
 def told_path(path: Path) -> str:
     """A file's absolute path; below the user's folder it begins with `~`, so that a session tells no name."""
     whole = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as the user named them

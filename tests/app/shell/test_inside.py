@@ -251,7 +251,8 @@ def test_a_kernel_without_clocks_says_so_and_stays(window: MainWindow, peers: Pr
     assert window.view == "profile"
     assert window.errors.text == (
         "flash3 has no build with clocks here: "
-        "flash1 and flash2 have one on a CPU, flash2, flash3-a, flash3-b, flash3-c and flash3 on a GPU."
+        "flash1 and flash2 have one on a CPU, "
+        "flash1, flash2, flash3-a, flash3-b, flash3-c, flash3 and flash3-fp8 on a GPU."
     )
 
 

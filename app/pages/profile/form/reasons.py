@@ -6,7 +6,7 @@ from msgspec import structs
 
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.own.consent import obstacle_of_file
-from flashscope.kernels.own.files import file_of
+from flashscope.kernels.own.files import is_there
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Problem
@@ -47,7 +47,7 @@ def out_of_range(asked: Request, shown: Request) -> list[str]:
 
 def unavailable(spec: KernelSpec, request: Request, device: Device | None) -> str | None:
     """Why a kernel cannot be chosen for this request, None when it can; unknown devices rule nothing out."""
-    if spec.own is not None and not file_of(spec.own).is_file():
+    if spec.own is not None and not is_there(spec.own):
         return obstacle_of_file(spec.own)
     if request.backend not in spec.dtypes:
         return f"not implemented on {request.backend}"
