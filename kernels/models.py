@@ -33,7 +33,7 @@ def register_transformers(kernel: str = "auto") -> str:
     if missing:
         raise UnsupportedError(f"{' and '.join(missing)} must be installed: {install_command('models')}")
     try:
-        library = import_module("flashscope.kernels.library.transformers_attention")
+        library = import_module("flashscope.kernels.library.models.transformers_attention")
     except ImportError as error:
         raise UnsupportedError(f"Transformers does not start: {error}{_taken_for_another()}") from error
     return library.register(kernel)  # type: ignore[no-any-return]

@@ -15,8 +15,8 @@ from flashscope.kernels.own.spec import spec_of
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import DTYPES, Backend, Feature, Passes
 
-IMPLEMENTATION = "flashscope.kernels.library.own_callable"
-IMPLEMENTATION_BACKWARD = "flashscope.kernels.library.own_callable_backward"
+IMPLEMENTATION = "flashscope.kernels.library.own.callable"
+IMPLEMENTATION_BACKWARD = "flashscope.kernels.library.own.callable_backward"
 SEEN_IN_SHAPES: tuple[Feature, ...] = ("gqa",)  # no keyword tells a function of them
 LONGEST_NAME = 60
 _UNUSUAL = re.compile(r"[^A-Za-z0-9._-]+")

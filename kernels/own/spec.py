@@ -16,8 +16,8 @@ from flashscope.kernels.workload.problem import Backend, Dtype, Problem
 
 ANY_HEAD_DIM = range(1, 1025)
 FUNCTION, FUNCTION_BACKWARD = (
-    "flashscope.kernels.library.own_function",
-    "flashscope.kernels.library.own_backward",
+    "flashscope.kernels.library.own.function",
+    "flashscope.kernels.library.own.backward",
 )
 SOURCE, SOURCE_BACKWARD = "flashscope.kernels.cuda.own_source", "flashscope.kernels.cuda.own_source_backward"
 PROGRESSION = 3  # head dims from which one can speak of steps

@@ -66,8 +66,8 @@ class Auditor:
 
     def __init__(self, asked: AuditAsked) -> None:
         self._asked = asked
-        self._library = import_module(f"{LIBRARY}.model_audit")
-        sources = import_module(f"{LIBRARY}.model_source")
+        self._library = import_module(f"{LIBRARY}.models.audit")
+        sources = import_module(f"{LIBRARY}.models.source")
         _say(AuditProgress(text="looking for the model", done=0, total=1))
         self._source = sources.find_source(asked.model)
         self._layers = 0, 0

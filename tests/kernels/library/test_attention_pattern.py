@@ -97,7 +97,7 @@ def test_a_pattern_keeps_the_pairs_of_the_mask(case: Case) -> None:
     import torch  # noqa: PLC0415 - only where it is installed
     from transformers.masking_utils import sdpa_mask  # noqa: PLC0415 - as above
 
-    from flashscope.kernels.library.attention_pattern import pattern_for  # noqa: PLC0415 - as above
+    from flashscope.kernels.library.models.attention_pattern import pattern_for  # noqa: PLC0415 - as above
 
     tokens, dropped = case.past + case.rows, min(case.past, case.dropped)
     lengths = torch.tensor([max(dropped + 1, tokens - padding) for padding in case.paddings])
@@ -128,7 +128,7 @@ def test_a_pattern_keeps_the_pairs_of_the_mask(case: Case) -> None:
 def test_any_mask_is_kept_exactly_or_refused(rows: int, keys: int, data: st.DataObject) -> None:
     import torch  # noqa: PLC0415 - only where it is installed
 
-    from flashscope.kernels.library.attention_pattern import read_mask  # noqa: PLC0415 - as above
+    from flashscope.kernels.library.models.attention_pattern import read_mask  # noqa: PLC0415 - as above
 
     lowest, highest = data.draw(st.integers(-9, 9)), data.draw(st.integers(-9, 9))
     diagonals = np.arange(keys) - np.arange(rows)[:, None]
@@ -146,7 +146,7 @@ def test_any_mask_is_kept_exactly_or_refused(rows: int, keys: int, data: st.Data
 def test_a_causal_mask_and_a_window_are_known_without_computing_the_mask(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from flashscope.kernels.library import attention_pattern  # noqa: PLC0415 - needs PyTorch
+    from flashscope.kernels.library.models import attention_pattern  # noqa: PLC0415 - needs PyTorch
 
     monkeypatch.delattr(attention_pattern, "sdpa_mask")
     many = {"batch_size": 1, "q_length": 1 << 20, "kv_length": 1 << 20}
@@ -171,7 +171,7 @@ def test_a_causal_mask_and_a_window_are_known_without_computing_the_mask(
 def test_a_mask_that_is_no_band_is_refused(mask: Any, words: str) -> None:
     import torch  # noqa: PLC0415 - only where it is installed
 
-    from flashscope.kernels.library.attention_pattern import read_mask  # noqa: PLC0415 - as above
+    from flashscope.kernels.library.models.attention_pattern import read_mask  # noqa: PLC0415 - as above
 
     with pytest.raises(UnsupportedError, match=words):
         read_mask(torch.tensor(mask)[None, None])
@@ -180,7 +180,7 @@ def test_a_mask_that_is_no_band_is_refused(mask: Any, words: str) -> None:
 def test_masks_of_single_heads_and_of_other_axes_are_refused() -> None:
     import torch  # noqa: PLC0415 - only where it is installed
 
-    from flashscope.kernels.library.attention_pattern import read_mask  # noqa: PLC0415 - as above
+    from flashscope.kernels.library.models.attention_pattern import read_mask  # noqa: PLC0415 - as above
 
     heads = torch.ones(1, 2, 4, 4, dtype=torch.bool)
     heads[0, 1, 0, 3] = False

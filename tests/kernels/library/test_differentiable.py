@@ -56,7 +56,7 @@ def drawn(device: str, dtype: str, options: dict[str, Any]) -> list[Any]:
 
 def ours(kernel: str, options: dict[str, Any], *tensors: Any) -> Any:
     """O of a kernel of ours, of Q, K, V and sinks where there are some."""
-    from flashscope.kernels.library.differentiable import attend  # noqa: PLC0415 - needs PyTorch
+    from flashscope.kernels.library.models.differentiable import attend  # noqa: PLC0415 - needs PyTorch
 
     asked = {name: value for name, value in options.items() if name not in {"sinks", "head_dim_v"}}
     return attend(*tensors[:3], kernel=kernel, sinks=tensors[3] if tensors[3:] else None, **asked)

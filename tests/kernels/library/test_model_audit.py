@@ -24,7 +24,7 @@ def audited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Audit:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # everything is made here
 
     def made(name: str, *, layers: int | None = None, **options: Any) -> Any:
-        sources = import_module("flashscope.kernels.library.model_source")
+        sources = import_module("flashscope.kernels.library.models.source")
         models = import_module("tests.kernels.library.audited")
         if name in models.CONFIGS:
             source = sources.find_source(str(models.folder_of(name, tmp_path)))
@@ -32,7 +32,7 @@ def audited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Audit:
         else:
             source = sources.ModelSource(name, None, None, getattr(models, name))
         asked = {"batch": 2, "seqlen": N, "lengths": (), "training": False, "random": True} | options
-        return import_module("flashscope.kernels.library.model_audit").AuditedModel(
+        return import_module("flashscope.kernels.library.models.audit").AuditedModel(
             source, "float32", "cpu", **asked
         )
 
@@ -216,7 +216,7 @@ def test_a_bert_takes_one_forward_pass_without_a_cache(audited: Audit) -> None:
 
 def test_weights_are_known_before_any_is_allocated(audited: Audit, tmp_path: Path) -> None:
     model = audited("llama3")
-    sources = import_module("flashscope.kernels.library.model_source")
+    sources = import_module("flashscope.kernels.library.models.source")
     assert sources.predicted_bytes(sources.find_source(str(tmp_path / "llama3")), "float32") == model.weights
 
 
@@ -244,7 +244,7 @@ def test_a_folder_that_is_no_model_is_refused_in_words(
     del audited
     if content is not None:
         (tmp_path / "config.json").write_text(content)
-    find = import_module("flashscope.kernels.library.model_source").find_source
+    find = import_module("flashscope.kernels.library.models.source").find_source
     with pytest.raises(InputError, match=told):
         find(str(tmp_path))
 
@@ -252,7 +252,7 @@ def test_a_folder_that_is_no_model_is_refused_in_words(
 @pytest.mark.parametrize("name", ["nobody/has-this-model", "nothing here at all", "missing.py:make"])
 def test_a_model_that_is_not_there_is_refused_in_words(audited: Audit, name: str) -> None:
     del audited
-    find = import_module("flashscope.kernels.library.model_source").find_source
+    find = import_module("flashscope.kernels.library.models.source").find_source
     with pytest.raises(InputError, match=r"is no folder or file here|there is no file"):
         find(name)
 
@@ -261,7 +261,7 @@ def test_a_python_file_without_a_function_is_told_what_to_name(audited: Audit, t
     del audited
     file = tmp_path / "mine.py"
     file.write_text("x = 1\n", encoding="utf-8")
-    find = import_module("flashscope.kernels.library.model_source").find_source
+    find = import_module("flashscope.kernels.library.models.source").find_source
     with pytest.raises(InputError, match=r"name its function, too, as in .*mine[.]py:NAME"):
         find(str(file))
 
@@ -274,17 +274,17 @@ def test_a_function_that_returns_no_module_with_its_arguments_is_told_what_to_re
     file = tmp_path / "mine.py"
     module = "module = torch.nn.Linear(2, 2)"
     file.write_text(f"import torch\ndef make(b, n):\n    {module}\n    return {returned}\n", encoding="utf-8")
-    sources = import_module("flashscope.kernels.library.model_source")
+    sources = import_module("flashscope.kernels.library.models.source")
     with pytest.raises(InputError, match=r"make returned .* and the arguments of its step, a dict by name"):
         sources.made(sources.find_source(f"{file}:make"), 1, 8)
 
 
 def test_a_model_of_images_that_says_no_size_is_refused_in_words(audited: Audit, tmp_path: Path) -> None:
     del audited
-    sources = import_module("flashscope.kernels.library.model_source")
+    sources = import_module("flashscope.kernels.library.models.source")
     config = '{"model_type": "resnet", "embedding_size": 8, "hidden_sizes": [8, 8], "depths": [1, 1]}'
     (tmp_path / "config.json").write_text(config, encoding="utf-8")
     options = {"batch": 1, "seqlen": 8, "lengths": (), "training": False, "random": True}
-    build = import_module("flashscope.kernels.library.model_audit").AuditedModel
+    build = import_module("flashscope.kernels.library.models.audit").AuditedModel
     with pytest.raises(InputError, match=r"ResNetConfig says no image size.*use FILE[.]py:NAME"):
         build(sources.find_source(str(tmp_path)), "float32", "cpu", **options)

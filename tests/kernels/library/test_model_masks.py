@@ -22,7 +22,7 @@ def read(keep: Any, *, additive: bool = False, causal: bool = False, pads: tuple
     if additive:
         mask = torch.zeros(mask.shape).masked_fill(~mask, torch.finfo(torch.float32).min)
     batch, rows, keys = keep.shape
-    masks = import_module("flashscope.kernels.library.model_masks")
+    masks = import_module("flashscope.kernels.library.models.masks")
     return masks.read_mask(mask, batch, rows, keys, causal=causal, pads=pads)
 
 
@@ -82,7 +82,7 @@ def test_a_mask_with_holes_is_arbitrary() -> None:
 
 def test_numbers_that_are_added_are_a_bias() -> None:
     torch = import_module("torch")
-    masks = import_module("flashscope.kernels.library.model_masks")
+    masks = import_module("flashscope.kernels.library.models.masks")
     slopes = -torch.arange(6.0)[None, None, None].expand(1, 2, 6, 6)
     assert masks.read_mask(slopes, 1, 6, 6, causal=False).mask == "bias"
 
@@ -98,7 +98,7 @@ def biased(heads: int, rows: int, keys: int, *, centred: bool = True) -> Any:
 def with_bias(bias: Any, keep: Any = None, *, heads: int | None = None) -> Any:
     """What is read of a bias of pairs that are kept."""
     torch = import_module("torch")
-    masks = import_module("flashscope.kernels.library.model_masks")
+    masks = import_module("flashscope.kernels.library.models.masks")
     rows, keys = bias.shape[-2:] if keep is None else keep.shape
     mask = bias if keep is None else bias.masked_fill(~torch.from_numpy(keep), torch.finfo(bias.dtype).min)
     return masks.read_mask(mask, 1, rows, keys, causal=False, heads=heads or bias.shape[1])
@@ -149,7 +149,7 @@ def test_one_key_tells_no_slope() -> None:
 
 
 def test_a_mask_that_keeps_all_is_none_and_one_row_needs_no_causal_mask() -> None:
-    masks = import_module("flashscope.kernels.library.model_masks")
+    masks = import_module("flashscope.kernels.library.models.masks")
     assert read(np.ones((2, 4, 7), bool)).mask == "none"
     assert masks.read_mask(None, 1, 1, 9, causal=True).mask == "none"
     assert masks.read_mask(None, 1, 9, 9, causal=True).mask == "causal"
@@ -157,7 +157,7 @@ def test_a_mask_that_keeps_all_is_none_and_one_row_needs_no_causal_mask() -> Non
 
 def test_heads_with_masks_of_their_own_are_arbitrary() -> None:
     torch = import_module("torch")
-    masks = import_module("flashscope.kernels.library.model_masks")
+    masks = import_module("flashscope.kernels.library.models.masks")
     mask = torch.ones(1, 2, 4, 4, dtype=torch.bool)
     mask[0, 1, 0, 3] = False
     assert masks.read_mask(mask, 1, 4, 4, causal=False).mask == "arbitrary"
@@ -165,7 +165,7 @@ def test_heads_with_masks_of_their_own_are_arbitrary() -> None:
 
 @given(rows=SIZES, more=st.integers(0, 6), window=st.integers(1, 12))
 def test_a_mask_told_in_numbers_is_read_as_what_was_told(rows: int, more: int, window: int) -> None:
-    masks = import_module("flashscope.kernels.library.model_masks")
+    masks = import_module("flashscope.kernels.library.models.masks")
     keys = rows + more
     made = masks.mask_in_numbers(None, rows, keys, causal=True, window=window)
     assert (made[0, 0].numpy() == kept(rows, keys, causal=True, window=(window - 1, -1))).all()
@@ -175,12 +175,12 @@ def test_a_mask_told_in_numbers_is_read_as_what_was_told(rows: int, more: int, w
 
 def test_padding_told_as_one_number_a_key_hides_these_keys() -> None:
     torch = import_module("torch")
-    masks = import_module("flashscope.kernels.library.model_masks")
+    masks = import_module("flashscope.kernels.library.models.masks")
     padding = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]])
     made = masks.mask_in_numbers(padding, 1, 4, causal=True, window=None)
     assert masks.read_mask(made, 2, 1, 4, causal=False).key_lengths == (4, 2)
 
 
 def test_a_mask_that_is_code_is_arbitrary() -> None:
-    masks = import_module("flashscope.kernels.library.model_masks")
+    masks = import_module("flashscope.kernels.library.models.masks")
     assert masks.read_mask(object(), 1, 4, 4, causal=True).mask == "arbitrary"

@@ -39,7 +39,7 @@ def test_a_model_gives_its_own_logits_and_gradients_with_our_kernel(
         ran.append(spec.name)
         return prepare(spec, *given)
 
-    monkeypatch.setattr("flashscope.kernels.library.differentiable.prepare", counted)
+    monkeypatch.setattr("flashscope.kernels.library.models.differentiable.prepare", counted)
     model, inputs = models.of_name(name), models.inputs_for(name)
     found = models.answer(model, register_transformers("flash2"), inputs)
     assert ran == ["flash2"] * 2  # layers
@@ -245,7 +245,7 @@ def test_a_kernel_that_does_not_take_what_a_model_asks_for_says_so(
     models: Any, monkeypatch: pytest.MonkeyPatch, name: str, feature: Feature, words: str
 ) -> None:
     poor = replace(find_kernel("flash2"), features={"cpu": EVERY_FEATURE - {feature}})
-    monkeypatch.setattr("flashscope.kernels.library.differentiable.find_kernel", lambda _: poor)
+    monkeypatch.setattr("flashscope.kernels.library.models.differentiable.find_kernel", lambda _: poor)
     model = models.of_name(name)
     model.set_attn_implementation(register_transformers("flash2"))
     with pytest.raises(UnsupportedError, match=f"Flash2 does not take {words} on cpu"):
@@ -287,7 +287,7 @@ def test_a_decoder_can_be_asked_to_see_every_token(models: Any) -> None:
 
 @needs_transformers
 def test_a_layer_that_contradicts_its_models_causal_mask_is_refused(models: Any) -> None:
-    from flashscope.kernels.library.attention_pattern import AttentionPattern  # noqa: PLC0415 - needs PyTorch
+    from flashscope.kernels.library.models.attention_pattern import AttentionPattern  # noqa: PLC0415 - needs PyTorch
 
     with pytest.raises(UnsupportedError, match=r"set config\.is_causal = False"):
         call(models, mask=AttentionPattern(16, causal=True), is_causal=False)
@@ -331,7 +331,7 @@ def test_a_compiled_model_and_one_that_computes_layers_again_answer_the_same(mod
 def test_gradients_of_gradients_are_refused(models: Any) -> None:
     import torch  # noqa: PLC0415 - only where it is installed
 
-    from flashscope.kernels.library.differentiable import attend  # noqa: PLC0415 - as above
+    from flashscope.kernels.library.models.differentiable import attend  # noqa: PLC0415 - as above
 
     q = torch.randn(1, 1, 8, 16, requires_grad=True)
     output = attend(q, q, q, kernel="flash2", **models.PLAIN)

@@ -9,7 +9,7 @@ import pytest
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.cuda.own_source import text_of
-from flashscope.kernels.library.own_module import called
+from flashscope.kernels.library.own.module import called
 from flashscope.kernels.own.files import kept_bytes
 from flashscope.kernels.own.references import declared, introduced, own_names, with_source
 from flashscope.kernels.own.spec import spec_of

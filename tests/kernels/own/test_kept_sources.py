@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.cuda.own_source import compile_without_gpu, program_of
 from flashscope.kernels.cuda.program import SHARED_MEMORY_LIMITS, Target
-from flashscope.kernels.library.own_module import called, function_of
+from flashscope.kernels.library.own.module import called, function_of
 from flashscope.kernels.own.consent import allow, obstacle_to_run
 from flashscope.kernels.own.files import checked_bytes, kept_bytes
 from flashscope.kernels.own.references import declared, with_source

@@ -16,8 +16,13 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.launching.options import told
-from flashscope.kernels.library.attention_pattern import AttentionPattern, Diagonals, pattern_for, read_mask
-from flashscope.kernels.library.differentiable import attend
+from flashscope.kernels.library.models.attention_pattern import (
+    AttentionPattern,
+    Diagonals,
+    pattern_for,
+    read_mask,
+)
+from flashscope.kernels.library.models.differentiable import attend
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 
 REFUSED = {

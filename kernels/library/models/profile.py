@@ -12,8 +12,8 @@ import torch
 from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile, record_function
 
-from flashscope.kernels.library.model_recording import MARK, AttentionRecorder
-from flashscope.kernels.library.model_steps import ModelStep
+from flashscope.kernels.library.models.recording import MARK, AttentionRecorder
+from flashscope.kernels.library.models.steps import ModelStep
 from flashscope.kernels.library.torch_attention import CHOICE_OF_OPERATOR
 from flashscope.kernels.workload.audit import Ran
 

@@ -8,8 +8,8 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
-from flashscope.kernels.library.own_module import called
-from flashscope.kernels.library.own_results import backward_results, forward_results
+from flashscope.kernels.library.own.module import called
+from flashscope.kernels.library.own.results import backward_results, forward_results
 from flashscope.kernels.library.tensor_launch import TensorLaunch, TensorRun, as_array, as_tensor
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Gradients, Inputs, Saved

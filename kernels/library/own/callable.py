@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any
 
 from flashscope.kernels.launching.launch import Launch
-from flashscope.kernels.library.own_function import FunctionLaunch, own_of
-from flashscope.kernels.library.own_module import keywords_of
+from flashscope.kernels.library.own.function import FunctionLaunch, own_of
+from flashscope.kernels.library.own.module import keywords_of
 from flashscope.kernels.own.functions import FunctionSpec
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
@@ -20,7 +20,7 @@ def prepare(spec: FunctionSpec, problem: Problem, inputs: Inputs) -> Launch:
     own, function, keywords = own_of(spec), spec.function, keywords_of(own_of(spec), problem, inputs)
     if own.arrays != "torch":
         return FunctionLaunch(own, problem, inputs, lambda: function(*inputs.qkv, **keywords))
-    tensors: Any = import_module("flashscope.kernels.library.own_tensors")  # takes PyTorch
+    tensors: Any = import_module("flashscope.kernels.library.own.tensors")  # takes PyTorch
     given = tensors.tensors_among(keywords)
     launch: Launch = tensors.OwnTensorLaunch(own, problem, inputs, lambda *qkv: function(*qkv, **given))
     return launch

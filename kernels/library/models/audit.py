@@ -11,11 +11,11 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import installed
-from flashscope.kernels.library.model_profile import StepProfile, profiled, synchronize
-from flashscope.kernels.library.model_reasons import BACKENDS, reasons
-from flashscope.kernels.library.model_recording import NATIVE, AttentionRecorder, SeenCall
-from flashscope.kernels.library.model_source import ModelSource, build, count_weights, made
-from flashscope.kernels.library.model_steps import ModelStep, own_steps, steps_of
+from flashscope.kernels.library.models.profile import StepProfile, profiled, synchronize
+from flashscope.kernels.library.models.reasons import BACKENDS, reasons
+from flashscope.kernels.library.models.recording import NATIVE, AttentionRecorder, SeenCall
+from flashscope.kernels.library.models.source import ModelSource, build, count_weights, made
+from flashscope.kernels.library.models.steps import ModelStep, own_steps, steps_of
 from flashscope.kernels.workload.audit import AttentionCall, AuditedCall
 from flashscope.kernels.workload.errors import UnsupportedError
 
@@ -163,7 +163,7 @@ class AuditedModel:
 
 def _ours(place: str) -> dict[str, str]:
     """The names under which Transformers knows our kernels, those that are tried in place of its own."""
-    register = import_module("flashscope.kernels.library.transformers_attention").register
+    register = import_module("flashscope.kernels.library.models.transformers_attention").register
     return {register(name): name for name in OWN if place in find_kernel(name).dtypes}
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.launch import Launch
-from flashscope.kernels.library.own_module import called, function_of, keywords_of
-from flashscope.kernels.library.own_results import forward_results
+from flashscope.kernels.library.own.module import called, function_of, keywords_of
+from flashscope.kernels.library.own.results import forward_results
 from flashscope.kernels.workload.arrays import array_module
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
@@ -30,7 +30,7 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
     own = own_of(spec)
     function, keywords = function_of(own, own.function), keywords_of(own, problem, inputs)
     if own.arrays == "torch":
-        from flashscope.kernels.library.own_tensors import prepare_tensors  # noqa: PLC0415 - takes PyTorch
+        from flashscope.kernels.library.own.tensors import prepare_tensors  # noqa: PLC0415 - takes PyTorch
 
         return prepare_tensors(own, problem, inputs, function, keywords)
     return FunctionLaunch(own, problem, inputs, lambda: function(*inputs.qkv, **keywords))

@@ -1,7 +1,7 @@
 """A backward pass in a Python function of the user's own, of NumPy, CuPy or PyTorch arrays.
 
 Idea: the second function of the user's file is called with Q, K, V, O, LSE and dO, and returns dQ, dK and dV.
-Limit: as that of the forward pass (see `kernels.library.own_function`).
+Limit: as that of the forward pass (see `kernels.library.own.function`).
 """
 
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from typing import Any
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.launch import BackwardLaunch
-from flashscope.kernels.library.own_function import own_of, row_major
-from flashscope.kernels.library.own_module import called, function_of, keywords_of
-from flashscope.kernels.library.own_results import backward_results
+from flashscope.kernels.library.own.function import own_of, row_major
+from flashscope.kernels.library.own.module import called, function_of, keywords_of
+from flashscope.kernels.library.own.results import backward_results
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Gradients, Saved
 
@@ -28,7 +28,7 @@ def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
     own = own_of(spec)
     function, keywords = function_of(own, own.backward), keywords_of(own, problem, saved.inputs)
     if own.arrays == "torch":
-        from flashscope.kernels.library.own_tensors import prepare_backward_tensors  # noqa: PLC0415 - PyTorch
+        from flashscope.kernels.library.own.tensors import prepare_backward_tensors  # noqa: PLC0415 - PyTorch
 
         return prepare_backward_tensors(own, problem, saved, function, keywords)
     return FunctionBackward(own, problem, saved, lambda *given: function(*given, **keywords))

@@ -20,7 +20,7 @@ from torch.profiler import record_function
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from flashscope.kernels.catalogue.spec import installed
-from flashscope.kernels.library.model_masks import mask_in_numbers, read_mask
+from flashscope.kernels.library.models.masks import mask_in_numbers, read_mask
 from flashscope.kernels.workload.audit import AttentionCall
 
 MARK = "flashscope attention "

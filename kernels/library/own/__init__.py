@@ -1,0 +1,1 @@
+"""Functions of the user's own: run, checked and told of; in the worker alone."""
