@@ -6,7 +6,8 @@ from PySide6.QtCore import QObject, Signal
 
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.profiles.engine.contract import Engine
-from flashscope.profiles.wire.events import Event, LiveEnded, LiveStarted, LiveTiles, RequestFailed
+from flashscope.profiles.wire.events import Event, RequestFailed
+from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
 
 
 class LiveLaunch(QObject):

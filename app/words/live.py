@@ -3,7 +3,7 @@
 from flashscope.app.words.timelines import problem_words
 from flashscope.app.words.units import ms_text
 from flashscope.kernels.workload.live import LiveRequest
-from flashscope.profiles.wire.events import LiveEnded, LiveStarted
+from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted
 
 SLOW = "In slow motion, never timed"
 WAITS = "the kernel waits between its tiles"

@@ -34,7 +34,6 @@ from flashscope.profiles.wire.events import (
     CeilingsMeasured,
     Event,
     FailedStatus,
-    LiveEnded,
     LogLine,
     MachineFound,
     Outcome,
@@ -46,6 +45,7 @@ from flashscope.profiles.wire.events import (
     TimelineReady,
     TraceReady,
 )
+from flashscope.profiles.wire.live_events import LiveEnded
 from flashscope.profiles.wire.messages import (
     MeasureCeilings,
     Message,

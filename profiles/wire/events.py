@@ -10,14 +10,15 @@ import msgspec
 from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.kernels.workload.backward_trace import BackwardTrace
 from flashscope.kernels.workload.landscape import CutLandscape
-from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
-from flashscope.kernels.workload.trace import Array, Trace
+from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.wire.ceilings import Ceilings
+from flashscope.profiles.wire.event_base import EventBase
+from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
 from flashscope.profiles.wire.measurement import Figure, Measurement, Sample
 from flashscope.profiles.wire.traffic import Traffic
 
@@ -41,10 +42,6 @@ FailedStatus = Literal["wrong", "oom", "will-not-fit", "unsupported", "timeout",
 """How a point may end that is not done; `interrupted` where a recording is replayed, no engine says so."""
 Phase = Literal["prepare", "verify", "warm-up", "measure", "sustain", "count"]
 Outcome = Literal["finished", "cancelled", "failed"]
-
-
-class EventBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
-    """Base of every event."""
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -87,7 +84,7 @@ class TelemetryStarted(EventBase, frozen=True, kw_only=True, tag="telemetry"):
     device: str
     memory_total: int | None
     power_limit_w: float | None = None
-    missing: dict[str, str] = {}
+    missing: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class Readings(EventBase, frozen=True, kw_only=True, tag="readings"):
@@ -232,7 +229,7 @@ class PointMeasured(EventBase, frozen=True, kw_only=True, tag="point-measured"):
     index: int
     t_ns: int
     samples: tuple[Sample, ...]
-    figures: dict[str, Figure] = {}
+    figures: dict[str, Figure] = msgspec.field(default_factory=dict)
     traffic: Traffic | None = None
 
 
@@ -297,54 +294,6 @@ class AuditReady(EventBase, frozen=True, kw_only=True, tag="audit"):
     """The attention of a model was recorded."""
 
     audit: ModelAudit
-
-
-class LiveStarted(EventBase, frozen=True, kw_only=True, tag="live-started"):
-    """A launch in slow motion begins.
-
-    Attributes:
-        request: What was asked for.
-        block_q: Rows of a tile, Br.
-        block_k: Columns of a tile, Bc.
-        tiles: How many are computed, of all heads.
-        multiprocessors: SMs of the GPU; 0: it runs on a CPU.
-        tile_ns: How long a block waits after a tile; 0: the tiles of all blocks share the time, on a CPU.
-    """
-
-    request: LiveRequest
-    block_q: int
-    block_k: int
-    tiles: int
-    multiprocessors: int = 0
-    tile_ns: int = 0
-
-
-class LiveTiles(EventBase, frozen=True, kw_only=True, tag="live-tiles"):
-    """Tiles of a launch that runs are done.
-
-    Attributes:
-        tile: int32 (T, 3): head, i and j of each, in the order in which they were done.
-        finished_ns: int64 (T,): when each was done, in ns since the launch began.
-        t_ns: When this was said, by time.monotonic_ns of this machine.
-        sm: int32 (T,): the SM that ended each; None on a CPU.
-    """
-
-    tile: Array
-    finished_ns: Array
-    t_ns: int
-    sm: Array | None = None
-
-
-class LiveEnded(EventBase, frozen=True, kw_only=True, tag="live-ended"):
-    """The answer to a launch in slow motion.
-
-    Attributes:
-        took_ns: How long it took, its waits included: no runtime of the kernel.
-        same: Whether O and LSE are those of the kernel without waits, to the bit.
-    """
-
-    took_ns: int
-    same: bool
 
 
 class StallsProgress(EventBase, frozen=True, kw_only=True, tag="stalls-progress"):

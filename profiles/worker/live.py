@@ -16,7 +16,7 @@ from flashscope.kernels.launching.launch import make_inputs, prepare
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.live import LiveRequest, Tile, check_pace, check_tiles, kept_tiles
 from flashscope.kernels.workload.trace import Array
-from flashscope.profiles.wire.events import LiveEnded, LiveStarted, LiveTiles
+from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
 from flashscope.profiles.worker.child import Link
 
 FRAMES_S = 30  # messages a second, at most

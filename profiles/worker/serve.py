@@ -19,7 +19,6 @@ from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import (
     BackwardTraceReady,
     CeilingsMeasured,
-    LiveEnded,
     LogLine,
     MachineFound,
     PointChecked,
@@ -30,6 +29,7 @@ from flashscope.profiles.wire.events import (
     TimelineReady,
     TraceReady,
 )
+from flashscope.profiles.wire.live_events import LiveEnded
 from flashscope.profiles.wire.measurement import Measurement
 from flashscope.profiles.wire.messages import (
     MeasureCeilings,

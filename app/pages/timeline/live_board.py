@@ -13,7 +13,7 @@ from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.words.live import BOARDS, ended_text, progress_text, stopped_text, title_of
 from flashscope.kernels.workload.live import LiveRequest
-from flashscope.profiles.wire.events import LiveEnded, LiveStarted, LiveTiles
+from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
 
 END, END_WORDS = "timeline.live.end", "End the launch in slow motion, or put its board away (Esc)"
 TICK_MS = 100  # between two looks at the clock

@@ -13,7 +13,7 @@ from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX, Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.kernels.workload.live import Tile, kept_tiles
-from flashscope.profiles.wire.events import LiveStarted
+from flashscope.profiles.wire.live_events import LiveStarted
 
 WAITS, SKIPPED, DONE = range(3)
 GAP_PX, MARGIN_PX = 2, 16

@@ -12,7 +12,7 @@ from flashscope.app.look.theme import CAPTION_PX, Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.live import SM_ROWS, at_work_text
-from flashscope.profiles.wire.events import LiveStarted, LiveTiles
+from flashscope.profiles.wire.live_events import LiveStarted, LiveTiles
 
 PIXELS = 200, 160
 LINE = 1.6  # of the height of letters: the words over and under the rows

@@ -16,7 +16,8 @@ from flashscope.app.plots.stepper.distance_panel import DistancePanel
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stepper.modes import MODES
-from flashscope.profiles.wire.events import LiveStarted, RequestFailed
+from flashscope.profiles.wire.events import RequestFailed
+from flashscope.profiles.wire.live_events import LiveStarted
 from tests.app.pages.ladder.sass.builds import Builds
 
 

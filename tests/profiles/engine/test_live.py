@@ -9,7 +9,8 @@ import pytest
 
 from flashscope.kernels.workload.live import LiveRequest, kept_tiles
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.wire.events import LiveEnded, LiveStarted, LiveTiles, PlanFinished, RequestFailed
+from flashscope.profiles.wire.events import PlanFinished, RequestFailed
+from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
 from tests.profiles.heard import Heard, quick_plan
 
 PROBLEM = Problem(seqlen_q=600, seqlen_k=600, batch=1, heads=2, head_dim=16, dtype="float32", causal=True)

@@ -11,7 +11,8 @@ import pytest
 
 from flashscope.kernels.workload.live import LiveKernel, LiveRequest
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.wire.events import LiveEnded, LiveStarted, LiveTiles, RequestFailed
+from flashscope.profiles.wire.events import RequestFailed
+from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
 from tests.profiles.heard import Heard, running_children
 
 pytestmark = pytest.mark.gpu

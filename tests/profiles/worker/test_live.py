@@ -15,7 +15,8 @@ from flashscope.kernels.workload.live import (
     kept_tiles,
 )
 from flashscope.kernels.workload.problem import Backend, Problem
-from flashscope.profiles.wire.events import LiveStarted, LiveTiles, RequestFailed, decode, encode
+from flashscope.profiles.wire.events import RequestFailed, decode, encode
+from flashscope.profiles.wire.live_events import LiveStarted, LiveTiles
 from flashscope.profiles.wire.messages import Message, Retiring
 from flashscope.profiles.worker import serve
 from flashscope.profiles.worker.child import CancelledError, Link

@@ -20,7 +20,8 @@ from flashscope.app.stage.story import Stop
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.engine.contract import Sink
-from flashscope.profiles.wire.events import LiveEnded, LiveStarted, LiveTiles, RequestFailed
+from flashscope.profiles.wire.events import RequestFailed
+from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
 from tests.app.bench import NoRecorder
 from tests.app.fakes import GPU, GPU_MACHINE, SilentEngine
 
