@@ -27,7 +27,7 @@ MUTANTS: dict[str, Edits] = {
         ("if (step >= 2) wait(at.weights_empty(buffer), step / 2 - 1 & 1);", ""),
     ),
     "dS of the other block is not waited for": (("wait(at.received_full(buffer), step / 2 & 1);", ""),),
-    "dS is not published": (("publish_stores();", ""),),
+    "dS is not published": (("ds);\n        publish_stores();", "ds);"),),
     "Q is never released": (("if (leader) release(at.q_empty(stage));", ""),),
     "K of the same block twice": (("keys.k0 + (rank ^ 1) * ROWS", "keys.k0 + rank * ROWS"),),
     "the other block's half of dQ": (("return GROUPS * rank + group;", "return GROUPS * (rank ^ 1);"),),

@@ -105,7 +105,11 @@ MUTANTS: dict[str, tuple[str, Problem, Edits]] = {
     "8-bit blocks": ("flash3-fp8", PROBLEM, ((f"{WAIT}\n            Ring ring;", "Ring ring;"),)),
     "S": ("standard", PROBLEM, ((f"l = 0.0f;\n    {WAIT}", "l = 0.0f;"),)),
     "P": ("standard", PROBLEM, ((f"{WAIT}\n    copy(0);", "copy(0);"),)),
-    "rows' states": (BACKWARD, PROBLEM, ((f"keys.head);\n                {WAIT}", "keys.head);"),)),
+    "rows' states": (
+        BACKWARD,
+        PROBLEM,
+        ((f"keys.head);\n               \n                {WAIT}", "keys.head);"),),
+    ),
     "rows' states of wide heads": (BACKWARD, WIDER, ((f"{WAIT}\n    QueryRing ring;", "QueryRing ring;"),)),
     "the counter": (BACKWARD, PROBLEM, ((f"if (!0) {WAIT}", ""),)),
     "the counter of the first tile": (DETERMINISTIC, PROBLEM, ((f"if (1) {WAIT}", ""),)),
