@@ -394,7 +394,7 @@ def test_hugging_faces_package_kernels_and_ours_are_in_one_process() -> None:
         pytest.skip("Hugging Face's package kernels is not installed: .venv/bin/pip install kernels")
     found = run_as_the_program(BOTH).split()
     assert Path(found[0]).samefile(Path(theirs.locate()))
-    assert found[1] == "flashscope.kernels.surface"
+    assert found[1] == "flashscope.kernels.surface.forward"
 
 
 ASKED = """
