@@ -150,7 +150,8 @@ def test_a_containers_limit_of_memory_is_told_and_what_exceeds_it_will_not_fit(
     assert "memory limited to 0.5 GiB" in run("doctor", cwd=tmp_path, before=before).stdout
     out = tmp_path / "out.flashscope"
     large = ("sweep", "--backend", "cpu", "--kernels", "standard", "--seqlen", "256,8192", "--no-drift-check")
-    done = run(*large, "--out", str(out), cwd=tmp_path, before=before)
+    lasting = ("--sustain", "3")  # or it ends before the telemetry has begun
+    done = run(*large, *lasting, "--out", str(out), cwd=tmp_path, before=before)
     assert done.returncode == 0, done.stderr
     session = load(out)
     assert [point.status for point in session.points] == ["done", "will-not-fit"]
