@@ -36,6 +36,7 @@ ASKED = CutChoices(
 )
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_tiles_are_timed_side_by_side_and_kept_in_a_session(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     done = program.run(*SMALL, "--out", str(path), "--json")

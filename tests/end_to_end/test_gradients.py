@@ -23,6 +23,7 @@ def test_it_prints_a_line_for_each_tile_that_is_kept_and_how_far_the_gradients_a
     assert last.startswith("largest differences from the exact gradients: dq ")
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_one_document_has_what_the_kernels_own_steps_leave() -> None:
     done = program.document(program.run("gradients", "flash1", *SMALL, "--block", "32", "--json"))
     problem = Problem(seqlen_q=48, seqlen_k=48, heads=2, kv_heads=1, head_dim=16, passes="backward")
@@ -34,6 +35,7 @@ def test_one_document_has_what_the_kernels_own_steps_leave() -> None:
     assert max(done["errors"].values()) < 1e-4
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_what_cannot_be_traced_ends_with_the_reason() -> None:
     done = program.run("gradients", "flash3", *SMALL)
     assert (done.returncode, done.stdout) == (1, "")

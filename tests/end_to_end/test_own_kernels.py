@@ -134,6 +134,7 @@ def test_a_callable_of_pytorch_is_measured(tmp_path: Path) -> None:
     assert [state.status for state in load(out).planned] == ["done"]
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_file_that_is_named_twice_is_measured_once_and_two_of_one_name_are_refused(
     mine: Path, tmp_path: Path
 ) -> None:

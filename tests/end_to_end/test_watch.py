@@ -159,6 +159,7 @@ def test_ctrl_c_while_a_version_is_measured_keeps_what_is_known_of_it(watch: Wat
     assert load(tmp_path / "w-v2.flashscope").outcome == "cancelled"
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_line_tells_a_version_without_json(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(PLAIN, encoding="utf-8")

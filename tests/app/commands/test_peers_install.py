@@ -60,6 +60,7 @@ def test_a_peer_gets_a_folder_with_what_it_needs_beyond_what_is_here(shelf: Path
     assert f"{PEER}: measured from now on with {PEER}==4.9 in {folder}" in capfd.readouterr().out
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_it_is_renewed_as_a_whole(shelf: Path) -> None:
     wheel(shelf, PEER, "4.9", ["needed-by-it"])
     wheel(shelf, "needed-by-it", "2.0")

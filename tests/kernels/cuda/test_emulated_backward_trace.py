@@ -52,9 +52,8 @@ CASES: list[Case] = [
     *product(ON_HOPPER, ("full", "grouped", "window", "deterministic"), (192, 256)),
 ]
 IN_EVERY_RUN: list[Case] = [
-    ("flash1", "grouped", 256),
+    ("flash1", "causal", 40),
     ("flash2", "grouped", 64),
-    ("flash2", "window", 128),
     ("flash3", "deterministic", 64),
 ]
 

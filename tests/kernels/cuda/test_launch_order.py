@@ -91,7 +91,7 @@ def _program(name: str, problem: Problem, target: Target) -> Program:
 
 
 @needs_compiler
-@chosen("name", PROGRAMS, {"flash3", BACKWARD})
+@chosen("name", PROGRAMS, {BACKWARD})
 def test_nothing_is_read_before_it_is_there(name: str) -> None:
     """The emulator ends the launch before when nothing else can go on."""
     for seed in range(2):

@@ -46,7 +46,7 @@ def cut_of(kind: str, scores: str) -> tuple[int, Dtype, int]:
 
 
 @needs_compiler
-@matrix("kind scores", product(KINDS, SCORED), few=4)
+@matrix("kind scores", product(KINDS, SCORED), few=3)
 def test_outputs_agree_with_the_oracle(kind: str, scores: str) -> None:
     head_dim, dtype, arch = cut_of(kind, scores)
     problem = of_kind(kind, scores, head_dim, dtype)
@@ -56,7 +56,7 @@ def test_outputs_agree_with_the_oracle(kind: str, scores: str) -> None:
 
 
 @needs_compiler
-@chosen("kind", KINDS, ("causal", "ragged pages"))
+@chosen("kind", KINDS, ("causal",))
 def test_softcapped_outputs_of_flash3_agree_with_the_oracle(kind: str) -> None:
     head_dim, dtype, _ = cut_of(kind, "softcap")
     problem = of_kind(kind, "softcap", head_dim, dtype)
@@ -85,7 +85,7 @@ def test_softcapped_parts_of_keys_and_packed_heads_agree_with_the_oracle(head_di
 
 
 @needs_compiler
-@matrix("kind scores deterministic", product(MORE_MASKS, SCORED, (False, True)), few=4)
+@matrix("kind scores deterministic", product(MORE_MASKS, SCORED, (False, True)), few=2)
 def test_gradients_agree_with_the_oracle(kind: str, scores: str, deterministic: bool) -> None:
     head_dim, dtype, arch = cut_of(kind, scores)
     problem = in_mode(of_kind(kind, scores, head_dim, dtype), deterministic)

@@ -47,6 +47,7 @@ def test_each_wrong_function_ends_its_own_point_in_words_and_the_others_go_on(he
     done(ours)
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_function_that_never_ends_is_killed_at_the_deadline(heard: Heard) -> None:
     failed, ours = heard.sweep(plan_of("hangs", protocol=replace(QUICK, deadline_s=3.0)))
     assert failed.status == "timeout"

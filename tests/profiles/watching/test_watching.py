@@ -121,6 +121,7 @@ def test_each_version_is_measured_beside_the_newest_right_one_and_the_peer(bench
         assert 0 < timing.verdict_s <= timing.ended_s
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_the_version_before_runs_by_its_own_text_though_the_file_holds_another(
     bench: Bench, tmp_path: Path
 ) -> None:
@@ -152,6 +153,7 @@ def test_the_source_of_a_function_is_that_of_its_version(bench: Bench) -> None:
     assert [ratio.to for ratio in version.cells[0].ratios] == ["mine-v1", "flash2"]
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_nothing_that_a_version_leaves_in_its_process_reaches_the_next(bench: Bench) -> None:
     helper = bench.path.with_name("beside_mine.py")
     helper.write_text("FACTOR = 1\n", encoding="utf-8")

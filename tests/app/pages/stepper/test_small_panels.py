@@ -13,6 +13,7 @@ from flashscope.app.plots.stepper import panel as panels
 from flashscope.app.plots.stepper.panel import put, width_of
 from flashscope.app.shell.shots import grab_whole
 from tests.app.rig import Rig
+from tests.matrix import chosen
 
 PANELS = {code_panel: "code", heatmap: "scores", memory_panel: "memory", tile_map: "tiles"}
 
@@ -99,7 +100,7 @@ def test_few_rows_of_many_keys_have_a_tile_as_high_as_others_and_numbers_apart(
     assert all(left.rect.right() < right.rect.left() for left, right in pairwise(numbers))
 
 
-@pytest.mark.parametrize(("kernel", "rows"), [("flash1", 256), ("flash3-fp8", 192)])
+@chosen("kernel,rows", [("flash1", 256), ("flash3-fp8", 192)], [("flash3-fp8", 192)])
 def test_a_tile_with_more_rows_than_pixels_is_shown_whole_with_its_scale(
     page: StepperPage, monkeypatch: pytest.MonkeyPatch, kernel: str, rows: int
 ) -> None:
@@ -127,7 +128,7 @@ def test_the_long_algorithm_of_parts_has_room_for_its_lines(
     assert all(one.rect.height() >= smallest - 1 for one in lines)
 
 
-@pytest.mark.parametrize("kernel", ["flash2", "flash3-fp8"])
+@chosen("kernel", ["flash2", "flash3-fp8"], ["flash3-fp8"])
 def test_the_bytes_are_those_of_the_kernel_that_was_traced(
     page: StepperPage, monkeypatch: pytest.MonkeyPatch, kernel: str
 ) -> None:

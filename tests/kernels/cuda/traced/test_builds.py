@@ -45,7 +45,7 @@ def test_the_timed_build_has_the_machine_code_of_its_source_without_marks(
     assert found == ("the same", [])
 
 
-@chosen("kernel,head_dim,causal,deterministic", BUILDS, [BUILDS[0], BUILDS[-2]])
+@chosen("kernel,head_dim,causal,deterministic", BUILDS, [BUILDS[0]])
 def test_a_build_with_its_recording_compiles_and_products_stay_asynchronous(
     kernel: BackwardKernel, head_dim: int, causal: bool, deterministic: bool
 ) -> None:
