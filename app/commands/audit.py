@@ -12,10 +12,10 @@ from queue import SimpleQueue
 from typing import NamedTuple
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
-from flashscope.app.commands.local import Events, find_machine, hear_signals, local_driver
+from flashscope.app.commands.local import Events, find_device, hear_signals, local_driver
 from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
 from flashscope.app.commands.printed.audit import print_audit
-from flashscope.app.commands.sweep import FINE, SweepRun, choose_backend
+from flashscope.app.commands.sweep import FINE, SweepRun
 from flashscope.kernels.catalogue.registry import KERNELS, runnable
 from flashscope.kernels.workload.audit import ModelAudit, problem_of
 from flashscope.kernels.workload.device import Device
@@ -71,14 +71,9 @@ def run(choices: AuditChoices, *, out: Path | None, as_json: bool) -> int:
     if out is not None:
         check_place(out)
     with local_driver() as (driver, events):
-        machine = find_machine(driver, events)
-        if isinstance(machine, int):
-            return SIGNALLED + machine
-        backend = choose_backend(choices.backend, machine)
-        device = machine.device(backend)
-        if device is None:
-            complain("audit", f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
-            return FAILED
+        device = find_device(driver, events, "audit", choices.backend)
+        if isinstance(device, int):
+            return device
         audit = audited(choices, device)
         if isinstance(audit, int):
             return audit
@@ -86,7 +81,7 @@ def run(choices: AuditChoices, *, out: Path | None, as_json: bool) -> int:
         plan = plan_of(audit, choices, device)
         if plan is None:
             return _without_replay(audit, as_json=as_json)
-        path = out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
+        path = out or new_session_path(sessions_dir(), device.backend, datetime.now().astimezone())
         return _replayed(driver, events, Recorder(path, numbered=out is None), plan, audit, as_json=as_json)
 
 

@@ -15,10 +15,10 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import check_keeps, find_machine, hear_signals, local_driver
+from flashscope.app.commands.local import check_keeps, find_device, hear_signals, local_driver
 from flashscope.app.commands.messages import complain, pasteable, say, say_json
 from flashscope.app.commands.printed.cuts import cut_display, print_landscape
-from flashscope.app.commands.sweep import SweepRun, choose_backend
+from flashscope.app.commands.sweep import SweepRun
 from flashscope.app.figures.landscapes import knob_of, maker_in_numpy, maker_on, row_names
 from flashscope.app.words.cuts import problem_line
 from flashscope.kernels.catalogue.registry import find_kernel
@@ -78,20 +78,15 @@ def run(choices: CutChoices, *, out: Path | None, into: Path | None, as_json: bo
     if into is not None:
         check_keeps(into)
     with local_driver() as (driver, events):
-        machine = find_machine(driver, events)
-        if isinstance(machine, int):
-            return SIGNALLED + machine
-        backend = choose_backend(choices.backend, machine)
-        device = machine.device(backend)
-        if device is None:
-            complain("cuts", f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
-            return FAILED
+        device = find_device(driver, events, "cuts", choices.backend)
+        if isinstance(device, int):
+            return device
         makers = makers_of(choices, device)
         if into is None:
-            path = out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
+            path = out or new_session_path(sessions_dir(), device.backend, datetime.now().astimezone())
             check_place(path)
             sweep = SweepRun(driver, events, Recorder(path, numbered=out is None))
-            sweep.run(_plan(backend, makers))
+            sweep.run(_plan(device.backend, makers))
             into, found = sweep.saved(), sweep.session
             if sweep.stopped_by is not None:
                 return SIGNALLED + sweep.stopped_by

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import Events, find_machine, local_driver
+from flashscope.app.commands.local import Events, find_device, local_driver
 from flashscope.app.commands.messages import complain, say, say_json
 from flashscope.app.commands.printed.printing import print_table
-from flashscope.app.commands.sweep import choose_backend
 from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.timelines import problem_words
 from flashscope.kernels.catalogue.registry import AUTO
@@ -37,17 +36,13 @@ def run(
 ) -> int:
     """Record the backward pass and print each tile, and how far the gradients are from the exact ones."""
     with local_driver() as (driver, events):
-        machine = find_machine(driver, events)
-        if isinstance(machine, int):
-            return SIGNALLED + machine
-        backend = choose_backend(choices.get("backend", AUTO), machine)
-        if machine.device(backend) is None:
-            complain("gradients", f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
-            return FAILED
-        asked = {**choices, "backend": backend, "passes": "backward"}
+        device = find_device(driver, events, "gradients", choices.get("backend", AUTO))
+        if isinstance(device, int):
+            return device
+        asked = {**choices, "backend": device.backend, "passes": "backward"}
         request = BackwardTraceRequest(
             problem=Request.of(**asked).problem(seqlen),
-            backend=backend,
+            backend=device.backend,
             kernel=kernel,
             head=head,
             block_q=block,

@@ -8,7 +8,12 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 
+from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
+from flashscope.app.commands.messages import complain
 from flashscope.app.control.bundled import check_own
+from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.running.driver import Driver
@@ -70,3 +75,22 @@ def find_machine(driver: Driver, events: Events) -> Machine | int:
             return event.machine
         if isinstance(event, int):
             return event
+
+
+def find_device(driver: Driver, events: Events, command: str, asked: str) -> Device | int:
+    """The device of the backend that is asked for; the exit code where there is none, and why is said."""
+    machine = find_machine(driver, events)
+    if isinstance(machine, int):
+        return SIGNALLED + machine
+    device = machine.device(_backend_of(asked, machine))
+    if device is None:
+        complain(command, f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
+        return FAILED
+    return device
+
+
+def _backend_of(asked: str, machine: Machine) -> Backend:
+    """The backend asked for; `auto` is the GPU if there is one that can be used."""
+    if asked == "cpu" or (asked == AUTO and machine.device("cuda") is None):
+        return "cpu"
+    return "cuda"

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import Events, find_machine, local_driver
+from flashscope.app.commands.local import Events, find_device, local_driver
 from flashscope.app.commands.messages import complain, pasteable, say, say_json
 from flashscope.app.commands.printed.against import print_against
 from flashscope.app.commands.printed.progress import progress_display
@@ -29,8 +29,6 @@ from flashscope.kernels.own.consent import allow
 from flashscope.kernels.own.references import with_source
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
-from flashscope.kernels.workload.problem import Backend
-from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.presets import preset_plan, with_those_here
 from flashscope.profiles.plan.request import Request
@@ -71,29 +69,17 @@ def run(
     """Run the sweep of these choices or of the preset, beside kernels of one's own; record it, print it."""
     mark = RunMark.read(os.environ.pop(MARK, ""))
     with local_driver() as (driver, events):
-        machine = find_machine(driver, events)
-        if isinstance(machine, int):
-            return SIGNALLED + machine
-        backend = choose_backend(choices.get("backend", AUTO), machine)
-        device = machine.device(backend)
-        if device is None:
-            complain("sweep", f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
-            return FAILED
+        device = find_device(driver, events, "sweep", choices.get("backend", AUTO))
+        if isinstance(device, int):
+            return device
         plan = with_kernels_chosen(make_plan(choices, device, preset), device)
         plan = with_own_kernels(plan, own, keep_source=keep_source)
         check_runnable(plan, device)
-        path = out or new_session_path(sessions_dir(), backend, datetime.now().astimezone())
+        path = out or new_session_path(sessions_dir(), device.backend, datetime.now().astimezone())
         check_place(path)
         sweep = SweepRun(driver, events, Recorder(path, numbered=out is None))
         sweep.run(plan, mark)
     return report(sweep, as_json=as_json, compared=preset is not None)
-
-
-def choose_backend(asked: str, machine: Machine) -> Backend:
-    """The backend asked for; `auto` is the GPU if there is one that can be used."""
-    if asked == "cpu" or (asked == AUTO and machine.device("cuda") is None):
-        return "cpu"
-    return "cuda"
 
 
 def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = None) -> Plan:

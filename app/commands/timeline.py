@@ -11,10 +11,9 @@ from typing import Any
 
 from flashscope.app.commands.arguments import STDOUT
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import Events, check_keeps, find_machine, local_driver
+from flashscope.app.commands.local import Events, check_keeps, find_device, local_driver
 from flashscope.app.commands.messages import complain, pasteable, put, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
-from flashscope.app.commands.sweep import choose_backend
 from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.timelines import overhead_text, problem_words, sentence, stages_on_show
 from flashscope.app.words.units import share_text
@@ -45,17 +44,13 @@ def run(
     if into:
         check_keeps(into)
     with local_driver() as (driver, events):
-        machine = find_machine(driver, events)
-        if isinstance(machine, int):
-            return SIGNALLED + machine
-        backend = choose_backend(choices.get("backend", AUTO), machine)
-        if machine.device(backend) is None:
-            complain("timeline", f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
-            return FAILED
-        problem = Request.of(**{**choices, "backend": backend}).problem(seqlen)
+        device = find_device(driver, events, "timeline", choices.get("backend", AUTO))
+        if isinstance(device, int):
+            return device
+        problem = Request.of(**{**choices, "backend": device.backend}).problem(seqlen)
         timelines: list[StageTimeline] = []
         for kernel in kernels:
-            asked = TimelineRequest(problem=problem, backend=backend, kernel=kernel, rounds=rounds)
+            asked = TimelineRequest(problem=problem, backend=device.backend, kernel=kernel, rounds=rounds)
             found = record(driver, events, asked)
             if isinstance(found, int):
                 return found

@@ -13,10 +13,10 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import Events, find_machine, local_driver
+from flashscope.app.commands.exit_codes import SIGNALLED
+from flashscope.app.commands.local import Events, find_device, local_driver
 from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
-from flashscope.app.commands.sweep import OWN_RIGHTS, choose_backend, make_plan, with_kernels_chosen
+from flashscope.app.commands.sweep import OWN_RIGHTS, make_plan, with_kernels_chosen
 from flashscope.app.words.versions import RATIOS, version_lines
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import AUTO
@@ -41,22 +41,17 @@ def run(choices: Mapping[str, Any], *, own: OwnKernel, out: Path | None, as_json
     """Measure the file as it is, and at each save, until a signal comes; print a line for each version."""
     watched = WatchedFile.of(own)
     with local_driver() as (driver, events):
-        machine = find_machine(driver, events)
-        if isinstance(machine, int):
-            return SIGNALLED + machine
-        backend = choose_backend(choices.get("backend", AUTO), machine)
-        device = machine.device(backend)
-        if device is None:
-            complain("sweep", f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
-            return FAILED
+        device = find_device(driver, events, "sweep", choices.get("backend", AUTO))
+        if isinstance(device, int):
+            return device
         plan = with_kernels_chosen(make_plan({**USUAL, **choices}, device), device)
         plan = replace(plan, own=tuple(map(with_source, plan.own)))
-        if backend not in own.backends:
+        if device.backend not in own.backends:
             taken = " and ".join(own.backends)
             raise UnsupportedError(f"There is nothing to measure: {own.name} runs on {taken} alone.")
-        files = _Files(out, backend)
+        files = _Files(out, device.backend)
         files.check()
-        driver.engine.watch(backend)
+        driver.engine.watch(device.backend)
         told = _tell_json if as_json else _tell_line
         if own.function:
             complain("sweep", OWN_RIGHTS.format(own.path))
