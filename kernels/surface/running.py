@@ -132,4 +132,4 @@ def _attend_parts(call: Call, inputs: Inputs) -> tuple[Any, Any]:
 def _refuse(reason: str | None) -> None:
     """Raise the reason why a kernel cannot, as a sentence."""
     if reason is not None:
-        raise UnsupportedError(f"{reason[0].upper()}{reason[1:]}.")
+        raise UnsupportedError(f"{reason}.")

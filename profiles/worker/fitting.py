@@ -11,7 +11,7 @@ GIB = 1 << 30
 def refuse_unsupported(spec: KernelSpec, problem: Problem, device: Device) -> Refusal | None:
     """The kernel's own objection to this problem on this device, None when it has none."""
     reason = spec.unsupported(problem, device)
-    return Refusal("unsupported", f"{reason[0].upper()}{reason[1:]}.") if reason else None
+    return Refusal("unsupported", f"{reason}.") if reason else None
 
 
 def refuse_oversize(

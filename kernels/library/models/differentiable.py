@@ -206,7 +206,7 @@ def _spec_for(kernel: str, problem: Problem, backend: Backend) -> KernelSpec:
     spec = find_kernel(kernel)
     reason = spec.unsupported(problem, device)
     if reason is not None:
-        raise UnsupportedError(f"{reason[0].upper()}{reason[1:]}.")
+        raise UnsupportedError(f"{reason}.")
     return spec
 
 

@@ -248,7 +248,7 @@ def test_a_kernel_that_does_not_take_what_a_model_asks_for_says_so(
     monkeypatch.setattr("flashscope.kernels.library.models.differentiable.find_kernel", lambda _: poor)
     model = models.of_name(name)
     model.set_attn_implementation(register_transformers("flash2"))
-    with pytest.raises(UnsupportedError, match=f"Flash2 does not take {words} on cpu"):
+    with pytest.raises(UnsupportedError, match=f"flash2 does not take {words} on cpu"):
         model(**models.inputs_for(name))
 
 
@@ -307,7 +307,7 @@ def test_other_dtypes_are_refused_on_the_cpu_and_autocast_is_told_of(models: Any
 
 @needs_transformers
 def test_a_kernel_that_is_not_there_is_refused_with_its_reason(models: Any) -> None:
-    with pytest.raises(UnsupportedError, match="Flash3 is not implemented on the cpu backend"):
+    with pytest.raises(UnsupportedError, match="flash3 is not implemented on the cpu backend"):
         call(models, kernel="flash3")
     with pytest.raises(InputError, match=r"kernel must be one of auto, .*flash2.*, not 'torch-flash'"):
         register_transformers("torch-flash")

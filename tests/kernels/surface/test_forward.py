@@ -167,9 +167,9 @@ def test_a_wrong_question_is_answered_with_what_is_accepted(changed: dict[str, A
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (array(2, 3, 5, 16, dtype=np.float16), "Flash2 takes float32 on cpu, not float16"),
-        (array(2, 3, 5, 20), "Flash2 takes head dims 16 to 256 in steps of 8 on cpu, not 20"),
-        (array(2, 3, 5, 264), "Flash2 takes head dims 16 to 256 in steps of 8 on cpu, not 264"),
+        (array(2, 3, 5, 16, dtype=np.float16), "flash2 takes float32 on cpu, not float16"),
+        (array(2, 3, 5, 20), "flash2 takes head dims 16 to 256 in steps of 8 on cpu, not 20"),
+        (array(2, 3, 5, 264), "flash2 takes head dims 16 to 256 in steps of 8 on cpu, not 264"),
     ],
     ids=["float16", "20", "264"],
 )

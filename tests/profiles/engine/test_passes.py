@@ -51,7 +51,7 @@ def test_every_gradient_is_judged_and_of_both_passes_o_and_lse_as_well(swept: He
 def test_a_kernel_without_a_backward_pass_is_refused_with_the_reason(swept: Heard) -> None:
     refused = [point for point in swept.session().points if point.point.kernel == "fused"]
     assert [(one.status, one.reason) for one in refused] == [
-        ("unsupported", "Fused has no backward pass.")
+        ("unsupported", "fused has no backward pass.")
     ] * 2
 
 
@@ -122,7 +122,7 @@ def test_on_a_gpu_both_passes_are_right_and_the_ledger_is_exact(heard: Heard) ->
     points = heard.sweep(plan_of("cuda", "float16"))
     for point in points:
         if point.point.kernel == "fused":
-            assert point.reason == "Fused has no backward pass."
+            assert point.reason == "fused has no backward pass."
             continue
         found = done(point)
         assert set(GRADIENTS) <= set(judged(found))
