@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import Events, find_device, local_driver
-from flashscope.app.commands.messages import complain, say, say_json
+from flashscope.app.commands.exit_codes import SIGNALLED
+from flashscope.app.commands.local import answer_to, find_device, local_driver, say_failure
+from flashscope.app.commands.messages import say, say_json
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.timelines import problem_words
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.workload.backward_trace import BackwardKernel, BackwardTrace, BackwardTraceRequest
 from flashscope.profiles.plan.request import Request
-from flashscope.profiles.running.driver import Driver
-from flashscope.profiles.wire.events import BackwardTraceReady, RequestFailed
+from flashscope.profiles.wire.events import BackwardTraceReady
 
 TITLES = ("tile", "head", "i", "j", "sum P", "max |dP|", "max |dS|", "|dQ|", "|dK|", "|dV|")
 GRADIENTS, SUMS = ("q", "k", "v"), ("dq", "dk", "dv")
@@ -48,28 +47,17 @@ def run(
             block_q=block,
             block_k=block,
         )
-        found = _record(driver, events, request)
-    if isinstance(found, int):
-        return found
+        driver.engine.backward_trace(request)
+        answer = answer_to("backward-trace", events, BackwardTraceReady)
+    if isinstance(answer, int):
+        return SIGNALLED + answer
+    if not isinstance(answer, BackwardTraceReady):
+        return say_failure("gradients", answer)
     if as_json:
-        say_json(document(found))
+        say_json(document(answer.trace))
     else:
-        _print(found)
+        _print(answer.trace)
     return 0
-
-
-def _record(driver: Driver, events: Events, request: BackwardTraceRequest) -> BackwardTrace | int:
-    """Have the worker record it; the exit code where there is none, and why is said."""
-    driver.engine.backward_trace(request)
-    while True:
-        event = events.get()
-        if isinstance(event, int):
-            return SIGNALLED + event
-        if isinstance(event, BackwardTraceReady):
-            return event.trace
-        if isinstance(event, RequestFailed) and event.request == "backward-trace":
-            complain("gradients", event.reason)
-            return FAILED
 
 
 def document(trace: BackwardTrace) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
+from typing import TypeVar
 
-from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
+from flashscope.app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
 from flashscope.app.commands.messages import complain
 from flashscope.app.control.bundled import check_own
 from flashscope.kernels.catalogue.registry import AUTO
@@ -18,9 +19,10 @@ from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.running.driver import Driver
 from flashscope.profiles.store.opening import check_editable
-from flashscope.profiles.wire.events import Event, MachineFound
+from flashscope.profiles.wire.events import Event, MachineFound, RequestFailed, RequestKind
 
 Events = SimpleQueue[Event | int]  # an int is the number of a signal that arrived
+Answer = TypeVar("Answer", bound=Event)
 LIFE = "FLASHSCOPE_LIFE"
 """Names to a run the end of a pipe of whoever makes it, which can be read once that process is gone."""
 
@@ -75,6 +77,36 @@ def find_machine(driver: Driver, events: Events) -> Machine | int:
             return event.machine
         if isinstance(event, int):
             return event
+
+
+def answer_to(
+    request: RequestKind,
+    events: Events,
+    ready: type[Answer],
+    told: Callable[[Event], None] = lambda _: None,
+) -> Answer | RequestFailed | int:
+    """What came of a request: its answer, why there is none, or the number of a signal that arrived before.
+
+    Args:
+        request: Which is in flight.
+        events: What the engine says.
+        ready: What an answer is.
+        told: Hears of everything else.
+    """
+    while True:
+        event = events.get()
+        if isinstance(event, int | ready):
+            return event
+        if isinstance(event, RequestFailed) and event.request == request:
+            return event
+        told(event)
+
+
+def say_failure(command: str, failure: RequestFailed, about: str = "") -> int:
+    """Say why a request has no answer, and of which kernel; the exit code."""
+    named = not about or failure.reason.startswith(about)
+    complain(command, failure.reason if named else f"{about}: {failure.reason}")
+    return USAGE_ERROR if failure.misused else FAILED
 
 
 def find_device(driver: Driver, events: Events, command: str, asked: str) -> Device | int:

@@ -1,11 +1,12 @@
 """`stalls FILE`: where the warps of a session's launches stood and why; first samples some, if asked to."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import Events, check_keeps, local_driver
+from flashscope.app.commands.local import answer_to, check_keeps, local_driver, say_failure
 from flashscope.app.commands.messages import complain, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.figures.stall_source import source_like
@@ -26,7 +27,7 @@ from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.model.stall_facts import StallFacts, changes
 from flashscope.profiles.store import load
 from flashscope.profiles.store.keeping import keep
-from flashscope.profiles.wire.events import RequestFailed, StallsProgress, StallsReady
+from flashscope.profiles.wire.events import Event, StallsProgress, StallsReady
 
 MOST_LINES = 8
 NONE = "{file} has no stall profiles: --sample KERNELS takes some on this machine's GPU"
@@ -68,27 +69,19 @@ def _sample(file: Path, session: Session, requests: Sequence[StallRequest]) -> i
     with local_driver() as (driver, events):
         for request in requests:
             driver.engine.stalls(request)
-            answer = _awaited(events, request)
+            answer = answer_to("stalls", events, StallsReady, partial(_tell, request))
             if isinstance(answer, int):
                 return SIGNALLED + answer
-            if isinstance(answer, RequestFailed):
-                complain("stalls", f"{request.kernel}: {answer.reason}")
-                return FAILED
+            if not isinstance(answer, StallsReady):
+                return say_failure("stalls", answer, request.kernel)
             keep(file, answer.profile, session.id)
     return 0
 
 
-def _awaited(events: Events, request: StallRequest) -> StallsReady | RequestFailed | int:
-    """The answer, or the number of a signal that arrived before it."""
-    while True:
-        event = events.get()
-        if isinstance(event, StallsProgress):
-            mask = "causal" if request.problem.causal else "no mask"
-            tell(f"{request.kernel}, {mask}: {STEPS[event.done]}")
-        if isinstance(event, int | StallsReady):
-            return event
-        if isinstance(event, RequestFailed) and event.request == "stalls":
-            return event
+def _tell(request: StallRequest, event: Event) -> None:
+    if isinstance(event, StallsProgress):
+        mask = "causal" if request.problem.causal else "no mask"
+        tell(f"{request.kernel}, {mask}: {STEPS[event.done]}")
 
 
 def before_in(profile: StallProfile, others: Sequence[StallProfile]) -> StallProfile | None:

@@ -1,7 +1,7 @@
 """`timeline`: when each stage of each tile of a kernel ran, recorded here without a window.
 
-Exit codes: 0; 1 where a timeline could not be recorded, as of a problem that no build with clocks takes; 2
-for what is no such request; 128 plus the signal's number after Ctrl-C or SIGTERM, which keep nothing.
+Exit codes: 0; 1 where a timeline could not be recorded; 2 for what is no such request, as of a problem that
+no build with clocks takes; 128 plus the signal's number after Ctrl-C or SIGTERM, which keep nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from flashscope.app.commands.arguments import STDOUT
-from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import Events, check_keeps, find_device, local_driver
-from flashscope.app.commands.messages import complain, pasteable, put, say, say_json, tell
+from flashscope.app.commands.exit_codes import SIGNALLED
+from flashscope.app.commands.local import (
+    Events,
+    answer_to,
+    check_keeps,
+    find_device,
+    local_driver,
+    say_failure,
+)
+from flashscope.app.commands.messages import pasteable, put, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.timelines import overhead_text, problem_words, sentence, stages_on_show
@@ -25,7 +32,7 @@ from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from flashscope.profiles.running.driver import Driver
 from flashscope.profiles.store import load, write_atomically
 from flashscope.profiles.store.keeping import keep
-from flashscope.profiles.wire.events import RequestFailed, TimelineProgress, TimelineReady
+from flashscope.profiles.wire.events import Event, TimelineProgress, TimelineReady
 
 
 def run(
@@ -69,18 +76,18 @@ def run(
 def record(driver: Driver, events: Events, request: TimelineRequest) -> StageTimeline | int:
     """Have the worker record one; the exit code where there is none, and why is said."""
     driver.engine.timeline(request)
-    while True:
-        event = events.get()
-        if isinstance(event, int):
-            driver.engine.give_up_timeline()
-            return SIGNALLED + event
-        if isinstance(event, TimelineReady):
-            return event.timeline
-        if isinstance(event, RequestFailed) and event.request == "timeline":
-            complain("timeline", f"{request.kernel}: {event.reason}")
-            return FAILED
+
+    def told(event: Event) -> None:
         if isinstance(event, TimelineProgress):
             tell(f"{request.kernel}: round {event.done + 1} of {event.total}")
+
+    answer = answer_to("timeline", events, TimelineReady, told)
+    if isinstance(answer, int):
+        driver.engine.give_up_timeline()
+        return SIGNALLED + answer
+    if not isinstance(answer, TimelineReady):
+        return say_failure("timeline", answer, request.kernel)
+    return answer.timeline
 
 
 def say_them(timelines: Sequence[StageTimeline], *, as_json: bool) -> None:

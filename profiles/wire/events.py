@@ -309,12 +309,23 @@ class StallsReady(EventBase, frozen=True, kw_only=True, tag="stalls"):
     profile: StallProfile
 
 
-class RequestFailed(EventBase, frozen=True, kw_only=True, tag="request-failed"):
-    """A probe, watch, trace, timeline, launch or stalls could not be had; same fields as a failed point's."""
+RequestKind = Literal["probe", "watch", "trace", "backward-trace", "timeline", "live", "stalls"]
 
-    request: Literal["probe", "watch", "trace", "backward-trace", "timeline", "live", "stalls"]
+
+class RequestFailed(EventBase, frozen=True, kw_only=True, tag="request-failed"):
+    """A probe, watch, trace, timeline, launch or stalls could not be had.
+
+    Attributes:
+        request: Which of them.
+        reason: Why, in one sentence for a user.
+        detail: Compiler log or traceback.
+        misused: Whether another request would have been right: what was asked for is not there, or not taken.
+    """
+
+    request: RequestKind
     reason: str
     detail: str = ""
+    misused: bool = False
 
 
 class LogLine(EventBase, frozen=True, kw_only=True, tag="log"):

@@ -16,9 +16,10 @@ import psutil
 from flashscope.installation import CHECKOUT, install_command
 from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.workload.audit import AuditedCall, AuditedStep, ModelAudit, ModelPhase
-from flashscope.kernels.workload.errors import InputError, KernelError, UnsupportedError
+from flashscope.kernels.workload.errors import KernelError, UnsupportedError
 from flashscope.profiles.wire.audits import AuditAsked, AuditEnded, AuditProgress, decode_request
 from flashscope.profiles.worker.child import use_one_blas_thread
+from flashscope.profiles.worker.failures import misused
 
 MIB = 1 << 20
 LEAST_ROUNDS = 3
@@ -45,8 +46,7 @@ def _answer(asked: AuditAsked) -> AuditEnded:
         return AuditEnded(audit=Auditor(asked).audit())
     except (MemoryError, KernelError) as error:
         reason = str(error) or "Memory ran out; take fewer layers, sequences or tokens."
-        misused = isinstance(error, InputError | UnsupportedError)
-        return AuditEnded(reason=reason, misused=misused)
+        return AuditEnded(reason=reason, misused=misused(error))
     except Exception as error:  # noqa: BLE001 - a model is anyone's code, and may raise anything
         first = (str(error).splitlines() or [""])[0].rstrip(".")
         reason = f"The model failed: {type(error).__name__}{first and ': '}{first}."

@@ -4,7 +4,7 @@ import time
 import traceback
 from typing import NamedTuple
 
-from flashscope.kernels.workload.errors import CompileError, KernelError, UnsupportedError
+from flashscope.kernels.workload.errors import CompileError, InputError, KernelError, UnsupportedError
 from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.wire.events import FailedStatus, PointFailed
 from flashscope.profiles.wire.measurement import Measurement
@@ -40,6 +40,11 @@ class CaughtError(Exception):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.reason)
         self.refusal = refusal
+
+
+def misused(error: BaseException) -> bool:
+    """Whether another request would have been right, and nothing went wrong."""
+    return isinstance(error, InputError | UnsupportedError)
 
 
 def explain(error: BaseException, phase: str) -> Refusal:

@@ -24,6 +24,7 @@ from flashscope.profiles.wire.events import (
     PointChecked,
     PointFailed,
     RequestFailed,
+    RequestKind,
     StallsReady,
     TimelineProgress,
     TimelineReady,
@@ -46,7 +47,7 @@ from flashscope.profiles.wire.messages import (
 )
 from flashscope.profiles.worker.ceilings import measure_ceilings
 from flashscope.profiles.worker.child import CancelledError, Link
-from flashscope.profiles.worker.failures import explain
+from flashscope.profiles.worker.failures import Refusal, explain, misused
 from flashscope.profiles.worker.instruments.bench import Bench
 from flashscope.profiles.worker.judging import Criteria
 from flashscope.profiles.worker.live import run_live
@@ -191,7 +192,7 @@ class Worker:
             self._link.send(Retiring())
         named = backend == "cpu" or isinstance(error, InputError | DeviceUnavailableError)
         reason = refusal.reason if named else f"{refusal.reason} {ELSEWHERE}"
-        return RequestFailed(request=what, reason=reason, detail=refusal.detail)
+        return _failed(what, error, refusal._replace(reason=reason))
 
     def record_timeline(self, command: RecordTimeline) -> None:
         """Record a timeline and answer with it, unless it is given up."""
@@ -200,8 +201,7 @@ class Worker:
                 timeline=record_timeline(command.request, self._tell_round)
             )
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the answer
-            refusal = explain(error, "timeline")
-            answer = RequestFailed(request="timeline", reason=refusal.reason, detail=refusal.detail)
+            answer = _failed("timeline", error, explain(error, "timeline"))
         gc.collect()
         self._link.send(answer)
 
@@ -215,7 +215,7 @@ class Worker:
                 refusal.status == "failed" and request.backend == "cuda"
             ):  # a fault may have poisoned the context
                 self._link.send(Retiring())
-            answer = RequestFailed(request="live", reason=refusal.reason, detail=refusal.detail)
+            answer = _failed("live", error, refusal)
         gc.collect()
         self._link.send(answer)
 
@@ -226,8 +226,7 @@ class Worker:
                 profile=record_stalls(command.request, self._link)
             )
         except Exception as error:  # noqa: BLE001 - whatever it is, it is the answer
-            refusal = explain(error, "sampling")
-            answer = RequestFailed(request="stalls", reason=refusal.reason, detail=refusal.detail)
+            answer = _failed("stalls", error, explain(error, "sampling"))
         self._link.send(answer)
 
     def _tell_round(self, done: int, total: int) -> None:
@@ -296,3 +295,10 @@ def make_bench(device: Device) -> Bench:
     from flashscope.profiles.worker.instruments.bench_cpu import CpuBench  # noqa: PLC0415 - the one that is needed
 
     return CpuBench()
+
+
+def _failed(request: RequestKind, error: Exception, refusal: Refusal) -> RequestFailed:
+    """What answers a request that an error ended."""
+    return RequestFailed(
+        request=request, reason=refusal.reason, detail=refusal.detail, misused=misused(error)
+    )

@@ -36,7 +36,16 @@ def test_one_document_has_what_the_kernels_own_steps_leave() -> None:
 
 
 @pytest.mark.matrix  # it takes seconds
-def test_what_cannot_be_traced_ends_with_the_reason() -> None:
-    done = program.run("gradients", "flash3", *SMALL)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "not implemented on the cpu backend" in done.stderr
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("flash3", *SMALL), "not implemented on the cpu backend"),
+        (("flash2", *SMALL, "--head", "99"), "There is no K/V head 99 to look at"),
+        (("flash2", *SMALL, "--seqlen", "100k"), "tiles"),
+    ],
+)
+def test_what_cannot_be_traced_is_a_usage_error_with_the_reason(words: tuple[str, ...], told: str) -> None:
+    done = program.run("gradients", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1

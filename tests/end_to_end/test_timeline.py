@@ -67,9 +67,9 @@ def test_a_file_that_is_there_stays_unless_it_may_be_written_over(
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("flash3", *SMALL), 1, "flash3 is not implemented on the cpu backend"),
-        (("flash2", *SMALL, "--pass", "backward"), 1, "forward"),
-        (("flash2", *SMALL, "--seqlen", "4m"), 1, "bars"),
+        (("flash3", *SMALL), 2, "timeline: flash3 is not implemented on the cpu backend"),
+        (("flash2", *SMALL, "--pass", "backward"), 2, "timeline: flash2: On a CPU"),
+        (("flash2", *SMALL, "--seqlen", "4m"), 2, "bars"),
         (("flash2", *SMALL, "--seqlen", "1k,2k"), 2, "1k,2k is not"),
         (("flash9", *SMALL), 2, "flash9"),
         (("flash2", *SMALL, "--json", "--perfetto", "-"), 2, "--json"),
