@@ -99,7 +99,7 @@ def _extents(
 ) -> tuple[int, int, int]:
     """The sequences of a batch, and how many rows and keys one may have."""
     if order.varlen and rows is not None and keys is not None:
-        return len(rows), max(rows), max(keys)
+        return len(rows), max(1, *rows), max(1, *keys)  # a problem has room for one token at least
     stretches = 1 if inputs.page_table is None else inputs.page_table.shape[1]
     seqlen_q, seqlen_k = (order.size(array, "seqlen") for array in (inputs.q, inputs.k))
     return order.size(inputs.q, "batch"), seqlen_q, seqlen_k * stretches
@@ -129,7 +129,7 @@ def _check_arrays(arrays: Mapping[str, Any], order: AxisOrder) -> None:
         if array.ndim != len(order.axes):
             axes = f"{len(order.axes)} axes {written(order.axes)}"
             raise InputError(f"{name} must have {axes}, not shape {array.shape}.")
-        if array.size == 0:
+        if 0 in (array.shape[1:] if order.varlen else array.shape):  # of sequences in a row there may be none
             raise InputError(f"{name} is empty, shape {array.shape}; every axis must be at least 1 long.")
         if not _accepted(array.dtype):
             raise InputError(

@@ -37,7 +37,8 @@ class SharedOptions(TypedDict, total=False):
         layout: The order of the axes of Q, K, V, O and their gradients. It is never guessed from shapes.
             "bhnd", as without it: (batch, heads, seqlen, head_dim).
             "bnhd": (batch, seqlen, heads, head_dim).
-            "thd": (tokens, heads, head_dim), sequences of different lengths one behind the other.
+            "thd": (tokens, heads, head_dim), sequences of different lengths one behind the other; none of
+            them, or none of their tokens, give an empty answer.
         causal: Keep only keys k <= q + Nk - Nq (aligned to the bottom right).
         scale: Factor on the scores; None means 1/sqrt(head_dim).
         window: (left, right): keep only keys q + Nk - Nq - left <= k <= q + Nk - Nq + right; -1 is unbounded.

@@ -12,6 +12,8 @@ from flashscope.kernels.workload.arrays import backend_of
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Problem
 
+NONE = (0, 0)  # no sequences are computed as one that has no tokens
+
 
 class Offsets(NamedTuple):
     """What a call says of sequences that lie one behind the other; None each where they do not.
@@ -54,7 +56,7 @@ class Offsets(NamedTuple):
                 "cu_seqlens_q and cu_seqlens_k must be of the same batch, as long as each other, not "
                 f"{len(rows)} and {len(keys)}."
             )
-        sequences = Sequences(rows, keys)
+        sequences = Sequences(rows, keys) if len(rows) > 1 else Sequences(NONE, NONE)
         _check_longest("max_seqlen_q", self.max_seqlen_q, sequences.query_lengths)
         _check_longest("max_seqlen_k", self.max_seqlen_k, sequences.key_lengths)
         return sequences
@@ -135,7 +137,7 @@ def _cut(array: Any, first: int, batch: int, length: int) -> Any:
 def _starts(name: str, caller: Caller, given: Any, total: int, of: str) -> tuple[int, ...]:
     """The offsets as plain integers, in host memory."""
     array = caller.borrow(name, given)
-    if backend_of(array) is None or array.ndim != 1 or array.dtype.name != "int32" or len(array) < 2:  # noqa: PLR2004
+    if backend_of(array) is None or array.ndim != 1 or array.dtype.name != "int32" or not len(array):
         raise InputError(f"{name} must be an int32 array of shape (batch + 1,), not {told(given)}.")
     starts = tuple(array.tolist())
     if starts[0] != 0:

@@ -208,7 +208,7 @@ def test_a_function_takes_sequences_one_by_one_or_by_their_lengths() -> None:
 
 def test_what_a_function_takes_no_keyword_for_is_unsupported() -> None:
     x = draw(PROBLEM).q
-    with pytest.raises(UnsupportedError, match=r"Mine does not take a sliding window on cpu"):
+    with pytest.raises(UnsupportedError, match=r"mine does not take a sliding window on cpu"):
         attention(x, x, x, kernel=mine, window=(1, 1))
     with pytest.raises(UnsupportedError, match=r"takes no scale other than 1/sqrt\(head dim\)"):
         attention(x, x, x, kernel=lambda q, *_: q, scale=3.0)

@@ -45,7 +45,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         {"cu_seqlens_q": [0, 4, 9]},
         r"cu_seqlens_q must be an int32 array of shape \(batch \+ 1,\), not \[0, 4",
     ),
-    ({"cu_seqlens_k": starts(0)}, r"cu_seqlens_k must be .* not int32 of shape \(1,\)"),
+    ({"cu_seqlens_k": starts()}, r"cu_seqlens_k must be .* not int32 of shape \(0,\)"),
+    ({"cu_seqlens_k": starts(0)}, "cu_seqlens_k must end with the 11 tokens of k, not 0"),
+    ({"q": Q[:, :0]}, r"q is empty, shape \(9, 0, 16\)"),
     ({"cu_seqlens_k": starts(0, 3, 5, 11)}, "must be of the same batch, as long as each other, not 3 and 4"),
     ({"cu_seqlens_q": starts(1, 4, 9)}, "cu_seqlens_q must begin with 0, not 1"),
     ({"cu_seqlens_q": starts(0, 10, 9)}, "cu_seqlens_q must never fall, not from 10 to 9 as of sequence 1"),
@@ -115,3 +117,27 @@ def test_rows_without_keys_are_zero_and_their_lse_is_minus_infinity() -> None:
     assert not output[:4].any()
     assert np.isneginf(lse[:, :4]).all()
     np.testing.assert_allclose(output[4:], 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("offsets", [starts(0), starts(0, 0), starts(0, 0, 0)])
+def test_sequences_that_have_no_tokens_at_all_have_an_empty_answer(offsets: Any) -> None:
+    none = {"layout": "thd", "cu_seqlens_q": offsets, "cu_seqlens_k": offsets}
+    none |= {"max_seqlen_q": 0, "max_seqlen_k": 0}
+    q, kv = Q[:0], KV[:0]
+    output, lse = attention(q, kv, kv, return_lse=True, **none)
+    assert (output.shape, output.dtype) == (q.shape, q.dtype)
+    assert (lse.shape, lse.dtype) == ((4, 0), np.float32)
+    gradients = attention_backward(q, kv, kv, output, lse, output, **none)
+    assert [(one.shape, one.dtype) for one in gradients] == [(one.shape, one.dtype) for one in (q, kv, kv)]
+
+
+@pytest.mark.parametrize("rows", [0, 9])
+def test_queries_without_any_key_are_zero_and_keys_without_any_query_have_no_gradient(rows: int) -> None:
+    q, kv, keys = Q[:rows], KV[: 11 if rows == 0 else 0], 11 if rows == 0 else 0
+    given = {"layout": "thd", "cu_seqlens_q": starts(0, rows), "cu_seqlens_k": starts(0, keys)}
+    given |= {"max_seqlen_q": rows, "max_seqlen_k": keys}
+    output, lse = attention(q, kv, kv, return_lse=True, **given)
+    np.testing.assert_array_equal(output, np.zeros_like(q))
+    np.testing.assert_array_equal(lse, np.full((4, rows), -np.inf, np.float32))
+    for gradient, of in zip(attention_backward(q, kv, kv, output, lse, q, **given), (q, kv, kv), strict=True):
+        np.testing.assert_array_equal(gradient, np.zeros_like(of))
