@@ -35,9 +35,9 @@ _NAMING = {CUDA: "// flashscope: name = ...", PYTHON: 'FLASHSCOPE = {"name": ...
 
 
 def is_reference(text: str) -> bool:
-    """Whether a text names a file rather than a kernel of ours: it has a folder or a suffix of sources."""
+    """Whether a text names a file rather than a kernel of ours: it ends as sources do, in capitals or not."""
     path = text.rpartition(":")[0] or text
-    return any(text.endswith(suffix) or path.endswith(suffix) for suffix in SUFFIXES)
+    return any(one.lower().endswith(SUFFIXES) for one in (text, path))
 
 
 def read_reference(text: str, *, name: str = "") -> OwnKernel:
@@ -89,7 +89,7 @@ def declared(text: str, *, name: str = "") -> OwnKernel:
         InputError: As `introduced`.
     """
     if is_reference(text):
-        file, _, function = text.rpartition(":") if not text.endswith(SUFFIXES) else (text, "", "")
+        file, _, function = text.rpartition(":") if not text.lower().endswith(SUFFIXES) else (text, "", "")
         return declared_in(in_home(Path(file)), function, name=name)
     for suffix in SUFFIXES:
         path = kernels_folder() / f"{text}{suffix}"
@@ -170,6 +170,8 @@ def _read(text: str, path: Path, function: str) -> tuple[dict[str, Any], bool]:
         return read_cuda(text, path.name), True
     if path.suffix == PYTHON:
         return read_python(text, path.name, function)
+    if path.suffix.lower() in SUFFIXES and path.suffix not in SUFFIXES:
+        raise InputError(f"{path.name} ends in {path.suffix}: write .cu and .py in small letters; rename it.")
     raise InputError(f"{path.name}{function and ':'}{function} is neither a .cu file nor a .py file.")
 
 

@@ -158,6 +158,16 @@ def test_what_is_wrong_with_a_declaration_is_told_with_its_line(tmp_path: Path, 
         of(tmp_path, text, name)
 
 
+@pytest.mark.parametrize("name", ["mine.CU", "mine.Py"])
+@pytest.mark.parametrize("function", ["", ":f"])
+def test_an_ending_in_capitals_is_refused_with_the_remedy(tmp_path: Path, name: str, function: str) -> None:
+    (tmp_path / name).write_text(HEADER + ENTRY, encoding="utf-8")
+    with pytest.raises(
+        InputError, match=rf"{name} ends in .*: write \.cu and \.py in small letters; rename it"
+    ):
+        declared(f"{tmp_path / name}{function}")
+
+
 def test_the_name_of_a_kernel_of_ours_is_refused_with_the_remedy(tmp_path: Path) -> None:
     (tmp_path / "flash2.py").write_text("import numpy\ndef attend(q, k, v): ...\n", encoding="utf-8")
     with pytest.raises(
