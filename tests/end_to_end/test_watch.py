@@ -129,6 +129,9 @@ def test_saves_are_compiled_judged_and_timed_and_errors_are_told_with_their_line
     assert "-    return p @ v /" in shown.stdout
     assert "+    return (p @ v) /" in shown.stdout
     assert "in turns" in shown.stdout
+    twice = run("versions", str(files[1]), str(files[2]), str(files[1]))
+    assert (twice.returncode, twice.stdout) == (2, "")
+    assert f"{files[1]} is given twice" in twice.stderr
     told = document(run("versions", *map(str, files.values()), "--json"))
     assert [one["verdict"] for one in told["versions"]] == ["right", "right", "failed", "wrong", "right"]
 

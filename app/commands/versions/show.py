@@ -23,6 +23,8 @@ def run(files: Sequence[Path], *, between: tuple[int, int] | None, form: str | N
         if version is None:
             raise InputError(f"{file} is no session of a version; sweep --watch makes such sessions")
         if version.number in paths:
+            if file.samefile(paths[version.number]):
+                raise InputError(f"{file} is given twice; name each version once")
             raise InputError(f"{paths[version.number]} and {file} are both of version {version.number}")
         strip.add(version)
         paths[version.number] = file
