@@ -11,6 +11,7 @@ from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
 from flashscope.profiles.plan.drawn import draw
 from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.plan.request import own_of
 
 # Of a request, that a preset takes beside its protocol.
 CHOICES = ("backend", "kernels", "passes", "deterministic", "seed")
@@ -94,7 +95,8 @@ def preset_plan(
         backend: Where to run: in bfloat16 on a GPU, in float32 and small on the CPU.
         protocol: How to measure.
         seed: Seed of the inputs, and of the problems that are drawn.
-        kernels: Kernels to run; None: all that exist on the backend, have these passes.
+        kernels: Kernels to run, also the user's own that are known here by name; None: all of ours and of
+            libraries that exist on the backend and have these passes.
         passes: What a run computes, if the preset does not say.
         deterministic: Every run must give the same bits of the gradients.
 
@@ -111,6 +113,7 @@ def preset_plan(
         problems=tuple(replace(problem, **asked) for problem in preset.problems(backend, seed)),
         protocol=protocol,
         seed=seed,
+        own=own_of(kernels or ()),
     )
 
 
