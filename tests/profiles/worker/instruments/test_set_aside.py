@@ -81,6 +81,7 @@ def test_a_gpu_that_can_set_nothing_aside_is_left_alone(monkeypatch: pytest.Monk
     library = Driver(kept=-1, status=1)
     monkeypatch.setattr(set_aside, "driver", lambda: library)
     set_aside.give_back_l2(STREAM)
+    assert (library.window, library.kept) == (0, -1)
 
 
 @pytest.mark.parametrize("left", [{"window": 4096}, {"kept": 4096}])
