@@ -22,7 +22,7 @@ from flashscope.profiles.store.opening import check_editable
 from flashscope.profiles.wire.events import Event, MachineFound, RequestFailed, RequestKind
 
 Events = SimpleQueue[Event | int]  # an int is the number of a signal that arrived
-Answer = TypeVar("Answer", bound=Event)
+Answering = TypeVar("Answering", bound=Event)
 LIFE = "FLASHSCOPE_LIFE"
 """Names to a run the end of a pipe of whoever makes it, which can be read once that process is gone."""
 
@@ -82,9 +82,9 @@ def find_machine(driver: Driver, events: Events) -> Machine | int:
 def answer_to(
     request: RequestKind,
     events: Events,
-    ready: type[Answer],
+    ready: type[Answering],
     told: Callable[[Event], None] = lambda _: None,
-) -> Answer | RequestFailed | int:
+) -> Answering | RequestFailed | int:
     """What came of a request: its answer, why there is none, or the number of a signal that arrived before.
 
     Args:
