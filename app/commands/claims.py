@@ -8,7 +8,14 @@ from flashscope.app.commands.local import Events, find_machine, local_driver
 from flashscope.app.commands.messages import say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.control.bundled import BUNDLED
-from flashscope.app.words.claims import HEADINGS, Found, claims_summary, count_rows, verdict_text, where_text
+from flashscope.app.words.learn.claims import (
+    HEADINGS,
+    Found,
+    claims_summary,
+    count_rows,
+    verdict_text,
+    where_text,
+)
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.claims import CLAIMS, Lab
 from flashscope.profiles.claims.assess import assess

@@ -20,7 +20,7 @@ from flashscope.app.commands.messages import complain, pasteable, say, say_json
 from flashscope.app.commands.printed.cuts import cut_display, print_landscape
 from flashscope.app.commands.sweep import SweepRun
 from flashscope.app.figures.landscapes import knob_of, maker_in_numpy, maker_on, row_names
-from flashscope.app.words.cuts import problem_line
+from flashscope.app.words.inside.cuts import problem_line
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cuda.design.refusals import refusals
 from flashscope.kernels.cuda.reading.cards import GpuCard, card_of

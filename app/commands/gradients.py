@@ -14,7 +14,7 @@ from flashscope.app.commands.local import answer_to, find_device, local_driver, 
 from flashscope.app.commands.messages import say, say_json
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.words.figures import NOTHING
-from flashscope.app.words.timelines import problem_words
+from flashscope.app.words.inside.timelines import problem_words
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.workload.backward_trace import BackwardKernel, BackwardTrace, BackwardTraceRequest
 from flashscope.profiles.plan.request import Request

@@ -9,7 +9,7 @@ from flashscope.app.commands.exit_codes import SIGNALLED
 from flashscope.app.commands.local import find_machine, local_driver
 from flashscope.app.commands.messages import say, say_json
 from flashscope.app.commands.printed.printing import print_table
-from flashscope.app.words.planning import (
+from flashscope.app.words.learn.planning import (
     NOT_RECORDED,
     NOTHING,
     bound_text,

@@ -10,9 +10,9 @@ from flashscope.app.commands.local import answer_to, check_keeps, local_driver, 
 from flashscope.app.commands.messages import complain, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.figures.stall_source import source_like
-from flashscope.app.words.sass import words_at
-from flashscope.app.words.stall_reasons import reason_line, reason_title
-from flashscope.app.words.stalls import (
+from flashscope.app.words.inside.sass import words_at
+from flashscope.app.words.inside.stall_reasons import reason_line, reason_title
+from flashscope.app.words.inside.stalls import (
     change_text,
     changes_sentence,
     points_text,

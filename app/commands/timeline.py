@@ -22,7 +22,7 @@ from flashscope.app.commands.local import (
 from flashscope.app.commands.messages import pasteable, put, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.words.figures import NOTHING
-from flashscope.app.words.timelines import overhead_text, problem_words, sentence, stages_on_show
+from flashscope.app.words.inside.timelines import overhead_text, problem_words, sentence, stages_on_show
 from flashscope.app.words.units import share_text
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.workload.timeline import ClockedKernel, StageTimeline, TimelineRequest

@@ -16,9 +16,9 @@ from flashscope.app.stepper.own_scores import LARGEST
 from flashscope.app.stepper.presets import score_row
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace
-from flashscope.app.words.faults import WORDS
+from flashscope.app.words.inside.faults import WORDS
+from flashscope.app.words.inside.tracing import broken
 from flashscope.app.words.symbols import spelled
-from flashscope.app.words.tracing import broken
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.workload.trace import Fault, LoopOrder, Trace
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from flashscope.app.figures.instruction_lines import InstructionLines
-from flashscope.app.words.sass import build_text, listed_text, occupancy_text, takes_text
+from flashscope.app.words.inside.sass import build_text, listed_text, occupancy_text, takes_text
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.cuda.sass.listing import BuildListing, KernelListing
 from flashscope.kernels.workload.problem import Problem

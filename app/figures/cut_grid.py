@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from msgspec.structs import replace
 
 from flashscope.app.figures.cut_times import RoundTimes
-from flashscope.app.words.cuts import cell_tip
+from flashscope.app.words.inside.cuts import cell_tip
 from flashscope.app.words.units import bytes_short, digits, share_text, traffic_text
 from flashscope.kernels.cuda.design.estimate import Estimate, estimate
 from flashscope.kernels.cuda.design.knobs import KNOBS, Knob, inner

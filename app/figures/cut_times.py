@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median, quantiles
 from typing import NamedTuple
 
-from flashscope.app.words.landscapes import fresh_words
+from flashscope.app.words.inside.landscapes import fresh_words
 from flashscope.app.words.units import ms_between_text
 from flashscope.kernels.workload.cut import Cut
 from flashscope.profiles.results.model.fresh_rounds import FreshRounds

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from flashscope.app.figures.instruction_lines import InstructionLines, by_line
 from flashscope.app.figures.line_bars import LineBars
-from flashscope.app.words.stalls import points_text
+from flashscope.app.words.inside.stalls import points_text
 from flashscope.kernels.cuda.sass.disassembly import Instruction, SourcePlace
 from flashscope.kernels.workload.stalls import ISSUED, NO_LINE, StallProfile
 from flashscope.profiles.results.model.stall_facts import StallFacts

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from flashscope.app.figures.cut_grid import CutGrid, CutQuantity
 from flashscope.app.figures.cut_times import RoundTimes
-from flashscope.app.words.cuts import tile_words
+from flashscope.app.words.inside.cuts import tile_words
 from flashscope.app.words.units import bytes_short, bytes_text, digits
 from flashscope.kernels.catalogue.workspace import CPU_BLOCK_K, CPU_BLOCK_Q, flash2_in_tiles
 from flashscope.kernels.cuda.design.knobs import KNOBS

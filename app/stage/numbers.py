@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from flashscope.app.stepper.numbers import number, power
-from flashscope.app.words.stall_reasons import reason_title
+from flashscope.app.words.inside.stall_reasons import reason_title
 from flashscope.app.words.units import digits, ms_text, share_text
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from flashscope.app.stepper.numbers import amount, number
 from flashscope.app.stepper.rescales import Rescales
 from flashscope.app.stepper.row_history import FLOAT32_EXP_LIMIT
 from flashscope.app.stepper.truth import told
-from flashscope.app.words.faults import WORDS
+from flashscope.app.words.inside.faults import WORDS
 from flashscope.profiles.results.model.curves import counted_noun
 
 EXP_UNDERFLOW = -87.3  # exp of less has fewer bits than a float32 has else

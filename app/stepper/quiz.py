@@ -15,7 +15,7 @@ from flashscope.app.stepper.numbers import amount, number
 from flashscope.app.stepper.row_history import RowHistory
 from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.stepper.traffic import standard_bytes
-from flashscope.app.words.tracing import MEMORIES
+from flashscope.app.words.inside.tracing import MEMORIES
 from flashscope.app.words.units import share_text, traffic_text
 from flashscope.profiles.results.model.curves import counted_noun
 

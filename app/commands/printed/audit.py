@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from flashscope.app.commands.messages import say
 from flashscope.app.commands.printed.printing import print_table
-from flashscope.app.words.audits import (
+from flashscope.app.words.learn.audits import (
     NOTHING,
     amdahl_cells,
     asks_text,

@@ -8,8 +8,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from flashscope.app.commands.messages import say, tell
 from flashscope.app.commands.printed.printing import print_table
-from flashscope.app.words.cuts import cut_words
-from flashscope.app.words.landscapes import landscape_sentence, landscape_title, maker_title
+from flashscope.app.words.inside.cuts import cut_words
+from flashscope.app.words.inside.landscapes import landscape_sentence, landscape_title, maker_title
 from flashscope.app.words.units import ms_text
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.profiles.results.model.fresh_rounds import FreshRounds

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from flashscope.app.pages.compare.list_model import ListColumn
-from flashscope.app.words.audits import (
+from flashscope.app.words.learn.audits import (
     NOTHING,
     asks_text,
     fastest_text,

@@ -21,7 +21,13 @@ from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.scrolling import Scrolling
-from flashscope.app.words.audits import HOW_TO_AUDIT, WHAT_IS_AUDITED, audit_head, gains_texts, step_text
+from flashscope.app.words.learn.audits import (
+    HOW_TO_AUDIT,
+    WHAT_IS_AUDITED,
+    audit_head,
+    gains_texts,
+    step_text,
+)
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.profiles.results.compare.switching import Switching, switchings_of

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.compare.list_model import ListColumn
-from flashscope.app.words.claims import verdict_text
+from flashscope.app.words.learn.claims import verdict_text
 from flashscope.profiles.claims import CLAIM_VERDICTS, DOCUMENTS, Claim, ClaimResult
 
 NOT_YET = "not tested yet"

@@ -16,7 +16,7 @@ from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
-from flashscope.app.words.claims import A_SWEEP_MEASURES, BEING_TESTED, claims_summary, where_text
+from flashscope.app.words.learn.claims import A_SWEEP_MEASURES, BEING_TESTED, claims_summary, where_text
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.claims import CLAIM_VERDICTS, CLAIMS, DOCUMENTS, ClaimResult
 

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from flashscope.app.widgets.plain import PlainLabel, set_tip
-from flashscope.app.words.cuts import CutRow
 from flashscope.app.words.glossary import with_line
+from flashscope.app.words.inside.cuts import CutRow
 
 HEADINGS = ("", "this cut", "shipped")
 

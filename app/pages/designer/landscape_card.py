@@ -17,7 +17,7 @@ from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.landscapes import source_words
+from flashscope.app.words.inside.landscapes import source_words
 from flashscope.app.words.version import own_version
 from flashscope.kernels.cuda.design.knobs import Knob
 from flashscope.kernels.workload.cut import Cut

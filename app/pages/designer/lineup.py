@@ -13,7 +13,7 @@ from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import set_tip
-from flashscope.app.words.landscapes import landscape_names, source_words
+from flashscope.app.words.inside.landscapes import landscape_names, source_words
 from flashscope.kernels.workload.landscape import CutLandscape
 
 KEEP, RECORDED = "designer.keep", "designer.recorded"

@@ -32,7 +32,7 @@ from flashscope.app.plots.designer.sm_picture import SmPicture
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.cuts import (
+from flashscope.app.words.inside.cuts import (
     compiled_words,
     cut_sentence,
     cut_words,

@@ -9,7 +9,7 @@ from flashscope.app.pages.designer.choices import DesignChoices
 from flashscope.app.pages.designer.landscape_card import LandscapeCard
 from flashscope.app.pages.designer.lineup import LandscapeLineup
 from flashscope.app.pages.staging import Staging
-from flashscope.app.words.landscapes import badge_words
+from flashscope.app.words.inside.landscapes import badge_words
 from flashscope.app.words.provenance import Provenance, of_kept, of_machine
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.landscape import CutLandscape

@@ -34,7 +34,7 @@ from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
-from flashscope.app.words.cuts import problem_line
+from flashscope.app.words.inside.cuts import problem_line
 from flashscope.app.words.version import own_version
 from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.workload.cut import Cut

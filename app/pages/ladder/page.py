@@ -41,7 +41,7 @@ from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.glossary import with_line
-from flashscope.app.words.timelines import NUMPY
+from flashscope.app.words.inside.timelines import NUMPY
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.results.model.rows import PointRow

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from flashscope.app.pages.ladder.numpy_source import NUMPY_STEPS, numpy_source
+from flashscope.app.words.inside.timelines import NUMPY
 from flashscope.app.words.line_diff import Hunk, Line, LinePair, diff_hunks
-from flashscope.app.words.timelines import NUMPY
 from flashscope.app.words.tokens import Token, tokens_of
 from flashscope.kernels.cuda.reading.step import StepSource, read_problem, source_of, step_before, steps_of
 from flashscope.kernels.workload.errors import KernelError

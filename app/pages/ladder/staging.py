@@ -19,8 +19,8 @@ from flashscope.app.stage.names import STALLS
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.words.inside.timelines import NUMPY
 from flashscope.app.words.provenance import Provenance
-from flashscope.app.words.timelines import NUMPY
 from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.results.model.rows import PointRow
 

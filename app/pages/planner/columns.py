@@ -6,7 +6,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.pages.compare.list_model import ListColumn
 from flashscope.app.plots.marks import mark_icon
 from flashscope.app.words.glossary import with_line
-from flashscope.app.words.planning import (
+from flashscope.app.words.learn.planning import (
     NOTHING,
     bound_text,
     forecast_error_text,

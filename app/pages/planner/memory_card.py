@@ -11,7 +11,7 @@ from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
 from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.widgets.card import Card
-from flashscope.app.words.planning import outlook_summary
+from flashscope.app.words.learn.planning import outlook_summary
 from flashscope.app.words.version import own_version
 from flashscope.profiles.plan.seqlens import LONGEST
 from flashscope.profiles.results.planner.outlook import Outlook, Prospect, ledger_curve

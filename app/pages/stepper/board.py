@@ -21,8 +21,8 @@ from flashscope.app.stage.story import PANELS
 from flashscope.app.stepper.merging import addition_words
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.plain import escaped
+from flashscope.app.words.inside.tracing import broken, page_words, row_words
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
-from flashscope.app.words.tracing import broken, page_words, row_words
 from flashscope.profiles.results.model.curves import mask_words
 
 GAP = 8  # pixels

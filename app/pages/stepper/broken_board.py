@@ -26,8 +26,8 @@ from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, plain_tip, set_tip, strong
 from flashscope.app.widgets.term_label import TermBox, TermFormula
-from flashscope.app.words.faults import WORDS
-from flashscope.app.words.tracing import broken
+from flashscope.app.words.inside.faults import WORDS
+from flashscope.app.words.inside.tracing import broken
 from flashscope.kernels.workload.trace import FAULTS, Fault, Trace
 
 GAP = 8  # pixels

@@ -18,7 +18,7 @@ from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel, escaped
 from flashscope.app.widgets.term_label import TermFormula
-from flashscope.app.words.tracing import MEMORIES
+from flashscope.app.words.inside.tracing import MEMORIES
 from flashscope.app.words.units import bytes_text
 from flashscope.kernels.workload.trace import Trace
 

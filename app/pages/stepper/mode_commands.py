@@ -9,7 +9,7 @@ from flashscope.app.pages.stepper.modes import Modes
 from flashscope.app.pages.stepper.predict_board import PredictBoard
 from flashscope.app.stepper.modes import BROKEN
 from flashscope.app.stepper.quiz import MOST_CHOICES
-from flashscope.app.words.faults import WORDS
+from flashscope.app.words.inside.faults import WORDS
 from flashscope.kernels.workload.trace import Fault
 
 NO_QUESTION = "The keys 1 to 3 answer questions in the mode Predict: M leads to it."

@@ -21,7 +21,7 @@ from flashscope.app.widgets.plain import plain_tip, set_tip
 from flashscope.app.widgets.segments import Segments
 from flashscope.app.widgets.term_label import TermBox
 from flashscope.app.words.glossary import line_of, with_line
-from flashscope.app.words.tracing import (
+from flashscope.app.words.inside.tracing import (
     LAST_GPU_IDEA,
     MACHINE_UNKNOWN,
     NO_GPU_SESSION,

@@ -33,7 +33,7 @@ from flashscope.app.stepper.presets import last_gpu_problem
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.tracing import BLOCKS_ALONE, NO_GPU_SESSION, NO_TRACE_YET, broken
+from flashscope.app.words.inside.tracing import BLOCKS_ALONE, NO_GPU_SESSION, NO_TRACE_YET, broken
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.plan.machine import Machine

@@ -13,7 +13,7 @@ from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.term_label import TermFormula
-from flashscope.app.words.tracing import trace_words
+from flashscope.app.words.inside.tracing import trace_words
 from flashscope.app.words.version import own_version
 
 PICTURE = (480, 270)  # pixels at 100 % of a panel in an exported picture, at least

@@ -23,8 +23,8 @@ from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.stepper.recorded import newest_trace
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
+from flashscope.app.words.inside.tracing import broken
 from flashscope.app.words.provenance import Provenance, of_kept, of_machine
-from flashscope.app.words.tracing import broken
 from flashscope.kernels.workload.trace import Fault, Trace
 
 

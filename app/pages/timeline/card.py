@@ -11,7 +11,7 @@ from flashscope.app.plots.timeline.lanes_plot import LanesPlot
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.timelines import lanes_words, overhead_text, problem_words, run_name
+from flashscope.app.words.inside.timelines import lanes_words, overhead_text, problem_words, run_name
 from flashscope.app.words.units import digits
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 

@@ -11,7 +11,7 @@ from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
-from flashscope.app.words.live import BOARDS, ended_text, progress_text, stopped_text, title_of
+from flashscope.app.words.inside.live import BOARDS, ended_text, progress_text, stopped_text, title_of
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
 

@@ -30,7 +30,7 @@ from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
-from flashscope.app.words.timelines import bar_words, run_name, sentence, source_lines, stages_on_show
+from flashscope.app.words.inside.timelines import bar_words, run_name, sentence, source_lines, stages_on_show
 from flashscope.kernels.workload.timeline import STAGES, StageTimeline
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import Event, TimelineReady

@@ -15,7 +15,7 @@ from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
-from flashscope.app.words.timelines import problem_words, run_name
+from flashscope.app.words.inside.timelines import problem_words, run_name
 from flashscope.app.words.units import seqlen_text
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.live import LiveKernel, LiveRequest

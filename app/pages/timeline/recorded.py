@@ -14,7 +14,7 @@ from flashscope.app.pages.timeline.record_bar import RECORD
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
-from flashscope.app.words.timelines import NEEDS, NOTHING_YET
+from flashscope.app.words.inside.timelines import NEEDS, NOTHING_YET
 
 MOST = 100  # of the width is the words', as far as they want it
 WORDS_PX = 640

@@ -10,7 +10,7 @@ from flashscope.app.figures.timeline_rows import RowsBy, TimelineRows
 from flashscope.app.pages.timeline.stops import timelines_of
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.plain import set_tip
-from flashscope.app.words.timelines import timeline_names
+from flashscope.app.words.inside.timelines import timeline_names
 from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 

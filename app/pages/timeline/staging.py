@@ -14,8 +14,8 @@ from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.pages.timeline.stops import curve_label, scene_of_timelines, timelines_of
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
+from flashscope.app.words.inside.timelines import run_name
 from flashscope.app.words.provenance import Provenance, of_kept, of_machine
-from flashscope.app.words.timelines import run_name
 
 
 class TimelineBoard(Protocol):

@@ -10,7 +10,7 @@ from flashscope.app.plots.stepper.panel import Panel, put
 from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.pseudocode import CodeLine, lines
 from flashscope.app.stepper.step_view import StepView
-from flashscope.app.words.tracing import MEMORIES
+from flashscope.app.words.inside.tracing import MEMORIES
 
 SMALLEST = 0.77  # 10 px beside 13 px text
 LEAST_PX = 130  # however few lines there are

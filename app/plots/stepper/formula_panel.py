@@ -10,7 +10,7 @@ from flashscope.app.plots.stepper.panel import SMALL, Panel, put, width_of
 from flashscope.app.stepper.formulas import Formula, formulas
 from flashscope.app.stepper.numbers import number, plain
 from flashscope.app.stepper.step_view import StepView
-from flashscope.app.words.tracing import row_words
+from flashscope.app.words.inside.tracing import row_words
 
 ROLES: tuple[Role, ...] = ("m", "a", "l", "o")
 WIDEST = "= (0.000 · 00.000 · 00.000 + 00.000) / 00.000 = 00.000"  # letters are as large at every step

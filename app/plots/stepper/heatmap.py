@@ -28,7 +28,7 @@ from flashscope.app.stepper.numbers import number
 from flashscope.app.stepper.recording import RecordedFloats
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.plain import set_tip
-from flashscope.app.words.tracing import key_words, row_words
+from flashscope.app.words.inside.tracing import key_words, row_words
 
 LARGEST_CELL = (144.0, 90.0)
 VALUES = (2.0, 1.7, 1.4, 1.2, 1.0, 0.9)  # times a caption's letters; the first with room

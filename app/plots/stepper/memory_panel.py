@@ -15,7 +15,7 @@ from flashscope.app.plots.stepper.panel import SMALL, Panel, put, put_first, wid
 from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.stepper.traffic import on_chip, standard_bytes
-from flashscope.app.words.tracing import MEMORIES
+from flashscope.app.words.inside.tracing import MEMORIES
 from flashscope.app.words.units import bytes_text, traffic_text
 
 NEVER = "S and P are never here"

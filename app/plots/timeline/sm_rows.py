@@ -11,7 +11,7 @@ from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX, Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.widgets.plain import set_tip
-from flashscope.app.words.live import SM_ROWS, at_work_text
+from flashscope.app.words.inside.live import SM_ROWS, at_work_text
 from flashscope.profiles.wire.live_events import LiveStarted, LiveTiles
 
 PIXELS = 200, 160

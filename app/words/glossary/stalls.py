@@ -1,7 +1,7 @@
 """The words of stalls: NVIDIA's reasons, each in a sentence."""
 
 from flashscope.app.words.glossary.terms import Meaning
-from flashscope.app.words.stall_reasons import REASONS
+from flashscope.app.words.inside.stall_reasons import REASONS
 from flashscope.kernels.workload.stalls import ISSUED
 
 TAKEN = ("barrier", "wait", "misc", "drain")  # words that mean other things, too

@@ -14,7 +14,7 @@ from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.rescales import Rescales, rescales, rescales_of_row
 from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.stepper.truth import Truth, answer
-from flashscope.app.words.faults import WORDS
+from flashscope.app.words.inside.faults import WORDS
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.oracle.verify import verify
 from flashscope.kernels.workload.problem import Problem

@@ -13,7 +13,7 @@ from flashscope.app.stepper.presets import Options, own
 from flashscope.app.stepper.pseudocode import WRONG, lines
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
-from flashscope.app.words.tracing import broken, trace_words
+from flashscope.app.words.inside.tracing import broken, trace_words
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.workload.trace import FAULTS, Fault, LoopOrder
 

@@ -12,7 +12,7 @@ from flashscope.app.stepper.formulas import formulas
 from flashscope.app.stepper.merging import addition_words, merge_terms
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
-from flashscope.app.words.tracing import key_words, page_words, row_words, share_words, trace_words
+from flashscope.app.words.inside.tracing import key_words, page_words, row_words, share_words, trace_words
 from flashscope.kernels.workload.layout import page_table
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import Array

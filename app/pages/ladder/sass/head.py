@@ -14,7 +14,7 @@ from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
 from flashscope.app.widgets.segments import Segments
-from flashscope.app.words.sass import build_text, occupancy_text, takes_text
+from flashscope.app.words.inside.sass import build_text, occupancy_text, takes_text
 from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard, card_of
 from flashscope.kernels.cuda.sass.kinds import KINDS
 from flashscope.profiles.plan.machine import Machine

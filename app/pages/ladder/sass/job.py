@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from flashscope.app.control.chores import Chores
 from flashscope.app.figures.instruction_lines import InstructionLines, by_line
 from flashscope.app.pages.ladder.source_diff import PROBLEMS
-from flashscope.app.words.sass import GIVEN_UP
+from flashscope.app.words.inside.sass import GIVEN_UP
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.cuda.sass.child import ListingAnswer
 from flashscope.kernels.cuda.sass.listing import BuildListing

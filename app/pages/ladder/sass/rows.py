@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.instruction_lines import InstructionLines
 from flashscope.app.figures.line_bars import Parts
-from flashscope.app.words.sass import count_text, instruction_text, listed_text, words_at
+from flashscope.app.words.inside.sass import count_text, instruction_text, listed_text, words_at
 from flashscope.kernels.cuda.sass.disassembly import SourcePlace
 
 Index = QModelIndex | QPersistentModelIndex

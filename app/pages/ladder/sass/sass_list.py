@@ -16,7 +16,7 @@ from flashscope.app.pages.ladder.sass.painting import SassPainter
 from flashscope.app.pages.ladder.sass.rows import Index, SassModel, SassRow
 from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.menus import commands_of, pop_up
-from flashscope.app.words.sass import listed_text
+from flashscope.app.words.inside.sass import listed_text
 
 NAME = "Machine code"
 

@@ -29,10 +29,10 @@ from flashscope.app.pages.ladder.stalls.reading import ReadProfile, reading_of
 from flashscope.app.pages.ladder.stalls.shelf import Shelved, StallShelf
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.words.inside.sass import listed_text
+from flashscope.app.words.inside.stalls import line_text, samples_text
+from flashscope.app.words.inside.timelines import NUMPY
 from flashscope.app.words.line_diff import Line, LinePair, sides
-from flashscope.app.words.sass import listed_text
-from flashscope.app.words.stalls import line_text, samples_text
-from flashscope.app.words.timelines import NUMPY
 from flashscope.kernels.workload.stalls import StallRequest
 
 COLUMN_NAME = "Source with the samples of each line"

@@ -8,8 +8,8 @@ from flashscope.app.look.stall_colours import stall_colours
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.ladder.stalls.reading import ReadProfile
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, escaped, set_tip
-from flashscope.app.words.stall_reasons import reason_line, reason_title
-from flashscope.app.words.stalls import change_text, changes_sentence, points_text
+from flashscope.app.words.inside.stall_reasons import reason_line, reason_title
+from flashscope.app.words.inside.stalls import change_text, changes_sentence, points_text
 
 NAME, TIP = "Where the stalls went", "Of all samples of a launch, the share of each reason"
 MOST_STAGED = 5  # rows

@@ -20,8 +20,8 @@ from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
 from flashscope.app.widgets.segments import Segments
-from flashscope.app.words.stall_reasons import reason_line, reason_title
-from flashscope.app.words.stalls import sentence, taken_text
+from flashscope.app.words.inside.stall_reasons import reason_line, reason_title
+from flashscope.app.words.inside.stalls import sentence, taken_text
 from flashscope.app.words.units import share_text
 
 ORDERS = (

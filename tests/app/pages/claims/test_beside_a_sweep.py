@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.pages.claims import ClaimsPage, testing
 from flashscope.app.pages.planner import PlannerPage
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.words.claims import A_SWEEP_MEASURES, BEING_TESTED
+from flashscope.app.words.learn.claims import A_SWEEP_MEASURES, BEING_TESTED
 from flashscope.kernels.workload.device import Device
 from tests.app.fakes import PLAN, sweep
 from tests.app.rig import Rig, Save

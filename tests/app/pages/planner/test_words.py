@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from flashscope.app.words.planning import crossing_text, forecast_error_text, forecast_text, time_text
+from flashscope.app.words.learn.planning import crossing_text, forecast_error_text, forecast_text, time_text
 from flashscope.profiles.results.planner.crossing import LeadAt, crossing
 from flashscope.profiles.results.planner.forecast import Forecast
 

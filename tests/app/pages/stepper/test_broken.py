@@ -18,8 +18,8 @@ from flashscope.app.stepper.lock_step import is_beside
 from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import Options, own
 from flashscope.app.stepper.recording import Recording
-from flashscope.app.words.faults import WORDS
-from flashscope.app.words.tracing import broken
+from flashscope.app.words.inside.faults import WORDS
+from flashscope.app.words.inside.tracing import broken
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.workload.trace import FAULTS, Fault
 from flashscope.profiles.wire.events import PlanFinished, TraceReady

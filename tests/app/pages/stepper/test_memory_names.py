@@ -10,7 +10,7 @@ from flashscope.app.pages.stepper.page import StepperPage
 from flashscope.app.pages.stepper.panel_card import PanelCard
 from flashscope.app.plots.stepper import panel as panels
 from flashscope.app.stepper.modes import MODES
-from flashscope.app.words.tracing import MEMORIES
+from flashscope.app.words.inside.tracing import MEMORIES
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.trace import LoopOrder, TraceRequest
 from tests.app.pages.stepper.conftest import Bench

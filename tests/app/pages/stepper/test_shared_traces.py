@@ -3,7 +3,7 @@
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.stepper.from_point import PointTrace, StandIn
-from flashscope.app.words.tracing import BLOCKS_ALONE
+from flashscope.app.words.inside.tracing import BLOCKS_ALONE
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import TraceRequest

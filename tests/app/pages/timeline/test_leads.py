@@ -17,7 +17,7 @@ from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.marking import marked_lines
 from flashscope.app.stepper.one_tile import trace_of_head, why_no_trace
-from flashscope.app.words.timelines import CUDA_LINES, NUMPY, NUMPY_LINES, source_lines
+from flashscope.app.words.inside.timelines import CUDA_LINES, NUMPY, NUMPY_LINES, source_lines
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.cuda.reading.step import source_of
 from flashscope.kernels.launching.launch import make_inputs

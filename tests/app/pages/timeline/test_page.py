@@ -17,7 +17,7 @@ from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.detail import HINT
-from flashscope.app.words.timelines import NUMPY, NUMPY_LINES
+from flashscope.app.words.inside.timelines import NUMPY, NUMPY_LINES
 from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.wire.events import RequestFailed, TimelineProgress, TimelineReady

@@ -15,8 +15,8 @@ from flashscope.app.look.theme import DARK, LIGHT, THEMES
 from flashscope.app.pages.ladder.sass import job
 from flashscope.app.pages.ladder.sass.board import CHOOSE, SassBoard
 from flashscope.app.pages.ladder.source_diff import PROBLEMS
-from flashscope.app.words.sass import GIVEN_UP, NO_SASS
-from flashscope.app.words.timelines import NUMPY
+from flashscope.app.words.inside.sass import GIVEN_UP, NO_SASS
+from flashscope.app.words.inside.timelines import NUMPY
 from flashscope.kernels.cuda.reading.cards import CARDS, H200
 from flashscope.kernels.cuda.reading.step import source_of
 from flashscope.kernels.cuda.sass.child import ListingAnswer

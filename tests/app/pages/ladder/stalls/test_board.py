@@ -23,8 +23,8 @@ from flashscope.app.pages.ladder.stalls import shelf
 from flashscope.app.pages.ladder.stalls.board import NO_GPU, NO_PYTHON, OTHER_SOURCE, StallsBoard
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import Stop, Story
+from flashscope.app.words.inside.timelines import NUMPY
 from flashscope.app.words.provenance import Provenance
-from flashscope.app.words.timelines import NUMPY
 from flashscope.kernels.workload.stalls import StallProfile, StallRequest
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import load

@@ -1,6 +1,6 @@
 """What can be traced on a machine, in words."""
 
-from flashscope.app.words.faults import title_of
+from flashscope.app.words.inside.faults import title_of
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Fault, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine

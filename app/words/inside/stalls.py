@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from flashscope.app.words.sass import words_at
-from flashscope.app.words.stall_reasons import reason_title
-from flashscope.app.words.timelines import problem_words
+from flashscope.app.words.inside.sass import words_at
+from flashscope.app.words.inside.stall_reasons import reason_title
+from flashscope.app.words.inside.timelines import problem_words
 from flashscope.app.words.units import ms_text, ratio_text, share_text
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.profiles.results.model.stall_facts import StallChange, StallFacts

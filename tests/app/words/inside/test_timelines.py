@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from flashscope.app.look.contrast import contrast
 from flashscope.app.look.stage_colours import stage_colours
 from flashscope.app.look.theme import CONTRAST, DARK, LIGHT
-from flashscope.app.words.timelines import (
+from flashscope.app.words.inside.timelines import (
     bar_words,
     lanes_words,
     overhead_text,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flashscope.app.words.sass import occupancy_text
+from flashscope.app.words.inside.sass import occupancy_text
 from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard
 from flashscope.kernels.cuda.sass.listing import KernelListing
 from flashscope.kernels.cuda.sass.resources import Resources

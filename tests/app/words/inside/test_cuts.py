@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from flashscope.app.words.cuts import (
+from flashscope.app.words.inside.cuts import (
     cell_tip,
     compiled_words,
     cut_sentence,

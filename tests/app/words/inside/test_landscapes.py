@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from flashscope.app.words.landscapes import (
+from flashscope.app.words.inside.landscapes import (
     badge_words,
     landscape_names,
     landscape_sentence,

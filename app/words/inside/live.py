@@ -1,6 +1,6 @@
 """A launch in slow motion in words."""
 
-from flashscope.app.words.timelines import problem_words
+from flashscope.app.words.inside.timelines import problem_words
 from flashscope.app.words.units import ms_text
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted

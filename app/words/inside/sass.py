@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from flashscope.app.words.cuts import bound_text
+from flashscope.app.words.inside.cuts import bound_text
 from flashscope.app.words.units import bytes_text, share_text
 from flashscope.kernels.cuda.design.limits import limits_of
 from flashscope.kernels.cuda.design.occupancy import Demand, occupancy

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from flashscope.app.words.audits import (
+from flashscope.app.words.learn.audits import (
     asks_text,
     audit_head,
     audit_notes,

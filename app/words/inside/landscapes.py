@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from flashscope.app.words.cuts import problem_line, tile_words
+from flashscope.app.words.inside.cuts import problem_line, tile_words
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.units import digits, ms_text, seqlen_text
 from flashscope.kernels.catalogue.sources import source_digest

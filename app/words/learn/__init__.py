@@ -1,0 +1,1 @@
+"""What models and claims come to as text, as the place Learn shows it."""
