@@ -10,17 +10,17 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 
 from flashscope.app.control.bridge import Bridge
-from flashscope.app.control.cut_work import CutWork
 from flashscope.app.control.edits import Edits
-from flashscope.app.control.insides import Insides
-from flashscope.app.control.keeping import Keeping
-from flashscope.app.control.live_launch import LiveLaunch
+from flashscope.app.control.inside.cut_work import CutWork
+from flashscope.app.control.inside.from_point import Insides
+from flashscope.app.control.inside.keeping import Keeping
+from flashscope.app.control.inside.live_launch import LiveLaunch
+from flashscope.app.control.inside.stalls import Stalls
+from flashscope.app.control.inside.timelines import Timelines
 from flashscope.app.control.playback import Clock
 from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.control.showing import Showing
 from flashscope.app.control.shown_words import ShownWords
-from flashscope.app.control.stalls import Stalls
-from flashscope.app.control.timelines import Timelines
 from flashscope.app.words.progress import NS
 from flashscope.app.words.provenance import Provenance, of_machine, of_session
 from flashscope.kernels.workload.problem import Backend

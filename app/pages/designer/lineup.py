@@ -6,7 +6,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from flashscope.app.control.bundled import cuts_recording
-from flashscope.app.control.keeping import Keeping
+from flashscope.app.control.inside.keeping import Keeping
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.elided import ElidedLabel

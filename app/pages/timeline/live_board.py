@@ -3,7 +3,7 @@
 from PySide6.QtCore import QElapsedTimer, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar
 
-from flashscope.app.control.live_launch import LiveLaunch
+from flashscope.app.control.inside.live_launch import LiveLaunch
 from flashscope.app.look.theme import Theme
 from flashscope.app.plots.timeline.live_grid import LiveGrid
 from flashscope.app.plots.timeline.sm_rows import SmRows

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
-from flashscope.app.control.stalls import Stalls
+from flashscope.app.control.inside.stalls import Stalls
 from flashscope.app.figures.stall_bars import OTHERS, PARTS, parts_of
 from flashscope.app.look.stall_colours import stall_colours
 from flashscope.app.look.theme import Theme

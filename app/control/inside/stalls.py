@@ -1,6 +1,6 @@
 """Stall profiles: asked of the engine one at a time."""
 
-from flashscope.app.control.one_by_one import OneByOne
+from flashscope.app.control.inside.one_by_one import OneByOne
 from flashscope.kernels.workload.stalls import StallProfile, StallRequest
 from flashscope.profiles.wire.events import Event, StallsProgress, StallsReady
 

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Signal
 
-from flashscope.app.control.one_by_one import OneByOne
+from flashscope.app.control.inside.one_by_one import OneByOne
 from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest
 from flashscope.profiles.wire.events import Event, TimelineProgress, TimelineReady
 

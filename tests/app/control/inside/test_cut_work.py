@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.cut_work import CutWork
+from flashscope.app.control.inside.cut_work import CutWork
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutRequest, CutsAsked, CutsEnded
