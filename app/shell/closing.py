@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.queue import Queue
-from flashscope.app.widgets.question import confirmed
+from flashscope.app.widgets.dialogs.question import confirmed
 
 CLOSE_QUESTION = "A sweep is running: stop it and close?"
 FORGOTTEN = "What waits is not kept; it would be forgotten:"

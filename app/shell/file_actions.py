@@ -17,8 +17,8 @@ from flashscope.app.shell.elsewhere import draw_elsewhere
 from flashscope.app.shell.export_dialog import ExportDialog
 from flashscope.app.shell.export_each import Exported, count_of, export_each
 from flashscope.app.stage.story import ENDING
+from flashscope.app.widgets.dialogs.saving import write_chosen
 from flashscope.app.widgets.frame.error_line import ErrorLine
-from flashscope.app.widgets.saving import write_chosen
 from flashscope.app.words.provenance import Provenance
 from flashscope.app.words.sessions import as_file_name, named
 from flashscope.kernels.workload.errors import UnsupportedError

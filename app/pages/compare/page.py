@@ -29,8 +29,8 @@ from flashscope.app.pages.landing import Landing
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
 from flashscope.app.widgets.buttons import icon_button, recolour, text_button
 from flashscope.app.widgets.clipboard import copy_text
+from flashscope.app.widgets.dialogs.saving import write_chosen
 from flashscope.app.widgets.keyed import does
-from flashscope.app.widgets.saving import write_chosen
 from flashscope.app.words.command_line import compare_line
 from flashscope.app.words.plain import cut_short
 from flashscope.app.words.sessions import named

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QListWidget, QVBoxLayout, QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.steps import WordsChanged
 from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.dialogs.note import NoteDialog
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
-from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.plain import cut_short
 from flashscope.app.words.units import seqlen_text

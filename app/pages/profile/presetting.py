@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.presets import LONGEST_NAME, Presets, PresetsError, made_preset
 from flashscope.app.pages.profile.form import SweepForm
-from flashscope.app.widgets.line_dialog import LineDialog
+from flashscope.app.widgets.dialogs.line import LineDialog
 from flashscope.app.words.plain import cut_short
 
 NO_NAME = "A preset needs a name."

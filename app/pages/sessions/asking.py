@@ -9,8 +9,8 @@ from flashscope.app.control.steps import WordsChanged
 from flashscope.app.pages.sessions.columns import session_name
 from flashscope.app.pages.sessions.rows import SessionRow, rows_called
 from flashscope.app.pages.sessions.tags import TAGS_ASKED, tagged
-from flashscope.app.widgets.line_dialog import LineDialog
-from flashscope.app.widgets.note_dialog import NoteDialog
+from flashscope.app.widgets.dialogs.line import LineDialog
+from flashscope.app.widgets.dialogs.note import NoteDialog
 from flashscope.app.words.plain import cut_short
 from flashscope.profiles.store import SessionInfo
 from flashscope.profiles.store.schema import MAX_NAME

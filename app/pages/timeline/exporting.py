@@ -13,7 +13,7 @@ from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.shown_timelines import DrawnTimeline
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.report.kinds import KINDS
-from flashscope.app.widgets.saving import write_chosen
+from flashscope.app.widgets.dialogs.saving import write_chosen
 from flashscope.app.words.inside.timelines import overhead_text, problem_words, run_name, sentence
 from flashscope.app.words.version import own_version
 from flashscope.kernels.workload.timeline import STAGES, StageTimeline

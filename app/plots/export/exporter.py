@@ -13,7 +13,7 @@ from flashscope.app.control.chores import Chores, ChoreSteps
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.export.picture import WRITERS, Encode, image
 from flashscope.app.widgets.clipboard import copy_text
-from flashscope.app.widgets.saving import write_chosen
+from flashscope.app.widgets.dialogs.saving import write_chosen
 from flashscope.profiles.store import write_atomically
 
 MakeExport = Callable[[], Export | None]

@@ -6,8 +6,8 @@ from pathlib import Path
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from flashscope.app.stage.story import ENDING
-from flashscope.app.widgets.question import answered, confirmed
-from flashscope.app.widgets.saving import target_of
+from flashscope.app.widgets.dialogs.question import answered, confirmed
+from flashscope.app.widgets.dialogs.saving import target_of
 from flashscope.profiles.store import SUFFIX
 
 STORIES_FILTER = f"Stories (*{ENDING})"

@@ -12,8 +12,8 @@ from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.pages.sessions.rows import SessionRow
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.widgets.line_dialog import LineDialog
-from flashscope.app.widgets.note_dialog import NoteDialog
+from flashscope.app.widgets.dialogs.line import LineDialog
+from flashscope.app.widgets.dialogs.note import NoteDialog
 from flashscope.profiles.store import load
 from tests.app.fakes import sweep
 from tests.app.rig import Rig, Save

@@ -15,7 +15,7 @@ from flashscope.app.control.edits import NOTHING_CHANGED
 from flashscope.app.pages.sessions.columns import session_name
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.widgets.line_dialog import LineDialog
+from flashscope.app.widgets.dialogs.line import LineDialog
 from flashscope.profiles.store import list_sessions, load, restore, sessions_dir, trash
 from flashscope.profiles.store.library import TRASH
 from tests.app.fakes import sweep

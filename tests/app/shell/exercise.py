@@ -43,10 +43,10 @@ from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.story import Stop
 from flashscope.app.stage.writing import add_stop
 from flashscope.app.widgets.buttons import SteadyButton
+from flashscope.app.widgets.dialogs.note import NoteDialog
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.frame.palette import CommandPalette
 from flashscope.app.widgets.frame.queue_sheet import QueueSheet
-from flashscope.app.widgets.note_dialog import NoteDialog
 from flashscope.app.widgets.scrubber import Scrubber
 from flashscope.profiles.store.library import TRASH
 from tests.app.fakes import PLAN

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.control.controller import Controller
-from flashscope.app.widgets.line_dialog import LineDialog
-from flashscope.app.widgets.note_dialog import NoteDialog
+from flashscope.app.widgets.dialogs.line import LineDialog
+from flashscope.app.widgets.dialogs.note import NoteDialog
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan
 

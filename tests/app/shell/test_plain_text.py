@@ -24,7 +24,7 @@ from flashscope import app
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.pages.sessions.rows import SessionRow
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.widgets.line_dialog import LineDialog
+from flashscope.app.widgets.dialogs.line import LineDialog
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, plain_tip
 from flashscope.app.words.plain import cut_short, unbroken
 from flashscope.profiles.store import SessionInfo, sessions_dir

@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from flashscope.app.control.chores import Chores
-from flashscope.app.widgets.saving import write_chosen
+from flashscope.app.widgets.dialogs.saving import write_chosen
 from flashscope.profiles.store import write_atomically
 
 SUFFIX = ".txt"

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.profile.notes import NO_MOMENT, NO_POINT
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.widgets.note_dialog import NoteDialog
+from flashscope.app.widgets.dialogs.note import NoteDialog
 from flashscope.profiles.results.model.bookmarks import Bookmark
 from flashscope.profiles.store import load
 from tests.app.bench import selected

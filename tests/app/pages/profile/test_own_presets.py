@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from flashscope.app.control.settings import Settings
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.widgets.line_dialog import LineDialog
+from flashscope.app.widgets.dialogs.line import LineDialog
 from flashscope.profiles.plan.presets import PRESETS
 from flashscope.profiles.plan.request import Request
 from tests.app.fakes import GPU_MACHINE, sweep

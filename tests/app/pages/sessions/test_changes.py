@@ -7,8 +7,8 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.widgets.line_dialog import LineDialog
-from flashscope.app.widgets.note_dialog import NoteDialog
+from flashscope.app.widgets.dialogs.line import LineDialog
+from flashscope.app.widgets.dialogs.note import NoteDialog
 from flashscope.profiles.store import change, load, sessions_dir
 from tests.app.pages.sessions.conftest import choose, choose_all, fill, names
 from tests.app.rig import Rig, Save

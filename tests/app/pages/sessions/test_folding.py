@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.pages.sessions.model import SessionsModel
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.widgets.line_dialog import LineDialog
+from flashscope.app.widgets.dialogs.line import LineDialog
 from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.store import SessionInfo, change, list_sessions, sessions_dir
 from tests.app.fakes import sweep

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope import app
-from flashscope.app.widgets.line_dialog import LineDialog
+from flashscope.app.widgets.dialogs.line import LineDialog
 
 BUTTONS = QDialogButtonBox.StandardButton
 

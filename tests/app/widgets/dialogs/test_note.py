@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialogButtonBox, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.widgets.note_dialog import DISCARD_QUESTION, NoteDialog
+from flashscope.app.widgets.dialogs.note import DISCARD_QUESTION, NoteDialog
 
 BUTTONS = QDialogButtonBox.StandardButton
 

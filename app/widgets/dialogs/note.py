@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMessageBox, QPlainText
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.widgets.buttons import DialogButtons
+from flashscope.app.widgets.dialogs.question import confirmed
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.widgets.question import confirmed
 
 TITLE = "Note"
 HELP = "Ctrl+Return keeps it."
