@@ -9,8 +9,8 @@ from typing import ClassVar
 import psutil
 import pytest
 
-from flashscope.app.commands import cuts
-from flashscope.app.commands.cuts import CutChoices, makers_of
+from flashscope.app.commands.inside import cuts
+from flashscope.app.commands.inside.cuts import CutChoices, makers_of
 from flashscope.kernels.cpu.device import describe
 from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.device import Device

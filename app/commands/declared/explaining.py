@@ -83,7 +83,7 @@ def plan(context: click.Context, /, model: Model, session: Path | None, *, as_js
 @json_option
 def trace(**options: Any) -> int:
     """Walk the online softmax of one row of scores, block by block."""
-    return run("trace", **options)
+    return run("inside.trace", **options)
 
 
 @command(
@@ -140,7 +140,7 @@ def source(context: click.Context, /, kernel: str, **options: Any) -> int:
         raise click.UsageError("--form belongs to --against; give that too", context)
     if options["sass"] and options["against"]:
         raise click.UsageError("--sass is of one kernel; leave --against out", context)
-    return run("source", kernel, **options)
+    return run("inside.source", kernel, **options)
 
 
 @command(
@@ -178,7 +178,7 @@ def stalls(context: click.Context, /, file: Path, *, kernels: tuple[str, ...] | 
     if kernels is None and (alone := given(context).keys() & {"head_dim", "mask"}):
         flag = f"--{min(alone).replace('_', '-')}"
         raise click.UsageError(f"{flag} belongs to --sample; give that too", context)
-    return run("stalls", file, kernels=kernels or (), **options)
+    return run("inside.stalls", file, kernels=kernels or (), **options)
 
 
 @command(

@@ -85,7 +85,7 @@ def timeline(
         raise click.UsageError("--json and --perfetto - both write on stdout; name a file", context)
     refuse_taken(context, perfetto, force=options["force"])
     said = {name: options[name] for name in ("seqlen", "rounds", "force", "as_json")}
-    return run("timeline", tuple(dict.fromkeys(kernels)), chosen, into=into, perfetto=perfetto, **said)
+    return run("inside.timeline", tuple(dict.fromkeys(kernels)), chosen, into=into, perfetto=perfetto, **said)
 
 
 @command(
@@ -161,10 +161,10 @@ def cuts(
     """Time cuts of KERNELs side by side, the five fastest anew, beside the shipped ones; save a session."""
     if out is not None and into is not None:
         raise click.UsageError("--out makes a session, --into names one that is there; give one", context)
-    from flashscope.app.commands.cuts import CutChoices  # noqa: PLC0415 - as `run` imports it
+    from flashscope.app.commands.inside.cuts import CutChoices  # noqa: PLC0415 - as `run` imports it
 
     choices = CutChoices(masks=(False, True) if causal is None else (causal,), rows=rows or (), **chosen)
-    return run("cuts", choices, out=out, into=into, as_json=as_json)
+    return run("inside.cuts", choices, out=out, into=into, as_json=as_json)
 
 
 @command(
@@ -196,7 +196,7 @@ def gradients(context: click.Context, /, kernel: BackwardKernel, **options: Any)
     """Walk the backward pass of KERNEL tile by tile: P, dP, dS, and the gradients as they grow."""
     chosen = {name: value for name, value in given(context).items() if name in OF_GRADIENTS}
     said = {name: options[name] for name in ("seqlen", "head", "block", "as_json")}
-    return run("gradients", kernel, chosen, **said)
+    return run("inside.gradients", kernel, chosen, **said)
 
 
 COMMANDS = (timeline, gradients, cuts)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from flashscope.app.commands.code import print_difference
 from flashscope.app.commands.messages import say, say_json
+from flashscope.app.commands.printed.code import print_difference
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.words.line_diff import unified
 from flashscope.app.words.versions import HEADINGS, RATIOS, change_texts, changes_sentence, version_lines

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.app.cli import main
-from flashscope.app.commands import stalls
+from flashscope.app.commands.inside import stalls
 from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import Recorder, load

@@ -3,8 +3,8 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from flashscope.app.commands.code import print_code, print_difference
 from flashscope.app.commands.messages import say
+from flashscope.app.commands.printed.code import print_code, print_difference
 from flashscope.app.figures.annotated_source import annotated_source
 from flashscope.app.figures.instruction_lines import by_line
 from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard

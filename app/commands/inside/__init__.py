@@ -1,0 +1,1 @@
+"""The commands that look inside a kernel: source, steps, stages, stalls, gradients and cuts."""
