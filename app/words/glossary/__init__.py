@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from flashscope.app.words.glossary.results import RESULTS
 from flashscope.app.words.glossary.stalls import STALLS
 from flashscope.app.words.glossary.terms import TERMS, Meaning
 from flashscope.app.words.glossary.views import VIEWS
@@ -17,6 +18,7 @@ __all__ = ["GLOSSARY", "Meaning", "found", "line_of", "lines_in", "with_line"]
 def _entries() -> Iterator[Meaning]:
     """What quantities and kernels say of themselves is said once, where they are declared."""
     yield from TERMS
+    yield from RESULTS
     yield from WINDOW
     yield from VIEWS
     yield from STALLS
