@@ -8,7 +8,8 @@ import pytest
 
 from flashscope.kernels import attention
 from flashscope.kernels.workload.errors import KernelError
-from tests.kernels.asked import Call, UnclearError, answer, hostile_call, right_call
+from tests.kernels.answered import UnclearError, answer
+from tests.kernels.asked import Call, hostile_call, right_call
 from tests.matrix import on_demand
 
 TURNS, RIGHT, HOSTILE = 60, 50, 100  # turns, and calls in one
