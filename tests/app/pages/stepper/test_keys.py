@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.remark import Remark
+from tests.app.pages.stepper.position import at
 from tests.app.remarks import remark_on
 from tests.app.rig import Rig
 from tests.app.stepper.builders import random_trace
@@ -40,11 +41,6 @@ def page(rig: Rig, qtbot: QtBot) -> StepperPage:
 
 def press(page: StepperPage, key: Qt.Key) -> None:
     QTest.keyClick(page.window().focusWidget(), key)
-
-
-def at(page: StepperPage) -> int:
-    assert page.position is not None
-    return page.position.at
 
 
 def pick(combo: QComboBox, row: int, qtbot: QtBot) -> None:

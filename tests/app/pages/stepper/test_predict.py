@@ -13,6 +13,7 @@ from flashscope.app.stepper.presets import Options, own, score_row
 from flashscope.app.stepper.quiz import Question
 from flashscope.kernels.cpu.trace import record
 from tests.app.pages.stepper.conftest import Bench
+from tests.app.pages.stepper.position import at
 
 KEYS = (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3)
 
@@ -39,11 +40,6 @@ def asked(page: StepperPage) -> Question:
 
 def wrong(question: Question) -> int:
     return next(n for n in range(len(question.choices)) if n != question.right)
-
-
-def at(page: StepperPage) -> int:
-    assert page.position is not None
-    return page.position.at
 
 
 def test_the_answer_is_hidden_until_one_is_given(asking: Bench) -> None:
