@@ -11,22 +11,28 @@ from flashscope.app.commands.arguments import (
     cut_rows,
     export_target,
     head_dims,
-    new_file,
     option_of,
     positive,
     reading,
 )
-from flashscope.app.commands.declared.options import SESSION, command, force_option, json_option, run
+from flashscope.app.commands.declared.options import (
+    SESSION,
+    backend_option,
+    command,
+    force_option,
+    json_option,
+    run,
+    seqlen_option,
+    session_out_option,
+)
 from flashscope.app.commands.together import (
     CHOSEN,
     given,
     refuse_taken,
 )
-from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.workload.backward_trace import BACKWARD_KERNELS, BackwardKernel
 from flashscope.kernels.workload.problem import PASSES
 from flashscope.kernels.workload.timeline import MOST_ROUNDS, ClockedKernel, TimelineRequest
-from flashscope.profiles.plan.seqlens import parse_seqlen
 
 PROBLEM = (
     *("backend", "head_dim", "heads", "kv_heads", "queries", "batch"),
@@ -43,14 +49,7 @@ OF_GRADIENTS = (*(name for name in PROBLEM if name not in {"page_size", "passes"
     params=[option_of(CHOSEN[name]) for name in PROBLEM],
 )
 @click.argument("kernels", nargs=-1, required=True, type=click.Choice(get_args(ClockedKernel)))
-@click.option(
-    "--seqlen",
-    callback=reading(parse_seqlen),
-    default="1k",
-    show_default=True,
-    metavar="N",
-    help="N, as sweep takes one; 4k is 4096",
-)
+@seqlen_option("1k")
 @click.option(
     "--rounds",
     type=click.IntRange(1, MOST_ROUNDS),
@@ -102,16 +101,8 @@ def timeline(
     show_default=True,
     help="Of the forward pass, of the backward pass, or a landscape of each",
 )
-@click.option(
-    "--backend",
-    type=click.Choice((AUTO, "cuda", "cpu")),
-    default=AUTO,
-    show_default=True,
-    help="Where; on a CPU tiles of flash2 in NumPy, forward",
-)
-@click.option(
-    "--seqlen", callback=reading(parse_seqlen), default="4k", show_default=True, metavar="N", help="N"
-)
+@backend_option("Where; on a CPU tiles of flash2 in NumPy, forward")
+@seqlen_option("4k", "N")
 @click.option(
     "--heads", callback=reading(positive), default="16", show_default=True, metavar="H", help="Heads"
 )
@@ -136,12 +127,7 @@ def timeline(
     help="What rows differ in, a landscape each: groups, subtiles, stages, q_stages, residents or columns, "
     "where a kernel has them; columns differ in keys, or queries, of a tile; left out: the first there is",
 )
-@click.option(
-    "--out",
-    callback=reading(new_file),
-    metavar="FILE",
-    help="The session file; left out: a new one among your sessions",
-)
+@session_out_option
 @click.option(
     "--into", type=SESSION, metavar="FILE", help="A session that takes the landscapes; left out: a new one"
 )
@@ -173,14 +159,7 @@ def cuts(
     params=[option_of(CHOSEN[name]) for name in OF_GRADIENTS],
 )
 @click.argument("kernel", type=click.Choice(BACKWARD_KERNELS))
-@click.option(
-    "--seqlen",
-    callback=reading(parse_seqlen),
-    default="64",
-    show_default=True,
-    metavar="N",
-    help="N, as sweep takes one; 4k is 4096",
-)
+@seqlen_option("64")
 @click.option("--head", type=click.IntRange(0), default=0, show_default=True, help="Which K/V head, from 0")
 @click.option(
     "--block",

@@ -16,7 +16,15 @@ from flashscope.app.commands.arguments import (
 from flashscope.app.commands.arguments import (
     peers as kernel_names,
 )
-from flashscope.app.commands.declared.options import SESSION, command, json_option, run
+from flashscope.app.commands.declared.options import (
+    SESSION,
+    backend_option,
+    command,
+    json_option,
+    run,
+    seqlen_option,
+    session_out_option,
+)
 from flashscope.app.commands.together import (
     CHOSEN,
     asked_for,
@@ -25,11 +33,10 @@ from flashscope.app.commands.together import (
     words_of,
 )
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
-from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.own.references import read_reference
 from flashscope.kernels.workload.problem import DTYPES
 from flashscope.profiles.plan.presets import PRESETS
-from flashscope.profiles.plan.seqlens import parse_seqlen, parse_seqlens
+from flashscope.profiles.plan.seqlens import parse_seqlens
 
 
 @command(
@@ -76,12 +83,7 @@ def window(file: Path | None) -> int:
     + "; ".join(f"{name}: {preset.about}" for name, preset in PRESETS.items())
     + "; left out: the choices above",
 )
-@click.option(
-    "--out",
-    callback=reading(new_file),
-    metavar="FILE",
-    help="The session file; left out: a new one among your sessions",
-)
+@session_out_option
 @click.option(
     "--resume",
     type=SESSION,
@@ -218,9 +220,7 @@ def selfcheck(**options: Any) -> int:
     "audit my_model.py:make --seqlen 256",
 )
 @click.argument("model", metavar="MODEL")
-@click.option(
-    "--backend", type=click.Choice((AUTO, "cuda", "cpu")), default=AUTO, show_default=True, help="Where"
-)
+@backend_option()
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
@@ -229,13 +229,8 @@ def selfcheck(**options: Any) -> int:
 @click.option(
     "--batch", callback=reading(positive), default="1", show_default=True, metavar="B", help="Sequences"
 )
-@click.option(
-    "--seqlen",
-    callback=reading(parse_seqlen),
-    default="512",
-    show_default=True,
-    metavar="N",
-    help="Tokens of a sequence; a decode adds one; images and sound are as long as the model has them",
+@seqlen_option(
+    "512", "Tokens of a sequence; a decode adds one; images and sound are as long as the model has them"
 )
 @click.option(
     "--lengths",
@@ -282,12 +277,7 @@ def selfcheck(**options: Any) -> int:
     metavar="K",
     help="Steps that are timed with each implementation, in turns",
 )
-@click.option(
-    "--out",
-    callback=reading(new_file),
-    metavar="FILE",
-    help="The session file; left out: a new one among your sessions",
-)
+@session_out_option
 @json_option
 def audit(*, lengths: tuple[int, ...] | None, out: Path | None, as_json: bool, **chosen: Any) -> int:
     """Record the attention of MODEL, replay its calls over the kernels here, say what switching gains.

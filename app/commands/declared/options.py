@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 
 import click
 
-from flashscope.app.commands.arguments import quantity, reading
+from flashscope.app.commands.arguments import new_file, quantity, reading
 from flashscope.home import in_home
 from flashscope.installation import PROGRAM
+from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.profiles.plan.seqlens import parse_seqlen
 from flashscope.profiles.results.quantities.registry import RUNTIME
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any] | click.Command)
@@ -52,6 +54,12 @@ def run(command: str, *arguments: Any, **options: Any) -> int:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else")
+session_out_option = click.option(
+    "--out",
+    callback=reading(new_file),
+    metavar="FILE",
+    help="The session file; left out: a new one among your sessions",
+)
 force_option = click.option("--force", is_flag=True, help="Write over a file that is there")
 
 
@@ -64,4 +72,24 @@ def quantity_option(done: str) -> Callable[[AnyCommand], AnyCommand]:
         show_default=True,
         metavar="Q",
         help=f"What is {done}: any quantity, by its name in show --json",
+    )
+
+
+def backend_option(about: str = "Where") -> Callable[[AnyCommand], AnyCommand]:
+    """The backend of a command that takes no plan's choices."""
+    words = (AUTO, "cuda", "cpu")
+    return click.option("--backend", type=click.Choice(words), default=AUTO, show_default=True, help=about)
+
+
+def seqlen_option(
+    default: str, about: str = "N, as sweep takes one; 4k is 4096"
+) -> Callable[[AnyCommand], AnyCommand]:
+    """The one sequence length that a command is about."""
+    return click.option(
+        "--seqlen",
+        callback=reading(parse_seqlen),
+        default=default,
+        show_default=True,
+        metavar="N",
+        help=about,
     )
