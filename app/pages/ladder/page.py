@@ -23,7 +23,6 @@ from flashscope.app.pages.ladder.ladder_recording import (
 )
 from flashscope.app.pages.ladder.sass.board import SassBoard
 from flashscope.app.pages.ladder.sass.notice import AGAIN, CANCEL
-from flashscope.app.pages.ladder.sass.writing import SassWriter
 from flashscope.app.pages.ladder.source_diff import (
     LABELS,
     SourceDiff,
@@ -37,6 +36,7 @@ from flashscope.app.pages.ladder.stalls.board import StallsBoard
 from flashscope.app.pages.ladder.stalls.head import GIVE_UP, KEEP, KEEP_WORDS, SAMPLE, SAMPLE_WORDS
 from flashscope.app.widgets.badge import Badge
 from flashscope.app.widgets.clipboard import copy_text
+from flashscope.app.widgets.dialogs.file_writer import FileWriter, WrittenKind
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
@@ -55,6 +55,7 @@ SASS_COMMANDS = ("ladder.copy", "ladder.save", "ladder.order")
 BESIDE_A_SWEEP = "A sweep runs, and compiling beside it would disturb it: this is compiled when it has ended."
 BESIDE_A_TIMELINE = BESIDE_A_SWEEP.replace("A sweep runs", "A timeline is recorded")
 BESIDE_STALLS = BESIDE_A_SWEEP.replace("A sweep runs", "Stalls are sampled")
+MACHINE_CODE = WrittenKind("Save the machine code", "Text", ".txt")
 NO_BUILD = "No machine code is on show: switch on SASS in Source, and wait until the kernel is compiled."
 COPIED = "The source with its machine code is on the clipboard."
 COPY_WORDS, SAVE_WORDS = "Copy the source with its machine code", "Save the source with its machine code"
@@ -91,7 +92,7 @@ class LadderPage(Page):
         self.whole, self.sass, self.stalls = (QCheckBox(one) for one in ("Whole source", "SASS", "Stalls"))
         self.board, self.sass_board = LadderBoard(theme), SassBoard(theme, SASS_COMMANDS)
         self.stalls_board = StallsBoard(controller, theme)
-        self.writer = SassWriter(self, self.chores, self.noticed.emit)
+        self.writer = FileWriter(self, self.chores, self.noticed.emit, MACHINE_CODE)
         self._lay_out()
         self._connect()
         self.apply_theme(theme)
@@ -202,7 +203,7 @@ class LadderPage(Page):
     def save_sass(self) -> None:
         """Write the source with its machine code into a file, or say that there is none."""
         if text := self.sass_board.text:
-            self.writer.ask(self.kernel, text)
+            self.writer.ask(f"{self.kernel}-sass", text.encode)
         else:
             self.noticed.emit(NO_BUILD)
 

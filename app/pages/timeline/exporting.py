@@ -1,26 +1,28 @@
 """What the Timeline page writes: pictures and numbers of what is on show, and a trace for ui.perfetto.dev."""
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QFileDialog, QWidget
 
-from flashscope.app.control.chores import Chores
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.shown_timelines import DrawnTimeline
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.report.kinds import KINDS
-from flashscope.app.widgets.dialogs.saving import write_chosen
+from flashscope.app.widgets.dialogs.file_writer import WrittenKind
 from flashscope.app.words.inside.timelines import overhead_text, problem_words, run_name, sentence
 from flashscope.app.words.version import own_version
 from flashscope.kernels.workload.timeline import STAGES, StageTimeline
 from flashscope.profiles.results.formats.perfetto_timeline import timelines_to_perfetto
-from flashscope.profiles.store import write_atomically
 
 PICTURE = (900, 160)
+PERFETTO = WrittenKind(
+    "Save for ui.perfetto.dev",
+    KINDS["perfetto"].title,
+    KINDS["perfetto"].suffix,
+    "open it at ui.perfetto.dev",
+)
 COLUMNS = ("kernel", "row", "lane", "stage", "head", "i", "j", "begin_ns", "end_ns")
 
 
@@ -76,33 +78,6 @@ def _lines(timeline: StageTimeline) -> Sequence[tuple[str | int, ...]]:
     ]
 
 
-class PerfettoWriter:
-    """Asks where to, and writes in the background.
-
-    Args:
-        parent: The page.
-        chores: Does it; tells what fails.
-        done: Told what was written.
-    """
-
-    def __init__(self, parent: QWidget, chores: Chores, done: Callable[[str], None]) -> None:
-        self._parent, self._chores, self._done = parent, chores, done
-
-    def ask(self, timelines: Sequence[StageTimeline]) -> None:
-        """Ask for a file, and write these."""
-        title, suffix = KINDS["perfetto"].title, KINDS["perfetto"].suffix
-        chosen, _ = QFileDialog.getSaveFileName(
-            self._parent, "Save for ui.perfetto.dev", f"timeline{suffix}", f"{title} (*{suffix})"
-        )
-        if chosen:
-            self.write(timelines, Path(chosen))
-
-    def write(self, timelines: Sequence[StageTimeline], path: Path) -> None:
-        """Write these into a file."""
-        suffix = KINDS["perfetto"].suffix
-
-        def act() -> Path:
-            written = timelines_to_perfetto(timelines)
-            return write_chosen(path, (suffix,), lambda file: write_atomically(file, written, replace=True))
-
-        self._chores.do(act, lambda target: self._done(f"Wrote {target.name}: open it at ui.perfetto.dev."))
+def perfetto_of(drawn: Sequence[DrawnTimeline]) -> bytes:
+    """These as a trace for ui.perfetto.dev."""
+    return timelines_to_perfetto([one.rows.timeline for one in drawn])

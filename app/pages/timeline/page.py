@@ -15,7 +15,7 @@ from flashscope.app.look.zoom import px
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.detail import DetailLine
-from flashscope.app.pages.timeline.exporting import PerfettoWriter, timelines_export
+from flashscope.app.pages.timeline.exporting import PERFETTO, perfetto_of, timelines_export
 from flashscope.app.pages.timeline.live_board import END, END_WORDS, LiveBoard
 from flashscope.app.pages.timeline.record_bar import RecordBar
 from flashscope.app.pages.timeline.recorded import RECORDED, BundledTimelines, EmptyTimelines
@@ -27,6 +27,7 @@ from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.stepper.one_tile import trace_of_head, why_no_trace
 from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.dialogs.file_writer import FileWriter
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel, set_tip
@@ -70,7 +71,7 @@ class TimelinePage(Page):
         self.export_button = ExportButton("the timelines", self.make_export, theme)
         self.plot_menu = PlotMenu(self, self.export_button.exporter, ("timeline.perfetto", "timeline.keep"))
         self.visit = PointVisit(self.lineup, controller, self._why_not, self)
-        self.writer = PerfettoWriter(self, self.chores, self.noticed.emit)
+        self.writer = FileWriter(self, self.chores, self.noticed.emit, PERFETTO)
         self._lay_out()
         self._connect()
         tools = (self.perfetto, self.keep_button, self.export_button, self.live.end)
@@ -241,8 +242,8 @@ class TimelinePage(Page):
 
     def save_perfetto(self) -> None:
         """Write what is on show for ui.perfetto.dev."""
-        if self.lineup.drawn:
-            self.writer.ask([one.rows.timeline for one in self.lineup.drawn])
+        if drawn := self.lineup.drawn:
+            self.writer.ask("timeline", partial(perfetto_of, tuple(drawn)))
 
     def make_export(self) -> Export | None:
         """What the export menu writes; None while there is nothing to show."""

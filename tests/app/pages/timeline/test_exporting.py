@@ -8,6 +8,7 @@ from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.timeline import TimelinePage
+from flashscope.app.pages.timeline.exporting import perfetto_of
 from flashscope.app.plots.export.contents import csv_text
 from flashscope.profiles.wire.events import TimelineReady
 from tests.app.rig import Rig
@@ -63,7 +64,7 @@ def test_a_trace_for_perfetto_is_written_and_the_user_told(rig: Rig, qtbot: QtBo
     page = two(rig, qtbot)
     told: list[str] = []
     page.noticed.connect(told.append)
-    page.writer.write([one.rows.timeline for one in page.lineup.drawn], tmp_path / "a")
+    page.writer.write(tmp_path / "a", lambda: perfetto_of(page.lineup.drawn))
     qtbot.waitUntil(lambda: bool(told))
     assert told == ["Wrote a.trace.json: open it at ui.perfetto.dev."]
     document = json.loads((tmp_path / "a.trace.json").read_text(encoding="utf-8"))
@@ -74,6 +75,6 @@ def test_a_trace_that_cannot_be_written_says_why(rig: Rig, qtbot: QtBot, tmp_pat
     page = two(rig, qtbot)
     errors: list[str] = []
     rig.controller.error_raised.connect(lambda text, _details: errors.append(text))
-    page.writer.write([one.rows.timeline for one in page.lineup.drawn], tmp_path / "no such folder" / "a")
+    page.writer.write(tmp_path / "no such folder" / "a", lambda: b"")
     qtbot.waitUntil(lambda: bool(errors))
     assert "No such file or directory; check the name." in errors[0]
