@@ -1,10 +1,12 @@
-"""A clock for the emulator, which has none: one that counts whenever it is read."""
+"""A clock for the emulator, which has none: one that counts whenever it is read; and what it has to tell."""
 
 import re
 
+from flashscope.kernels.cuda.clocks import WarpBars
 from flashscope.kernels.cuda.compile import INCLUDES
 from tests.kernels.cuda.emulator.build import Edits
 
+RAN_ON = 3  # of the SMs the one whose number all blocks read
 COUNTING: Edits = (
     (
         'asm volatile("mov.u32 %0, %%clock;" : "=r"(now));',
@@ -14,7 +16,7 @@ COUNTING: Edits = (
         'asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));',
         "static unsigned long long ns = 1000000; now = ns += 3200;",
     ),
-    ('asm volatile("mov.u32 %0, %%smid;" : "=r"(id));', "id = 3;"),
+    ('asm volatile("mov.u32 %0, %%smid;" : "=r"(id));', f"id = {RAN_ON};"),
 )
 
 
@@ -47,3 +49,12 @@ def counting_groups() -> Edits:
         ('asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));', "thread = threadIdx.x;"),
         (found[0], "if (reads) put(to, clock_now());"),
     )
+
+
+def assert_in_order(bars: WarpBars) -> None:
+    """Lane by lane, in each one behind the other, on the SM that ran."""
+    assert (bars.end >= bars.begin).all()
+    same = bars.lane[1:] == bars.lane[:-1]
+    assert (bars.lane[1:] >= bars.lane[:-1]).all()
+    assert (bars.begin[1:] >= bars.end[:-1])[same].all()
+    assert set((bars.lane // len(bars.lanes)).tolist()) == {RAN_ON}
