@@ -40,6 +40,7 @@ from flashscope.profiles.wire.events import (
     PlanFinished,
     PlanStarted,
     RequestFailed,
+    RequestKind,
     StallsReady,
     TelemetryStarted,
     TimelineReady,
@@ -47,6 +48,7 @@ from flashscope.profiles.wire.events import (
 )
 from flashscope.profiles.wire.live_events import LiveEnded
 from flashscope.profiles.wire.messages import (
+    Command,
     MeasureCeilings,
     Message,
     ProbeMachine,
@@ -267,54 +269,42 @@ def _host() -> Machine:
 
 def trace_job(request: TraceRequest) -> Job:
     """A trace."""
-
-    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
-        return [RequestFailed(request="trace", reason=reason, detail=detail)]
-
-    closed_by = (TraceReady, RequestFailed)
-    task = Task(RecordTrace(request=request), closed_by, REQUEST_DEADLINE_S, "recorded a trace", None, fail)
+    what = "recorded a trace"
+    task = _asked("trace", RecordTrace(request=request), TraceReady, REQUEST_DEADLINE_S, what)
     return RequestJob(task, cancellable=True)
 
 
 def backward_trace_job(request: BackwardTraceRequest) -> Job:
     """A trace of a backward pass."""
-
-    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
-        return [RequestFailed(request="backward-trace", reason=reason, detail=detail)]
-
-    closed_by = (BackwardTraceReady, RequestFailed)
     command, what = RecordBackwardTrace(request=request), "recorded a backward pass"
-    return RequestJob(Task(command, closed_by, REQUEST_DEADLINE_S, what, None, fail), cancellable=True)
+    task = _asked("backward-trace", command, BackwardTraceReady, REQUEST_DEADLINE_S, what)
+    return RequestJob(task, cancellable=True)
 
 
 def timeline_job(request: TimelineRequest) -> Job:
     """A timeline."""
-
-    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
-        return [RequestFailed(request="timeline", reason=reason, detail=detail)]
-
-    closed_by = (TimelineReady, RequestFailed)
     command, what = RecordTimeline(request=request), "recorded a timeline"
-    return TimelineJob(Task(command, closed_by, TIMELINE_DEADLINE_S, what, None, fail), cancellable=True)
+    task = _asked("timeline", command, TimelineReady, TIMELINE_DEADLINE_S, what)
+    return TimelineJob(task, cancellable=True)
 
 
 def stalls_job(request: StallRequest) -> Job:
     """Stalls of a launch."""
-
-    def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
-        return [RequestFailed(request="stalls", reason=reason, detail=detail)]
-
-    closed_by = (StallsReady, RequestFailed)
     command, what = RecordStalls(request=request), "sampled where warps stand"
-    return StallsJob(Task(command, closed_by, STALLS_DEADLINE_S, what, None, fail), cancellable=True)
+    task = _asked("stalls", command, StallsReady, STALLS_DEADLINE_S, what)
+    return StallsJob(task, cancellable=True)
 
 
 def live_job(request: LiveRequest) -> Job:
     """A launch in slow motion."""
+    task = _asked("live", RunLive(request=request), LiveEnded, LIVE_DEADLINE_S, "ran in slow motion")
+    return LiveJob(task, cancellable=True)
+
+
+def _asked(kind: RequestKind, command: Command, answer: type[Message], deadline_s: float, what: str) -> Task:
+    """The task of a request, which RequestFailed answers where its answer does not come."""
 
     def fail(_: FailedStatus, reason: str, detail: str) -> list[Event]:
-        return [RequestFailed(request="live", reason=reason, detail=detail)]
+        return [RequestFailed(request=kind, reason=reason, detail=detail)]
 
-    closed_by = (LiveEnded, RequestFailed)
-    command, what = RunLive(request=request), "ran in slow motion"
-    return LiveJob(Task(command, closed_by, LIVE_DEADLINE_S, what, None, fail), cancellable=True)
+    return Task(command, (answer, RequestFailed), deadline_s, what, None, fail)
