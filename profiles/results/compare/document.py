@@ -240,14 +240,7 @@ def _point(row: PointRow) -> dict[str, Any]:
         "scale": problem.scale,
         "seed": problem.seed,
         "passes": problem.passes,
-        "deterministic": problem.deterministic,
-        "query_lengths": problem.query_lengths,
-        "key_lengths": problem.key_lengths,
-        "page_size": problem.page_size,
-        "softcap": problem.softcap,
-        "sinks": problem.sinks,
-        "alibi": problem.alibi,
-        "head_dim_v": problem.head_dim_v,
+        **row.asked,
     }
 
 

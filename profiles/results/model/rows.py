@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from typing import Any
 
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.plan.plan import Point
@@ -17,6 +18,12 @@ from flashscope.profiles.wire.measurement import Figure, Measurement, Sample
 
 # NVIDIA's devices with stacked memory, from Pascal to Blackwell; all others have GDDR or LPDDR.
 WITH_HBM = re.compile(r"\b(P100|V100|TITAN V|A100|A30|A800|H20|H[128]00|G[HB][23]00|B[123]00)\b")
+
+# In the order of the table's columns, to which the next one is added.
+ASKED = (
+    *("deterministic", "query_lengths", "key_lengths", "page_size"),
+    *("softcap", "sinks", "alibi", "head_dim_v"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +108,11 @@ class PointRow:
         """The block mask in words, empty without one."""
         mask = self.problem.block_mask
         return mask.words if mask else ""
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What its problem asks for beside shape, dtype, masks and pass, by the keys that documents have."""
+        return {name: getattr(self.problem, name) for name in ASKED}
 
     @cached_property
     def accepted(self) -> tuple[Sample, ...]:
