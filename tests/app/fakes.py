@@ -58,11 +58,22 @@ PLAN = Plan(
 
 
 class SilentEngine:
-    """An engine that answers nothing; tests push events into its sink themselves."""
+    """An engine that answers nothing; tests push events into its sink themselves.
+
+    Attributes:
+        sink: Takes them.
+        plans: What it was asked to run.
+        timelines: What it was asked to record.
+        launched: What it was asked to launch in slow motion.
+        given_up: How often it was asked to give up a timeline or a launch.
+    """
 
     def __init__(self, sink: Sink) -> None:
         self.sink = sink
+        self.given_up = 0
         self.plans: list[Plan] = []
+        self.timelines: list[TimelineRequest] = []
+        self.launched: list[LiveRequest] = []
 
     def probe(self) -> None: ...
 
@@ -77,17 +88,21 @@ class SilentEngine:
 
     def backward_trace(self, request: BackwardTraceRequest) -> None: ...
 
-    def timeline(self, request: TimelineRequest) -> None: ...
+    def timeline(self, request: TimelineRequest) -> None:
+        self.timelines.append(request)
 
-    def give_up_timeline(self) -> None: ...
+    def give_up_timeline(self) -> None:
+        self.given_up += 1
 
     def stalls(self, request: StallRequest) -> None: ...
 
     def give_up_stalls(self) -> None: ...
 
-    def live(self, request: LiveRequest) -> None: ...
+    def live(self, request: LiveRequest) -> None:
+        self.launched.append(request)
 
-    def give_up_live(self) -> None: ...
+    def give_up_live(self) -> None:
+        self.given_up += 1
 
     def cancel(self) -> None: ...
 

@@ -17,7 +17,6 @@ from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.pages.timeline.page import BESIDE_A_LAUNCH
 from flashscope.app.plots.timeline.live_grid import DONE, SKIPPED, WAITS
 from flashscope.app.stage.story import Stop
-from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.wire.events import RequestFailed
@@ -26,25 +25,10 @@ from tests.app.bench import NoRecorder
 from tests.app.fakes import GPU, GPU_MACHINE, SilentEngine
 
 
-class LiveEngine(SilentEngine):
-    """Takes launches; a test says what becomes of them."""
-
-    def __init__(self, sink: Sink) -> None:
-        super().__init__(sink)
-        self.asked: list[LiveRequest] = []
-        self.given_up = 0
-
-    def live(self, request: LiveRequest) -> None:
-        self.asked.append(request)
-
-    def give_up_live(self) -> None:
-        self.given_up += 1
-
-
 class Desk:
     """The page, and the engine behind it."""
 
-    def __init__(self, controller: Controller, engine: LiveEngine, qtbot: QtBot) -> None:
+    def __init__(self, controller: Controller, engine: SilentEngine, qtbot: QtBot) -> None:
         self.controller, self.engine, self.live = controller, engine, controller.live
         self.page = TimelinePage(controller, DARK)
         self.board, self.grid = self.page.live, self.page.live.grid
@@ -61,7 +45,7 @@ class Desk:
         bar.masks.setCurrentIndex(bar.masks.findData(True))
         bar.seconds.setCurrentIndex(bar.seconds.findData(5))
         bar.live.click()
-        started = LiveStarted(request=self.engine.asked[-1], block_q=128, block_k=256, tiles=24)
+        started = LiveStarted(request=self.engine.launched[-1], block_q=128, block_k=256, tiles=24)
         self.live.take(started)
         return started
 
@@ -73,10 +57,10 @@ class Desk:
 
 @pytest.fixture
 def desk(qtbot: QtBot, tmp_path: Path, qapp: QApplication) -> Iterator[Desk]:
-    made: list[LiveEngine] = []
+    made: list[SilentEngine] = []
 
-    def make(sink: Sink) -> LiveEngine:
-        made.append(LiveEngine(sink))
+    def make(sink: Sink) -> SilentEngine:
+        made.append(SilentEngine(sink))
         return made[0]
 
     controller = Controller(make, tmp_path, NoRecorder)
@@ -125,7 +109,7 @@ def test_while_it_runs_nothing_else_is_recorded_and_esc_ends_it(desk: Desk) -> N
     assert not desk.page.bar.record.isEnabled()
     assert BESIDE_A_LAUNCH in desk.page.bar.live.toolTip()
     desk.page.bar.launch()
-    assert len(desk.engine.asked) == 1
+    assert len(desk.engine.launched) == 1
     assert desk.page.back()
     assert desk.engine.given_up == 1
     desk.live.take(RequestFailed(request="live", reason="It was cancelled."))
@@ -133,7 +117,7 @@ def test_while_it_runs_nothing_else_is_recorded_and_esc_ends_it(desk: Desk) -> N
     assert desk.board.isVisible()
     assert desk.page.bar.record.isEnabled()
     desk.page.bar.launch()
-    assert len(desk.engine.asked) == 2
+    assert len(desk.engine.launched) == 2
     desk.live.take(RequestFailed(request="live", reason="The worker process was killed by signal 9."))
     assert desk.board.told.text() == "The worker process was killed by signal 9."
 
@@ -178,7 +162,7 @@ def launch_on_gpu(desk: Desk, seconds: int = 10) -> LiveStarted:
     bar.seqlens.setCurrentIndex(bar.seqlens.findData(512))
     bar.seconds.setCurrentIndex(bar.seconds.findData(seconds))
     bar.live.click()
-    request = desk.engine.asked[-1]
+    request = desk.engine.launched[-1]
     shape = {"block_q": 128, "block_k": 256, "tiles": 32, "multiprocessors": 4, "tile_ns": 2_500_000_000}
     started = LiveStarted(request=request, **shape)
     desk.live.take(started)
@@ -199,11 +183,11 @@ def test_a_launch_is_of_the_kernel_that_is_chosen_on_the_device_that_is(desk: De
     desk.live.take(LiveEnded(took_ns=10_000_000_000, same=True))
     bar.live_kernels.setCurrentIndex(2)
     bar.live.click()
-    assert desk.engine.asked[-1].kernel == "flash1"
+    assert desk.engine.launched[-1].kernel == "flash1"
     desk.live.take(RequestFailed(request="live", reason="It was cancelled."))
     bar.devices.setCurrentIndex(bar.devices.findData("cpu"))
     bar.live.click()
-    request = desk.engine.asked[-1]
+    request = desk.engine.launched[-1]
     assert (request.backend, request.kernel, request.problem.dtype) == ("cpu", "flash2", "float32")
     ampere = msgspec.structs.replace(GPU, compute_capability=(8, 0))
     bar.show_machine(msgspec.structs.replace(GPU_MACHINE, devices=(ampere,)))

@@ -18,7 +18,7 @@ from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.detail import HINT
 from flashscope.app.words.inside.timelines import NUMPY, NUMPY_LINES
-from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest
+from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.wire.events import RequestFailed, TimelineProgress, TimelineReady
 from tests.app import fakes
@@ -30,30 +30,10 @@ from tests.app.timelines import made_timeline
 WARPGROUPS = "producer", "warpgroup 1", "warpgroup 2"
 
 
-class RecordingEngine(SilentEngine):
-    """Takes timeline requests; a test answers them.
-
-    Attributes:
-        asked: What was asked for, in order.
-        given_up: How often it was asked to give up.
-    """
-
-    def __init__(self, sink: Sink) -> None:
-        super().__init__(sink)
-        self.asked: list[TimelineRequest] = []
-        self.given_up = 0
-
-    def timeline(self, request: TimelineRequest) -> None:
-        self.asked.append(request)
-
-    def give_up_timeline(self) -> None:
-        self.given_up += 1
-
-
 class Shown:
     """The page in front, and what is around it."""
 
-    def __init__(self, controller: Controller, engine: RecordingEngine, qtbot: QtBot) -> None:
+    def __init__(self, controller: Controller, engine: SilentEngine, qtbot: QtBot) -> None:
         self.controller, self.engine, self.qtbot = controller, engine, qtbot
         self.page = TimelinePage(controller, DARK)
         qtbot.addWidget(self.page)
@@ -95,10 +75,10 @@ class Shown:
 
 @pytest.fixture
 def shown(qtbot: QtBot, tmp_path: Path, qapp: QApplication) -> Iterator[Shown]:
-    made: list[RecordingEngine] = []
+    made: list[SilentEngine] = []
 
-    def make(sink: Sink) -> RecordingEngine:
-        made.append(RecordingEngine(sink))
+    def make(sink: Sink) -> SilentEngine:
+        made.append(SilentEngine(sink))
         return made[0]
 
     controller = Controller(make, tmp_path, NoRecorder)
@@ -113,7 +93,7 @@ def test_an_empty_page_offers_to_record_and_says_what_that_needs(shown: Shown) -
     assert page.stack.currentIndex() == 0
     assert page.empty.record.isVisible()
     QTest.mouseClick(page.empty.record, Qt.MouseButton.LeftButton)
-    assert [one.kernel for one in shown.engine.asked] == ["flash1"]
+    assert [one.kernel for one in shown.engine.timelines] == ["flash1"]
     assert (page.bar.record.isVisible(), page.bar.cancel.isVisible()) == (False, True)
 
 
@@ -178,12 +158,12 @@ def test_on_another_gpu_flash2_alone_is_recorded(shown: Shown) -> None:
 
 def test_both_kernels_are_recorded_one_after_the_other_and_stand_below_each_other(shown: Shown) -> None:
     shown.page.bar.ask()
-    request = shown.engine.asked[0]
+    request = shown.engine.timelines[0]
     shown.controller.timelines.take(TimelineProgress(done=2, total=5))
     assert "flash1, N = 1k, d = 64, 4 heads: round 3 of 5" in shown.page.bar.progress.text()
     shown.say(made_timeline("flash1"))
-    assert [one.kernel for one in shown.engine.asked] == ["flash1", "flash2"]
-    assert shown.engine.asked[1].problem == request.problem
+    assert [one.kernel for one in shown.engine.timelines] == ["flash1", "flash2"]
+    assert shown.engine.timelines[1].problem == request.problem
     shown.say(made_timeline("flash2"))
     assert [card.kernel for card in shown.page.shown] == ["flash1", "flash2"]
     assert shown.page.bar.record.isVisible()
@@ -195,7 +175,7 @@ def test_cancel_gives_up_what_runs_and_what_would_follow_and_is_no_error(shown: 
     shown.page.bar.ask()
     QTest.mouseClick(shown.page.bar.cancel, Qt.MouseButton.LeftButton)
     shown.controller.timelines.take(RequestFailed(request="timeline", reason="It was cancelled."))
-    assert (shown.engine.given_up, len(shown.engine.asked), errors) == (1, 1, [])
+    assert (shown.engine.given_up, len(shown.engine.timelines), errors) == (1, 1, [])
     assert shown.page.bar.record.isVisible()
 
 
@@ -205,7 +185,7 @@ def test_what_could_not_be_recorded_is_told_and_nothing_follows_it(shown: Shown)
     shown.page.bar.ask()
     shown.controller.timelines.take(RequestFailed(request="timeline", reason="Memory ran out."))
     assert errors == ["Memory ran out."]
-    assert len(shown.engine.asked) == 1
+    assert len(shown.engine.timelines) == 1
 
 
 def test_the_pointer_on_a_bar_reads_it(shown: Shown) -> None:
@@ -357,7 +337,7 @@ def test_nothing_is_recorded_beside_a_sweep_and_the_button_says_why(shown: Shown
     assert shown.page.bar.why_not.text() == "once the sweep that runs has ended"
     assert not shown.page.bar.why_not.isHidden()
     shown.page.bar.ask()
-    assert shown.engine.asked == []
+    assert shown.engine.timelines == []
 
 
 def test_nothing_is_recorded_while_claims_are_tested_and_again_after_them(shown: Shown) -> None:
