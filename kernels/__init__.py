@@ -9,10 +9,10 @@ Importing this is cheap: NumPy, CuPy and the kernels themselves are imported whe
 """
 
 from flashscope.kernels.catalogue.registry import KERNELS, choose_backward, choose_kernel
-from flashscope.kernels.models import register_transformers
 from flashscope.kernels.surface.backward import attention_backward
 from flashscope.kernels.surface.forward import attention
 from flashscope.kernels.surface.options import AttentionOptions, BackwardOptions, KernelLike, SharedOptions
+from flashscope.kernels.surface.transformers import register_transformers
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.problem import Problem
 

@@ -1,4 +1,4 @@
-"""What a user of the package calls: `attention` and `attention_backward`, and what layouts and kinds cost.
+"""What Python calls: `attention`, `attention_backward`, `register_transformers`, and what layouts cost.
 
 Where the kernel reads the arrays as they lie, nothing is copied: the NumPy kernels read any strides, and so
 any layout and slices of a packed QKV. Their bits do not depend on the layout where head_dim is contiguous;

@@ -1,4 +1,4 @@
-"""Our kernels inside models: what a library of models is told of them."""
+"""Our kernels inside models of Hugging Face Transformers: what it is told of them."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -41,12 +41,8 @@ def register_transformers(kernel: str = "auto") -> str:
 
 def _taken_for_another() -> str:
     """What to do where Python takes our folder for Hugging Face's package `kernels`; else empty."""
-    found = find_spec("kernels")
-    if (
-        found is None
-        or found.origin is None
-        or not Path(found.origin).samefile(Path(__file__).parent / "__init__.py")
-    ):
+    found, ours = find_spec("kernels"), Path(__file__).parent.parent / "__init__.py"
+    if found is None or found.origin is None or not Path(found.origin).samefile(ours):
         return ""
     return (
         f" Python takes {Path(found.origin).parent} for Hugging Face's package kernels: "
