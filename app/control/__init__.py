@@ -1,1 +1,1 @@
-"""What pages talk to: the controller, actions, settings."""
+"""What pages talk to: the controller, the sweeps that wait, what is on show, actions, settings."""

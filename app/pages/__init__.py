@@ -1,1 +1,1 @@
-"""The pages of the window, one file each."""
+"""The pages of the window, a room each, and what all of them are; `registry` has the views that show them."""

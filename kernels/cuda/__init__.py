@@ -1,1 +1,1 @@
-"""The kernels in CUDA C++, compiled with CuPy. Imported only where a GPU is used."""
+"""The kernels in CUDA C++. Launching them takes CuPy and a GPU; design, sources and SASS take neither."""

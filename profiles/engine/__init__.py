@@ -1,1 +1,1 @@
-"""Runs plans: children under supervision, or a recorded session."""
+"""Runs plans in child processes under supervision; what an engine is, and the one of this machine."""

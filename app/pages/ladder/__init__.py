@@ -1,4 +1,4 @@
-"""The Ladder page: each kernel's source beside its predecessor's, and what it gained."""
+"""The page Source: each kernel's source beside its predecessor's, and what it gained."""
 
 from flashscope.app.pages.ladder.page import LadderPage
 

@@ -1,4 +1,4 @@
-"""The Ladder page: the source of each kernel beside its predecessor's, its idea, and what it gained."""
+"""The page Source: the source of each kernel beside its predecessor's, its idea, and what it gained."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""The Ladder page on a stage: a step's source beside its predecessor's, in letters that row 30 reads."""
+"""The page Source on a stage: a step's source beside its predecessor's, in letters that row 30 reads."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The Roofline page."""
+"""The page Roofline & Why: what the device reaches, and what binds a point."""
 
 from flashscope.app.pages.roofline.page import RooflinePage
 

@@ -1,4 +1,4 @@
-"""The page of saved sessions."""
+"""The page of saved sessions: the Library, what developed over time, the trash."""
 
 from flashscope.app.pages.sessions.page import SessionsPage
 

@@ -1,4 +1,4 @@
-"""The first page of the window."""
+"""Home: ways to begin, recordings, recent sessions and stories."""
 
 from flashscope.app.pages.start.page import StartPage
 

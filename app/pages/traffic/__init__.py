@@ -1,4 +1,4 @@
-"""The Traffic page and its parts."""
+"""The Traffic page: what one run of each kernel moves to and from DRAM, over its time."""
 
 from flashscope.app.pages.traffic.page import TrafficPage
 
