@@ -15,7 +15,7 @@ from flashscope.app.shell.start_up import ahead
 from tests.app.bench import bench, shared_bench
 from tests.app.leftovers import finish, going_on, named
 from tests.app.rig import NEVER_MS, PATIENCE_MS, PatientBot, rig, save, shared_window, window
-from tests.app.shell.drawn import raised
+from tests.app.shell.played.drawn import raised
 
 __all__ = [
     "bench",

@@ -13,7 +13,7 @@ from flashscope.app.shell.main_window import MainWindow
 from flashscope.profiles.store import CorruptFileError, SessionFileError, load
 from tests.app.readers import READERS, read
 from tests.app.rig import Rig
-from tests.app.shell.drawn import drawn_on_every_page
+from tests.app.shell.played.drawn import drawn_on_every_page
 from tests.limits import limited
 from tests.matrix import chosen, on_demand
 from tests.profiles.store.absurd import ABSURD, absurd

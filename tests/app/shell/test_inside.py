@@ -22,7 +22,7 @@ from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import RequestFailed, TraceReady
 from tests.app.fakes import HOPPER_MACHINE, sweep
 from tests.app.rig import Rig, Save
-from tests.app.shell.test_fits import is_cut, texts
+from tests.app.shell.layout.test_fits import is_cut, texts
 from tests.app.stepper.builders import random_trace
 from tests.app.timelines import made_timeline
 from tests.matrix import chosen

@@ -9,7 +9,7 @@ from flashscope.app.widgets.scrolling import Scrolling
 from tests.app.fakes import GPU_MACHINE
 from tests.app.mouse import drop
 from tests.app.pages.compare.conftest import Desk, press, recorded
-from tests.app.shell.test_fits import is_cut, texts
+from tests.app.shell.layout.test_fits import is_cut, texts
 from tests.matrix import chosen
 
 BEFORE_PX = 40  # of a chip, before its words: its edge and the dash

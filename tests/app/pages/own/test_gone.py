@@ -19,7 +19,7 @@ from tests.app.fakes import sweep
 from tests.app.own_files import python_file
 from tests.app.readers import READERS, read
 from tests.app.rig import Rig, Save
-from tests.app.shell.drawn import drawn_on_every_page
+from tests.app.shell.played.drawn import drawn_on_every_page
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from flashscope.app.stepper.presets import Options, own
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.workload.trace import FAULTS, Fault, TraceRequest
 from tests.app.rig import Rig
-from tests.app.shell.test_fits import is_cut, texts
+from tests.app.shell.layout.test_fits import is_cut, texts
 from tests.matrix import chosen
 
 ZOOMS = (80, 100, 150, 200, 250)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea
 
 from flashscope.app.shell.editor.window import StoryEditor
 from flashscope.app.shell.main_window import MainWindow
-from tests.app.shell.test_fits import ZOOMS, is_cut, texts
+from tests.app.shell.layout.test_fits import ZOOMS, is_cut, texts
 from tests.matrix import chosen
 
 LONG = "a name that is as long as names can be, and then some more " * 1

@@ -16,7 +16,7 @@ from flashscope.app.plots.style import Plot
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
 from tests.app.rig import Rig
-from tests.app.shell.test_fits import is_cut, texts
+from tests.app.shell.layout.test_fits import is_cut, texts
 from tests.app.stepper.builders import random_trace
 
 MARGIN = 4  # that a text item has around its text

@@ -17,8 +17,8 @@ from flashscope.profiles.store import sessions_dir
 from flashscope.profiles.wire.events import TraceReady
 from tests.app.hostile import hostile_file
 from tests.app.rig import Rig
-from tests.app.shell.exercise import exercise
-from tests.app.shell.overrides import Override, overrides
+from tests.app.shell.played.exercise import exercise
+from tests.app.shell.played.overrides import Override, overrides
 from tests.app.stepper.builders import random_trace
 
 EVERY = overrides()

@@ -50,7 +50,7 @@ from flashscope.app.widgets.frame.queue_sheet import QueueSheet
 from flashscope.app.widgets.scrubber import Scrubber
 from flashscope.profiles.store.library import TRASH
 from tests.app.fakes import PLAN
-from tests.app.shell.exercise_inside import launch, read_machine_code, settle, turn_modes
+from tests.app.shell.played.exercise_inside import launch, read_machine_code, settle, turn_modes
 
 
 def exercise(window: MainWindow, file: Path) -> None:

@@ -1,6 +1,6 @@
 """Does at random what a user can do with a window: keys, clicks, drags, commands, files, sweeps.
 
-    python -m tests.app.shell.monkey [ACTIONS] [SEED]
+    python -m tests.app.shell.played.monkey [ACTIONS] [SEED]
 
 Plays with a window over a real engine on the CPU and with recordings open. Prints the memory in use and the
 longest action ten times on the way; exits with 1 when anything was raised.
@@ -34,7 +34,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.store import sessions_dir
-from tests.app.shell import sandbox
+from tests.app.shell.played import sandbox
 
 CLOSING = {"quit"}  # ends the game
 MOST_SESSIONS = 20  # kept of those that the sweeps leave: a listing grows with them

@@ -12,7 +12,7 @@ from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.store import Recorder
 from flashscope.profiles.wire.events import Event, TraceReady
 from tests.app.rig import Rig
-from tests.app.shell.drawn import shown
+from tests.app.shell.played.drawn import shown
 from tests.app.stepper.strategies import spoilt_traces
 from tests.matrix import on_demand
 from tests.profiles.store.test_round_trip import sweeps

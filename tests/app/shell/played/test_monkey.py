@@ -13,7 +13,7 @@ from flashscope.app.look.theme import DARK
 from flashscope.app.shell.main_window import MainWindow, build_window
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.store import sessions_dir
-from tests.app.shell import monkey, sandbox
+from tests.app.shell.played import monkey, sandbox
 from tests.matrix import on_demand
 
 ACTIONS = 400
