@@ -15,6 +15,7 @@ from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.shared_traffic import SharedTraffic
 from flashscope.kernels.catalogue.traffic import LoopTraffic
 from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import (
     LAYOUTS,
     LSE_ITEMSIZE,
@@ -212,6 +213,22 @@ class KernelSpec:
         reason = self.unsupported_forward(problem, device)  # a backward pass alone starts from its O and LSE
         return reason or (self.unsupported_backward(problem, device) if problem.runs_backward else None)
 
+    def require(self, problem: Problem, device: Device) -> None:
+        """Refuse a problem that it cannot run on the device.
+
+        Raises:
+            UnsupportedError: It cannot; the text says why.
+        """
+        _refuse(self.unsupported(problem, device))
+
+    def require_backward(self, problem: Problem, device: Device) -> None:
+        """Refuse a problem whose backward pass it cannot run on the device.
+
+        Raises:
+            UnsupportedError: It cannot; the text says why.
+        """
+        _refuse(self.unsupported_backward(problem, device))
+
     def unsupported_forward(self, problem: Problem, device: Device) -> str | None:
         """Why its forward pass cannot run the problem on the device, or None when it can."""
         dtypes = self.dtypes.get(device.backend)
@@ -271,3 +288,8 @@ class KernelSpec:
             forward = self.workspace_bytes(problem, backend) if problem.runs_forward else 0
             return forward + self.backward.predicted_bytes(problem, backend)
         return problem.input_bytes + problem.output_bytes + self.workspace_bytes(problem, backend)
+
+
+def _refuse(reason: str | None) -> None:
+    if reason is not None:
+        raise UnsupportedError(f"{reason}.")

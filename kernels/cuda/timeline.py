@@ -13,7 +13,6 @@ from flashscope.kernels.cuda.clocked.builds import ClockedRounds, clocked_build,
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.cuda.launch import arrays_of, bind_launches, current_target, load_kernels
 from flashscope.kernels.launching.passes import Given, after_forward, draw_given, prepare_passes
-from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Saved
 from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest, check_bars
@@ -32,9 +31,7 @@ def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageT
         CompileError: The compiler refused the kernel.
     """
     problem, spec, device = request.problem, find_kernel(request.kernel), describe()
-    refused = spec.unsupported(problem, device)
-    if refused:
-        raise UnsupportedError(refused)
+    spec.require(problem, device)
     build = clocked_build(request.kernel, problem, current_target())
     check_bars(build.most_bars)
     given = after_forward(spec, problem, draw_given(problem, "cuda"), "cuda")

@@ -19,7 +19,7 @@ from flashscope.kernels.oracle.reference_gradients import gradients_reference
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.backward_trace import BackwardTrace, BackwardTraceRequest
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.errors import InputError, UnsupportedError
+from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Gradients, Inputs, Saved
 from flashscope.kernels.workload.trace import MOST_PLACES, MOST_TILES, Array
@@ -57,9 +57,7 @@ def check_supported(request: BackwardTraceRequest, device: Device) -> None:
     Raises:
         UnsupportedError: The text has the reason.
     """
-    reason = find_kernel(request.kernel).unsupported_backward(backward_problem(request.problem), device)
-    if reason:
-        raise UnsupportedError(f"{reason}.")
+    find_kernel(request.kernel).require_backward(backward_problem(request.problem), device)
 
 
 def check_backward_traceable(request: BackwardTraceRequest) -> None:

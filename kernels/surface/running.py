@@ -68,7 +68,7 @@ def _cut(part: SequenceRun, saved: Saved) -> Saved:
 def _attend(call: Call, problem: Problem, inputs: Inputs) -> Launch:
     """Run the kernel once on views (batch, heads, seqlen, head_dim)."""
     spec, backend = call.named or choose_kernel(problem, call.device), call.device.backend
-    _refuse(spec.unsupported(problem, call.device))
+    spec.require(problem, call.device)
     pages = inputs.page_table is not None
     given = readable(inputs.arrays, spec, backend, copy=call.copy, pages=pages)
     launch = prepare(spec, problem, Inputs(**given), backend)
@@ -79,7 +79,7 @@ def _attend(call: Call, problem: Problem, inputs: Inputs) -> Launch:
 def _differentiate(call: Call, problem: Problem, saved: Saved) -> Gradients:
     """Run the backward pass once on views (batch, heads, seqlen, head_dim)."""
     spec, backend = call.named or choose_backward(problem, call.device), call.device.backend
-    _refuse(spec.unsupported_backward(problem, call.device))
+    spec.require_backward(problem, call.device)
     if saved.lse is None and spec.backward is not None and spec.backward.needs_lse:
         raise InputError("lse must be given: this kernel computes P again from it.")
     given = readable(saved._asdict(), spec, backend, copy=call.copy)
@@ -127,9 +127,3 @@ def _attend_parts(call: Call, inputs: Inputs) -> tuple[Any, Any]:
         if lse is not None:
             put(part.lse_of(lse), launch.lse)
     return output, lse
-
-
-def _refuse(reason: str | None) -> None:
-    """Raise the reason why a kernel cannot, as a sentence."""
-    if reason is not None:
-        raise UnsupportedError(f"{reason}.")

@@ -13,7 +13,6 @@ from flashscope.kernels.cpu.live import TellingLaunch
 from flashscope.kernels.cuda.device import describe as describe_gpu
 from flashscope.kernels.cuda.live.told import ToldTiles
 from flashscope.kernels.launching.launch import make_inputs, prepare
-from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.live import LiveRequest, Tile, check_pace, check_tiles, kept_tiles
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
@@ -40,9 +39,7 @@ def run_live(request: LiveRequest, link: Link, clock: Callable[[], int] = time.m
         launch = import_module("flashscope.kernels.cuda.live.launch").SlowLaunch(request)
         return watch(request, launch, link, clock)
     spec, problem = find_kernel(request.kernel), request.problem
-    refused = spec.unsupported(problem, describe())
-    if refused:
-        raise UnsupportedError(refused)
+    spec.require(problem, describe())
     inputs = make_inputs(problem, "cpu")
     frames = TileFrames(request.seconds, link, clock)
     telling = TellingLaunch(spec, problem, inputs, frames.take)

@@ -15,7 +15,6 @@ from flashscope.kernels.cpu.device import describe
 from flashscope.kernels.cpu.stages import SOURCE, Bars, ClockedLaunch, Nanoseconds, check_clocked
 from flashscope.kernels.cuda.device import describe as describe_gpu
 from flashscope.kernels.launching.launch import make_inputs, prepare
-from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest, check_bars, check_rounds
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.worker.child import blas_threads
@@ -50,9 +49,7 @@ def record_timeline(
         describe_gpu()
         return import_module("flashscope.kernels.cuda.timeline").record(request, told)  # type: ignore[no-any-return]
     spec, problem = find_kernel(request.kernel), request.problem
-    refused = spec.unsupported(problem, describe())
-    if refused:
-        raise UnsupportedError(refused)
+    spec.require(problem, describe())
     check_clocked(spec, problem)
     check_bars(most_bars(request))
     return _assembled(request, *_run(request, spec, told, clock))

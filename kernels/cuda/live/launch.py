@@ -25,7 +25,7 @@ from flashscope.kernels.cuda.live.builds import (
 )
 from flashscope.kernels.cuda.live.told import ToldSoFar, ToldTiles
 from flashscope.kernels.launching.launch import make_inputs, prepare
-from flashscope.kernels.workload.errors import KernelError, UnsupportedError
+from flashscope.kernels.workload.errors import KernelError
 from flashscope.kernels.workload.live import LiveRequest, check_tiles
 
 PORTABLE, MAPPED = 1, 2  # cudaHostAllocPortable, cudaHostAllocMapped
@@ -84,9 +84,7 @@ class SlowLaunch:
     def __init__(self, request: LiveRequest) -> None:
         device, problem = describe(), request.problem
         spec = find_kernel(request.kernel)
-        refused = spec.unsupported(problem, device)
-        if refused:
-            raise UnsupportedError(refused)
+        spec.require(problem, device)
         check_gpu(times_out=_attribute(KERNEL_TIMEOUT), maps_memory=_attribute(MAPS_HOST_MEMORY))
         self.build: LiveBuild = live_build(request.kernel, problem, current_target())
         self.tile, self.tiles = self.build.tile, self.build.tiles

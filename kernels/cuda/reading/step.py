@@ -12,7 +12,7 @@ from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.cuda.reading.cards import H200, GpuCard
 from flashscope.kernels.cuda.reading.constants import without_choices
 from flashscope.kernels.cuda.reading.directives import without_branches
-from flashscope.kernels.workload.errors import InputError, UnsupportedError
+from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Dtype, Passes, Problem
 
 BEFORE = {spec.name: spec.predecessor for spec in LADDER if spec.predecessor is not None}
@@ -92,9 +92,7 @@ def program_of(kernel: str, problem: Problem, card: GpuCard = H200) -> Program:
     if kernel not in names:
         raise InputError(f"{kernel} is none of the ladder's kernels; there are {', '.join(names)}.")
     spec = find_kernel(kernel)
-    reason = spec.unsupported(problem, card.device)
-    if reason is not None:
-        raise UnsupportedError(reason)
+    spec.require(problem, card.device)
     taken = spec.backward if spec.backward and problem.passes == "backward" else spec
     module = taken.implementation["cuda"]
     make: Callable[..., Program] = importlib.import_module(module).program

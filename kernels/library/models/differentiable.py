@@ -204,9 +204,7 @@ def _spec_for(kernel: str, problem: Problem, backend: Backend) -> KernelSpec:
     if kernel == AUTO:
         return choose_kernel(problem, device)
     spec = find_kernel(kernel)
-    reason = spec.unsupported(problem, device)
-    if reason is not None:
-        raise UnsupportedError(f"{reason}.")
+    spec.require(problem, device)
     return spec
 
 

@@ -82,9 +82,7 @@ def record_stalls(request: StallRequest, link: StepLink, listing: BuildListing |
     """
     device = describe()
     spec, problem = find_kernel(request.kernel), request.problem
-    refused = spec.unsupported(problem, device)
-    if refused:
-        raise UnsupportedError(refused)
+    spec.require(problem, device)
     ncu = find_ncu()
     if ncu is None:
         raise DeviceUnavailableError(MISSING)
