@@ -61,11 +61,6 @@ class TimelineRows:
         )
         return cls(timeline, bars, names, timeline.lanes, tile[order], key)
 
-    def bar_of(self, tile: tuple[int, int, int], stage: int) -> int | None:
-        """The place of the first bar of a tile's stage; None: there is none."""
-        found = np.flatnonzero((self.tile == tile).all(axis=1) & (self.bars.stage == stage))
-        return int(found[0]) if found.size else None
-
 
 def _block_name(letter: str, head: int, block: int) -> str:
     if block == NO_PLACE:

@@ -103,7 +103,8 @@ class ViewActions:
 
     Args:
         full_screen: Lets the window fill the screen.
-        show_place, show_view: Bring a place or one of its views to the front by its key.
+        show_place: Brings a place to the front by its key.
+        show_view: Brings a view to the front by its key.
         log: What is shown and hidden.
         errors: Tells what was changed.
         appearance: The theme in use.

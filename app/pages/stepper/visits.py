@@ -66,6 +66,7 @@ class Visits(QObject):
         page: What walks through it.
         controller: Has the session on show, and what other views ask for.
         tracing: Records what the session has not.
+        parent: Its owner.
     """
 
     def __init__(self, page: Visited, controller: Controller, tracing: Tracing, parent: QObject) -> None:

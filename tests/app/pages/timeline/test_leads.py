@@ -100,11 +100,18 @@ def test_a_recording_that_comes_with_the_program_takes_none_and_says_why(rig: Ri
     assert "duplicate it in the Library" in page.keep_button.toolTip()
 
 
+def bar_of(page: TimelinePage, tile: tuple[int, int, int], stage: str) -> int:
+    """The place of the first bar of a tile's stage in the first timeline on show."""
+    rows = page.lineup.drawn[0].rows
+    found = np.flatnonzero((rows.tile == tile).all(axis=1) & (rows.bars.stage == STAGES.index(stage)))
+    return int(found[0])
+
+
 def test_a_tile_is_shown_in_the_stepper_at_the_step_where_it_is_done(rig: Rig, qtbot: QtBot) -> None:
     window = rig.window()
     page = page_of(window)
     record_one(rig, page, qtbot)
-    bar = page.lineup.drawn[0].rows.bar_of((1, 2, 3), STAGES.index("PV"))
+    bar = bar_of(page, (1, 2, 3), "PV")
     page.choose(0, bar)
     with qtbot.waitSignal(rig.controller.timelines.tile_asked):
         page.step_through()
@@ -190,7 +197,7 @@ def test_the_source_marks_the_stage_that_was_asked_for(
         return show_step
 
     monkeypatch.setattr(LadderPage, "show_step", noting(LadderPage.show_step))
-    page.choose(0, page.lineup.drawn[0].rows.bar_of((0, 1, 1), STAGES.index("PV")))
+    page.choose(0, bar_of(page, (0, 1, 1), "PV"))
     page.show_source()
     assert window.view == "ladder"
     assert shown == [("flash2", NUMPY, NUMPY_LINES["flash2"]["PV"])]
