@@ -211,23 +211,17 @@ def assemble(
     """
     exact, exact_lse = _exactly(request, qkv)
     tile = np.array([*visits(request)], np.int32).reshape(-1, 2)
-    s, m, l, alpha, o = snapshots
-    absent = _absent(request, tile[:, 0])
-    m, s = np.where(absent, np.float32(-np.inf), m), np.where(absent[..., None], np.float32(-np.inf), s)
-    unseen = np.isneginf(m)
-    pages = layout.page_table(request.problem)
-    if pages is not None and request.problem.page_size is not None:
-        pages = pages[request.sequence, : pages_for(request.lengths[1], request.problem.page_size)]
+    s, m, l, alpha, o = map(Array.of, _emptied(request, tile, snapshots))
     return Trace(
         request=request,
         device=device,
         source=source,
         tile=Array.of(tile),
-        s=Array.of(s),
-        m=Array.of(m),
-        l=Array.of(np.where(unseen, np.float32(0), l)),
-        alpha=Array.of(np.where(unseen, np.float32(1), alpha)),
-        o=Array.of(np.where(unseen[..., None], np.float32(0), o)),
+        s=s,
+        m=m,
+        l=l,
+        alpha=alpha,
+        o=o,
         q=Array.of(qkv[0]),
         k=Array.of(qkv[1]),
         v=Array.of(qkv[2]),
@@ -241,9 +235,32 @@ def assemble(
         merge_m=merging and Array.of(merging.m),
         merge_l=merging and Array.of(merging.l),
         merge_o=merging and Array.of(merging.o),
-        pages=None if pages is None else Array.of(pages),
+        pages=_pages(request),
         twice=None if twice is None else Array.of(twice),
     )
+
+
+def _emptied(request: TraceRequest, tile: npt.NDArray[np.int32], snapshots: Snapshots) -> Snapshots:
+    """The states after each tile, with rows that have met no key yet in the empty state."""
+    s, m, l, alpha, o = snapshots
+    absent = _absent(request, tile[:, 0])
+    m, s = np.where(absent, np.float32(-np.inf), m), np.where(absent[..., None], np.float32(-np.inf), s)
+    unseen = np.isneginf(m)
+    return Snapshots(
+        s,
+        m,
+        np.where(unseen, np.float32(0), l),
+        np.where(unseen, np.float32(1), alpha),
+        np.where(unseen[..., None], np.float32(0), o),
+    )
+
+
+def _pages(request: TraceRequest) -> Array | None:
+    """The pages of the sequence on show, in the order of its keys; None: its keys lie in an array."""
+    pages, size = layout.page_table(request.problem), request.problem.page_size
+    if pages is None or size is None:
+        return None
+    return Array.of(pages[request.sequence, : pages_for(request.lengths[1], size)])
 
 
 def _absent(request: TraceRequest, i: Any) -> npt.NDArray[np.bool_]:
