@@ -15,6 +15,7 @@ from flashscope.profiles.wire.events import (
     LogLine,
     MachineFound,
     PlanStarted,
+    PointFailed,
     PointStarted,
     Readings,
     RequestFailed,
@@ -65,10 +66,11 @@ def test_telemetry_reads_on_while_a_kernel_hangs(heard: Heard) -> None:
     heard.engine.watch("cpu")
     heard.until(Readings)
     heard.engine.run(quick_plan("hang", protocol=Protocol(deadline_s=60)))
-    heard.until(PointStarted)
+    started = heard.until(PointStarted)
     heard.drain()
-    for _ in range(5):
-        heard.until(Readings)
+    readings = [one for _ in range(5) for one in heard.until(Readings).readings]
+    assert readings[-1].t_ns > started.t_ns
+    assert heard.all(PointFailed) == []
 
 
 def test_a_dead_telemetry_child_is_restarted_once_with_a_warning(heard: Heard) -> None:
