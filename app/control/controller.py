@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from flashscope.app.control.inside.stalls import Stalls
 from flashscope.app.control.inside.timelines import Timelines
 from flashscope.app.control.playback import Clock
 from flashscope.app.control.queue import Queue, QueuedSweep
-from flashscope.app.control.recordings import OpenRecorder, Recordings, new_recorder
 from flashscope.app.control.showing import Showing
 from flashscope.app.control.shown_words import ShownWords
 from flashscope.app.words.progress import NS
@@ -31,7 +31,14 @@ from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.running.driver import Driver
-from flashscope.profiles.running.recording import FileMade, FileNote, FileTrouble
+from flashscope.profiles.running.recording import (
+    BackgroundRecording,
+    EventRecorder,
+    FileMade,
+    FileNote,
+    FileTrouble,
+)
+from flashscope.profiles.store import Recorder, new_session_path
 from flashscope.profiles.wire.events import (
     Event,
     LogLine,
@@ -48,12 +55,18 @@ from flashscope.profiles.wire.events import (
 
 OF_THIS_MACHINE = Readings, TelemetryStarted
 OF_NO_SWEEP = MachineFound, TelemetryStarted, Readings, RequestFailed, LogLine
+OpenRecorder = Callable[[Path], EventRecorder]
 SWEEPING = "A sweep is running already; cancel it first, or wait for its end."
 REPLAYING = "A replay is on show; leave it (Esc, Esc) before a sweep is run or resumed."
 FAILED = "The sweep failed."
 NO_FILE = "The file of the sweep belongs to another one."
 CATCHES_UP = "The sweep goes on, and the file catches up once it can be written."
 LIVE_READINGS = 1200  # two minutes at 10 Hz
+
+
+def new_recorder(path: Path) -> Recorder:
+    """Records in a new file of this name, or of one with a number where the name is taken."""
+    return Recorder(path, numbered=True)
 
 
 class Controller(Showing):
@@ -112,6 +125,7 @@ class Controller(Showing):
         self.telemetry: TelemetryStarted | None = None
         self.live_readings: deque[Reading] = deque(maxlen=LIVE_READINGS)
         self.sessions_dir = sessions_dir
+        self._opener = opener
         self._clock = clock
         self._ahead_ns: int | None = None  # of the clock, that of the session being measured, once it began
         self._backend_chosen = False
@@ -125,7 +139,6 @@ class Controller(Showing):
         self.queue = Queue(self._begin_entry, lambda: self.measuring, self)
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
-        self._recordings = Recordings(sessions_dir, opener, self._bridge.push)
         self._driver = Driver(make_engine, self._bridge.push)
         self.timelines = Timelines(lambda: self._driver.engine, self)
         self.stalls = Stalls(lambda: self._driver.engine, self)
@@ -229,20 +242,20 @@ class Controller(Showing):
 
     def run_now(self, plan: Plan) -> None:
         """The same at once, whatever waits; while another one runs it is refused."""
-        record = self._recordings.named(plan.backend)
+        record = partial(self._record_anew, plan.backend, "")
         self._start(plan.backend, partial(self._driver.run, plan, record))
 
     def _begin_entry(self, entry: QueuedSweep, unasked: bool) -> str:
         """Start what waited; of several runs each by a fresh process. Returns why it cannot, or nothing."""
         if entry.runs > 1:
             self._driver.engine.renew()
-        plan, record = entry.plan, self._recordings.named(entry.plan.backend, entry.file_stem)
+        plan, record = entry.plan, partial(self._record_anew, entry.plan.backend, entry.file_stem)
         return self._start(plan.backend, partial(self._driver.run, plan, record, entry.mark), unasked=unasked)
 
     def resume(self, remaining: Remaining) -> None:
         """Measure what is left of the session on show, in its file; nothing where it has none."""
         if self.session is not None and self.path is not None:
-            record = self._recordings.into(self.path)
+            record = partial(self._record, self.path)
             self._start(self.session.backend, partial(self._driver.resume, self.session, remaining, record))
 
     def _start(self, backend: Backend, start: Callable[[], None], *, unasked: bool = False) -> str:
@@ -366,6 +379,17 @@ class Controller(Showing):
         self._ahead_ns = event.t_ns - self._clock_ns() if isinstance(event, PlanResumed) else 0
         if self._driver.session is not None and not self._behind:
             self._shown.show_sweep(self._driver.session, self._driver.recording)
+
+    def _record_anew(
+        self, backend: Backend, stem: str, event: PlanStarted | PlanResumed
+    ) -> BackgroundRecording:
+        """In a file of this name; empty: one made of the start and the backend."""
+        started = datetime.fromisoformat(event.started_at)
+        path = new_session_path(self.sessions_dir, backend, started)
+        return self._record(path.with_stem(stem or path.stem), event)
+
+    def _record(self, path: Path, _event: PlanStarted | PlanResumed) -> BackgroundRecording:
+        return BackgroundRecording(self._opener(path), self._bridge.push)
 
     def _finish(self, event: PlanFinished) -> None:
         self._ahead_ns = None
