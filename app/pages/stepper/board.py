@@ -8,10 +8,9 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.pages.stepper.panel_card import PanelCard
-from flashscope.app.plots.stepper.cell_area import CellIndex
 from flashscope.app.plots.stepper.code_panel import CodePanel
 from flashscope.app.plots.stepper.formula_panel import FormulaPanel
-from flashscope.app.plots.stepper.heatmap import Heatmap, ScoreHeatmap, WeightHeatmap
+from flashscope.app.plots.stepper.heatmap import CellIndex, Heatmap, ScoreHeatmap, WeightHeatmap
 from flashscope.app.plots.stepper.memory_panel import MemoryPanel
 from flashscope.app.plots.stepper.naive_panel import NaivePanel
 from flashscope.app.plots.stepper.panel import Panel

@@ -1,5 +1,7 @@
 """A tile as coloured cells with their values: the scores S and the weights P."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
@@ -19,7 +21,6 @@ from PySide6.QtGui import (
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
-from flashscope.app.plots.stepper.cell_area import CellArea, CellIndex
 from flashscope.app.plots.stepper.cell_image import CellColours, bounds_of, cell_image, runs
 from flashscope.app.plots.stepper.ink import on_fill, role_colour
 from flashscope.app.plots.stepper.panel import SMALL, Panel, put
@@ -34,8 +35,45 @@ VALUES = (2.0, 1.7, 1.4, 1.2, 1.0, 0.9)  # times a caption's letters; the first 
 AIR = 1.6  # times as wide and high as larger letters a cell is to be
 STEPS = 256
 BAR_ROOM = 18.0  # pixels: a gap, the colour bar, a gap, and a little air
+VISIBLE_GAP = 6  # pixels: larger cells stand apart
 LEAST_CELL = 0.01  # pixels, in a panel that has no room
 WIDE = 100.0  # values from here on are written without decimals
+
+CellIndex = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Area:
+    """Where the cells of a tile lie."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    rows: int
+    columns: int
+
+    @property
+    def gap(self) -> float:
+        """Pixels between two cells, where they are so large that one can see it."""
+        return 1.0 if min(self.width, self.height) > VISIBLE_GAP else 0.0
+
+    def rect(self, row: int, column: int) -> QRectF:
+        """The rectangle of a cell, with the gap right of it and under it."""
+        return QRectF(self.x + column * self.width, self.y + row * self.height, self.width, self.height)
+
+    def row(self, row: int) -> QRectF:
+        """The rectangle of a row."""
+        return QRectF(self.x, self.y + row * self.height, self.columns * self.width, self.height)
+
+    def column(self, column: int) -> QRectF:
+        """The rectangle of a column."""
+        return QRectF(self.x + column * self.width, self.y, self.width, self.rows * self.height)
+
+    def find(self, x: float, y: float) -> CellIndex | None:
+        """The cell at a place."""
+        row, column = int((y - self.y) // self.height), int((x - self.x) // self.width)
+        return (row, column) if 0 <= row < self.rows and 0 <= column < self.columns else None
 
 
 class Heatmap(Panel):
@@ -161,7 +199,7 @@ class Heatmap(Panel):
             return None
         return self._area(self.view).find(event.position().x(), event.position().y())
 
-    def _area(self, view: StepView) -> CellArea:
+    def _area(self, view: StepView) -> Area:
         recording, step, unit = view.recording, view.step, self.unit()
         rows, columns = recording.rows(step.i), recording.columns(step.j)
         metrics = QFontMetricsF(self.sized(SMALL))
@@ -173,9 +211,9 @@ class Heatmap(Panel):
         height = min((self.height() - top - 4) / most_rows, px(LARGEST_CELL[1]))
         x = left + max(0.0, (self.width() - left - right - width * most_columns) / 2)
         y = top + max(0.0, (self.height() - top - 4 - height * most_rows) / 2)
-        return CellArea(x, y, max(width, LEAST_CELL), max(height, LEAST_CELL), rows, columns)
+        return Area(x, y, max(width, LEAST_CELL), max(height, LEAST_CELL), rows, columns)
 
-    def _draw_empty(self, painter: QPainter, area: CellArea, words: str) -> None:
+    def _draw_empty(self, painter: QPainter, area: Area, words: str) -> None:
         painter.setPen(QPen(QColor(self.theme.line), 1))
         painter.setBrush(QColor(self.theme.raised))
         for row in range(area.rows):
@@ -190,7 +228,7 @@ class Heatmap(Panel):
         painter.drawRoundedRect(pill, 6, 6)
         put(painter, pill, words, self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
-    def _draw_cells(self, painter: QPainter, view: StepView, area: CellArea, values: RecordedFloats) -> None:
+    def _draw_cells(self, painter: QPainter, view: StepView, area: Area, values: RecordedFloats) -> None:
         low, high = self.levels(view)
         digits = self._digits if max(abs(low), abs(high)) < WIDE else 0
         widest = number(low or high, digits)
@@ -207,7 +245,7 @@ class Heatmap(Panel):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def _fill_cells(
-        self, painter: QPainter, area: CellArea, values: RecordedFloats, levels: tuple[float, float]
+        self, painter: QPainter, area: Area, values: RecordedFloats, levels: tuple[float, float]
     ) -> None:
         """The same of cells without room for their values, of which there may be thousands."""
         gap, dense = area.gap, painter.device().devicePixelRatioF()
@@ -255,7 +293,7 @@ class Heatmap(Panel):
         share = (value - low) / (high - low) if high > low else 0.5
         return self._colours[max(0, min(STEPS - 1, int(share * (STEPS - 1))))]
 
-    def _draw_rings(self, painter: QPainter, view: StepView, area: CellArea) -> None:
+    def _draw_rings(self, painter: QPainter, view: StepView, area: Area) -> None:
         columns = self.ringed(view)
         if columns is None:
             return
@@ -265,7 +303,7 @@ class Heatmap(Panel):
             if column >= 0:
                 painter.drawRect(area.rect(row, int(column)).adjusted(0.8, 0.8, -1.6, -1.6))
 
-    def _draw_labels(self, painter: QPainter, view: StepView, area: CellArea) -> None:
+    def _draw_labels(self, painter: QPainter, view: StepView, area: Area) -> None:
         step, recording, unit = view.step, view.recording, self.unit()
         every_row = max(1, int(np.ceil(unit / area.height)))
         free = area.y  # below the labels of the columns, and from then on below the one before
@@ -286,7 +324,7 @@ class Heatmap(Panel):
             label = str(first + column)
             put(painter, rect, label, self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
-    def _draw_marks(self, painter: QPainter, view: StepView, area: CellArea) -> None:
+    def _draw_marks(self, painter: QPainter, view: StepView, area: Area) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if view.local_row is not None:
             rect = area.row(view.local_row).adjusted(-1, -1, 0, 0)
@@ -297,7 +335,7 @@ class Heatmap(Panel):
             painter.drawRect(area.row(self.hovered[0]))
             painter.drawRect(area.column(self.hovered[1]))
 
-    def _draw_scale(self, painter: QPainter, view: StepView, area: CellArea) -> None:
+    def _draw_scale(self, painter: QPainter, view: StepView, area: Area) -> None:
         unit = self.unit()
         height = max(area.rows * area.height, 4 * unit)
         middle = area.y + area.rows * area.height / 2
@@ -318,7 +356,7 @@ def _end(level: float) -> str:
     return number(level, 1 if abs(level) < WIDE else 0)
 
 
-def _fits(text: str, font: QFont, area: CellArea, unit: float) -> bool:
+def _fits(text: str, font: QFont, area: Area, unit: float) -> bool:
     """Whether the cells have room; where letters are larger than those of captions, with air around them."""
     metrics = QFontMetricsF(font)
     air = AIR if metrics.height() > unit else 1.0
