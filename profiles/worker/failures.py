@@ -42,11 +42,6 @@ class CaughtError(Exception):
         self.refusal = refusal
 
 
-def misused(error: BaseException) -> bool:
-    """Whether another request would have been right, and nothing went wrong."""
-    return isinstance(error, InputError | UnsupportedError)
-
-
 def explain(error: BaseException, phase: str) -> Refusal:
     """What was raised in a phase, in words."""
     return error.refusal if isinstance(error, CaughtError) else _explained(error, phase)
@@ -73,3 +68,8 @@ def _explained(error: BaseException, phase: str) -> Refusal:
 
 def _details(error: BaseException) -> str:
     return "".join(traceback.format_exception(error))
+
+
+def misused(error: BaseException) -> bool:
+    """Whether another request would have been right, and nothing went wrong."""
+    return isinstance(error, InputError | UnsupportedError)
