@@ -1,6 +1,8 @@
 """Sessions to write, as the events an engine would send."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.model.remaining import remaining_of
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import Recorder
+from flashscope.profiles.store.migrations import MIGRATIONS, Migration
+from flashscope.profiles.store.schema import expected_schema, schema_of
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings
 from flashscope.profiles.wire.events import (
     AuditReady,
@@ -333,3 +337,14 @@ def resumed() -> Session:
     """A session of two parts."""
     events = list(first_part())
     return session_of([*events, *next_part(session_of(events))])
+
+
+def make_older(path: Path, migration: Migration) -> None:
+    """Make a file one of the version before a migration that adds a table: later tables go."""
+    version = MIGRATIONS.index(migration)
+    known = {name for _, name, _ in expected_schema(version)}
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for later in {name for _, name, _ in schema_of(connection)} - known:
+            connection.execute(f"DROP TABLE {later}")
+            connection.execute("DELETE FROM batches WHERE name = ?", (later,))
+        connection.execute(f"PRAGMA user_version = {version}")
