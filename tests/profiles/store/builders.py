@@ -11,6 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, AuditedStep, ModelAudit
+from flashscope.kernels.workload.backward_trace import BackwardTrace, BackwardTraceRequest, DqPass
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.landscape import CutLandscape, CutOutcome
@@ -28,6 +29,7 @@ from flashscope.profiles.store.schema import expected_schema, schema_of
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings
 from flashscope.profiles.wire.events import (
     AuditReady,
+    BackwardTraceReady,
     CeilingsMeasured,
     Event,
     LandscapeReady,
@@ -137,6 +139,33 @@ def trace() -> Trace:
         s=Array.of(np.array([[[-np.inf, 1.0]]], np.float32)),
         o=Array.of(np.zeros((1, 1, 1), np.float32)),
         **alike,
+    )
+
+
+def backward_trace(*, apart: bool = False) -> BackwardTrace:
+    """Two heads of one row that meet two keys in a tile each; dQ in the tiles, or in a launch of its own."""
+    problem = Problem(seqlen_q=1, seqlen_k=2, head_dim=1, heads=2, kv_heads=1, passes="backward")
+
+    def zeros(*shape: int, dtype: Any = np.float32) -> Array:
+        return Array.of(np.zeros(shape, dtype))
+
+    tile, cells = Array.of(np.array([(0, 0, 0), (1, 0, 0)], np.int32)), zeros(2, 1, 2)
+    one = DqPass(block_q=1, block_k=2, tile=tile, p=cells, dp=cells, ds=cells, dq=zeros(2, 1, 1))
+    return BackwardTrace(
+        request=BackwardTraceRequest(problem=problem, block_q=1, block_k=2),
+        device="A CPU",
+        source="a test",
+        tile=tile,
+        **dict.fromkeys(("p", "dp", "ds"), cells),
+        delta=zeros(2, 1),
+        dq=None if apart else zeros(2, 1, 1),
+        **dict.fromkeys(("dk", "dv"), zeros(2, 2, 1)),
+        **dict.fromkeys(("q", "grad_output", "output", "grad_q"), zeros(2, 1, 1)),
+        **dict.fromkeys(("k", "v", "grad_k", "grad_v"), zeros(2, 1)),
+        lse=zeros(2, 1),
+        exact_q=zeros(2, 1, 1, dtype=np.float64),
+        **dict.fromkeys(("exact_k", "exact_v"), zeros(2, 1, dtype=np.float64)),
+        dq_pass=one if apart else None,
     )
 
 
@@ -293,6 +322,7 @@ def whole_sweep() -> Iterator[Event]:
     yield StallsReady(profile=stalls())
     yield LandscapeReady(landscape=landscape())
     yield AuditReady(audit=audit())
+    yield BackwardTraceReady(trace=backward_trace())
     yield readings(5_100)
     yield PlanFinished(t_ns=6_000, outcome="cancelled")
 
