@@ -2,20 +2,23 @@
 
 from msgspec.structs import replace
 
+from flashscope.app.stepper.backward.requests import NO_TILE, backward_of_bar
 from flashscope.kernels.launching.launch import make_inputs
 from flashscope.kernels.launching.tracing import check_traceable
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import NO_PLACE, StageTimeline
 from flashscope.kernels.workload.trace import Array, TraceRequest
+from flashscope.profiles.plan.machine import Machine
 
-NO_TILE = "This bar belongs to no one tile."
 
-
-def why_no_trace(timeline: StageTimeline, tile: tuple[int, int, int]) -> str:
-    """Why a bar's tile cannot be stepped through, in one sentence; empty: it can."""
+def why_no_trace(timeline: StageTimeline, tile: tuple[int, int, int], machine: Machine | None) -> str:
+    """Why a bar's tile cannot be stepped through here, in one sentence; empty: it can."""
     if NO_PLACE in tile:
         return NO_TILE
+    if timeline.request.problem.passes == "backward":
+        found = backward_of_bar(timeline, tile, machine)
+        return found if isinstance(found, str) else ""
     if timeline.request.backend != "cpu":
         return "Tiles of a timeline of the CPU alone are stepped through."
     try:

@@ -286,7 +286,7 @@ def backward_traces(draw: st.DrawFn) -> BackwardTrace:
         }
         return msgspec.structs.replace(held, **drawn)
 
-    known = filled(builders.backward_trace(apart=draw(st.booleans())))
+    known: BackwardTrace = filled(builders.backward_trace(apart=draw(st.booleans())))
     if known.dq_pass is not None:
         known = msgspec.structs.replace(known, dq_pass=filled(known.dq_pass))
     return msgspec.structs.replace(known, **{name: draw(TEXTS) for name in ("device", "source")})

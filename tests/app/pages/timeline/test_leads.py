@@ -146,7 +146,7 @@ def test_what_cannot_be_stepped_through_says_why(seqlen: int, tile: tuple[int, i
     timeline = made_timeline()
     problem = replace(timeline.request.problem, seqlen_q=seqlen, seqlen_k=seqlen)
     timeline = replace(timeline, request=replace(timeline.request, problem=problem))
-    why = why_no_trace(timeline, tile)
+    why = why_no_trace(timeline, tile, None)
     assert told in why
     assert bool(why) == bool(told)
 

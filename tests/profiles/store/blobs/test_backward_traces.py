@@ -24,6 +24,8 @@ from tests.profiles.store import builders
 from tests.profiles.store.test_resuming import version_of
 
 KNOWN, APART = builders.backward_trace(), builders.backward_trace(apart=True)
+DQ_PASS = APART.dq_pass
+assert DQ_PASS is not None
 SESSION = builders.plan_started().session_id
 
 
@@ -66,14 +68,14 @@ WRONG: dict[str, tuple[BackwardTrace, str]] = {
     "dQ twice": (replace(KNOWN, dq_pass=APART.dq_pass), "in two launches"),
     "dQ nowhere": (replace(KNOWN, dq=None), "or in none"),
     "a tile of dQ outside": (
-        replace(APART, dq_pass=replace(APART.dq_pass, tile=tiles((0, 0, 0), (0, 1, 0)))),
+        replace(APART, dq_pass=replace(DQ_PASS, tile=tiles((0, 0, 0), (0, 1, 0)))),
         "outside of 2 x 1 x 1",
     ),
     "a block of dQ of nothing": (
-        replace(APART, dq_pass=replace(APART.dq_pass, block_k=0)),
+        replace(APART, dq_pass=replace(DQ_PASS, block_k=0)),
         "at least 1 long",
     ),
-    "dQ in another shape": (replace(APART, dq_pass=replace(APART.dq_pass, dq=APART.p)), "dq of a trace"),
+    "dQ in another shape": (replace(APART, dq_pass=replace(DQ_PASS, dq=APART.p)), "dq of a trace"),
 }
 
 
