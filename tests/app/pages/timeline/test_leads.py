@@ -16,8 +16,10 @@ from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.marking import marked_lines
+from flashscope.app.stepper.backward.requests import place_of_bar
 from flashscope.app.stepper.one_tile import trace_of_head, why_no_trace
 from flashscope.app.words.timelines import CUDA_LINES, NUMPY, NUMPY_LINES, source_lines
+from flashscope.kernels.cpu.backward_trace import record as record_backward
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.cuda.reading.step import source_of
 from flashscope.kernels.launching.launch import make_inputs
@@ -25,7 +27,7 @@ from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import STAGES, TimelineRequest, stages_of
 from flashscope.profiles.store import load, sessions_dir
-from flashscope.profiles.wire.events import TimelineReady, TraceReady
+from flashscope.profiles.wire.events import BackwardTraceReady, TimelineReady, TraceReady
 from tests.app.rig import Rig
 from tests.app.timelines import made_timeline
 from tests.profiles.store import builders
@@ -226,3 +228,28 @@ def test_from_the_numpy_source_a_problem_leads_back_to_cuda(window: MainWindow, 
 def test_no_kernel_without_numpy_has_a_numpy_source() -> None:
     with pytest.raises(UnsupportedError, match="flash3 is not written in NumPy: choose standard"):
         numpy_source("flash3")
+
+
+def test_a_bar_of_a_backward_pass_leads_to_its_tile_in_the_mode_backward(rig: Rig, qtbot: QtBot) -> None:
+    window = rig.window()
+    rig.open(BUNDLED / "h100-inside.flashscope")
+    page = page_of(window)
+    held = load(BUNDLED / "h100-inside.flashscope").timelines
+    backward = next(one for one in held if one.request.problem.passes == "backward")
+    page.lineup.show_these([backward])
+    qtbot.waitUntil(lambda: [one.rows.timeline for one in page.lineup.drawn] == [backward])
+    rows = page.lineup.drawn[0].rows
+    place = next(at for at, tile in enumerate(rows.tile.tolist()) if min(tile) >= 0 and tile[1] > 1)
+    page.choose(0, place)
+    assert page.detail.step.isEnabled()
+    page.step_through()
+    stepper = window.pages["stepper"]
+    assert isinstance(stepper, StepperPage)
+    assert (window.view, stepper.modes.key) == ("stepper", "backward")
+    (request,) = rig.engine.backwards
+    assert (request.block_q, request.block_k) == (backward.block_q, backward.block_k)
+    rig.engine.say([BackwardTraceReady(trace=record_backward(request))])
+    board = stepper.backwards.board
+    qtbot.waitUntil(lambda: board.view is not None)
+    assert board.view is not None
+    assert board.view.place == place_of_bar(backward, tuple(rows.tile[place].tolist()))
