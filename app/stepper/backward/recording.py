@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flashscope.app.stepper.recording import RecordedFloats
 from flashscope.app.stepper.walk import Ints
@@ -114,22 +115,22 @@ class BackwardRecording:
     @cached_property
     def previous(self) -> dict[Sums, Ints]:
         """For each tile the one before it that adds to the same rows of dQ, dK or dV; -1: it is the first."""
-        found = {name: np.full(self.tiles, -1) for name in SUMS}
-        last: dict[tuple[Sums, int, int], int] = {}
-        for t in range(self.tiles):
-            head, i, j = self.at(t)
-            for name in SUMS:
-                if self.has(name, t):
-                    key = (name, head, i) if name == "dq" else (name, 0, j)
-                    found[name][t] = last.get(key, -1)
-                    last[key] = t
-        return found
+        head, i, j = self.tile.T.astype(np.int64)
+        main = np.arange(self.tiles) < self.main
+        queries = head * (1 + int(i.max(initial=0))) + i
+        of_dq = main if self.trace.dq is not None else ~main
+        return {"dq": _before(queries, of_dq), "dk": _before(j, main), "dv": _before(j, main)}
 
     @cached_property
     def finishes(self) -> dict[Sums, frozenset[int]]:
         """The tiles after which dQ of their queries, or dK or dV of their keys, is whole."""
-        adds = {name: {t for t in range(self.tiles) if self.has(name, t)} for name in SUMS}
-        return {name: frozenset(adds[name] - {*self.previous[name].tolist()}) for name in SUMS}
+        main = np.arange(self.tiles) < self.main
+        adds = {"dq": main if self.trace.dq is not None else ~main, "dk": main, "dv": main}
+        found: dict[Sums, frozenset[int]] = {}
+        for name in SUMS:
+            followed = np.isin(np.arange(self.tiles), self.previous[name])
+            found[name] = frozenset(np.flatnonzero(adds[name] & ~followed).tolist())
+        return found
 
     def limit(self, name: Weights | Sums) -> float:
         """The largest magnitude over the trace: the fixed end of the colour scale."""
@@ -192,6 +193,16 @@ class BackwardRecording:
         else:
             held = getattr(self.trace, name).numpy()[t]
         return held
+
+
+def _before(rows: Ints, adds: NDArray[np.bool_]) -> Ints:
+    """For each tile that adds the one before it that adds to the same rows, by their number; else -1."""
+    found = np.full(len(rows), -1)
+    chosen = np.flatnonzero(adds)
+    order = chosen[np.argsort(rows[chosen], kind="stable")]
+    same = rows[order][1:] == rows[order][:-1]
+    found[order[1:][same]] = order[:-1][same]
+    return found
 
 
 def _largest(array: Array) -> float:

@@ -1,9 +1,9 @@
 """The steps of a backward pass: one product or one line of a tile at a time."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
-from flashscope.app.stepper.backward.recording import BackwardRecording
+from flashscope.app.stepper.backward.recording import SUMS, BackwardRecording
 from flashscope.app.stepper.cursor import CursorOf, StepsOf
 
 BackwardPhase = Literal["start", "load", "weights", "dp", "ds", "dv", "dk", "dq", "write"]
@@ -11,8 +11,7 @@ PHASES: tuple[BackwardPhase, ...] = get_args(BackwardPhase)
 OF_A_TILE: tuple[BackwardPhase, ...] = PHASES[1:8]
 
 
-@dataclass(frozen=True)
-class BackwardStep:
+class BackwardStep(NamedTuple):
     """One step: the state after one line of the algorithm.
 
     Attributes:
@@ -49,9 +48,12 @@ class BackwardStory:
     def of(cls, recording: BackwardRecording) -> "BackwardStory":
         """Lay out the steps: of each tile those that it has, the last of its keys or queries with a write."""
         steps = [BackwardStep(-1, "start")]
+        main, apart = (_phases(recording, t) for t in (0, recording.tiles - 1))
+        whole = {False: recording.finishes["dv"], True: recording.finishes["dq"]}
         for t in range(recording.tiles):
-            steps += [BackwardStep(t, phase) for phase in OF_A_TILE if _has(recording, phase, t)]
-            if t in recording.finishes["dq" if recording.apart(t) else "dv"]:
+            of_dq = recording.apart(t)
+            steps += [BackwardStep(t, phase) for phase in (apart if of_dq else main)]
+            if t in whole[of_dq]:
                 steps.append(BackwardStep(t, "write"))
         return cls(recording, StepsOf(tuple(steps)))
 
@@ -61,9 +63,7 @@ class BackwardStory:
         return CursorOf(self.timeline)
 
 
-def _has(recording: BackwardRecording, phase: BackwardPhase, t: int) -> bool:
-    match phase:
-        case "dq" | "dk" | "dv":
-            return recording.has(phase, t)
-        case _:
-            return True
+def _phases(recording: BackwardRecording, t: int) -> tuple[BackwardPhase, ...]:
+    """What a tile does before it is written: the same of all of its launch."""
+    absent = {name for name in SUMS if not recording.has(name, t)}
+    return tuple(phase for phase in OF_A_TILE if phase not in absent)
