@@ -6,9 +6,10 @@ from functools import partial
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
 from flashscope.app.stepper.backward.requests import backward_of_bar, place_of_bar
-from flashscope.app.stepper.one_tile import trace_of_head, why_no_trace
+from flashscope.app.stepper.one_tile import trace_of_bar, trace_of_head, why_no_trace
 from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.timeline import StageTimeline
+from flashscope.kernels.workload.trace import TraceRequest
 
 
 def step_through(
@@ -18,7 +19,7 @@ def step_through(
     chores: Chores,
     show: Callable[[], None],
 ) -> None:
-    """Show a tile in the Stepper, of a forward pass once its head's Q, K and V are drawn.
+    """Show a tile in the Stepper; on the CPU once its head's Q, K and V are drawn.
 
     Args:
         timeline: Whose tile.
@@ -36,6 +37,9 @@ def step_through(
         if isinstance(found, BackwardTraceRequest):
             told.backward_tile_asked.emit(found, place_of_bar(timeline, tile))
         return
-    head, i, j = tile
+    (head, i, j), traced = tile, trace_of_bar(timeline, tile, machine)
+    if isinstance(traced, TraceRequest) and traced.backend == "cuda":
+        told.tile_asked.emit(traced, (i, j))
+        return
     draw = partial(trace_of_head, timeline, head)
     chores.do(draw, lambda request: told.tile_asked.emit(request, (i, j)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flashscope.app.stepper.backward.code import backward_formulas, backward_lines, errors_text
-from flashscope.app.stepper.backward.recording import SUMS, BackwardRecording, Sums
+from flashscope.app.stepper.backward.recording import SUMS, BackwardRecording, Sums, Weights
 from flashscope.app.stepper.backward.requests import (
     FAULTY,
     GIVEN,
@@ -31,6 +31,7 @@ from tests.app.fakes import CPU_MACHINE, HOPPER_MACHINE
 from tests.app.stepper.builders import random_trace, slide_trace
 from tests.profiles.store import builders
 
+NAMES: tuple[Weights, ...] = ("p", "dp", "ds")
 GROUPED = Problem(seqlen_q=40, seqlen_k=33, heads=4, kv_heads=2, head_dim=16, causal=True, seed=1)
 
 
@@ -45,7 +46,7 @@ def story(trace: BackwardTrace) -> BackwardStory:
 
 def state(view: BackwardView) -> tuple[Any, ...]:
     """All that a step shows, as bytes."""
-    arrays = (*map(view.weights, ("p", "dp", "ds")), *map(view.sums, SUMS))
+    arrays = (*(view.weights(name) for name in NAMES), *map(view.sums, SUMS))
     told = tuple(None if one is None else one.tobytes() for one in arrays)
     return (*told, view.step, view.place, tuple(f.numbers for f in backward_formulas(view)))
 
@@ -217,10 +218,8 @@ def test_a_point_of_a_head_that_no_cpu_traces_says_why() -> None:
 
 def bars(**fields: Any) -> StageTimeline:
     known = builders.timeline()
-    problem = Problem(
-        **{"seqlen_q": 256, "seqlen_k": 256, "heads": 4, "kv_heads": 2, "head_dim": 64, "dtype": "float16"}
-        | {"passes": "backward"}
-    )
+    shape: dict[str, Any] = {"seqlen_q": 256, "seqlen_k": 256, "heads": 4, "kv_heads": 2, "head_dim": 64}
+    problem = Problem(**shape, dtype="float16", passes="backward")
     request = replace(known.request, problem=problem, backend="cuda", kernel="flash3")
     return replace(known, request=request, block_q=64, block_k=128, **fields)
 

@@ -20,7 +20,7 @@ from flashscope.kernels.workload.backward_trace import BackwardTrace, BackwardTr
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import load
-from flashscope.profiles.wire.events import BackwardTraceReady
+from flashscope.profiles.wire.events import BackwardTraceReady, Event
 from tests.app.fakes import CPU_MACHINE
 from tests.app.pages.stepper.conftest import Bench
 from tests.app.rig import Rig
@@ -243,7 +243,7 @@ def test_a_session_offers_its_traces_and_one_like_what_is_wanted_is_not_traced_a
     assert not page.visits._unkept  # type: ignore[attr-defined]
 
 
-def with_trace(trace: BackwardTrace) -> list[object]:
+def with_trace(trace: BackwardTrace) -> list[Event]:
     """The events of a whole sweep, with this trace in the place of its own."""
     return [
         BackwardTraceReady(trace=trace) if isinstance(one, BackwardTraceReady) else one
