@@ -63,7 +63,8 @@ class BackwardBoard(ModeBoard):
         self.bar, self.message = BackwardBar(), PlainLabel(NONE_YET, wordWrap=True)
         self.player = Player(self)
         actions = motion_actions({key: partial(self._move, key) for key in MOTIONS})
-        self.transport = TransportBar(StepScrubber(theme), actions, ICONS, SPEEDS)
+        self._scrubber = StepScrubber(theme)
+        self.transport = TransportBar(self._scrubber, actions, ICONS, SPEEDS)
         self.story: BackwardStory | None = None
         self.position: CursorOf[BackwardStep] | None = None
         self.view: BackwardView | None = None
@@ -105,7 +106,7 @@ class BackwardBoard(ModeBoard):
     @property
     def scrubber(self) -> QWidget | None:
         """Its own takes the keys."""
-        return self.transport.scrubber
+        return self._scrubber
 
     @property
     def settled(self) -> bool:
@@ -150,6 +151,10 @@ class BackwardBoard(ModeBoard):
         self.message.setText(words)
         self.stack.setCurrentWidget(self.message)
         self.transport.setEnabled(False)
+        self.transport.where.setText("–")
+        with QSignalBlocker(self.transport.scrubber):
+            self._scrubber.show_steps(0, ())
+        self.bar.head.hide()
         self.changed.emit()
 
     def show_trace(self, trace: BackwardTrace, place: tuple[int, int, int] | None = None) -> None:
@@ -168,9 +173,8 @@ class BackwardBoard(ModeBoard):
             self.position, self._meant = self.position.to(self._meant), None
         self._marks = tuple(k for k, step in enumerate(story.timeline.steps) if step.phase == "write")
         last = story.start.last
-        scrubber = self.transport.scrubber
-        with QSignalBlocker(scrubber):
-            scrubber.show_steps(last, tuple(StepEvent(at, "written") for at in self._marks))  # type: ignore[attr-defined]
+        with QSignalBlocker(self._scrubber):
+            self._scrubber.show_steps(last, tuple(StepEvent(at, "written") for at in self._marks))
         self.transport.leave_room(f"{last} / {last}")
         self.transport.setEnabled(True)
         self._result = errors_text(story.recording)
@@ -267,10 +271,9 @@ class BackwardBoard(ModeBoard):
             return
         view = self.view = BackwardView(self.story, self.position, self._pair, added=self.bar.added)
         self.panels.show_view(view)
-        scrubber = self.transport.scrubber
-        with QSignalBlocker(scrubber):
-            scrubber.setValue(self.position.at)
-        scrubber.update()
+        with QSignalBlocker(self._scrubber):
+            self._scrubber.setValue(self.position.at)
+        self._scrubber.update()
         self.transport.where.setText(f"{self.position.at} / {self.position.last}")
         self.changed.emit()
 

@@ -131,8 +131,8 @@ class BackwardCards(QWidget):
         cards, place = self._card_of, view.place
         trace = view.recording.trace
         where = f"<sub>{place.i},{place.j}</sub>" if view.started else ""
-        head = f"head {place.head} of the group" if trace.request.group > 1 else ""
-        launch = "the launch of dQ" if view.recording.apart(view.tile) else "keys outside"
+        head = f"head {place.head}" if trace.request.group > 1 else ""
+        launch = "dQ’s launch" if view.recording.apart(view.tile) else "" if head else "keys outside"
         cards[self.tiles].write("Tiles", " · ".join(filter(None, (head, launch))))
         for panel in self.pairs:
             cards[panel].write(f"{NAMES[panel.name]}{where}", panel.readout() or NOTES[panel.name])

@@ -28,6 +28,9 @@ class Walking(Protocol):
     def show_mode(self, key: str) -> None:
         """Draw what is walked through in another mode."""
 
+    def take_keys(self) -> None:
+        """Have the keys step."""
+
 
 class Backwards(QObject):
     """Has what the mode Backward wants: one at a time, the last one asked for, on the GPU after the sweep.
@@ -100,7 +103,7 @@ class Backwards(QObject):
         held = [one for one in self._held if request.asks_for(one.request)]
         if held:
             self.wanted = None
-            self.board.show_trace(held[-1], self._place)
+            self._show(held[-1])
             return
         machine = self._controller.machine
         if request.backend == "cuda" and machine is not None and machine.device("cuda") is None:
@@ -125,7 +128,15 @@ class Backwards(QObject):
     def _take(self, trace: BackwardTrace) -> None:
         if self._controller.backward_traces.asked == self.wanted:
             self.wanted = None
-            self.board.show_trace(trace, self._place)
+            self._show(trace)
+
+    def _show(self, trace: BackwardTrace) -> None:
+        first = self.board.story is None
+        self.board.show_trace(trace, self._place)
+        if (
+            first and self._page.modes.mode.apart
+        ):  # its scrubber, disabled until now, could not have the focus
+            self._page.take_keys()
 
     def _fail(self, reason: str) -> None:
         if self._controller.backward_traces.asked == self.wanted:

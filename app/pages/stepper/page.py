@@ -163,7 +163,7 @@ class StepperPage(Page):
         self._show()
         self.visits.arrive()
         if first:  # the transport, disabled until now, could not have the focus
-            self._take_keys()
+            self.take_keys()
 
     def choose_mode(self, key: str) -> None:
         """Go on in another mode, and remember it; what is chosen on a stage is for that stage alone."""
@@ -190,7 +190,7 @@ class StepperPage(Page):
             self.show_choice()
             self._tell()
             if mode_named(key).apart:
-                self._take_keys()
+                self.take_keys()
         self.bar.modes.choose_quietly(self.modes.key)
 
     def back(self) -> bool:
@@ -238,9 +238,9 @@ class StepperPage(Page):
             if self.controller.measuring:
                 self.bar.follow_backend("cpu")
             self.ask()
-        self._take_keys()
+        self.take_keys()
 
-    def _take_keys(self) -> None:
+    def take_keys(self) -> None:
         """Have the keys step: they would mean something else to a button or a box with the focus."""
         if self.isVisible():
             (self.modes.board.scrubber or self.transport.scrubber).setFocus()
@@ -275,7 +275,7 @@ class StepperPage(Page):
         self.transport.breakpoints_changed.connect(self._find_events)
         self.transport.choice_changed.connect(self._choose_row)
         for field in (self.transport.row, self.bar.head):
-            field.lineEdit().returnPressed.connect(self._take_keys)
+            field.lineEdit().returnPressed.connect(self.take_keys)
         for control in (*self.bar.controls, self.visits.line.back, *self.transport.controls):
             control.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # the mouse leaves the focus where the keys step
         self.let_export(card.exporter for card in self.board.cards)

@@ -306,8 +306,9 @@ class Cells(PanelOf[ViewKind]):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if frame.watched is not None:
             rect = area.row(frame.watched).adjusted(-1, -1, 0, 0)
-            painter.setPen(QPen(QColor(self.theme.text), 1.6))
-            painter.drawRect(rect)
+            for colour, width in ((self.theme.panel, 3.6), (self.theme.text, 1.6)):  # seen on any cell
+                painter.setPen(QPen(QColor(colour), width))
+                painter.drawRect(rect)
         if self.hovered and self.hovered[0] < area.rows and self.hovered[1] < area.columns:
             painter.setPen(QPen(QColor(self.theme.accent), 1.6, Qt.PenStyle.DashLine))
             painter.drawRect(area.row(self.hovered[0]))

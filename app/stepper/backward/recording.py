@@ -15,6 +15,8 @@ from flashscope.kernels.workload.trace import Array
 Weights = Literal["p", "dp", "ds"]
 Sums = Literal["dq", "dk", "dv"]
 SUMS: tuple[Sums, ...] = get_args(Sums)
+MOST = 0.995  # of all numbers have a colour of their own; those beyond have that of the end
+SAMPLED = 1 << 16  # numbers are looked at for that
 
 
 class TilePlace(NamedTuple):
@@ -133,7 +135,7 @@ class BackwardRecording:
         return found
 
     def limit(self, name: Weights | Sums) -> float:
-        """The largest magnitude over the trace: the fixed end of the colour scale."""
+        """The fixed end of the colour scale: what most magnitudes of the trace keep within, P's largest."""
         return self._limits[name]
 
     @cached_property
@@ -142,7 +144,8 @@ class BackwardRecording:
         found = {}
         for name in ("p", "dp", "ds", *SUMS):
             arrays = [getattr(trace, name), getattr(apart, name, None)]
-            tops = [_largest(one) for one in arrays if one is not None]
+            share = 1.0 if name == "p" else MOST
+            tops = [_end(one, share) for one in arrays if one is not None]
             found[name] = max(tops, default=0.0) or 1.0
         return found
 
@@ -205,8 +208,13 @@ def _before(rows: Ints, adds: NDArray[np.bool_]) -> Ints:
     return found
 
 
-def _largest(array: Array) -> float:
-    """The largest finite magnitude; 0: there is none."""
-    numbers = array.numpy()
-    finite = np.abs(numbers[np.isfinite(numbers)])
-    return float(finite.max(initial=0.0))
+def _end(array: Array, share: float) -> float:
+    """The magnitude that this share of the numbers keep within, of so many of them; 0: there is none.
+
+    A few rows hold far more than the others, whose colours would be those of 0.
+    """
+    numbers = array.numpy().ravel()
+    if share < 1:
+        numbers = numbers[:: max(1, len(numbers) // SAMPLED)]
+    sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
+    return float(np.quantile(sizes, share)) if len(sizes) else 0.0

@@ -234,3 +234,14 @@ def test_a_bar_of_a_backward_pass_leads_to_its_tile_on_the_gpu_or_in_the_same_ti
     assert (here.backend, here.kernel, here.block_q, here.block_k) == ("cpu", "flash2", 64, 128)
     assert BackwardRecording.of(record(here)).find((1, 1, 0)) is not None
     assert backward_of_bar(bars(), (3, -1, 0), CPU_MACHINE) == NO_TILE
+
+
+def test_colours_end_where_most_numbers_do_and_those_of_p_at_its_largest() -> None:
+    trace = traced()
+    recording = BackwardRecording.of(trace)
+    assert recording.limit("p") == trace.p.numpy().max()
+    sizes = np.abs(trace.ds.numpy())
+    inside = (sizes <= recording.limit("ds")).sum() - (sizes == 0).sum()
+    assert 0.98 < inside / (sizes != 0).sum() < 1
+    nothing = BackwardRecording.of(builders.backward_trace())
+    assert nothing.limit("dk") == 1
