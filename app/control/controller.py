@@ -9,6 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 
+from flashscope.app.control.backward_traces import BackwardTraces
 from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.inside.cut_work import CutWork
@@ -142,7 +143,9 @@ class Controller(Showing):
         self._driver = Driver(make_engine, self._bridge.push)
         self.timelines = Timelines(lambda: self._driver.engine, self)
         self.stalls = Stalls(lambda: self._driver.engine, self)
-        for asked in (self.timelines, self.stalls):
+        self.backward_traces = BackwardTraces(lambda: self._driver.engine, self)
+        self._asked = self.timelines, self.stalls, self.backward_traces
+        for asked in self._asked:
             asked.failed.connect(self.error_raised)
         self.cuts = CutWork(self)
         self.cuts.failed.connect(self.error_raised)
@@ -325,7 +328,7 @@ class Controller(Showing):
                 self.trace_ready.emit(one.trace)  # it belongs to no session
                 continue
             if not isinstance(one, FileMade | FileTrouble) and (
-                self.timelines.take(one) or self.stalls.take(one) or self.live.take(one)
+                any(asked.take(one) for asked in self._asked) or self.live.take(one)
             ):
                 continue
             self._driver.take(one)

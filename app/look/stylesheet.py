@@ -89,7 +89,7 @@ def _buttons(t: Theme) -> str:
 def _pills(t: Theme) -> str:
     """Buttons that stand joined, or round."""
     return f"""
-    QPushButton[role="segment"] {{ border-radius: 0; padding: 5px 12px; }}
+    QPushButton[role="segment"] {{ border-radius: 0; padding: 5px 8px; }}
     QPushButton[role="segment"][place="first"] {{ border-top-left-radius: {CONTROL_RADIUS}px;
         border-bottom-left-radius: {CONTROL_RADIUS}px; }}
     QPushButton[role="segment"][place="last"] {{ border-top-right-radius: {CONTROL_RADIUS}px;
@@ -98,7 +98,7 @@ def _pills(t: Theme) -> str:
         border-left: none; }}
     QPushButton[role="segment"]:checked {{ background: {t.accent}; color: {t.on_accent};
         border-color: {t.accent}; font-weight: 600; }}
-    QPushButton[role="segment"]:focus {{ border: 2px solid {t.text}; padding: 4px 11px; }}
+    QPushButton[role="segment"]:focus {{ border: 2px solid {t.text}; padding: 4px 7px; }}
     QPushButton[role="chip"] {{ border-radius: 11px; padding: 2px 9px; }}
     QPushButton[role="chip"]:focus {{ padding: 1px 8px; }}
     QPushButton[role="session"] {{ text-align: left; padding: 3px 9px; font-size: {TEXT_PX - 1}px; }}

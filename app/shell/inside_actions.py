@@ -63,11 +63,29 @@ class InsideActions:
         return bool(self._controller.insides.origin) and place_of(self._view()).key != MEASURE
 
     def _look(self) -> None:
-        from flashscope.app.stepper.from_point import trace_of_point  # noqa: PLC0415 - a window is shown before NumPy is loaded
-
         point = self._point()
         if point is None:
             return
+        if point.problem.passes == "backward":
+            self._look_backward(point)
+        else:
+            self._look_forward(point)
+
+    def _look_backward(self, point: Point) -> None:
+        from flashscope.app.stepper.backward.requests import backward_of_point  # noqa: PLC0415 - as below
+
+        controller = self._controller
+        found = backward_of_point(
+            point.kernel, point.problem, self._backend, controller.machine, measuring=controller.measuring
+        )
+        if isinstance(found, str):
+            self._tell(f"{point.kernel} cannot be looked into: {found}")
+        else:
+            self._leave_for("stepper", partial(controller.insides.backward_asked.emit, found))
+
+    def _look_forward(self, point: Point) -> None:
+        from flashscope.app.stepper.from_point import trace_of_point  # noqa: PLC0415 - a window is shown before NumPy is loaded
+
         controller = self._controller
         found = trace_of_point(
             point.kernel,

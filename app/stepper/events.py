@@ -9,7 +9,7 @@ from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Timeline
 from flashscope.app.stepper.recording import Recording
 
-EventKind = Literal["max-rises", "alpha-below", "non-finite", "passes"]
+EventKind = Literal["max-rises", "alpha-below", "non-finite", "passes", "written"]
 
 
 @dataclass(frozen=True)

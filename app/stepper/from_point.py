@@ -25,7 +25,7 @@ FEWEST_TILES = 8  # along N, where N is shorter still
 FEWEST_ROWS = 16  # of queries, where there are as many: to have few is the point of decoding
 WHOLE = "standard"  # holds S and P whole, and is shown by Lanes alone
 BESIDE = "Lanes shows it beside flash1 and flash2"
-FORWARD_ALONE = "The forward pass: of a backward pass there is no such record."
+FORWARD_ALONE = "The forward pass alone."
 
 
 @dataclass(frozen=True)

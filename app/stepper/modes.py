@@ -19,6 +19,7 @@ class Mode:
         steps: Lays out the steps of a recording.
         idle: The controls of the page that mean nothing in it, by their names there; they are put away.
         secret: Whether what comes next is not to be seen beforehand: the scrubber marks no events.
+        apart: Whether it walks a recording of its own, of the problem of the trace on show.
     """
 
     key: str
@@ -27,9 +28,10 @@ class Mode:
     steps: Callable[[Recording], SteppedTrace] = SteppedTrace.of
     idle: frozenset[str] = frozenset()
     secret: bool = False
+    apart: bool = False
 
 
-LANES, BROKEN, PREDICT = "lanes", "broken", "predict"
+LANES, BROKEN, PREDICT, BACKWARD = "lanes", "broken", "predict", "backward"
 MODES: tuple[Mode, ...] = (
     Mode("blocks", "Blocks", "One trace, tile by tile: scores, weights, the state of a row, and the memory"),
     Mode(
@@ -51,6 +53,13 @@ MODES: tuple[Mode, ...] = (
         "What comes next is hidden and asked: answer with 1, 2 or 3, then see the numbers",
         idle=frozenset({"notation", "breaks"}),
         secret=True,
+    ),
+    Mode(
+        BACKWARD,
+        "Backward",
+        "The backward pass of the problem on show: P, dP and dS of each tile, and dQ, dK and dV as they grow",
+        idle=frozenset({"order", "notation", "scores", "head", "transport"}),
+        apart=True,
     ),
 )
 

@@ -26,26 +26,28 @@ def record(request: BackwardTraceRequest) -> BackwardTrace:
     """
     device = describe()
     backward_tracing.check_supported(request, device)
-    asked, program = backward_cut(request, current_target())
-    backward_tracing.check_backward_traceable(asked)
-    shapes, saved = recording_shapes(asked), saved_of(asked)
+    cut = backward_cut(request, current_target())
+    asked, program = cut.asked, cut.program
+    backward_tracing.check_backward_traceable(asked, cut.dq_asked)
+    shapes, saved = recording_shapes(cut), saved_of(asked)
     buffers = backward_arrays(program, find_kernel(asked.kernel), asked.problem, saved)
     buffers |= {name: cupy.zeros(shape, dtype) for name, (shape, dtype) in shapes.items()}
     program = timed_backward(program, asked.head)
     for launch in bind_launches(program, load_kernels(program), buffers):
         launch()
-    tile, states, clocks = collected(asked, lambda name, slots: cupy.asnumpy(buffers[name][slots]))
+    found = collected(cut, lambda name, slots: cupy.asnumpy(buffers[name][slots]))
     gradients = Gradients(*(cupy.asnumpy(buffers[name]) for name in Gradients._fields))
     held = Saved(*(cupy.asnumpy(array) for array in saved))
     return backward_tracing.assemble(
         asked,
         device=device.name,
         source=f"{program.source} as it is timed, with its recording compiled in, on the GPU",
-        tile=tile,
-        states=states,
+        tile=found.tile,
+        states=found.states,
         saved=backward_tracing.saved_on_show(asked, held),
         gradients=backward_tracing.gradients_on_show(asked, gradients),
-        clocks=clocks,
+        clocks=found.clocks,
+        apart=found.apart,
     )
 
 

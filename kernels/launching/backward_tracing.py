@@ -17,12 +17,12 @@ from flashscope.kernels.launching.launch import make_grad_output, make_inputs
 from flashscope.kernels.launching.tracing import MAX_DRAWN_BYTES, MAX_TRACE_BYTES
 from flashscope.kernels.oracle.reference_gradients import gradients_reference
 from flashscope.kernels.oracle.verify import storage_dtype
-from flashscope.kernels.workload.backward_trace import BackwardTrace, BackwardTraceRequest
+from flashscope.kernels.workload.backward_trace import BackwardTrace, BackwardTraceRequest, DqPass
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Gradients, Inputs, Saved
-from flashscope.kernels.workload.trace import MOST_PLACES, MOST_TILES, Array
+from flashscope.kernels.workload.trace import MOST_TILES, Array
 
 Floats = npt.NDArray[np.float32]
 
@@ -60,23 +60,22 @@ def check_supported(request: BackwardTraceRequest, device: Device) -> None:
     find_kernel(request.kernel).require_backward(backward_problem(request.problem), device)
 
 
-def check_backward_traceable(request: BackwardTraceRequest) -> None:
+def check_backward_traceable(
+    request: BackwardTraceRequest, apart: BackwardTraceRequest | None = None
+) -> None:
     """Refuse what is too large to be traced, in the tiles that are taken.
+
+    Args:
+        request: What is to be traced.
+        apart: The same in the tiles of a launch that computes dQ alone; None: there is none.
 
     Raises:
         InputError: No such head, a block below 1, more to draw than `MAX_DRAWN_BYTES`, or a trace of more
             than `MAX_TRACE_BYTES`, `MOST_TILES` or `MOST_PLACES`; the text has the numbers.
     """
-    problem = request.problem
-    heads = problem.batch * problem.key_heads
-    if not 0 <= request.head < heads:
-        raise InputError(f"There is no K/V head {request.head} to look at: the {heads} heads count from 0.")
-    if min(request.block_q, request.block_k) < 1:
-        raise InputError(
-            f"The blocks of a trace must be at least 1 long, not {request.block_q} x {request.block_k}."
-        )
-    _check_drawn(problem)
-    _check_size(request)
+    request.check_tiling()
+    _check_drawn(request.problem)
+    _check_size(request, apart)
 
 
 def _check_drawn(problem: Problem) -> None:
@@ -88,12 +87,13 @@ def _check_drawn(problem: Problem) -> None:
         )
 
 
-def _check_size(request: BackwardTraceRequest) -> None:
-    places = prod(request.grid)
-    if places > MOST_PLACES:
-        raise InputError(f"This trace would have {places} tiles where at most {MOST_PLACES} are shown.")
+def _check_size(request: BackwardTraceRequest, apart: BackwardTraceRequest | None) -> None:
     tiles = kept_tiles(request)
     size = trace_bytes(request, tiles)
+    if apart is not None:
+        apart.check_tiling()
+        more = kept_tiles(apart)
+        tiles, size = tiles + more, size + dq_pass_bytes(apart, more)
     if size > MAX_TRACE_BYTES or tiles > MOST_TILES:
         raise InputError(
             f"This trace would hold {size / 2**20:.0f} MiB ({tiles} tiles of {request.block_q} x "
@@ -112,10 +112,10 @@ def kept_tiles(request: BackwardTraceRequest) -> int:
 
 def _kept(request: BackwardTraceRequest, i: int) -> list[int]:
     """The key blocks that a query block meets; those beyond its band are not looked at."""
-    mask, width, rows = request.mask, request.block_k, area(request, i, 0)[0]
+    mask, width, rows = request.mask, request.block_k, request.area(i, 0)[0]
     span = mask.span(rows)
     near = range(span.start // width, -(-span.stop // width) if span else 0)
-    return [j for j in near if mask.keeps(*area(request, i, j))]
+    return [j for j in near if mask.keeps(*request.area(i, j))]
 
 
 def trace_bytes(request: BackwardTraceRequest, tiles: int) -> int:
@@ -126,13 +126,10 @@ def trace_bytes(request: BackwardTraceRequest, tiles: int) -> int:
     return states + queries * (4 * (4 * width + 1) + 8 * width) + others * width * (4 * 4 + 8 * 2)
 
 
-def area(request: BackwardTraceRequest, i: int, j: int) -> tuple[slice, slice]:
-    """The queries and the keys of tile (i, j)."""
-    problem, rows, keys = request.problem, request.block_q, request.block_k
-    return (
-        slice(i * rows, min((i + 1) * rows, problem.seqlen_q)),
-        slice(j * keys, min((j + 1) * keys, problem.seqlen_k)),
-    )
+def dq_pass_bytes(apart: BackwardTraceRequest, tiles: int) -> int:
+    """Exact bytes of the arrays of so many tiles of a launch that computes dQ alone, without the clocks."""
+    rows, keys, width = apart.block_q, apart.block_k, apart.problem.head_dim
+    return tiles * 4 * (3 * rows * keys + rows * width + 3)
 
 
 def given(request: BackwardTraceRequest) -> tuple[Inputs, Any]:
@@ -175,6 +172,40 @@ def gradients_on_show(request: BackwardTraceRequest, gradients: Gradients) -> Gr
     return Gradients(queries_on_show(request, dq), *(keys_on_show(request, one) for one in (dk, dv)))
 
 
+class DqStates(NamedTuple):
+    """What each of the R tiles of a launch that computes dQ alone held; as in `DqPass`."""
+
+    p: Floats
+    dp: Floats
+    ds: Floats
+    dq: Floats
+
+
+class DqRun(NamedTuple):
+    """Such a launch as it ran.
+
+    Attributes:
+        tile: int32 (R, 3), query head in the group, i and j in the order in which they are told.
+        states: What each held.
+        clocks: %globaltimer in ns, int64 (R,), and SM, int32 (R,), of each tile.
+        block_q: Br of its tiles.
+        block_k: Bc of its tiles.
+    """
+
+    tile: Any
+    states: DqStates
+    clocks: tuple[Any, Any]
+    block_q: int
+    block_k: int
+
+    @property
+    def trace(self) -> DqPass:
+        """It as a trace has it."""
+        arrays = self.states._asdict() | dict(zip(("t_ns", "sm"), self.clocks, strict=True))
+        held = {name: Array.of(array) for name, array in arrays.items()}
+        return DqPass(block_q=self.block_q, block_k=self.block_k, tile=Array.of(self.tile), **held)
+
+
 def sums_in_order(tile: Any, added: Floats) -> Floats:
     """DQ after each tile, from what each adds: float32 (T, Br, d)."""
     sums: dict[tuple[int, int], Floats] = {}
@@ -196,6 +227,7 @@ def assemble(
     saved: Saved,
     gradients: Gradients,
     clocks: tuple[Any, Any] | None = None,
+    apart: DqRun | None = None,
 ) -> BackwardTrace:
     """The trace of one run, with the oracle's gradients of the same inputs; all arrays in host memory.
 
@@ -208,6 +240,7 @@ def assemble(
         saved: As `saved_on_show` has it.
         gradients: As `gradients_on_show` has it.
         clocks: %globaltimer in ns, int64 (T,), and SM, int32 (T,), of each tile; None where there are none.
+        apart: The launch that computes dQ alone; None: the tiles add to it.
     """
     problem = request.problem
     exact = gradients_reference(
@@ -224,17 +257,13 @@ def assemble(
     arrays |= dict(zip(("grad_q", "grad_k", "grad_v"), gradients, strict=True))
     arrays |= {"exact_q": exact.dq[0], "exact_k": exact.dk[0, 0], "exact_v": exact.dv[0, 0]}
     arrays |= dict(zip(("t_ns", "sm"), clocks, strict=True)) if clocks else {}
-    if _dq_apart(request):
+    if apart is not None:
         del arrays["dq"]
     return BackwardTrace(
         request=request,
         device=device,
         source=source,
         tile=Array.of(np.asarray(tile, np.int32)),
+        dq_pass=None if apart is None else apart.trace,
         **{name: Array.of(array) for name, array in arrays.items()},
     )
-
-
-def _dq_apart(request: BackwardTraceRequest) -> bool:
-    """Whether a launch of its own computes dQ, in other tiles."""
-    return request.backend == "cuda" and request.kernel == "flash2" and request.problem.deterministic

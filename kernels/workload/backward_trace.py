@@ -1,12 +1,14 @@
 """The block-by-block state of a backward pass, recorded while a K/V head and its queries were computed."""
 
+from math import prod
 from typing import Literal, get_args
 
 import msgspec
 
+from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.mask import Mask
 from flashscope.kernels.workload.problem import Backend, Problem
-from flashscope.kernels.workload.trace import Array
+from flashscope.kernels.workload.trace import MOST_PLACES, Array
 
 BackwardKernel = Literal["flash1", "flash2", "flash3"]
 BACKWARD_KERNELS: tuple[BackwardKernel, ...] = get_args(BackwardKernel)
@@ -52,6 +54,70 @@ class BackwardTraceRequest(msgspec.Struct, frozen=True, kw_only=True):
         problem = self.problem
         return self.group, -(-problem.seqlen_q // self.block_q), -(-problem.seqlen_k // self.block_k)
 
+    def asks_for(self, other: "BackwardTraceRequest") -> bool:
+        """Whether another request is this one, whatever tile a timed kernel has chosen for it on a GPU."""
+        return self.subject == other.subject
+
+    @property
+    def subject(self) -> "BackwardTraceRequest":
+        """The request without the tile that a timed kernel chooses itself."""
+        problem = msgspec.structs.replace(self.problem, passes="backward")
+        own = {"block_q": 16, "block_k": 16} if self.backend == "cuda" else {}
+        return msgspec.structs.replace(self, problem=problem, **own)
+
+    def area(self, i: int, j: int) -> tuple[slice, slice]:
+        """The queries and the keys of tile (i, j)."""
+        problem, rows, keys = self.problem, self.block_q, self.block_k
+        return (
+            slice(i * rows, min((i + 1) * rows, problem.seqlen_q)),
+            slice(j * keys, min((j + 1) * keys, problem.seqlen_k)),
+        )
+
+    def check_tiling(self) -> None:
+        """Refuse a head that there is not, and blocks that are none or too many to be shown.
+
+        Raises:
+            InputError: The text has the numbers.
+        """
+        heads = self.problem.batch * self.problem.key_heads
+        if not 0 <= self.head < heads:
+            raise InputError(f"There is no K/V head {self.head} to look at: the {heads} heads count from 0.")
+        if min(self.block_q, self.block_k) < 1:
+            raise InputError(
+                f"The blocks of a trace must be at least 1 long, not {self.block_q} x {self.block_k}."
+            )
+        places = prod(self.grid)
+        if places > MOST_PLACES:
+            raise InputError(f"This trace would have {places} tiles where at most {MOST_PLACES} are shown.")
+
+
+class DqPass(msgspec.Struct, frozen=True, kw_only=True):
+    """What a launch that computes dQ alone recorded: R tiles, the queries outside and the keys inside.
+
+    Br and Bc are its own tile. Tiles are told head by head, each block of queries in the order of its walk.
+
+    Attributes:
+        block_q: Br.
+        block_k: Bc.
+        tile: int32 (R, 3): query head in the group, i and j of each tile.
+        p: float32 (R, Br, Bc); `dp` and `ds` alike: as `BackwardTrace` has them.
+        dp: See `p`.
+        ds: See `p`.
+        dq: float32 (R, Br, d): dQ of the tile's queries after it, without the scale.
+        t_ns: int64 (R,): %globaltimer when the tile ended.
+        sm: int32 (R,): the SM that computed it.
+    """
+
+    block_q: int
+    block_k: int
+    tile: Array
+    p: Array
+    dp: Array
+    ds: Array
+    dq: Array
+    t_ns: Array | None = None
+    sm: Array | None = None
+
 
 class BackwardTrace(msgspec.Struct, frozen=True, kw_only=True):
     """What one traced backward pass recorded: T tiles as they ran, of a K/V head and its G query heads.
@@ -70,7 +136,8 @@ class BackwardTrace(msgspec.Struct, frozen=True, kw_only=True):
         ds: float32 (T, Br, Bc): dS = P (dP - delta), before it is rounded for the products.
         delta: float32 (T, Br): rowsum(dO O) of the tile's queries.
         dq: float32 (T, Br, d): dQ of the tile's queries after it: the sum of what the tiles told so far
-            add, which on a GPU may come to memory in another order. None: a launch of its own computes dQ.
+            add, which on a GPU may come to memory in another order. None: a launch of its own computes dQ,
+            and `dq_pass` has it.
         dk: float32 (T, Bc, d): dK of the tile's keys after it; `dv` alike.
         dv: See `dk`.
         q: float32 (G, Nq, d): the inputs as computed with; `grad_output` and `output` alike.
@@ -87,6 +154,7 @@ class BackwardTrace(msgspec.Struct, frozen=True, kw_only=True):
         exact_v: float64 (Nk, d).
         t_ns: int64 (T,): %globaltimer when the tile ended, CUDA only.
         sm: int32 (T,): the SM that computed the tile, CUDA only.
+        dq_pass: The launch that computes dQ alone; None: there is none.
     """
 
     request: BackwardTraceRequest
@@ -114,3 +182,12 @@ class BackwardTrace(msgspec.Struct, frozen=True, kw_only=True):
     dq: Array | None = None
     t_ns: Array | None = None
     sm: Array | None = None
+    dq_pass: DqPass | None = None
+
+    @property
+    def apart(self) -> BackwardTraceRequest:
+        """The request in the tiles of the launch that computes dQ alone; of none in its own."""
+        if self.dq_pass is None:
+            return self.request
+        one = self.dq_pass
+        return msgspec.structs.replace(self.request, block_q=one.block_q, block_k=one.block_k)

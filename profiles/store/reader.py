@@ -10,6 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from flashscope.kernels.workload.audit import ModelAudit
+from flashscope.kernels.workload.backward_trace import BackwardTrace
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.stalls import StallProfile
@@ -34,7 +35,7 @@ from flashscope.profiles.store.words import Field, UserWords, read_bookmarks, re
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import Reading, TelemetryStarted
 
-KeptKind = TypeVar("KeptKind", Trace, StageTimeline, StallProfile, CutLandscape, ModelAudit)
+KeptKind = TypeVar("KeptKind", Trace, StageTimeline, StallProfile, CutLandscape, ModelAudit, BackwardTrace)
 BATCH = 1000  # readings: about two milliseconds of work
 
 
@@ -72,6 +73,7 @@ def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
         session.stalls = _kept(connection, StallProfile, lost, unpack)
         session.landscapes = _kept(connection, CutLandscape, lost, unpack)
         session.audits = _kept(connection, ModelAudit, lost, unpack)
+        session.backward_traces = _kept(connection, BackwardTrace, lost, unpack)
         session.ceilings, lost["ceiling"] = _ceilings(connection)
         if session.in_flight and not being_written(path):
             session.interrupt()

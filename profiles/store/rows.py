@@ -25,6 +25,7 @@ from flashscope.profiles.store.schema import MAX_POINTS, MAX_ROWS, MAX_TRAFFIC, 
 from flashscope.profiles.store.statements import TooLargeError, cut_text, insert, parameters
 from flashscope.profiles.wire.events import (
     AuditReady,
+    BackwardTraceReady,
     CeilingsMeasured,
     Event,
     LandscapeReady,
@@ -134,6 +135,7 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             | StallsReady(profile=value)
             | LandscapeReady(landscape=value)
             | AuditReady(audit=value)
+            | BackwardTraceReady(trace=value)
         ):
             _write_recorded(connection, value)
         case PlanFinished(t_ns=t_ns, outcome=outcome):

@@ -26,6 +26,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "stall_profiles": ("n", "profile"),
     "landscapes": ("n", "landscape"),
     "audits": ("n", "audit"),
+    "backward_traces": ("n", "trace"),
 }
 """What is digested, the place of a row in its table first; new ones come last, see `_digest`."""
 FIRST: Mapping[str, int] = {"readings": 9} | {table: 2 for table in COLUMNS if table != "readings"}

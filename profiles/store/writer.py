@@ -25,6 +25,7 @@ from flashscope.profiles.store.sidecars import Sidecars
 from flashscope.profiles.store.statements import TooLargeError
 from flashscope.profiles.wire.events import (
     AuditReady,
+    BackwardTraceReady,
     CeilingsMeasured,
     Event,
     LandscapeReady,
@@ -56,6 +57,7 @@ Recorded = (
     | StallsReady
     | LandscapeReady
     | AuditReady
+    | BackwardTraceReady
     | TimelineReady
     | TraceReady
     | PlanFinished

@@ -130,6 +130,7 @@ class FakeEngine:
         self.rests: list[Remaining | None] = []
         self.watched: list[Backend] = []
         self.traces: list[TraceRequest] = []
+        self.backwards: list[BackwardTraceRequest] = []
         self.timelines: list[TimelineRequest] = []
         self.stalled: list[StallRequest] = []
         self.launched: list[LiveRequest] = []
@@ -160,7 +161,8 @@ class FakeEngine:
     def trace(self, request: TraceRequest) -> None:
         self.traces.append(request)
 
-    def backward_trace(self, request: BackwardTraceRequest) -> None: ...
+    def backward_trace(self, request: BackwardTraceRequest) -> None:
+        self.backwards.append(request)
 
     def timeline(self, request: TimelineRequest) -> None:
         self.timelines.append(request)

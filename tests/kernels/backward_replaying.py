@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from flashscope.kernels.catalogue.workspace_backward import WIDE_HEAD
-from flashscope.kernels.launching import backward_tracing
-from flashscope.kernels.workload.backward_trace import BackwardTrace
+from flashscope.kernels.workload.backward_trace import BackwardTrace, BackwardTraceRequest
+from flashscope.kernels.workload.trace import Array
 from tests.kernels.masked import kept
 
 UNIT = {"float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-20}
@@ -69,7 +69,7 @@ def check_backward_trace(trace: BackwardTrace) -> None:
     states = {name: getattr(trace, name).numpy().astype(np.float64) for name in names}
     recorded_dq = None if trace.dq is None else trace.dq.numpy().astype(np.float64)
     for t, (head, i, j) in enumerate(trace.tile.numpy().tolist()):
-        rows, keys = backward_tracing.area(trace.request, i, j)
+        rows, keys = trace.request.area(i, j)
         check_tile(whole, {name: array[t] for name, array in states.items()}, (head, rows, keys))
         place = head, rows, keys
         p, ds = (whole.p[place], whole.p_error[place]), (whole.ds[place], whole.ds_error[place])
@@ -77,16 +77,46 @@ def check_backward_trace(trace: BackwardTrace) -> None:
         dk.add(j, (ds[0].T, ds[1].T), whole.q[head, rows], states["dk"][t])
         if recorded_dq is not None:
             dq.add((head, i), ds, whole.k[keys], recorded_dq[t])
-    check_visited(trace)
+    check_visited(trace.request, trace.tile)
     check_gradients(trace, whole)
+    check_dq_pass(trace, whole)
+
+
+def check_dq_pass(trace: BackwardTrace, whole: Whole) -> None:
+    """Hold what a launch of dQ alone recorded against float64, and dQ to the bit against its last sums."""
+    one, asked = trace.dq_pass, trace.apart
+    assert (one is None) == (trace.dq is not None)
+    if one is None:
+        return
+    states = {name: getattr(one, name).numpy().astype(np.float64) for name in ("p", "dp", "ds", "dq")}
+    sums, expected = Sums(trace), np.zeros_like(trace.grad_q.numpy())
+    for t, (head, i, j) in enumerate(one.tile.numpy().tolist()):
+        rows, keys = place = asked.area(i, j)
+        check_weights(whole, {name: array[t] for name, array in states.items()}, (head, *place))
+        where = head, rows, keys
+        sums.add((head, i), (whole.ds[where], whole.ds_error[where]), whole.k[keys], states["dq"][t])
+        expected[head, rows] = one.dq.numpy()[t, : rows.stop - rows.start]
+    check_visited(asked, one.tile)
+    expected *= np.float32(asked.problem.softmax_scale)
+    assert (as_stored(asked.problem.dtype, expected) == trace.grad_q.numpy()).all()
 
 
 def check_tile(whole: Whole, state: dict[str, Any], place: tuple[int, slice, slice]) -> None:
-    """Hold P, dP, dS and delta of a tile against float64; what lies behind the last row or key is 0.
+    """Hold P, dP, dS and delta of a tile against float64; what lies behind the last row or key is 0."""
+    check_weights(whole, state, place)
+    head, rows, _ = place
+    count = rows.stop - rows.start
+    far = np.abs(state["delta"][:count] - whole.delta[head, rows])
+    assert (far <= NEAR * whole.delta_size[head, rows]).all()
+    assert not state["delta"][count:].any()
+
+
+def check_weights(whole: Whole, state: dict[str, Any], place: tuple[int, slice, slice]) -> None:
+    """Hold P, dP and dS of a tile against float64.
 
     dP of hidden pairs may be 0, too: of a part of a tile of which the mask keeps nothing it is not computed.
     """
-    head, rows, keys = place
+    _, rows, keys = place
     count, width = rows.stop - rows.start, keys.stop - keys.start
     skipped = (whole.p[place] == 0) & (state["dp"][:count, :width] == 0)
     allowed = {
@@ -98,18 +128,14 @@ def check_tile(whole: Whole, state: dict[str, Any], place: tuple[int, slice, sli
         assert (np.abs(state[name][:count, :width] - getattr(whole, name)[place]) <= most).all(), name
         assert not state[name][count:].any()
         assert not state[name][:, width:].any()
-    far = np.abs(state["delta"][:count] - whole.delta[head, rows])
-    assert (far <= NEAR * whole.delta_size[head, rows]).all()
-    assert not state["delta"][count:].any()
 
 
-def check_visited(trace: BackwardTrace) -> None:
+def check_visited(asked: BackwardTraceRequest, tile: Array) -> None:
     """Every tile that keeps a pair ran, and no other."""
-    asked = trace.request
-    ran = [(head, i, j) for head, i, j in trace.tile.numpy().tolist()]
+    ran = [(head, i, j) for head, i, j in tile.numpy().tolist()]
     heads, rows, columns = asked.grid
     every = [(h, i, j) for h in range(heads) for i in range(rows) for j in range(columns)]
-    areas = ((place, backward_tracing.area(asked, *place[1:])) for place in every)
+    areas = ((place, asked.area(*place[1:])) for place in every)
     assert sorted(ran) == [place for place, area in areas if asked.mask.keeps(*area)]
 
 
@@ -121,7 +147,7 @@ def check_gradients(trace: BackwardTrace, whole: Whole) -> None:
     for name, (answer, states) in returned.items():
         expected = np.zeros_like(answer.numpy())
         for j, t in last.items():
-            keys = backward_tracing.area(asked, 0, j)[1]
+            keys = asked.area(0, j)[1]
             expected[keys] = states.numpy()[t, : keys.stop - keys.start] * (scale if name == "dk" else 1)
         assert (as_stored(asked.problem.dtype, expected) == answer.numpy()).all(), name
     exact = whole.ds @ whole.k * float(scale)

@@ -16,7 +16,12 @@ from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.inside.timelines import problem_words
 from flashscope.kernels.catalogue.registry import AUTO
-from flashscope.kernels.workload.backward_trace import BackwardKernel, BackwardTrace, BackwardTraceRequest
+from flashscope.kernels.workload.backward_trace import (
+    BackwardKernel,
+    BackwardTrace,
+    BackwardTraceRequest,
+    DqPass,
+)
 from flashscope.profiles.plan.request import Request
 from flashscope.profiles.wire.events import BackwardTraceReady
 
@@ -64,8 +69,8 @@ def document(trace: BackwardTrace) -> dict[str, Any]:
     """A backward pass as a JSON document: its tiles in the order they ran, and how far the gradients are off.
 
     `dq`, `dk` and `dv` of a tile are the norms of what the rows of its queries, or its keys, have so far, the
-    scale left out of the first two; `dq` is null where a launch of its own computes dQ. `errors` are the
-    largest differences from the exact gradients.
+    scale left out of the first two; `dq` is null where a launch of its own computes dQ: `dq_pass` has the
+    tiles of that one, else it is null. `errors` are the largest differences from the exact gradients.
     """
     return {
         "kernel": trace.request.kernel,
@@ -76,24 +81,45 @@ def document(trace: BackwardTrace) -> dict[str, Any]:
         "block_q": trace.request.block_q,
         "block_k": trace.request.block_k,
         "tiles": [_tile(trace, t) for t in range(trace.tile.shape[0])],
+        "dq_pass": None if trace.dq_pass is None else _dq_pass(trace.dq_pass),
         "errors": {f"d{name}": _error(trace, name) for name in GRADIENTS},
     }
 
 
 def _tile(trace: BackwardTrace, t: int) -> dict[str, Any]:
-    head, i, j = trace.tile.numpy()[t].tolist()
     sums = {name: getattr(trace, name) for name in SUMS}
+    return {
+        **_weights(trace, t),
+        "delta": [float(one) for one in trace.delta.numpy()[t]],
+        **{name: None if array is None else _norm(array.numpy()[t]) for name, array in sums.items()},
+        "sm": _sm(trace, t),
+    }
+
+
+def _dq_pass(one: DqPass) -> dict[str, Any]:
+    """A launch that computes dQ alone: its tile's size, and its tiles in their order."""
+    tiles = [
+        {**_weights(one, t), "dq": _norm(one.dq.numpy()[t]), "sm": _sm(one, t)}
+        for t in range(one.tile.shape[0])
+    ]
+    return {"block_q": one.block_q, "block_k": one.block_k, "tiles": tiles}
+
+
+def _weights(held: BackwardTrace | DqPass, t: int) -> dict[str, Any]:
+    """Which tile it is, and what P, dP and dS of it are."""
+    head, i, j = held.tile.numpy()[t].tolist()
     return {
         "head": head,
         "i": i,
         "j": j,
-        "sum_p": float(trace.p.numpy()[t].sum()),
-        "largest_dp": float(np.abs(trace.dp.numpy()[t]).max()),
-        "largest_ds": float(np.abs(trace.ds.numpy()[t]).max()),
-        "delta": [float(one) for one in trace.delta.numpy()[t]],
-        **{name: None if array is None else _norm(array.numpy()[t]) for name, array in sums.items()},
-        "sm": None if trace.sm is None else int(trace.sm.numpy()[t]),
+        "sum_p": float(held.p.numpy()[t].sum()),
+        "largest_dp": float(np.abs(held.dp.numpy()[t]).max()),
+        "largest_ds": float(np.abs(held.ds.numpy()[t]).max()),
     }
+
+
+def _sm(held: BackwardTrace | DqPass, t: int) -> int | None:
+    return None if held.sm is None else int(held.sm.numpy()[t])
 
 
 def _norm(array: Any) -> float:
@@ -111,6 +137,10 @@ def _print(trace: BackwardTrace) -> None:
     say(f"{problem_words(asked.problem)}, {asked.problem.dtype}, on {trace.device}")
     say(f"{asked.kernel}, K/V head {asked.head}, tiles of {asked.block_q} x {asked.block_k}: {trace.source}")
     print_table(TITLES, [_line(number, one) for number, one in enumerate(told["tiles"], 1)])
+    apart = told["dq_pass"]
+    if apart is not None:
+        say(f"dQ, by a launch of its own in tiles of {apart['block_q']} x {apart['block_k']}:")
+        print_table(TITLES, [_line(number, one) for number, one in enumerate(apart["tiles"], 1)])
     errors = ", ".join(f"{name} {error:.2e}" for name, error in told["errors"].items())
     say(f"largest differences from the exact gradients: {errors}")
 
@@ -118,5 +148,5 @@ def _print(trace: BackwardTrace) -> None:
 def _line(number: int, tile: Mapping[str, Any]) -> tuple[str, ...]:
     places = (str(tile[name]) for name in ("head", "i", "j"))
     names = ("sum_p", "largest_dp", "largest_ds", *SUMS)
-    figures = (NOTHING if tile[name] is None else f"{tile[name]:.4g}" for name in names)
+    figures = (NOTHING if tile.get(name) is None else f"{tile[name]:.4g}" for name in names)
     return (str(number), *places, *figures)

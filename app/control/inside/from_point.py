@@ -12,12 +12,14 @@ class Insides(QObject):
 
     Signals:
         trace_asked: A point is to be stepped through (PointTrace).
+        backward_asked: A point's backward pass is to be stepped through (PointBackward).
         timeline_asked: A timeline is to be recorded of a point (PointTimeline).
         back_wanted: The view before is wanted again.
         left: It is there again: what was shown of the point goes.
     """
 
     trace_asked = Signal(object)
+    backward_asked = Signal(object)
     timeline_asked = Signal(object)
     back_wanted = Signal()
     left = Signal()

@@ -35,7 +35,8 @@ class OneByOne(QObject, Generic[Asked]):
     changed = Signal()
     kind: ClassVar[str]
     """What a RequestFailed calls it."""
-    progress: ClassVar[type[TimelineProgress | StallsProgress]]
+    progress: ClassVar[type[TimelineProgress | StallsProgress] | tuple[()]] = ()
+    """Events that tell how far it is; none: it is done in one step."""
 
     def __init__(self, engine: Callable[[], Engine], parent: QObject) -> None:
         super().__init__(parent)

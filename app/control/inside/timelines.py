@@ -12,11 +12,14 @@ class Timelines(OneByOne[TimelineRequest]):
 
     Signals:
         tile_asked: The Stepper is to show this tile (i, j) of a trace (TraceRequest, tuple of int).
+        backward_tile_asked: The same of a backward pass: the query head in its group, i and j
+            (BackwardTraceRequest, tuple of int).
         stage_asked: The source of a kernel is to be shown for the problems of a curve with these lines marked
             (str, str, tuple of str).
     """
 
     tile_asked = Signal(object, object)
+    backward_tile_asked = Signal(object, object)
     stage_asked = Signal(str, str, object)
     kind, progress = "timeline", TimelineProgress
 

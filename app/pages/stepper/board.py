@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.stepper.arranging import GAP, let_go_of, row_of
 from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.pages.stepper.panel_card import PanelCard
 from flashscope.app.plots.stepper.code_panel import CodePanel
@@ -25,7 +26,6 @@ from flashscope.app.words.inside.tracing import broken, page_words, row_words
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.profiles.results.model.curves import mask_words
 
-GAP = 8  # pixels
 WIDTHS = (920, 640, 480)  # pixels that the cards need side by side, three in a row, two in a row
 FIRST_SHARE, OTHERS_SHARE = 13, 9  # of the width of a stage
 STAGED = ("formulas", "scores")
@@ -117,14 +117,14 @@ class StepperBoard(ModeBoard):
         if across == self._across:
             return
         self._across = across
-        _empty(self._outer)
+        let_go_of(self._outer)
         shown = [self._alone] if self._alone is not None else self.shown
         if self.only:
             self._outer.addLayout(_staged(shown))
         elif across == WIDTHS[0]:
             self._outer.addLayout(self._side_by_side())
         for panels in () if self.only else self._rows().get(across, ()):
-            self._outer.addLayout(_row([self._cards[panel] for panel in panels], (1,) * len(panels)))
+            self._outer.addLayout(row_of([self._cards[panel] for panel in panels], (1,) * len(panels)))
         for card in self._cards.values():
             card.setVisible(card in shown)
 
@@ -146,8 +146,8 @@ class StepperBoard(ModeBoard):
         }
 
     def _side_by_side(self) -> QGridLayout:
-        top = _row([self._cards[p] for p in (self.tiles, self.scores, self.weights)], (24, 38, 38))
-        charts = _row([self._cards[chart] for chart in self.charts], (1, 1, 1, 1))
+        top = row_of([self._cards[p] for p in (self.tiles, self.scores, self.weights)], (24, 38, 38))
+        charts = row_of([self._cards[chart] for chart in self.charts], (1, 1, 1, 1))
         left, right = QVBoxLayout(), QVBoxLayout()
         for column in (left, right):
             column.setSpacing(GAP)
@@ -222,14 +222,6 @@ class StepperBoard(ModeBoard):
         return CHART_TITLES[type(chart).__name__]
 
 
-def _row(cards: list[PanelCard], stretches: tuple[int, ...]) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(GAP)
-    for card, stretch in zip(cards, stretches, strict=True):
-        row.addWidget(card, stretch)
-    return row
-
-
 def _staged(cards: Sequence[QWidget]) -> QHBoxLayout:
     """The first card on the left, the others beside it one under the other."""
     row, others = QHBoxLayout(), QVBoxLayout()
@@ -241,12 +233,3 @@ def _staged(cards: Sequence[QWidget]) -> QHBoxLayout:
     if cards[1:]:
         row.addLayout(others, OTHERS_SHARE)
     return row
-
-
-def _empty(layout: QLayout) -> None:
-    """Let go of all cards, which stay where they are until they are placed anew."""
-    while (item := layout.takeAt(0)) is not None:
-        inner = item.layout()
-        if inner is not None:
-            _empty(inner)
-            inner.deleteLater()

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QResizeEvent
@@ -14,11 +15,30 @@ from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stepper.numbers import power
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.card import Card
+from flashscope.kernels.workload.backward_trace import BackwardTrace
 from flashscope.kernels.workload.trace import Fault, Trace
 from flashscope.profiles.results.model.curves import counted_noun
 
 SENTENCE = "Step {step} of {steps}."
 LETTERS = {"m": "m", "alpha": "α", "l": "ℓ", "o": "O"}
+
+
+class OwnTrace(NamedTuple):
+    """A recording that a mode walks in the place of the trace on show.
+
+    Attributes:
+        trace: The recording.
+        what: What it is of, for the badge.
+        source: Where it came from, for the bar.
+        at: The step on show, counted from 0.
+        sentence: What is said of that on a stage.
+    """
+
+    trace: BackwardTrace
+    what: str
+    source: str
+    at: int
+    sentence: str
 
 
 class ModeBoard(QWidget):
@@ -74,6 +94,24 @@ class ModeBoard(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         """Repaint in other colours."""
         raise NotImplementedError
+
+    @property
+    def own(self) -> OwnTrace | None:
+        """What it walks in the place of the trace on show; None: it walks that, or has nothing yet."""
+        return None
+
+    @property
+    def scrubber(self) -> QWidget | None:
+        """What takes the keys in the place of the page's scrubber; None: that does."""
+        return None
+
+    def own_result(self) -> tuple[str, str]:
+        """What comes of it, with exponents in HTML, and the stylesheet's role of that; of `own` alone."""
+        return "", "dim"
+
+    def seek_own(self, at: int) -> None:
+        """Go to a step of `own`, once it is there."""
+        del at
 
     @property
     def beside(self) -> str:

@@ -6,12 +6,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from flashscope.app.look.theme import Theme
+from flashscope.app.pages.stepper.backward_board import BackwardBoard
 from flashscope.app.pages.stepper.board import StepperBoard
 from flashscope.app.pages.stepper.broken_board import BrokenBoard
 from flashscope.app.pages.stepper.lanes_board import LanesBoard
 from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.pages.stepper.predict_board import PredictBoard
-from flashscope.app.stepper.modes import BROKEN, LANES, MODES, PREDICT, Mode, mode_named
+from flashscope.app.stepper.modes import BACKWARD, BROKEN, LANES, MODES, PREDICT, Mode, mode_named
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.widgets.card import Card
@@ -23,6 +24,7 @@ BOARDS: Mapping[str, Callable[[Theme], ModeBoard]] = {
     LANES: LanesBoard,
     BROKEN: BrokenBoard,
     PREDICT: PredictBoard,
+    BACKWARD: BackwardBoard,
 }
 """By the keys of `app.stepper.modes.MODES`; a mode is one entry there and one here."""
 
@@ -88,21 +90,30 @@ class Modes(QStackedWidget):
 
     def steps(self, recording: Recording) -> SteppedTrace:
         """The steps of a recording in the mode on show; one that Blocks alone shows puts that on top."""
-        if not recording.plain:
+        if not recording.plain and not self._mode.apart:
             self.show_mode(MODES[0].key)
         return self._mode.steps(recording)
 
     def show_mode(self, key: str) -> None:
         """Put a mode on top, and put away what means nothing in it; the first where there is no such mode."""
         self._mode = mode_named(key)
-        if self._mode.key not in self._boards:
-            board = BOARDS[self._mode.key](self._theme)
-            self._add(self._mode.key, board)
-            self.made.emit(board)
+        self.board_of(self._mode.key)
         self.setCurrentWidget(self._over[self._mode.key])
         for name, control in self._controls.items():
             control.setVisible(name not in self._mode.idle)
         self.changed.emit()
+
+    def has(self, key: str) -> bool:
+        """Whether a mode was looked at."""
+        return key in self._boards
+
+    def board_of(self, key: str) -> ModeBoard:
+        """What draws a mode, made now where it was not looked at."""
+        if key not in self._boards:
+            board = BOARDS[key](self._theme)
+            self._add(key, board)
+            self.made.emit(board)
+        return self._boards[key]
 
     def apply_theme(self, theme: Theme) -> None:
         """Repaint all of them in other colours."""

@@ -20,6 +20,7 @@ from flashscope.app.widgets.number_fields import WholeField
 from flashscope.app.widgets.plain import plain_tip, set_tip
 from flashscope.app.widgets.segments import Segments
 from flashscope.app.widgets.term_label import TermBox
+from flashscope.app.widgets.transport import side_by_side
 from flashscope.app.words.glossary import line_of, with_line
 from flashscope.app.words.inside.tracing import (
     LAST_GPU_IDEA,
@@ -81,10 +82,10 @@ class OptionsBar(QWidget):
         self.backend = _combo("Backend", [(key, title, "") for key, title in BACKENDS])
         self.order = _combo("Loop order", list(ORDERS))
         self.form = OwnProblem(self)
-        self.own = QPushButton("Own problem…")
+        self.own = QPushButton("Problem…")
         set_tip(self.own, "Choose N, d, tile sizes, causal, reversed and seed")
         self.field = ScoreField(self)
-        self.scores = does(QPushButton("Own scores…"), "stepper.scores")
+        self.scores = does(QPushButton("Scores…"), "stepper.scores")
         set_tip(self.scores, f"Type a row of scores, or several, such as {EXAMPLE}")
         self.notation = QPushButton("Slides’ β")
         self.notation.setCheckable(True)
@@ -108,7 +109,9 @@ class OptionsBar(QWidget):
         self._ran_on_gpu = False  # the session on show
         self._point: PointTrace | None = None  # which the preset may be
         self.controls = (self.preset, self.backend, self.order, self.own, self.scores, self.notation)
+        self._head_box = side_by_side(self.head)  # the head is hidden where a problem has one alone
         self.by_name: dict[str, QWidget] = {"order": self.order, "notation": self.notation}
+        self.by_name |= {"scores": self.scores, "head": self._head_box}
         self._lay_out()
         self._connect()
         self.show_machine(None)
@@ -254,7 +257,7 @@ class OptionsBar(QWidget):
     def _lay_out(self) -> None:
         bar = QVBoxLayout(self)
         bar.setContentsMargins(0, 0, 0, 0)
-        before, others = (self.modes, *self.controls[:3], self.head), self.controls[3:]
+        before, others = (self.modes, *self.controls[:3], self._head_box), self.controls[3:]
         bar.addWidget(Lines((*before, *others, self.source, self.result), (self.source,), 8))
 
     def _connect(self) -> None:

@@ -14,6 +14,7 @@ from flashscope.app.control.settings import Settings
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.host import Host
+from flashscope.app.pages.stepper.backwards import Backwards
 from flashscope.app.pages.stepper.board import StepperBoard
 from flashscope.app.pages.stepper.commands import mode_actions, motion_actions, preset_actions
 from flashscope.app.pages.stepper.mode_board import ModeBoard
@@ -22,6 +23,7 @@ from flashscope.app.pages.stepper.modes import Modes
 from flashscope.app.pages.stepper.options_bar import OptionsBar
 from flashscope.app.pages.stepper.player import Player
 from flashscope.app.pages.stepper.staging import StepperStaging
+from flashscope.app.pages.stepper.telling import Telling
 from flashscope.app.pages.stepper.tracing import Tracing
 from flashscope.app.pages.stepper.transport import Transport
 from flashscope.app.pages.stepper.visits import KEEP_WORDS, Visits
@@ -33,6 +35,7 @@ from flashscope.app.stepper.presets import last_gpu_problem
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.transport import side_by_side
 from flashscope.app.words.inside.tracing import BLOCKS_ALONE, NO_GPU_SESSION, NO_TRACE_YET, broken
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Trace
@@ -74,7 +77,9 @@ class StepperPage(Page):
         self._actions = motion_actions({key: partial(self._move, key, do) for key, do in motions.items()})
         self.bar, self.player = OptionsBar(), Player(self)
         self.transport = Transport(theme, self._actions)
-        self.modes = Modes(theme, self.bar.by_name | self.transport.by_name)
+        self._below = side_by_side(self.transport)  # a stage puts the transport away, some modes this
+        controls = self.bar.by_name | self.transport.by_name | {"transport": self._below}
+        self.modes = Modes(theme, controls)
         self.commands = ModeCommands(self.modes, self.choose_mode, self.noticed.emit)
         self.message = PlainLabel(NO_TRACE_YET)
         self.story: SteppedTrace | None = None
@@ -83,9 +88,10 @@ class StepperPage(Page):
         self.view: StepView | None = None
         self._choice = RowChoice()
         self._tracing = Tracing(controller, self)
+        self.backwards = Backwards(self, controller, self)
         self.visits = Visits(self, controller, self._tracing, self)
         self._settings: Settings | None = None  # until there is a window around it
-        self._next = ""  # names the trace that waits for the end of the sweep
+        self.telling = Telling(self, self._tracing)
         self._lay_out()
         self._connect()
         self.staging = StepperStaging(self, controller, self._tracing)
@@ -118,7 +124,7 @@ class StepperPage(Page):
         if session is not None and session.traces:
             self.show_trace(session.traces[-1])
         else:
-            self._show_choice()
+            self.show_choice()
 
     def show_preset(self, key: str) -> None:
         """Bring this page to the front and trace a preset."""
@@ -135,9 +141,10 @@ class StepperPage(Page):
         """Ask for the trace that the bar describes."""
         request = self.bar.request(self.controller.session)
         if request is None:
-            self._say(f"{NO_GPU_SESSION}, then choose its last problem again.", "error")
-            self._show_choice()
+            self.telling.say(f"{NO_GPU_SESSION}, then choose its last problem again.", "error")
+            self.show_choice()
         else:
+            self.backwards.let_follow()
             self._tracing.ask(request)
 
     def show_trace(self, trace: Trace) -> None:
@@ -145,7 +152,7 @@ class StepperPage(Page):
         first = self.story is None
         self.story = self.modes.steps(Recording.of(trace))
         self.bar.modes.choose_quietly(self.modes.key)
-        self._show_choice()
+        self.show_choice()
         self.stack.setCurrentWidget(self.modes)
         self.transport.setEnabled(True)
         start = Cursor(self.story.timeline)
@@ -156,7 +163,7 @@ class StepperPage(Page):
         self._show()
         self.visits.arrive()
         if first:  # the transport, disabled until now, could not have the focus
-            self._take_keys()
+            self.take_keys()
 
     def choose_mode(self, key: str) -> None:
         """Go on in another mode, and remember it; what is chosen on a stage is for that stage alone."""
@@ -167,9 +174,12 @@ class StepperPage(Page):
 
     def show_mode(self, key: str) -> None:
         """Draw what is walked through in another mode, at the same tile; in the first where that cannot."""
-        if self.story is not None and not self.story.recording.plain and key != MODES[0].key:
-            self._say(BLOCKS_ALONE)
+        plain = self.story is None or self.story.recording.plain
+        if not plain and key != MODES[0].key and not mode_named(key).apart:
+            self.telling.say(BLOCKS_ALONE)
             key = MODES[0].key
+        if mode_named(key).apart:
+            self.stack.setCurrentWidget(self.modes)
         if mode_named(key) is not self.modes.mode:
             self.modes.show_mode(key)
             if self.story is not None and self.position is not None:
@@ -177,6 +187,10 @@ class StepperPage(Page):
                 self.position = self.position.on(self.story.timeline)
                 self._find_events()
                 self._show()
+            self.show_choice()
+            self._tell()
+            if mode_named(key).apart:
+                self.take_keys()
         self.bar.modes.choose_quietly(self.modes.key)
 
     def back(self) -> bool:
@@ -224,12 +238,12 @@ class StepperPage(Page):
             if self.controller.measuring:
                 self.bar.follow_backend("cpu")
             self.ask()
-        self._take_keys()
+        self.take_keys()
 
-    def _take_keys(self) -> None:
+    def take_keys(self) -> None:
         """Have the keys step: they would mean something else to a button or a box with the focus."""
         if self.isVisible():
-            self.transport.scrubber.setFocus()
+            (self.modes.board.scrubber or self.transport.scrubber).setFocus()
 
     def _lay_out(self) -> None:
         self.message.setWordWrap(True)
@@ -245,7 +259,7 @@ class StepperPage(Page):
         outer.addWidget(self.bar)
         outer.addWidget(self.visits.line)
         outer.addWidget(self.stack, 1)
-        outer.addWidget(self.transport)
+        outer.addWidget(self._below)
 
     def _connect(self) -> None:
         self.bar.asked.connect(self.ask)
@@ -261,7 +275,7 @@ class StepperPage(Page):
         self.transport.breakpoints_changed.connect(self._find_events)
         self.transport.choice_changed.connect(self._choose_row)
         for field in (self.transport.row, self.bar.head):
-            field.lineEdit().returnPressed.connect(self._take_keys)
+            field.lineEdit().returnPressed.connect(self.take_keys)
         for control in (*self.bar.controls, self.visits.line.back, *self.transport.controls):
             control.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # the mouse leaves the focus where the keys step
         self.let_export(card.exporter for card in self.board.cards)
@@ -271,10 +285,7 @@ class StepperPage(Page):
         self.controller.machine_found.connect(self._take_machine)
         self.controller.backend_changed.connect(self._follow_backend)
         self._follow_backend(self.controller.backend)
-        self._tracing.begun.connect(self._begin)
-        self._tracing.held_back.connect(self._wait)
         self._tracing.recorded.connect(self.show_trace)
-        self._tracing.failed.connect(self._show_as_before)
         self.show_session(self.controller.session)
         if self.controller.machine is not None:
             self._take_machine(self.controller.machine)
@@ -293,24 +304,10 @@ class StepperPage(Page):
         if self.story is None:
             self.bar.follow_backend(backend)
 
-    def _begin(self) -> None:
-        self.player.set_playing(False)
-        wanted = self._tracing.wanted
-        self._say(
-            f"Recording the trace on {'the GPU' if wanted and wanted.backend == 'cuda' else 'the CPU'} …"
-        )
-
-    def _wait(self) -> None:
-        """Stay with what is on show; the trace that waits is named."""
-        self._next = f"Next: {self.bar.preset.currentText()} on the GPU, when the sweep has ended"
-        self._say(f"{self._next}. Choose CPU above to have it now." if self.story is None else self._next)
-        self._show_choice()
-
-    def _show_as_before(self) -> None:
-        """Show again what was there: the message line says why nothing else is."""
-        self.message.setText(NO_TRACE_YET)
+    def show_as_before(self) -> None:
+        """Show again what was there."""
         self._show()
-        self._show_choice()
+        self.show_choice()
 
     def _offer_traces(self, session: Session | None) -> None:
         """Let the traces of the session on show be chosen, as it has them now."""
@@ -320,20 +317,14 @@ class StepperPage(Page):
 
     def _take_kept(self) -> None:
         self._offer_traces(self.controller.session)
-        self._show_choice()
+        self.show_choice()
 
-    def _show_choice(self) -> None:
+    def show_choice(self) -> None:
         """Let the bar describe what is on show, whatever was chosen meanwhile."""
         if self.story is not None:
             trace = self.story.recording.trace
             asked = trace.request
             self.bar.show_trace(trace, last_gpu_problem(self.controller.session, asked.backend, asked.order))
-
-    def _say(self, text: str, role: str = "dim") -> None:
-        if self.story is None:
-            self.message.setText(text)
-        else:
-            self.bar.show_result(text, role)
 
     def _take_machine(self, machine: Machine) -> None:
         self.bar.show_machine(machine)
@@ -387,14 +378,18 @@ class StepperPage(Page):
 
     def _tell(self) -> None:
         """Say what comes of it."""
-        view = self.view
-        if view is None:
+        view, own = self.view, self.modes.board.own
+        if own is not None:
+            self.bar.source.setText(own.source)
+            self.bar.show_result(*self.modes.board.own_result())
+        if own is not None or view is None:
+            self.staging.changed.emit()
             return
         result, role = self.modes.board.result(view), self.modes.board.role(view)
         fault = broken(view.recording.fault)
         if fault:  # in every mode and at every step
             result, role = " · ".join(filter(None, (fault, result))), "error"
         if not result and self._tracing.waits_for_sweep:
-            result, role = self._next, "dim"
+            result, role = self.telling.next, "dim"
         self.bar.show_result(result, role)
         self.staging.changed.emit()

@@ -1,6 +1,8 @@
 """The card of a panel of the Stepper, whose menu writes it as a picture and as numbers."""
 
+from collections.abc import Callable
 from math import isnan
+from typing import Any
 
 from PySide6.QtCore import QSize
 
@@ -8,7 +10,7 @@ from flashscope.app.look.zoom import px
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.export.exporter import Exporter
 from flashscope.app.plots.plot_menu import PlotMenu
-from flashscope.app.plots.stepper.panel import Panel
+from flashscope.app.plots.stepper.panel import PanelOf
 from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.card import Card
@@ -29,11 +31,14 @@ class PanelCard(Card):
     Args:
         panel: The panel.
         name: What it is called in a story, and in the names of its files.
+        header: What an exported picture says of a step; None: what it says of one of the online softmax.
     """
 
-    def __init__(self, panel: Panel, name: str) -> None:
+    def __init__(
+        self, panel: PanelOf[Any], name: str, header: Callable[[Any], dict[str, str]] | None = None
+    ) -> None:
         super().__init__("…", "…", label=TermFormula)
-        self.panel, self._name = panel, name
+        self.panel, self._name, self._header = panel, name, header or _header
         self._written = "", ""
         self.exporter = Exporter(self.make_export, self, self._offered, numbers=bool(panel.columns))
         self.plot_menu = PlotMenu(self, self.exporter)
@@ -58,7 +63,7 @@ class PanelCard(Card):
             name=f"stepper-{self._name}",
             plots=[self.panel],
             theme=self.panel.theme,
-            provenance=_header(view),
+            provenance=self._header(view) | {"written by": f"Flashscope {own_version()}"},
             columns=self.panel.headings(view),
             rows=[
                 [None if isinstance(cell, float) and isnan(cell) else cell for cell in row]
@@ -81,5 +86,4 @@ def _header(view: StepView) -> dict[str, str]:
         "problem": trace_words(trace.request),
         "step": f"{view.cursor.at} of {view.cursor.last}",
         "query row": str(view.row),
-        "written by": f"Flashscope {own_version()}",
     }

@@ -14,6 +14,7 @@ TICKS: dict[EventKind, tuple[float, float]] = {
     "alpha-below": (17.0, 11.0),
     "non-finite": (17.0, 4.0),
     "passes": (21.0, 0.0),
+    "written": (17.0, 4.0),
 }
 
 
@@ -25,7 +26,7 @@ class StepScrubber(Scrubber):
             theme,
             "Step",
             "Drag to scrub. Ticks: low, the maximum rises; high, α is small; long, not finite; in Lanes the "
-            "longest, S or P leaves or comes back",
+            "longest, S or P leaves or comes back; in Backward, a gradient's block is whole",
         )
         self._events: tuple[StepEvent, ...] = ()
 
@@ -42,5 +43,6 @@ class StepScrubber(Scrubber):
             "alpha-below": role_colour(self.theme, "a"),
             "non-finite": self.theme.error,
             "passes": KERNEL_MARKS["standard"].on(self.theme),
+            "written": self.theme.accent,
         }
         return (ScrubberMark(event.at, colours[event.kind], *TICKS[event.kind]) for event in self._events)

@@ -25,6 +25,7 @@ from flashscope.app.stepper.recorded import newest_trace
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.words.inside.tracing import broken
 from flashscope.app.words.provenance import Provenance, of_kept, of_machine
+from flashscope.kernels.workload.backward_trace import BackwardTrace
 from flashscope.kernels.workload.trace import Fault, Trace
 
 
@@ -92,34 +93,44 @@ class StepperStaging(Staging):
     @property
     def scene(self) -> Scene:
         """The numbers of the step on show."""
-        view = self._page.view
-        return Scene(numbers=step_numbers(view) if view is not None else {})
+        view, own = self._page.view, self._board.own
+        return Scene(numbers=step_numbers(view) if view is not None and own is None else {})
 
     @property
     def sentence(self) -> str:
         """Which step it is, and what the mode says of it."""
-        view = self._page.view
-        return self._board.sentence(view) if view is not None else ""
+        view, board = self._page.view, self._board
+        if board.own is not None:
+            return board.own.sentence
+        return board.sentence(view) if view is not None else ""
 
     @property
     def provenance(self) -> Provenance:
         """The session's that has the trace, or else what recorded it now."""
-        story, session = self._page.story, self.controller.session
+        story, session, own = self._page.story, self.controller.session, self._board.own
+        if own is not None:
+            held = session is not None and own.trace in session.backward_traces
+            return replace(self._source(own.trace, held=held), of=own.what)
         if story is None:
             return super().provenance
         trace = story.recording.trace
-        held = session is not None and trace in session.traces
-        source = of_machine(self.controller.machine, trace.request.backend)
-        if held:
-            source = of_kept(super().provenance, trace.request.backend, trace.device)
+        source = self._source(trace, held=session is not None and trace in session.traces)
         what = f"trace of {trace.request.kernel or trace.request.order}"
         broken_trace = f"{broken(trace.request.fault)}, {what}" if trace.request.fault else what
         return replace(source, of=" beside ".join(filter(None, (broken_trace, self._board.beside))))
 
+    def _source(self, trace: Trace | BackwardTrace, *, held: bool) -> Provenance:
+        backend = trace.request.backend
+        if held:
+            return of_kept(super().provenance, backend, trace.device)
+        return of_machine(self.controller.machine, backend)
+
     @property
     def source(self) -> str:
         """On what the trace was recorded: how fills more than a line."""
-        story = self._page.story
+        story, own = self._page.story, self._board.own
+        if own is not None:
+            return own.trace.device
         return story.recording.trace.device if story is not None else self._page.bar.source.text()
 
     @property
@@ -131,7 +142,8 @@ class StepperStaging(Staging):
     def stop(self) -> Stop:
         """The step on show, of a preset; any other problem is not in a story."""
         position, key = self._page.position, self._preset()
-        step = None if position is None or not key else position.at
+        own = self._board.own
+        step = None if position is None or not key else position.at if own is None else own.at
         shown = self._page.modes.key
         mode = "" if shown == MODES[0].key else shown
         board = self._board
@@ -186,7 +198,11 @@ class StepperStaging(Staging):
             self._board.take_stage(())
 
     def _go(self) -> None:
-        if self._step is not None:
+        if self._step is None:
+            return
+        if self._page.modes.mode.apart:
+            self._board.seek_own(self._step)
+        else:
             self._page.seek(self._step)
 
     def _newest(self, stop: Stop) -> Trace | None:

@@ -6,17 +6,21 @@ from PySide6.QtCore import QObject
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.registry import title_of
+from flashscope.app.pages.stepper.backward_board import BackwardBoard
+from flashscope.app.pages.stepper.backwards import Backwards
 from flashscope.app.pages.stepper.modes import Modes
 from flashscope.app.pages.stepper.options_bar import OptionsBar
 from flashscope.app.pages.stepper.tracing import Tracing
+from flashscope.app.stepper.backward.requests import PointBackward
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.from_point import PointTrace, is_of
-from flashscope.app.stepper.modes import LANES
+from flashscope.app.stepper.modes import LANES, MODES
 from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.origin_line import OriginLine
 from flashscope.app.widgets.plain import set_tip
+from flashscope.kernels.workload.backward_trace import BackwardTrace
 from flashscope.kernels.workload.trace import Trace, TraceRequest
 
 KEEP_WORDS = "Keep the trace in the session on show"
@@ -28,12 +32,14 @@ class Visited(Protocol):
     Attributes:
         bar: What is traced.
         modes: What is drawn, by modes.
+        backwards: Shows backward passes.
         story: What is walked through, None before the first trace.
         position: The step on show, None before the first trace.
     """
 
     bar: OptionsBar
     modes: Modes
+    backwards: Backwards
     story: SteppedTrace | None
     position: Cursor | None
 
@@ -73,17 +79,19 @@ class Visits(QObject):
         super().__init__(parent)
         self._page, self._controller, self._tracing = page, controller, tracing
         self._tile: tuple[TraceRequest, tuple[int, int]] | None = None  # where to go in which trace
-        self._found: PointTrace | None = None
+        self._found: PointTrace | PointBackward | None = None
         self._before: Before | None = None
         insides = controller.insides
         self.keep_button = does(text_button("Keep", KEEP_WORDS, self.keep), "stepper.keep")
         self.line = OriginLine(insides.back_wanted.emit, "inside.back", (self.keep_button,))
         controller.timelines.tile_asked.connect(self.step_to)
         insides.trace_asked.connect(self.look_into)
+        insides.backward_asked.connect(self.look_into_backward)
         insides.left.connect(self.leave)
+        page.modes.changed.connect(self.offer_keeping)
         tracing.failed.connect(self._forget)
         controller.session_changed.connect(lambda _session: self._forget())
-        controller.keeping.kept.connect(self._offer_keeping)
+        controller.keeping.kept.connect(self.offer_keeping)
 
     def back(self) -> bool:
         """Lead back to the point that is on show; whether one is."""
@@ -99,13 +107,25 @@ class Visits(QObject):
 
     def look_into(self, found: PointTrace) -> None:
         """Show a point's trace; of a kernel that holds S and P whole in Lanes."""
+        self._remember()
+        self._tell(found)
+        if found.whole:
+            self._page.show_mode(LANES)
+        elif self._page.modes.mode.apart:
+            self._page.show_mode(MODES[0].key)
+        self._show(found.request)
+
+    def look_into_backward(self, found: PointBackward) -> None:
+        """Show the trace of a point's backward pass."""
+        self._remember()
+        self._tell(found)
+        self._page.backwards.step_to(found.request, None)
+
+    def _remember(self) -> None:
+        """Know what is on show before the point."""
         page, story = self._page, self._page.story
         trace = story.recording.trace if story is not None else None
         self._before = Before(trace, page.position.at if page.position is not None else 0, page.modes.key)
-        self._tell(found)
-        if found.whole:
-            page.show_mode(LANES)
-        self._show(found.request)
 
     def look_at(self, head: int) -> None:
         """Show another head of the problem on show."""
@@ -127,9 +147,11 @@ class Visits(QObject):
 
     def take(self, trace: Trace) -> None:
         """Know what the page shows now: words on a point stand only over a trace of it."""
-        if self._found is not None and not is_of(trace.request, self._found):
+        found = self._found
+        other = isinstance(found, PointTrace) and not is_of(trace.request, found)
+        if other or (isinstance(found, PointBackward) and not self._page.modes.mode.apart):
             self._forget()
-        self._offer_keeping()
+        self.offer_keeping()
 
     def keep(self) -> None:
         """Write the trace on show into the session on show, unless it is there."""
@@ -138,13 +160,17 @@ class Visits(QObject):
             self._controller.keeping.keep([trace])
 
     @property
-    def _unkept(self) -> Trace | None:
+    def _unkept(self) -> Trace | BackwardTrace | None:
         """The trace on show, None where the session on show has it."""
-        story, session = self._page.story, self._controller.session
-        trace = story.recording.trace if story is not None else None
-        return None if session is not None and trace in session.traces else trace
+        story, session, board = self._page.story, self._controller.session, self._page.modes.board
+        trace: Trace | BackwardTrace | None = story.recording.trace if story is not None else None
+        if isinstance(board, BackwardBoard):
+            trace = board.trace
+        held = session is not None and (trace in session.traces or trace in session.backward_traces)
+        return None if held else trace
 
-    def _offer_keeping(self) -> None:
+    def offer_keeping(self) -> None:
+        """Let the trace on show be kept where it is in no session."""
         why = self._controller.keeping.why_not
         self.keep_button.setVisible(self._unkept is not None)
         self.keep_button.setEnabled(not why)
@@ -171,9 +197,9 @@ class Visits(QObject):
         else:
             self._tracing.ask(request)
 
-    def _tell(self, found: PointTrace) -> None:
+    def _tell(self, found: PointTrace | PointBackward) -> None:
         self._found = found
-        self._page.bar.offer_point(found)
+        self._page.bar.offer_point(found if isinstance(found, PointTrace) else None)
         self.line.tell(title_of(self._controller.insides.origin), found.words)
 
     def _forget(self) -> None:

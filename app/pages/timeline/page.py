@@ -21,11 +21,12 @@ from flashscope.app.pages.timeline.record_bar import RecordBar
 from flashscope.app.pages.timeline.recorded import RECORDED, BundledTimelines, EmptyTimelines
 from flashscope.app.pages.timeline.shown_timelines import ShownTimelines
 from flashscope.app.pages.timeline.staging import TimelineStaging
+from flashscope.app.pages.timeline.to_stepper import step_through
 from flashscope.app.pages.timeline.visit import PointVisit
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.plot_menu import PlotMenu
-from flashscope.app.stepper.one_tile import trace_of_head, why_no_trace
+from flashscope.app.stepper.one_tile import why_no_trace
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.dialogs.file_writer import FileWriter
 from flashscope.app.widgets.keyed import does
@@ -250,15 +251,14 @@ class TimelinePage(Page):
         return timelines_export(self.lineup.drawn, self.shown, self.theme)
 
     def step_through(self) -> None:
-        """Show the chosen tile in the Stepper, once its head's Q, K and V are drawn."""
+        """Show the chosen tile in the Stepper."""
         if self.chosen is None:
             return
         rows = self.lineup.drawn[self.chosen[0]].rows
-        head, i, j = rows.tile[self.chosen[1]].tolist()
-        if not why_no_trace(rows.timeline, (head, i, j)):
-            draw, told = partial(trace_of_head, rows.timeline, head), self.controller.timelines
-            self.page_requested.emit("stepper")
-            self.chores.do(draw, lambda request: told.tile_asked.emit(request, (i, j)))
+        show = partial(self.page_requested.emit, "stepper")
+        step_through(
+            rows.timeline, tuple(rows.tile[self.chosen[1]].tolist()), self.controller, self.chores, show
+        )
 
     def show_source(self) -> None:
         """Show the chosen stage in the source that ran."""
@@ -355,7 +355,7 @@ class TimelinePage(Page):
         tile = tuple(rows.tile[place].tolist())
         text = f"{run_name(rows.timeline.request)} · {where} · {told}"
         if self.chosen == (card, place):
-            self.detail.show_bar(text, why_no_trace(rows.timeline, tile))
+            self.detail.show_bar(text, why_no_trace(rows.timeline, tile, self.controller.machine))
         else:
             self.detail.show_bar(text)
 

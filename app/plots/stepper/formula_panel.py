@@ -1,12 +1,15 @@
 """The update rule with live numbers, in the colours the charts use."""
 
+from collections.abc import Sequence
+from typing import Protocol
+
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter
 
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.plots.stepper.ink import Role, mix, role_ink
-from flashscope.app.plots.stepper.panel import SMALL, Panel, put, width_of
+from flashscope.app.plots.stepper.panel import SMALL, Panel, PanelOf, ViewKind, put, width_of
 from flashscope.app.stepper.formulas import Formula, formulas
 from flashscope.app.stepper.numbers import number, plain
 from flashscope.app.stepper.step_view import StepView
@@ -34,27 +37,52 @@ def unmarked(html: str) -> str:
     return plain(html)
 
 
-class FormulaPanel(Panel):
-    """Each formula in symbols, and under it with this step's numbers."""
+class Told(Protocol):
+    """A formula as it is drawn.
+
+    Attributes:
+        symbols: In symbols, as HTML with the marks of `coloured`.
+        numbers: The same with numbers; empty before it is evaluated.
+        active: Whether this very step evaluates it.
+    """
+
+    @property
+    def symbols(self) -> str: ...  # noqa: D102 - as above
+    @property
+    def numbers(self) -> str: ...  # noqa: D102 - as above
+    @property
+    def active(self) -> bool: ...  # noqa: D102 - as above
+
+
+class FormulasOf(PanelOf[ViewKind]):
+    """Each formula in symbols, and under it with a step's numbers."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Formulas with live numbers")
         keep(self, self.setMinimumSize, 220, 180)
 
-    def words(self, view: StepView) -> str:
+    def told(self, view: ViewKind) -> Sequence[Told]:
+        """The formulas at a step; none: `idle` is shown."""
+        raise NotImplementedError
+
+    def idle(self, view: ViewKind) -> str:
+        """What is said where there are none, its lines parted by `; `."""
+        raise NotImplementedError
+
+    def words(self, view: ViewKind) -> str:
         """All formulas that have numbers, or the state before the first."""
-        shown = formulas(view)
+        shown = self.told(view)
         if not shown:
-            return self._idle(view)
+            return self.idle(view)
         return "; ".join(f"{unmarked(f.symbols)} = {unmarked(f.numbers)}" for f in shown if f.numbers)
 
-    def draw(self, painter: QPainter, view: StepView) -> None:
+    def draw(self, painter: QPainter, view: ViewKind) -> None:
         """Paint two lines a formula; the active one on a raised strip."""
-        shown = formulas(view)
+        shown = self.told(view)
         if not shown:
             painter.setFont(self.font())
             line = self.unit() * 1.4
-            for k, words in enumerate(self._idle(view).split("; ")):
+            for k, words in enumerate(self.idle(view).split("; ")):
                 put(painter, QRectF(0, k * line, self.width(), line), words, self.theme.dim)
             return
         scale = self._scale(len(shown))
@@ -68,20 +96,7 @@ class FormulaPanel(Panel):
         wide = (self.width() - INDENT) / width_of(WIDEST, self.sized(SMALL * 1.04))
         return max(1.0, int(min(tall, wide, LARGEST) / STEP) * STEP)
 
-    def _idle(self, view: StepView) -> str:
-        if not view.started:
-            return "Before the first tile:; m = −∞,  ℓ = 0,  O = 0"
-        history, known = view.history, view.finished
-        name = row_words(view.recording.request, history.row)
-        text = f"{name[:1].upper()}{name[1:]} is in another query block:; its state does not change here."
-        if known:
-            k = known - 1
-            text += (
-                f"; m = {number(history.m[k])},  ℓ = {number(history.l[k])},  O = {number(history.o[k, 0])}"
-            )
-        return text
-
-    def _draw_formula(self, painter: QPainter, rect: QRectF, formula: Formula, scale: float) -> None:
+    def _draw_formula(self, painter: QPainter, rect: QRectF, formula: Told, scale: float) -> None:
         if formula.active:
             strip = rect.adjusted(0, 1, 0, -1)
             painter.fillRect(strip, mix(self.theme.accent, self.theme.panel, 0.88))
@@ -99,3 +114,25 @@ class FormulaPanel(Panel):
             numbers,
             self.theme.dim,
         )
+
+
+class FormulaPanel(FormulasOf[StepView], Panel):
+    """The update rule of the row watched."""
+
+    def told(self, view: StepView) -> tuple[Formula, ...]:
+        """Its formulas; none while its state does not change."""
+        return formulas(view)
+
+    def idle(self, view: StepView) -> str:
+        """The state of the row watched, which this tile leaves alone."""
+        if not view.started:
+            return "Before the first tile:; m = −∞,  ℓ = 0,  O = 0"
+        history, known = view.history, view.finished
+        name = row_words(view.recording.request, history.row)
+        text = f"{name[:1].upper()}{name[1:]} is in another query block:; its state does not change here."
+        if known:
+            k = known - 1
+            text += (
+                f"; m = {number(history.m[k])},  ℓ = {number(history.l[k])},  O = {number(history.o[k, 0])}"
+            )
+        return text

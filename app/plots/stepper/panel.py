@@ -1,7 +1,7 @@
 """The base of every panel: a widget that paints one step in the theme's colours and can say it in words."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QStaticText, QTextOption
@@ -12,6 +12,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.yielding import Yielding
 
+ViewKind = TypeVar("ViewKind")
 SMALL = 11 / 13  # captions against text
 
 
@@ -40,8 +41,8 @@ def _laid_out(html: str, font: QFont) -> QStaticText:
     return text
 
 
-class Panel(Yielding, QWidget):
-    """One panel; subclasses paint in `draw` and put what they show into `words`.
+class PanelOf(Yielding, QWidget, Generic[ViewKind]):
+    """A panel of a step as some view has it; subclasses paint in `draw` and put what they show into `words`.
 
     Attributes:
         columns: What `numbers` has in each row; none: it shows no numbers to be taken along.
@@ -56,7 +57,7 @@ class Panel(Yielding, QWidget):
         self._unit: float | None = None
         super().__init__()
         self.theme = theme
-        self.view: StepView | None = None
+        self.view: ViewKind | None = None
         self.setAccessibleName(name)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -64,28 +65,28 @@ class Panel(Yielding, QWidget):
         self.theme = theme
         self.update()
 
-    def show_view(self, view: StepView) -> None:
+    def show_view(self, view: ViewKind) -> None:
         """Show another step."""
         self.view = view
         self.setAccessibleDescription(self.words(view))
         self.update()
 
-    def words(self, view: StepView) -> str:
+    def words(self, view: ViewKind) -> str:
         """What the panel shows, for screen readers; this class shows nothing."""
         del view
         return ""
 
-    def headings(self, view: StepView) -> Sequence[str]:
+    def headings(self, view: ViewKind) -> Sequence[str]:
         """What the columns are called of this trace; this class calls them by one name for all."""
         del view
         return self.columns
 
-    def numbers(self, view: StepView) -> Sequence[Sequence[str | float]]:
+    def numbers(self, view: ViewKind) -> Sequence[Sequence[str | float]]:
         """The numbers that it shows, a row of `columns` each; this class shows none."""
         del view
         return ()
 
-    def draw(self, painter: QPainter, view: StepView) -> None:
+    def draw(self, painter: QPainter, view: ViewKind) -> None:
         """Paint a step; this class paints nothing."""
         del painter, view
 
@@ -123,6 +124,10 @@ class Panel(Yielding, QWidget):
         if event.type() in {QEvent.Type.FontChange, QEvent.Type.StyleChange}:
             self._fonts.clear()
             self._unit = None
+
+
+class Panel(PanelOf[StepView]):
+    """One panel of a step of the online softmax."""
 
 
 def put(

@@ -1,6 +1,7 @@
 """What can be traced on a machine, in words."""
 
 from flashscope.app.words.inside.faults import title_of
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import Fault, Trace, TraceRequest
 from flashscope.profiles.plan.machine import Machine
@@ -30,6 +31,17 @@ def trace_words(request: TraceRequest) -> str:
     share = filter(None, (share_words(request),))
     named = f"{kernel} on {DEVICES[request.backend]}", f"N = {request.lengths[1]}"
     return ", ".join((*fault, *named, *masks, *share))
+
+
+def backward_words(request: BackwardTraceRequest) -> str:
+    """What was traced of a backward pass, as a list names it."""
+    problem = request.problem
+    masks = [word for word, there in (("causal", problem.causal), ("window", problem.window)) if there]
+    heads = problem.batch * problem.key_heads
+    head = (f"K/V head {request.head} of {heads}",) if heads > 1 else ()
+    deterministic = ("deterministic",) if problem.deterministic else ()
+    named = f"{request.kernel} backward on {DEVICES[request.backend]}", f"N = {problem.seqlen_k}"
+    return ", ".join((*named, *masks, *deterministic, *head))
 
 
 def row_words(request: TraceRequest, row: int) -> str:

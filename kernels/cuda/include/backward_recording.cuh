@@ -10,7 +10,7 @@ struct BackwardRecording {
     float* dp;        // (slots, BR, BC)
     float* ds;        // (slots, BR, BC), not yet rounded
     float* delta;     // (slots, BR)
-    float* dq;        // (slots, BR, HEAD_DIM), what the tile adds
+    float* dq;        // (slots, BR, HEAD_DIM), what the tile adds; of a launch of dQ alone the sum after it
     float* dk;        // (slots, BC, HEAD_DIM), the sum after the tile
     float* dv;        // (slots, BC, HEAD_DIM)
     int* turn;        // (slots), which of its block's tiles it was, from 1; 0: never visited

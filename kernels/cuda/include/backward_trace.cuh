@@ -15,6 +15,16 @@ struct TileRecorder : TileSlots<BR, BC> {
     __device__ __forceinline__ void weights(float* target, const float (&x)[MT][COLUMNS][4], int key, int query) const {
         each(x, [&](int row, int column, float one) { this->put_weight(target, query + column, key + row, one); });
     }
+    // The same with the queries as rows, from `query` on, by all keys of the tile.
+    template <int MT, int COLUMNS>
+    __device__ __forceinline__ void weights_of_rows(float* target, const float (&x)[MT][COLUMNS][4], int query) const {
+        each(x, [&](int row, int column, float one) { this->put_weight(target, query + row, column, one); });
+    }
+    // The sum of dQ of the warp's queries from `query` on.
+    template <int MT, int COLUMNS>
+    __device__ __forceinline__ void query_rows(const float (&x)[MT][COLUMNS][4], int query) const {
+        each(x, [&](int row, int column, float one) { this->put_query(query + row, column, one); });
+    }
     // dK or dV of the warp's keys from `key` on, the columns from `first` on.
     template <int MT, int COLUMNS>
     __device__ __forceinline__ void key_rows(float* target, const float (&x)[MT][COLUMNS][4], int key, int first) const {

@@ -1,17 +1,20 @@
 // dQ of flash2's backward pass in a launch of its own, for the same bits in every run: the queries are outside.
 #pragma once
+#include "backward_trace.cuh"
 #include "flash2_backward_layout.cuh"
 #include "scoring.cuh"
 
 constexpr int OUTER = OUTER_WARPS * 16, OUTER_THREADS = OUTER_WARPS * 32;
 using Outer = Tile<OUTER, WIDTH, OUTER_THREADS>;
 using Inner = Tile<INNER, WIDTH, OUTER_THREADS>;
+TRACED(using DqRecorder = TileRecorder<OUTER, INNER>;)
 
 // dQ alone: a block owns OUTER queries and passes by the keys that they see, INNER at a time, in the same order always.
 extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 1)
     flash2_backward_queries(const element* q, const element* k, const element* v, const element* grad_output,
                             const RowState* states, element* dq, int group, int seqlen_q, int seqlen_k, int window_left,
-                            int window_right, float scale, const int* kept SCORING_GIVEN) {
+                            int window_right, float scale, const int* kept SCORING_GIVEN TRACE_GIVEN) {
+    TRACED(DqRecorder recorder(recording);)
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned shared_q = shared_address(shared), shared_grad = shared_q + Outer::BYTES;
     const unsigned shared_k = shared_grad + Outer::BYTES;  // two stages of K and, behind each, V
@@ -64,11 +67,13 @@ extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 1)
         wait_copies<0>();
         __syncthreads();  // this K and V are complete, the previous ones done with
         copy(following, 1 - stage);
+        TRACED(recorder.tile(int(head / group), int(head % group), q0, seqlen_q, k0, seqlen_k);)
         const unsigned here_k = shared_k + stage * 2 * Inner::BYTES, here_v = here_k + Inner::BYTES;
 
         float p[1][INNER / 8][4], ds[1][INNER / 8][4];
         multiply_rows<Inner>(p, left_q, here_k + Inner::lane_columns_first(lane));
         multiply_rows<Inner>(ds, left_grad, here_v + Inner::lane_columns_first(lane));
+        TRACED(recorder.weights_of_rows(recording.dp, ds, warp_row);)
 #pragma unroll
         for (int n = 0; n < INNER / 8; ++n) {
 #pragma unroll
@@ -90,7 +95,11 @@ extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 1)
                 ds[0][n][c] = p[0][n][c] * (ds[0][n][c] - delta);
             }
         }
+        TRACED(recorder.weights_of_rows(recording.p, p, warp_row);)
+        TRACED(recorder.weights_of_rows(recording.ds, ds, warp_row);)
         multiply_columns<Inner>(acc, ds, here_k + Inner::lane_rows_first(lane));
+        TRACED(recorder.query_rows(acc, warp_row);)
+        TRACED(if (threadIdx.x == 0) recorder.stamp();)
         step = following;
         stage = 1 - stage;
     }

@@ -130,6 +130,7 @@ def described(session: Session, path: str | None = None, provenance: str = "") -
         "plan": session.plan,
         "readings": len(session.readings),
         "traces": len(session.traces),
+        "backward_traces": len(session.backward_traces),
         "timelines": len(session.timelines),
         "stall_profiles": len(session.stalls),
         "altered": session.altered,

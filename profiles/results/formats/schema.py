@@ -124,7 +124,7 @@ def _session(known: _Known) -> dict[str, JsonSchema]:
         "device": _or_null(known.device),
         "machine": known.machine,
         "plan": known.plan,
-        **dict.fromkeys(("readings", "traces", "timelines", "stall_profiles"), COUNT),
+        **dict.fromkeys(("readings", "traces", "backward_traces", "timelines", "stall_profiles"), COUNT),
         "baseline": {"type": ["string", "null"]},
     }
 

@@ -12,6 +12,7 @@ from flashscope.profiles.results.model.session import PointState, Session
 from flashscope.profiles.wire.events import (
     Attempt,
     AuditReady,
+    BackwardTraceReady,
     CeilingsMeasured,
     Event,
     FailedStatus,
@@ -133,6 +134,8 @@ def _script(session: Session) -> Iterator[Timed]:
         yield end, LandscapeReady(landscape=landscape)
     for audit in session.audits:
         yield end, AuditReady(audit=audit)
+    for backward in session.backward_traces:
+        yield end, BackwardTraceReady(trace=backward)
     yield end, _ending(session, end)
 
 

@@ -10,6 +10,7 @@ from typing import get_args
 from msgspec.structs import replace
 
 from flashscope.kernels.workload.audit import ModelAudit
+from flashscope.kernels.workload.backward_trace import BackwardTrace
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.stalls import StallProfile
@@ -23,6 +24,7 @@ from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import (
     Attempt,
     AuditReady,
+    BackwardTraceReady,
     BrokenOff,
     CeilingsMeasured,
     Event,
@@ -132,14 +134,15 @@ class Session:
         stalls: Samples of where the warps of launches stood, recorded with it or kept in it since.
         landscapes: Landscapes of cuts, the same.
         audits: What the attention of models asks for, the same; the points replay it.
+        backward_traces: Traces of backward passes, the same.
         outcome: None while it runs; a session whose writer was killed stays None.
         ended_ns: When it ended.
         name: The user's name for it; empty: named by its start.
         note: The user's words about it.
         tags: The user's words to find it by, sorted.
         bookmarks: The user's notes on points and moments, in their order.
-        altered: How many readings, traces, timelines, stall profiles, landscapes and audits of its file are
-            not what was recorded, and were left out.
+        altered: How many readings and values, such as traces, timelines and audits, of its file are not what
+            was recorded, and were left out.
         resumed: How each part after the first began.
         ceilings: What the device reached at the begin of each part, by its number from 1.
         run_mark: Which of several runs of one plan it is, None: it is alone.
@@ -158,6 +161,7 @@ class Session:
     stalls: list[StallProfile] = field(default_factory=list)
     landscapes: list[CutLandscape] = field(default_factory=list)
     audits: list[ModelAudit] = field(default_factory=list)
+    backward_traces: list[BackwardTrace] = field(default_factory=list)
     outcome: Outcome | None = None
     ended_ns: int | None = None
     name: str = ""
@@ -297,6 +301,8 @@ class Session:
                 self.landscapes.append(event.landscape)
             case AuditReady():
                 self.audits.append(event.audit)
+            case BackwardTraceReady():
+                self.backward_traces.append(event.trace)
             case _:
                 pass
 

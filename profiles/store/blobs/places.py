@@ -6,11 +6,13 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 from flashscope.kernels.workload.audit import ModelAudit
+from flashscope.kernels.workload.backward_trace import BackwardTrace
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
 from flashscope.profiles.store.blobs.audits import decode_audit
+from flashscope.profiles.store.blobs.backward_traces import decode_backward_trace
 from flashscope.profiles.store.blobs.landscapes import decode_landscape
 from flashscope.profiles.store.blobs.packing import unpacked
 from flashscope.profiles.store.blobs.stalls import decode_stalls
@@ -25,7 +27,7 @@ from flashscope.profiles.store.schema import (
     MAX_UNPACKED_BYTES,
 )
 
-Keepable: TypeAlias = Trace | StageTimeline | StallProfile | CutLandscape | ModelAudit
+Keepable: TypeAlias = Trace | StageTimeline | StallProfile | CutLandscape | ModelAudit | BackwardTrace
 
 
 class ValuePlace(NamedTuple):
@@ -60,6 +62,14 @@ PLACES: dict[type[Keepable], ValuePlace] = {
         "landscape", "landscapes", "landscape", "landscapes", MAX_LANDSCAPES, decode_landscape
     ),
     ModelAudit: ValuePlace("audit", "audits", "audit", "audits", MAX_AUDITS, decode_audit),
+    BackwardTrace: ValuePlace(
+        "backward trace",
+        "backward_traces",
+        "trace",
+        "backward_traces",
+        MAX_TRACES,
+        decode_backward_trace,
+    ),
 }
 
 

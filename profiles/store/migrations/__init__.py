@@ -32,6 +32,7 @@ from flashscope.profiles.store.migrations.v022_landscapes import keep_landscapes
 from flashscope.profiles.store.migrations.v023_own_kernels import name_own_kernels
 from flashscope.profiles.store.migrations.v024_audits import keep_audits
 from flashscope.profiles.store.migrations.v025_scoring import name_scoring
+from flashscope.profiles.store.migrations.v026_backward_traces import keep_backward_traces
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -61,6 +62,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     name_own_kernels,
     keep_audits,
     name_scoring,
+    keep_backward_traces,
 )
 
 

@@ -370,3 +370,21 @@ def test_where_there_is_a_gpu_its_points_are_traced_there_as_they_are_timed(rig:
     assert isinstance(stepper, StepperPage)
     assert (asked.problem.seqlen_k, asked.problem.heads, asked.problem.batch) == (1024, 32, 16)
     assert stepper.visits.line.words.text() == "Inside flash3 at N = 1\N{NARROW NO-BREAK SPACE}024."
+
+
+def test_a_backward_point_is_stepped_through_in_the_mode_backward_and_back(
+    window: MainWindow, rig: Rig, stepper: StepperPage
+) -> None:
+    measure = curves(window, rig, BUNDLED / "h200-backward.flashscope")
+    row = next(row for row in measure.plots.rows if row.problem.passes == "backward")
+    measure.bottom.table.choose_point(row.point.index)
+    drawn(measure)
+    window.trigger("inside")
+    assert (window.view, stepper.modes.key) == ("stepper", "backward")
+    (request,) = rig.engine.backwards
+    assert (request.backend, request.kernel, request.problem.passes) == ("cpu", "flash2", "backward")
+    told = stepper.visits.line.words.text()
+    assert told.startswith(f"Inside the backward pass of {row.kernel} at N = ")
+    window.trigger("inside.back")
+    assert window.view == "profile"
+    assert stepper.modes.key == "blocks"

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.cuda.traced.backward import backward_cut, collected, recording_shapes, timed_backward
+from flashscope.kernels.cuda.traced.backward import (
+    BackwardCut,
+    backward_cut,
+    collected,
+    recording_shapes,
+    timed_backward,
+)
 from flashscope.kernels.launching import backward_tracing
 from flashscope.kernels.workload.backward_trace import (
     BACKWARD_KERNELS,
@@ -54,6 +60,7 @@ CASES: list[Case] = [
 IN_EVERY_RUN: list[Case] = [
     ("flash1", "causal", 40),
     ("flash2", "grouped", 64),
+    ("flash2", "deterministic", 64),
     ("flash3", "deterministic", 64),
 ]
 
@@ -62,7 +69,11 @@ class Run(NamedTuple):
     """A case as it runs."""
 
     problem: Problem
-    asked: BackwardTraceRequest
+    cut: BackwardCut
+
+    @property
+    def asked(self) -> BackwardTraceRequest:
+        return self.cut.asked
 
 
 def running(case: Case) -> Run:
@@ -70,13 +81,12 @@ def running(case: Case) -> Run:
     options = (SHAPES | BLOCKS)[shape]
     problem = Problem(**options, head_dim=head_dim, dtype="float16", seed=2, passes="backward")
     request = BackwardTraceRequest(problem=problem, backend="cuda", kernel=kernel, head=HEADS.get(shape, 0))
-    return Run(problem, backward_cut(request, target(HOPPER)).asked)
+    return Run(problem, backward_cut(request, target(HOPPER)))
 
 
 def recorded(case: Run, *, traced: bool = True) -> dict[str, Any]:
     """The buffers after a run, with the recording or without."""
-    problem, asked = case
-    program = backward_cut(asked, target(HOPPER)).program
+    problem, asked, program = case.problem, case.asked, case.cut.program
     spec = find_kernel(asked.kernel).backward
     assert spec is not None
     with guarded_memory() as memory:
@@ -87,7 +97,7 @@ def recorded(case: Run, *, traced: bool = True) -> dict[str, Any]:
         buffers |= workspace(memory, spec.workspace(problem, "cuda"), program)
         if traced:
             program = timed_backward(program, asked.head)
-            for name, (shape, dtype) in recording_shapes(asked).items():
+            for name, (shape, dtype) in recording_shapes(case.cut).items():
                 buffers[name] = memory.copy(name, np.zeros(shape, dtype))
         Setting(arch=HOPPER, edits=WITHOUT_CLOCK if traced else ()).run(program, buffers)
         return {name: array.copy() for name, array in buffers.items()}
@@ -95,18 +105,19 @@ def recorded(case: Run, *, traced: bool = True) -> dict[str, Any]:
 
 def collected_trace(case: Run, found: dict[str, Any]) -> BackwardTrace:
     """The trace that a GPU's recording would be made into."""
-    problem, asked = case
+    problem, asked = case.problem, case.asked
     returned = Gradients(*(found[name] for name in Gradients._fields))
-    tile, states, clocks = collected(asked, lambda name, slots: found[name][slots])
+    held = collected(case.cut, lambda name, slots: found[name][slots])
     return backward_tracing.assemble(
         asked,
         device="emulator",
         source=asked.kernel,
-        tile=tile,
-        states=states,
+        tile=held.tile,
+        states=held.states,
         saved=backward_tracing.saved_on_show(asked, given(problem)),
         gradients=backward_tracing.gradients_on_show(asked, returned),
-        clocks=clocks,
+        clocks=held.clocks,
+        apart=held.apart,
     )
 
 
@@ -134,7 +145,7 @@ def test_the_sums_of_dq_that_flash1_is_told_to_have_are_its_answer_to_the_bit() 
     assert trace.dq is not None
     scale, found = np.float32(taken.problem.softmax_scale), np.zeros_like(trace.grad_q.numpy())
     for t, (head, i, j) in enumerate(trace.tile.numpy().tolist()):
-        rows = backward_tracing.area(taken.asked, i, j)[0]
+        rows = taken.asked.area(i, j)[0]
         found[head, rows] = trace.dq.numpy()[t, : rows.stop - rows.start] * scale
     assert (as_stored("float16", found) == trace.grad_q.numpy()).all()
 
@@ -154,6 +165,14 @@ def test_flash3_takes_a_tile_of_queries_in_all_heads_and_then_the_one_before_if_
     assert tiles == sorted(tiles, key=lambda tile: (tile[2], -tile[1], tile[0]))
 
 
-def test_the_trace_of_a_launch_whose_dq_is_computed_apart_says_so() -> None:
+def test_a_launch_that_computes_dq_alone_has_the_queries_outside_and_the_keys_rising_inside() -> None:
     taken = running(("flash2", "deterministic", 64))
-    assert collected_trace(taken, recorded(taken)).dq is None
+    trace = collected_trace(taken, recorded(taken))
+    assert trace.dq is None
+    assert trace.dq_pass is not None
+    tiles = trace.dq_pass.tile.numpy().tolist()
+    assert tiles == sorted(tiles)
+    assert (trace.dq_pass.block_q, trace.dq_pass.block_k) != (taken.asked.block_q, taken.asked.block_k)
+    states = (getattr(trace.dq_pass, name) for name in ("tile", "p", "dp", "ds", "dq"))
+    held = sum(len(one.data) for one in states)
+    assert held == backward_tracing.dq_pass_bytes(trace.apart, len(tiles))

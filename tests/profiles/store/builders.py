@@ -1,6 +1,8 @@
 """Sessions to write, as the events an engine would send."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, AuditedStep, ModelAudit
+from flashscope.kernels.workload.backward_trace import BackwardTrace, BackwardTraceRequest, DqPass
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.landscape import CutLandscape, CutOutcome
@@ -21,9 +24,12 @@ from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.model.remaining import remaining_of
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import Recorder
+from flashscope.profiles.store.migrations import MIGRATIONS, Migration
+from flashscope.profiles.store.schema import expected_schema, schema_of
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings
 from flashscope.profiles.wire.events import (
     AuditReady,
+    BackwardTraceReady,
     CeilingsMeasured,
     Event,
     LandscapeReady,
@@ -133,6 +139,33 @@ def trace() -> Trace:
         s=Array.of(np.array([[[-np.inf, 1.0]]], np.float32)),
         o=Array.of(np.zeros((1, 1, 1), np.float32)),
         **alike,
+    )
+
+
+def backward_trace(*, apart: bool = False) -> BackwardTrace:
+    """Two heads of one row that meet two keys in a tile each; dQ in the tiles, or in a launch of its own."""
+    problem = Problem(seqlen_q=1, seqlen_k=2, head_dim=1, heads=2, kv_heads=1, passes="backward")
+
+    def zeros(*shape: int, dtype: Any = np.float32) -> Array:
+        return Array.of(np.zeros(shape, dtype))
+
+    tile, cells = Array.of(np.array([(0, 0, 0), (1, 0, 0)], np.int32)), zeros(2, 1, 2)
+    one = DqPass(block_q=1, block_k=2, tile=tile, p=cells, dp=cells, ds=cells, dq=zeros(2, 1, 1))
+    return BackwardTrace(
+        request=BackwardTraceRequest(problem=problem, block_q=1, block_k=2),
+        device="A CPU",
+        source="a test",
+        tile=tile,
+        **dict.fromkeys(("p", "dp", "ds"), cells),
+        delta=zeros(2, 1),
+        dq=None if apart else zeros(2, 1, 1),
+        **dict.fromkeys(("dk", "dv"), zeros(2, 2, 1)),
+        **dict.fromkeys(("q", "grad_output", "output", "grad_q"), zeros(2, 1, 1)),
+        **dict.fromkeys(("k", "v", "grad_k", "grad_v"), zeros(2, 1)),
+        lse=zeros(2, 1),
+        exact_q=zeros(2, 1, 1, dtype=np.float64),
+        **dict.fromkeys(("exact_k", "exact_v"), zeros(2, 1, dtype=np.float64)),
+        dq_pass=one if apart else None,
     )
 
 
@@ -289,6 +322,7 @@ def whole_sweep() -> Iterator[Event]:
     yield StallsReady(profile=stalls())
     yield LandscapeReady(landscape=landscape())
     yield AuditReady(audit=audit())
+    yield BackwardTraceReady(trace=backward_trace())
     yield readings(5_100)
     yield PlanFinished(t_ns=6_000, outcome="cancelled")
 
@@ -333,3 +367,14 @@ def resumed() -> Session:
     """A session of two parts."""
     events = list(first_part())
     return session_of([*events, *next_part(session_of(events))])
+
+
+def make_older(path: Path, migration: Migration) -> None:
+    """Make a file one of the version before a migration that adds a table: later tables go."""
+    version = MIGRATIONS.index(migration)
+    known = {name for _, name, _ in expected_schema(version)}
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for later in {name for _, name, _ in schema_of(connection)} - known:
+            connection.execute(f"DROP TABLE {later}")
+            connection.execute("DELETE FROM batches WHERE name = ?", (later,))
+        connection.execute(f"PRAGMA user_version = {version}")

@@ -200,6 +200,7 @@ def older(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for table in ("traffic", "parts", "ceilings", "timelines", "stall_profiles", "landscapes", "audits"):
             connection.execute(f"DROP TABLE {table}")
+        connection.execute("DROP TABLE backward_traces")
         for column in ("tags", "bookmarks", "run_mark"):
             connection.execute(f"ALTER TABLE session DROP COLUMN {column}")
         for column in ("sm_share", "tensor_share", "dram_share"):

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from flashscope.kernels.workload.audit import ModelAudit
+from flashscope.kernels.workload.backward_trace import BackwardTrace
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import PASSES, Problem
@@ -272,6 +273,25 @@ def audits(draw: st.DrawFn) -> ModelAudit:
     return msgspec.structs.replace(known, calls=tuple(calls), notes=(draw(TEXTS),), **words)
 
 
+@st.composite
+def backward_traces(draw: st.DrawFn) -> BackwardTrace:
+    """Traces of one tile, with dQ in it or in a launch of its own, and any bytes that are numbers."""
+
+    def filled(held: Any) -> Any:
+        arrays = {name: one for name, one in msgspec.structs.asdict(held).items() if isinstance(one, Array)}
+        drawn = {
+            name: Array(one.dtype, one.shape, draw(st.binary(min_size=len(one.data), max_size=len(one.data))))
+            for name, one in arrays.items()
+            if name != "tile"
+        }
+        return msgspec.structs.replace(held, **drawn)
+
+    known: BackwardTrace = filled(builders.backward_trace(apart=draw(st.booleans())))
+    if known.dq_pass is not None:
+        known = msgspec.structs.replace(known, dq_pass=filled(known.dq_pass))
+    return msgspec.structs.replace(known, **{name: draw(TEXTS) for name in ("device", "source")})
+
+
 def right(error: OutputError) -> OutputError:
     return error if error.passed else msgspec.structs.replace(error, error=0.0, bound=0.0)
 
@@ -286,6 +306,7 @@ RECORDED = {
     StallProfile: profiles(),
     CutLandscape: landscapes(),
     ModelAudit: audits(),
+    BackwardTrace: backward_traces(),
 }
 ANY = Drawn(
     {**POSSIBLE, int: SIZES, float: FIGURES, **RECORDED},

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -14,11 +15,13 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.look.fonts import load_fonts
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.stepper import StepperPage
+from flashscope.kernels.cpu.backward_trace import record as record_backward
 from flashscope.kernels.cpu.trace import record
-from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
+from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import Sink
-from flashscope.profiles.wire.events import RequestFailed, TraceReady
+from flashscope.profiles.wire.events import BackwardTraceReady, RequestFailed, TraceReady
 from tests.app.fakes import SilentEngine
 from tests.app.stepper.builders import build_trace
 
@@ -28,6 +31,7 @@ class BenchEngine(SilentEngine):
 
     Attributes:
         requests: Every trace asked for.
+        backwards: Every trace of a backward pass asked for.
         refusal: When set, traces fail with this reason.
         silent: When set, traces are answered only when a test says so.
         real: When set, traces are those of the CPU backend; a fault is always traced there.
@@ -36,6 +40,7 @@ class BenchEngine(SilentEngine):
     def __init__(self, sink: Sink) -> None:
         super().__init__(sink)
         self.requests: list[TraceRequest] = []
+        self.backwards: list[BackwardTraceRequest] = []
         self.refusal = ""
         self.silent = False
         self.real = False
@@ -44,6 +49,20 @@ class BenchEngine(SilentEngine):
         self.requests.append(request)
         if not self.silent:
             self.answer(request)
+
+    def backward_trace(self, request: BackwardTraceRequest) -> None:
+        self.backwards.append(request)
+        if not self.silent:
+            self.answer_backward(request)
+
+    def answer_backward(self, request: BackwardTraceRequest) -> None:
+        """Answer a request of a backward pass now."""
+        try:
+            trace = record_backward(replace(request, backend="cpu"))
+        except (InputError, UnsupportedError) as error:
+            self.sink(RequestFailed(request="backward-trace", reason=str(error)))
+        else:
+            self.sink(BackwardTraceReady(trace=replace(trace, request=request)))
 
     def answer(self, request: TraceRequest) -> None:
         """Answer a request now."""

@@ -153,7 +153,7 @@ def test_a_tile_without_room_for_its_values_has_the_colour_of_each_of_them(bench
         heatmap.resize(*size)
         view = heatmap.view
         assert view is not None
-        values, area, levels = heatmap.values(view), heatmap._area(view), heatmap.levels(view)
+        values, area, levels = heatmap.values(view), heatmap._area(heatmap.frame(view)), heatmap.levels(view)
         assert values is not None
         image = heatmap.grab().toImage()
         for row, column in ((10, 20), (50, 3), (90, 80)):

@@ -53,5 +53,5 @@ def test_the_cells_of_a_small_tile_grow_with_the_room(bench: Bench) -> None:
     widths = []
     for size in ((240, 160), (900, 500)):
         heatmap.resize(*size)
-        widths.append(heatmap._area(page.view).width)
+        widths.append(heatmap._area(heatmap.frame(page.view)).width)
     assert 1.4 * widths[0] < widths[1]

@@ -8,14 +8,14 @@ from PySide6.QtGui import QFontMetricsF
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.pages.stepper import StepperPage
-from flashscope.app.plots.stepper import code_panel, heatmap, memory_panel, tile_map
+from flashscope.app.plots.stepper import cells, code_panel, memory_panel, tiles
 from flashscope.app.plots.stepper import panel as panels
 from flashscope.app.plots.stepper.panel import put, width_of
 from flashscope.app.shell.shots import grab_whole
 from tests.app.rig import Rig
 from tests.matrix import chosen
 
-PANELS = {code_panel: "code", heatmap: "scores", memory_panel: "memory", tile_map: "tiles"}
+PANELS = {code_panel: "code", cells: "scores", memory_panel: "memory", tiles: "tiles"}
 
 
 class Written:
@@ -90,7 +90,7 @@ def test_few_rows_of_many_keys_have_a_tile_as_high_as_others_and_numbers_apart(
     decoded(page, "output")
     panel = page.board.scores
     assert panel.view is not None
-    area = panel._area(panel.view)
+    area = panel._area(panel.frame(panel.view))
     assert area.rows * area.height > panel.height() / 2
     numbers = sorted(
         (one for one in written_by(page, "scores", monkeypatch) if len(one.html) == 4 and one.html.isdigit()),
@@ -111,7 +111,7 @@ def test_a_tile_with_more_rows_than_pixels_is_shown_whole_with_its_scale(
     grab_whole(page.window())
     panel = page.board.scores
     assert panel.view is not None
-    area = panel._area(panel.view)
+    area = panel._area(panel.frame(panel.view))
     assert area.rows == rows > panel.height()
     assert area.y + area.rows * area.height <= panel.height()
     low = [one for one in written_by(page, "scores", monkeypatch) if one.html.startswith("−")]
@@ -172,7 +172,7 @@ def test_rows_of_the_last_tile_are_numbered_apart(page: StepperPage, monkeypatch
     grab_whole(page.window())
     panel = page.board.scores
     assert panel.view is not None
-    left = panel._area(panel.view).x
+    left = panel._area(panel.frame(panel.view)).x
     written = written_by(page, "scores", monkeypatch)
     rows = [one.rect for one in written if one.html.isdigit() and one.rect.right() < left]
     assert len(rows) > 2

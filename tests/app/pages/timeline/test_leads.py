@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,16 +17,20 @@ from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.marking import marked_lines
-from flashscope.app.stepper.one_tile import trace_of_head, why_no_trace
+from flashscope.app.stepper.backward.requests import place_of_bar
+from flashscope.app.stepper.one_tile import SHARED, trace_of_bar, trace_of_head, why_no_trace
 from flashscope.app.words.inside.timelines import CUDA_LINES, NUMPY, NUMPY_LINES, source_lines
+from flashscope.kernels.cpu.backward_trace import record as record_backward
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.cuda.reading.step import source_of
 from flashscope.kernels.launching.launch import make_inputs
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.timeline import STAGES, TimelineRequest, stages_of
+from flashscope.kernels.workload.timeline import STAGES, StageTimeline, TimelineRequest, stages_of
+from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.store import load, sessions_dir
-from flashscope.profiles.wire.events import TimelineReady, TraceReady
+from flashscope.profiles.wire.events import BackwardTraceReady, TimelineReady, TraceReady
+from tests.app.fakes import CPU_MACHINE, HOPPER_MACHINE
 from tests.app.rig import Rig
 from tests.app.timelines import made_timeline
 from tests.profiles.store import builders
@@ -153,7 +158,7 @@ def test_what_cannot_be_stepped_through_says_why(seqlen: int, tile: tuple[int, i
     timeline = made_timeline()
     problem = replace(timeline.request.problem, seqlen_q=seqlen, seqlen_k=seqlen)
     timeline = replace(timeline, request=replace(timeline.request, problem=problem))
-    why = why_no_trace(timeline, tile)
+    why = why_no_trace(timeline, tile, None)
     assert told in why
     assert bool(why) == bool(told)
 
@@ -233,3 +238,67 @@ def test_from_the_numpy_source_a_problem_leads_back_to_cuda(window: MainWindow, 
 def test_no_kernel_without_numpy_has_a_numpy_source() -> None:
     with pytest.raises(UnsupportedError, match="flash3 is not written in NumPy: choose standard"):
         numpy_source("flash3")
+
+
+def test_a_bar_of_a_backward_pass_leads_to_its_tile_in_the_mode_backward(rig: Rig, qtbot: QtBot) -> None:
+    window = rig.window()
+    rig.open(BUNDLED / "h100-inside.flashscope")
+    page = page_of(window)
+    held = load(BUNDLED / "h100-inside.flashscope").timelines
+    backward = next(one for one in held if one.request.problem.passes == "backward")
+    page.lineup.show_these([backward])
+    qtbot.waitUntil(lambda: [one.rows.timeline for one in page.lineup.drawn] == [backward])
+    rows = page.lineup.drawn[0].rows
+    place = next(at for at, tile in enumerate(rows.tile.tolist()) if min(tile) >= 0 and tile[1] > 1)
+    page.choose(0, place)
+    assert page.detail.step.isEnabled()
+    page.step_through()
+    stepper = window.pages["stepper"]
+    assert isinstance(stepper, StepperPage)
+    assert (window.view, stepper.modes.key) == ("stepper", "backward")
+    (request,) = rig.engine.backwards
+    assert (request.block_q, request.block_k) == (backward.block_q, backward.block_k)
+    rig.engine.say([BackwardTraceReady(trace=record_backward(request))])
+    board = stepper.backwards.board
+    qtbot.waitUntil(lambda: board.view is not None)
+    assert board.view is not None
+    assert board.view.place == place_of_bar(backward, tuple(rows.tile[place].tolist()))
+
+
+def gpu_timeline(**fields: Any) -> StageTimeline:
+    """One of flash3 on a GPU, of the bundled ones."""
+    held = load(BUNDLED / "h100-inside.flashscope").timelines
+    return next(
+        one
+        for one in held
+        if one.request.kernel == "flash3"
+        and all(getattr(one.request.problem, name) == value for name, value in fields.items())
+    )
+
+
+def test_a_bar_of_a_gpu_leads_to_the_timed_kernels_own_trace_where_there_is_a_gpu() -> None:
+    timeline = gpu_timeline(passes="forward", seqlen_q=1024)
+    found = trace_of_bar(timeline, (5, 2, 3), HOPPER_MACHINE)
+    assert isinstance(found, TraceRequest)
+    assert (found.backend, found.kernel, found.head) == ("cuda", "flash3", 5)
+    assert found.problem == timeline.request.problem
+    stepped = gpu_timeline(passes="forward", seqlen_q=1024)
+    of_a = replace(stepped, request=replace(stepped.request, kernel="flash3-a"))
+    assert "no trace of flash3-a" in str(trace_of_bar(of_a, (5, 2, 3), HOPPER_MACHINE))
+
+
+def test_without_a_gpu_it_leads_to_the_same_tile_of_the_numpy_kernel_with_that_heads_inputs() -> None:
+    timeline = gpu_timeline(passes="forward", seqlen_q=1024)
+    assert why_no_trace(timeline, (5, 2, 3), CPU_MACHINE) == ""
+    found = trace_of_head(timeline, 5)
+    assert (found.backend, found.problem.dtype) == ("cpu", "float32")
+    assert (found.block_q, found.block_k) == (timeline.block_q, timeline.block_k)
+    assert found.inputs is not None
+    trace = record(found)
+    assert [2, 3] in trace.tile.numpy().tolist()
+
+
+def test_a_tile_that_heads_share_is_left_to_a_gpu() -> None:
+    decode = gpu_timeline(passes="forward", seqlen_q=1)
+    beyond = replace(decode, block_q=16)
+    assert why_no_trace(beyond, (0, 1, 0), CPU_MACHINE) == SHARED

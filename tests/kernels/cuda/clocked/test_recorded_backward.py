@@ -37,7 +37,7 @@ KERNELS: tuple[ClockedKernel, ...] = ("flash2", "flash3")
 SLEEPS: dict[
     tuple[ClockedKernel, str], str
 ] = {  # of a stage: the lines of the source that the sleep stands before
-    ("flash2", "load"): "        CLOCK(1)\n        if (place.computes()) {\n",
+    ("flash2", "load"): "        CLOCK(1)\n        TRACED(recorder.deltas(",
     ("flash3", "softmax"): "                CLOCK(2)\n                wgmma_wait<0>();\n",
     ("flash3", "dS"): "                CLOCK(4)\n                named_sync(turn_of(part));\n",
 }

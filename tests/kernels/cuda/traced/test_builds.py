@@ -8,7 +8,7 @@ import pytest
 
 from flashscope.kernels.cuda.compile import compile_offline, read_source
 from flashscope.kernels.cuda.design.compiling import SERIALISED
-from flashscope.kernels.cuda.program import Program
+from flashscope.kernels.cuda.program import Program, Struct
 from flashscope.kernels.cuda.traced.backward import MAIN_LAUNCHES, backward_cut, timed_backward
 from flashscope.kernels.workload.backward_trace import BACKWARD_KERNELS, BackwardKernel, BackwardTraceRequest
 from flashscope.kernels.workload.block_mask import BlockMask
@@ -66,6 +66,12 @@ def test_one_launch_records_and_the_grids_are_those_of_the_timed_build(kernel: B
     ]
     assert [one.entry in MAIN_LAUNCHES for one in program.launches] == [bool(one) for one in more]
     assert sum(more) == 1
+
+
+def test_a_launch_that_computes_dq_alone_records_too() -> None:
+    watched = timed_backward(cut("flash2", 64, causal=True, deterministic=True), 3)
+    recording = [one.entry for one in watched.launches if isinstance(one.arguments[-1], Struct)]
+    assert recording == ["flash2_backward_keys", "flash2_backward_queries"]
 
 
 def test_what_has_no_build_with_a_recording_is_refused_with_the_reason() -> None:

@@ -17,6 +17,7 @@ from flashscope.profiles.results.model.fresh_rounds import FreshRounds
 from flashscope.profiles.store import SessionFileError, load
 from flashscope.profiles.store import keeping as kept
 from flashscope.profiles.store.blobs.landscapes import decode_landscape
+from flashscope.profiles.store.migrations.v022_landscapes import keep_landscapes
 from flashscope.profiles.store.schema import VERSION
 from tests.profiles.store import builders
 
@@ -91,11 +92,7 @@ def test_a_landscape_that_is_kept_later_is_there_and_can_be_taken_out_again(tmp_
 
 def test_a_file_from_before_there_were_landscapes_has_none_and_takes_one(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for later in ("landscapes", "audits"):
-            connection.execute(f"DROP TABLE {later}")
-            connection.execute("DELETE FROM batches WHERE name = ?", (later,))
-        connection.execute("PRAGMA user_version = 21")
+    builders.make_older(path, keep_landscapes)
     before = path.read_bytes()
     assert load(path).landscapes == []
     assert path.read_bytes() == before

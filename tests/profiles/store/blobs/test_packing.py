@@ -19,7 +19,7 @@ from flashscope.profiles.wire.events import TraceReady
 from tests.profiles.store import builders
 
 TRACE = builders.trace()
-VALUES = [TRACE, builders.timeline(), builders.stalls(), builders.landscape()]
+VALUES = [TRACE, builders.timeline(), builders.stalls(), builders.landscape(), builders.backward_trace()]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)

@@ -18,9 +18,8 @@ from flashscope.profiles.store import SessionFileError, load
 from flashscope.profiles.store import keeping as kept
 from flashscope.profiles.store.blobs.packing import packed
 from flashscope.profiles.store.blobs.stalls import decode_stalls
-from flashscope.profiles.store.migrations import MIGRATIONS
 from flashscope.profiles.store.migrations.v020_stalls import keep_stalls
-from flashscope.profiles.store.schema import VERSION, expected_schema, schema_of
+from flashscope.profiles.store.schema import VERSION
 from tests.profiles.store import builders
 
 KNOWN = builders.stalls()
@@ -91,13 +90,7 @@ def test_a_profile_is_kept_in_a_session_and_taken_out_again(tmp_path: Path) -> N
 
 def test_a_file_from_before_there_were_profiles_has_none_and_takes_one(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
-    before_them = MIGRATIONS.index(keep_stalls)
-    known = {name for _, name, _ in expected_schema(before_them)}
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for later in {name for _, name, _ in schema_of(connection)} - known:
-            connection.execute(f"DROP TABLE {later}")
-            connection.execute("DELETE FROM batches WHERE name = ?", (later,))
-        connection.execute(f"PRAGMA user_version = {before_them}")
+    builders.make_older(path, keep_stalls)
     before = path.read_bytes()
     session = load(path)
     assert (session.stalls, len(session.timelines), path.read_bytes()) == ([], 1, before)

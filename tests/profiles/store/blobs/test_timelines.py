@@ -19,6 +19,7 @@ from flashscope.profiles.store import ReplacedFileError, SessionFileError, load
 from flashscope.profiles.store import keeping as kept
 from flashscope.profiles.store.blobs.places import PLACES
 from flashscope.profiles.store.blobs.timelines import decode_timeline
+from flashscope.profiles.store.migrations.v018_timelines import keep_timelines
 from flashscope.profiles.store.schema import VERSION
 from tests.profiles.store import builders
 
@@ -115,14 +116,7 @@ def test_a_timeline_in_the_middle_leaves_the_others_whole_when_it_is_taken_out(t
 
 def test_a_file_from_before_there_were_timelines_has_none_and_takes_one(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("DROP TABLE timelines")
-        for table in ("stall_profiles", "landscapes", "audits"):
-            connection.execute(f"DROP TABLE {table}")
-        connection.execute(
-            "DELETE FROM batches WHERE name IN ('timelines', 'stall_profiles', 'landscapes', 'audits')"
-        )
-        connection.execute("PRAGMA user_version = 16")
+    builders.make_older(path, keep_timelines)
     before = path.read_bytes()
     assert load(path).timelines == []
     assert path.read_bytes() == before
