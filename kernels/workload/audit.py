@@ -78,7 +78,8 @@ class AuditedCall(msgspec.Struct, frozen=True, kw_only=True):
         layers: The module that makes each, in the order of the calls.
         ran: What computed them.
         operators: PyTorch's operators that stand for that.
-        kernels: The GPU's kernels, by the profiler's names; on a CPU the operators are all there is.
+        kernels: The GPU's kernels, by the profiler's names, what took longest first; on a CPU the operators
+            are all there is.
         why_not: Why nothing else ran, in sentences.
         took_ms: What they took together in each profiled step, with their backward pass.
     """
@@ -103,6 +104,7 @@ class AuditedStep(msgspec.Struct, frozen=True, kw_only=True):
         step_ms: What a step took, without a profiler, round by round, in turns with the others of the phase.
         profiled_ms: The same under a profiler.
         attention_ms: What attention took of each of those.
+        busy_ms: How long the GPU worked in each of those, at attention or anything else; empty: on a CPU.
         ran: What computed attention, each kind once.
         kernel: The kernel of ours that computed it; empty: none of ours did.
     """
@@ -113,6 +115,7 @@ class AuditedStep(msgspec.Struct, frozen=True, kw_only=True):
     step_ms: tuple[float, ...] = ()
     profiled_ms: tuple[float, ...] = ()
     attention_ms: tuple[float, ...] = ()
+    busy_ms: tuple[float, ...] = ()
     ran: tuple[Ran, ...] = ()
     kernel: str = ""
 

@@ -91,6 +91,7 @@ class Auditor:
             seqlen=asked.seqlen,
             lengths=asked.lengths,
             training=asked.training,
+            context=asked.context,
         )
         self._total = 1 + len(model.steps) * (2 + len(model.others) + asked.rounds)
         calls: list[AuditedCall] = []
@@ -157,7 +158,7 @@ class Auditor:
             for name in (*names[turn:], *names[:turn]):
                 with model.with_implementation(name):
                     model.run(step, step.before())  # what ran before it has left the caches to it
-                    ready = step.before()
+                    ready = model.ready(step)
                     start = time.perf_counter_ns()
                     model.run(step, ready)
                     taken[name].ms.append((time.perf_counter_ns() - start) / 1e6)
@@ -201,6 +202,7 @@ class _Taken:
             step_ms=tuple(self.ms),
             profiled_ms=tuple(one.ms for one in self.profiles),
             attention_ms=tuple(one.attention_ms for one in self.profiles),
+            busy_ms=tuple(one.busy_ms for one in self.profiles if one.busy_ms is not None),
             ran=("ours",) if kernel else tuple(dict.fromkeys(one.ran for one in self.profiles[0].calls)),
             kernel=kernel,
         )
