@@ -3,7 +3,6 @@
 import os
 import sys
 import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -19,6 +18,7 @@ from flashscope.kernels.workload.audit import AuditedCall, AuditedStep, ModelAud
 from flashscope.kernels.workload.errors import InputError, KernelError, UnsupportedError
 from flashscope.profiles.wire.audits import AuditAsked, AuditEnded, AuditProgress, decode_request
 from flashscope.profiles.worker.child import use_one_blas_thread
+from flashscope.profiles.worker.raised import first_line, raised_at
 
 MIB = 1 << 20
 LEAST_ROUNDS = 3
@@ -48,9 +48,9 @@ def _answer(asked: AuditAsked) -> AuditEnded:
         misused = isinstance(error, InputError | UnsupportedError)
         return AuditEnded(reason=reason, misused=misused)
     except Exception as error:  # noqa: BLE001 - a model is anyone's code, and may raise anything
-        first = (str(error).splitlines() or [""])[0].rstrip(".")
-        reason = f"The model failed: {type(error).__name__}{first and ': '}{first}."
-        return AuditEnded(reason=reason, detail=traceback.format_exc())
+        file = asked.model.rpartition(":")[0]
+        detail = raised_at(error, Path(file) if file.endswith(".py") else None)
+        return AuditEnded(reason=f"The model failed: {first_line(error)}.", detail=detail)
 
 
 class Auditor:
@@ -137,10 +137,10 @@ class Auditor:
                 taken[name] = _Taken()
             except UnsupportedError as error:
                 refused[name] = str(error)
-            except (RuntimeError, ValueError) as error:  # it was taken, and fails when it runs
+            except Exception as error:  # it was taken, and fails when it runs: memory, a compiler, its code
                 if name == model.implementation:
                     raise
-                refused[name] = (str(error).splitlines() or [type(error).__name__])[0]
+                refused[name] = first_line(error)
         self._rounds(model, step, taken)
         steps = [one.step(step.phase, name, model.kernel_of(name)) for name, one in taken.items()]
         steps += [AuditedStep(phase=step.phase, implementation=n, refused=why) for n, why in refused.items()]

@@ -165,7 +165,20 @@ def dies(batch, seqlen):
 
 def raises(batch, seqlen):
     raise RuntimeError("no such thing")
+
+class Unfit(torch.nn.Module):
+    def forward(self, x):
+        return x @ x  # of 3 x 5
+
+def unfit(batch, seqlen):
+    return Unfit(), {"x": torch.ones(3, 5)}
+
+def exits(batch, seqlen):
+    raise SystemExit("enough")
 """
+
+
+LINES = {"raises": '    raise RuntimeError("no such thing")', "unfit": "        return x @ x  # of 3 x 5"}
 
 
 @pytest.mark.torch
@@ -198,6 +211,8 @@ def test_calls_that_no_kernel_takes_are_told_as_such_and_write_no_session(tmp_pa
     [
         ("dies", "The process that runs the model ended before it was done."),
         ("raises", "The model failed: RuntimeError: no such thing."),
+        ("unfit", "The model failed: RuntimeError: mat1 and mat2 shapes cannot be multiplied"),
+        ("exits", "The process that runs the model ended before it was done."),
         ("nothing", "has no function 'nothing'"),
     ],
 )
@@ -208,6 +223,26 @@ def test_a_module_that_fails_costs_its_process_alone_and_is_told(
     done = program.run("audit", f"{tmp_path}/own.py:{name}", *QUICK)
     assert done.returncode in {1, 2}
     assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    if line := LINES.get(name):
+        assert f"{tmp_path}/own.py, line {1 + OWN.splitlines().index(line)}, in " in done.stderr
+        assert line.strip() in done.stderr
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("def make(:\n", "own.py, line 1: def make(:"),
+        ("\nimport nothing_like_it\n", "own.py, line 2, in <module>"),
+    ],
+)
+def test_a_file_that_is_not_read_is_told_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "own.py").write_text(text)
+    done = program.run("audit", f"{tmp_path}/own.py:make", *QUICK)
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.transformers
