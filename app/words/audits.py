@@ -34,6 +34,7 @@ NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
 PART_WORDS = {
     "in_place": "what the calls take in the model beyond their replay (copies, repeated heads, caches)",
     "rest": "what the rest of the step takes more",
+    "idle": "what the GPU waits longer for the CPU, which asks for its work",
     "profiler": "what differs under the profiler and without it: its cost, and the machine's noise",
 }
 
@@ -144,9 +145,10 @@ def interval_text(ratio: Ratio) -> str:
 
 def step_text(found: Switching) -> str:
     """How long a step takes, and how much of it attention does."""
+    works = "" if found.busy is None else f"; the GPU works {share_text(found.busy)} of the time"
     return (
         f"{found.phase}: a step takes {ms_text(found.step_ms)}, {share_text(found.share)} of it in attention "
-        f"by the profiler, under which it takes {ratio_text(found.overhead)} as long"
+        f"by the profiler, under which it takes {ratio_text(found.overhead)} as long{works}"
     )
 
 
@@ -214,16 +216,26 @@ def real_text(one: RealStep) -> str:
         )
         return f"{told}; no prediction: {why}."
     told += f"; by the shares and {one.kernel}, {interval_text(one.predicted)}"
+    if one.cannot_tell:
+        return f"{told}: an interval holds a gain and a loss of over 5 %, so that they agree cannot be told."
     if one.parts is None:
-        near = abs(math.log(one.step.value / one.predicted.value)) <= CLOSE
-        return f"{told}: the two roads agree within {'5 %' if near else 'their intervals'}."
+        return f"{told}: the two roads agree within {_within(one.step, one.predicted)}."
     few = ", with too few rounds for intervals" if None in {one.step.low, one.predicted.low} else ""
     return f"{told}: they disagree{few}. {parts_text(one.parts)}"
 
 
+def _within(step: Ratio, predicted: Ratio) -> str:
+    """How near two roads are that agree: `5 %`, or their intervals and how wide these are."""
+    if abs(math.log(step.value / predicted.value)) <= CLOSE:
+        return "5 %"
+    widths = [share_text(math.log((one.high or 1) / (one.low or 1))) for one in (step, predicted)]
+    return f"their intervals, which are {' and '.join(widths)} wide"
+
+
 def parts_text(parts: StepParts) -> str:
     """Where the difference is, the largest part first."""
-    whole = {name: getattr(parts, name) for name in PART_WORDS}
+    known = ((name, getattr(parts, name)) for name in PART_WORDS)
+    whole = {name: ms for name, ms in known if ms}
     ordered = sorted(whole, key=lambda name: -abs(whole[name]))
     told = "; ".join(f"{_signed(whole[name])} {PART_WORDS[name]}" for name in ordered)
     return f"Of the {_signed(sum(whole.values()))} between them: {told}."

@@ -151,6 +151,51 @@ def test_a_disagreement_by_what_calls_take_in_place_is_put_down_to_that() -> Non
     assert [parts.in_place, parts.rest, parts.profiler] == pytest.approx([40, 0, 0])
 
 
+def on_gpu(audit: ModelAudit, *busy_ms: float) -> ModelAudit:
+    """An audit whose profiled steps take ten times as long, of which a GPU works so many ms each."""
+    slow = (
+        replace(one, profiled_ms=tuple(10 * ms for ms in one.step_ms), busy_ms=(busy,) * 6)
+        for one, busy in zip(audit.steps, busy_ms, strict=True)
+    )
+    return replace(audit, steps=tuple(slow))
+
+
+def test_on_a_gpu_shares_are_of_steps_that_no_profiler_slows_down() -> None:
+    rows = [row(CALL, "torch-flash", [2.0] * 6), row(CALL, "flash2", [1.0] * 6)]
+    found = only(on_gpu(audited({CALL: 50.0}, 100.0), 80.0), rows)
+    assert (found.share, found.busy) == pytest.approx((0.5, 0.8))
+    assert found.amdahl[0].step.value == pytest.approx(4 / 3)
+
+
+def test_a_step_that_takes_as_long_as_a_gpu_waits_longer_is_put_down_to_that() -> None:
+    rows = [row(CALL, "torch-flash", [2.0] * 6), row(CALL, "torch-math", [1.0] * 6)]
+    found = only(on_gpu(audited({CALL: 50.0}, 100.0, eager(100.0, 25.0)), 60.0, 35.0), rows)
+    (told,) = found.real
+    assert told.predicted is not None
+    assert told.predicted.value == pytest.approx(4 / 3)
+    parts = told.parts
+    assert parts is not None
+    assert [parts.in_place, parts.rest, parts.profiler, parts.idle] == pytest.approx([0, 0, 0, 25])
+
+
+@pytest.mark.parametrize(
+    ("steps_ms", "told"),
+    [
+        ((100, 60, 100, 160, 100, 100), (None, True)),
+        ((100, 99, 100, 101, 100, 100), (True, False)),
+        ((200, 199, 200, 201, 200, 200), (False, False)),
+    ],
+)
+def test_a_step_whose_interval_holds_a_gain_and_a_loss_agrees_with_nothing(
+    steps_ms: tuple[float, ...], told: tuple[bool | None, bool]
+) -> None:
+    other = {"eager": replace(eager(100.0, 50.0)["eager"], step_ms=steps_ms)}
+    rows = [row(CALL, "torch-flash", [1.0] * 6), row(CALL, "torch-math", [1.0] * 6)]
+    (real,) = only(audited({CALL: 50.0}, 100.0, other), rows).real
+    assert (real.agree, real.cannot_tell) == told
+    assert (real.parts is None) == (real.agree is not False)
+
+
 def test_a_gain_that_vanishes_end_to_end_is_told() -> None:
     rows = [row(CALL, "torch-flash", [2.0] * 6), row(CALL, "flash2", [1.0] * 6)]
     assert only(audited({CALL: 1.0}, 100.0), rows).vanishes == "flash2"
