@@ -30,6 +30,7 @@ BLIND = (
     "Seen are calls through Transformers' attention interface and of PyTorch's scaled_dot_product_attention; "
     "attention that a model writes by hand is not."
 )
+CUT_OF_KERNEL, NAMELESS = re.compile(r"[<(]"), "(anonymous namespace)::"
 NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
 PART_WORDS = {
     "in_place": "what the calls take in the model beyond their replay (copies, repeated heads, caches)",
@@ -131,9 +132,15 @@ def _usual(call: AttentionCall) -> bool:
 
 
 def ran_text(call: AuditedCall) -> str:
-    """What ran: PyTorch's operator, or the GPU's kernel."""
-    named = call.kernels[0] if call.kernels else (call.operators[0] if call.operators else "")
+    """What ran: PyTorch's operator, or the GPU's kernel that took longest."""
+    named = next(iter(kernels_text(call)), call.operators[0] if call.operators else "")
     return f"{call.ran} ({named})" if named else call.ran
+
+
+def kernels_text(call: AuditedCall) -> list[str]:
+    """The GPU's kernels by their names alone: `pytorch_flash::flash_fwd_kernel`, each once."""
+    names = (CUT_OF_KERNEL.split(one.replace(NAMELESS, ""), maxsplit=1)[0] for one in call.kernels)
+    return list(dict.fromkeys(one.removeprefix("void ").strip() for one in names))
 
 
 def interval_text(ratio: Ratio) -> str:

@@ -7,10 +7,12 @@ from flashscope.app.words.audits import (
     asks_text,
     audit_head,
     audit_notes,
+    kernels_text,
     lacks_of,
     layers_text,
     mask_text,
     parts_text,
+    ran_text,
     real_text,
     reasons_of,
     shape_text,
@@ -127,6 +129,18 @@ def test_roads_that_agree_within_their_intervals_say_how_wide_these_are() -> Non
 def test_an_interval_with_a_gain_and_a_loss_tells_nothing() -> None:
     unclear = RealStep(implementation="eager", step=WIDE, kernel="flash3", predicted=NARROW, cannot_tell=True)
     assert real_text(unclear).endswith("a gain and a loss of over 5 %, so that they agree cannot be told.")
+
+
+def test_a_kernel_is_named_without_its_template_and_its_arguments() -> None:
+    names = (
+        "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 64>, false>(pytorch_flash::Params)",
+        "void at::native::(anonymous namespace)::softmax<float>(float*)",
+        "void at::native::(anonymous namespace)::softmax<int>(int*)",
+        "Memset (Device)",
+    )
+    call = replace(KNOWN.calls[0], kernels=names, ran="flash")
+    assert ran_text(call) == "flash (pytorch_flash::flash_fwd_kernel)"
+    assert kernels_text(call) == ["pytorch_flash::flash_fwd_kernel", "at::native::softmax", "Memset"]
 
 
 def test_a_gpu_that_waits_is_told_where_there_is_one() -> None:
