@@ -130,6 +130,7 @@ class ModelAudit(msgspec.Struct, frozen=True, kw_only=True):
         weights: Where they are from: `random`, or the folder or name on this machine.
         parameters: How many there are in what was built.
         weight_bytes: What they take.
+        parameters_in_all: How many the configuration has with all its layers; 0: nobody counted.
         layers: Layers that were built.
         layers_in_all: Layers that the configuration has.
         device: Where it ran.
@@ -158,6 +159,7 @@ class ModelAudit(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str]
     calls: tuple[AuditedCall, ...]
     steps: tuple[AuditedStep, ...]
+    parameters_in_all: int = 0
     unseen: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

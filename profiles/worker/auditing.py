@@ -70,10 +70,12 @@ class Auditor:
         sources = import_module(f"{LIBRARY}.models.source")
         _say(AuditProgress(text="looking for the model", done=0, total=1))
         self._source = sources.find_source(asked.model)
-        self._layers = 0, 0
+        self._layers, self._in_all = (0, 0), 0
         if self._source.config is not None:
+            self._in_all, nbytes = sources.predicted_bytes(self._source, asked.dtype)
             self._layers = sources.cut_layers(self._source.config, asked.layers)
-            _parameters, nbytes = sources.predicted_bytes(self._source, asked.dtype)
+            if asked.layers is not None:
+                _parameters, nbytes = sources.predicted_bytes(self._source, asked.dtype)
             self._check_fits(nbytes)
         self._done, self._total = 1, 2
         self._notes: list[str] = []
@@ -110,6 +112,7 @@ class Auditor:
             weights="of its own" if source.make else source.name if loaded else "random",
             parameters=parameters,
             weight_bytes=nbytes,
+            parameters_in_all=self._in_all,
             layers=layers,
             layers_in_all=in_all,
             device=asked.device,

@@ -133,7 +133,7 @@ def test_an_interval_with_a_gain_and_a_loss_tells_nothing() -> None:
 
 def test_a_kernel_is_named_without_its_template_and_its_arguments() -> None:
     names = (
-        "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 64>, false>(pytorch_flash::Params)",
+        "void pytorch_flash::flash_fwd_kernel<Flash_fwd_traits<128, 64>, false>(pytorch_flash::Params)",
         "void at::native::(anonymous namespace)::softmax<float>(float*)",
         "void at::native::(anonymous namespace)::softmax<int>(int*)",
         "Memset (Device)",
