@@ -26,6 +26,11 @@ HOW_TO_AUDIT = (
     f"The session on show has no audit of a model. {PROGRAM} audit MODEL makes one, of a folder with a "
     "config.json or a name in the local Hugging Face cache; open its session here."
 )
+CALL_HEADINGS = (
+    *("layers", "calls", "of the step", "shape", "mask", "asks for", "ran"),
+    *("fastest replay", "step by that alone"),
+)
+KERNEL_HEADINGS = ("kernel in place", "calls", "those calls", "step, by Amdahl")
 BLIND = (
     "Seen are calls through Transformers' attention interface and of PyTorch's scaled_dot_product_attention; "
     "attention that a model writes by hand is not."
@@ -173,6 +178,20 @@ def fastest_text(call: ReplayedCall) -> tuple[str, str]:
     return f"{kernel} {interval_text(ratio)} of {base}", ratio_text(call.gains[kernel])
 
 
+def call_cells(call: AuditedCall, replayed: ReplayedCall) -> tuple[str, ...]:
+    """A line of the table of calls, as CALL_HEADINGS."""
+    return (
+        layers_text(call.layers),
+        str(replayed.calls),
+        NOTHING if replayed.share is None else share_text(replayed.share),
+        shape_text(call.call),
+        mask_text(call.call),
+        asks_text(call.call),
+        ran_text(call),
+        *fastest_text(replayed),
+    )
+
+
 def reasons_of(calls: Sequence[AuditedCall]) -> list[str]:
     """Why nothing else ran, each reason once with the layers that it is about."""
     about: dict[str, list[str]] = {}
@@ -208,7 +227,7 @@ def _lack(call: ReplayedCall) -> str:
 
 
 def amdahl_cells(one: Amdahl) -> tuple[str, ...]:
-    """A line of the table of kernels."""
+    """A line of the table of kernels, as KERNEL_HEADINGS."""
     return one.kernel, f"{one.covered} of {one.calls}", ratio_text(one.ratio), interval_text(one.step)
 
 
