@@ -35,7 +35,7 @@ FORMS = ("sides", "diff")
     "--audit",
     type=SESSION,
     metavar="FILE",
-    help="A session with an audit, whose model is planned in place of a published one",
+    help="A session with an audit, whose model is planned; left out: a published one is",
 )
 @click.option(
     "--session",

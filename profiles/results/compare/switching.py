@@ -277,7 +277,7 @@ class _Replay(NamedTuple):
         )
 
 
-def _resampled(values: Doubles, generator: np.random.Generator) -> Doubles:
+def resampled(values: Doubles, generator: np.random.Generator) -> Doubles:
     """Medians of resamples, (..., rounds) to (..., RESAMPLES): a round is drawn in all rows at once."""
     drawn = generator.integers(values.shape[-1], size=(RESAMPLES, values.shape[-1]))
     medians: Doubles = np.median(values[..., drawn], axis=-1)
@@ -289,7 +289,7 @@ def _ratio(base: Doubles, other: Doubles) -> Ratio:
     value = float(np.median(base) / np.median(other))
     if len(base) < LEAST_ROUNDS:
         return Ratio(value=value)
-    first, second = _resampled(np.stack([base, other]), np.random.default_rng(0))
+    first, second = resampled(np.stack([base, other]), np.random.default_rng(0))
     low, high = interval_of(np.log(first / second))
     return Ratio(value=value, low=float(low), high=float(high))
 
@@ -317,10 +317,10 @@ def _amdahl_interval(value: float, replayed: Sequence[tuple[_Replay, tuple[Doubl
     if min(len(base) for _, (base, _other) in replayed) < LEAST_ROUNDS:
         return Ratio(value=value)
     generator = np.random.default_rng(0)
-    shares = _resampled(np.stack([one.shares for one, _ in replayed]), generator)
+    shares = resampled(np.stack([one.shares for one, _ in replayed]), generator)
     kept = np.ones(RESAMPLES)
     for share, (_, pair) in zip(shares, replayed, strict=True):
-        base, other = _resampled(np.stack(pair), generator)
+        base, other = resampled(np.stack(pair), generator)
         kept -= share * (1 - other / base)
     low, high = interval_of(-np.log(kept))
     return Ratio(value=value, low=float(low), high=float(high))
