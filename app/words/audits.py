@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
+from flashscope.app.words.plain import cut_short
 from flashscope.app.words.units import bytes_text, ms_text, ratio_text, share_text
 from flashscope.installation import PROGRAM
 from flashscope.kernels.catalogue.spec import listed
@@ -22,6 +23,7 @@ from flashscope.profiles.results.compare.switching import (
 )
 
 NOTHING = "–"
+MOST_OF_KERNEL = 48  # characters of its name in a table
 WHAT_IS_AUDITED = "Which attention does a model really run, and what would another kernel gain?"
 HOW_TO_AUDIT = (
     f"The session on show has no audit of a model. {PROGRAM} audit MODEL makes one, of a folder with a "
@@ -141,7 +143,7 @@ def _usual(call: AttentionCall) -> bool:
 def ran_text(call: AuditedCall) -> str:
     """What ran: PyTorch's operator, or the GPU's kernel that took longest."""
     named = next(iter(kernels_text(call)), call.operators[0] if call.operators else "")
-    return f"{call.ran} ({named})" if named else call.ran
+    return f"{call.ran} ({cut_short(named, MOST_OF_KERNEL)})" if named else call.ran
 
 
 def kernels_text(call: AuditedCall) -> list[str]:

@@ -57,7 +57,7 @@ def _shape(row: CallRow) -> str:
 
 def _ran(row: CallRow) -> str:
     """What ran, why nothing else did, and all of the GPU's kernels there."""
-    return "\n".join((ran_text(row.call), *row.call.why_not, *kernels_text(row.call)[1:]))
+    return "\n".join((ran_text(row.call), *row.call.why_not, *kernels_text(row.call)))
 
 
 def _fastest(row: CallRow) -> str:
