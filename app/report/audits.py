@@ -11,9 +11,8 @@ from flashscope.app.words.audits import (
     audit_head,
     audit_notes,
     call_cells,
-    lacks_of,
+    found_texts,
     real_text,
-    reasons_of,
     step_text,
     vanishing_text,
 )
@@ -43,5 +42,5 @@ def _step(audit: ModelAudit, found: Switching) -> Iterator[Element]:
         yield table_element(CALL_HEADINGS, map(call_cells, calls, found.calls))
     if found.amdahl:
         yield table_element(KERNEL_HEADINGS, map(amdahl_cells, found.amdahl))
-    told = (*map(real_text, found.real), vanishing_text(found), *reasons_of(calls), *lacks_of(found.calls))
+    told = (*map(real_text, found.real), vanishing_text(found), *found_texts(calls, found))
     yield from (tag("p", text) for text in told if text)

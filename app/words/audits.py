@@ -24,6 +24,7 @@ from flashscope.profiles.results.compare.switching import (
 
 NOTHING = "–"
 MOST_OF_KERNEL = 48  # characters of its name in a table
+MOST_KERNELS = 4  # of a call that are named
 WHAT_IS_AUDITED = "Which attention does a model really run, and what would another kernel gain?"
 HOW_TO_AUDIT = (
     f"The session on show has no audit of a model. {PROGRAM} audit MODEL makes one, of a folder with a "
@@ -196,6 +197,18 @@ def call_cells(call: AuditedCall, replayed: ReplayedCall) -> tuple[str, ...]:
     )
 
 
+def kernels_of(calls: Sequence[AuditedCall]) -> list[str]:
+    """The GPU's kernels that ran, what took longest first, the same ones once with the layers they ran in."""
+    about: dict[str, list[str]] = {}
+    for one in calls:
+        names = kernels_text(one)
+        if names:
+            more = f" and {len(names) - MOST_KERNELS} more" if len(names) > MOST_KERNELS else ""
+            told = f"{one.ran} ran as {', '.join(names[:MOST_KERNELS])}{more}."
+            about.setdefault(told, []).extend(one.layers)
+    return [f"{layers_text(layers)}: {told}" for told, layers in about.items()]
+
+
 def reasons_of(calls: Sequence[AuditedCall]) -> list[str]:
     """Why nothing else ran, each reason once with the layers that it is about."""
     about: dict[str, list[str]] = {}
@@ -307,5 +320,10 @@ def gains_texts(audit: ModelAudit, found: Switching) -> list[str]:
         for one in found.amdahl
     ]
     calls = [one for one in audit.calls if one.phase == found.phase]
-    told = (*map(real_text, found.real), vanishing_text(found), *lacks_of(found.calls), *reasons_of(calls))
-    return list(filter(None, (*told, "\n".join(kernels), *audit_notes(audit))))
+    gains = (*map(real_text, found.real), vanishing_text(found), "\n".join(kernels))
+    return list(filter(None, (*gains, *found_texts(calls, found), *audit_notes(audit))))
+
+
+def found_texts(calls: Sequence[AuditedCall], found: Switching) -> list[str]:
+    """What ran in a step, why nothing else did, and what no kernel takes, a sentence each."""
+    return [*kernels_of(calls), *reasons_of(calls), *lacks_of(found.calls)]

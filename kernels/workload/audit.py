@@ -18,7 +18,7 @@ REPLAYED: dict[Ran, str] = {
     "cudnn": "torch-cudnn",
     "math": "torch-math",
 }
-"""The kernel of ours whose point replays what ran in the model."""
+"""The kernel of ours whose point replays what ran in the model; see `replayed_by`."""
 
 STATED = ("dtype", "causal", "window", "key_lengths", "query_lengths", "softcap", "sinks", "alibi")
 """What a call asks for by the name that a Problem has for it."""
@@ -167,6 +167,16 @@ class ModelAudit(msgspec.Struct, frozen=True, kw_only=True):
     def phases(self) -> tuple[ModelPhase, ...]:
         """The steps that were taken, in order."""
         return tuple(dict.fromkeys(one.phase for one in self.steps))
+
+
+def replayed_by(ran: Ran, implementation: str, dtype: str) -> str:
+    """The kernel that replays what ran with an implementation; empty: none does.
+
+    Transformers' plain formula (`eager`) multiplies 16 bits as they are; PyTorch's takes them to float32.
+    """
+    if implementation == "eager" and dtype != "float32":
+        return ""
+    return REPLAYED.get(ran, "")
 
 
 def needs(call: AttentionCall) -> tuple[str, ...]:

@@ -11,9 +11,8 @@ from flashscope.app.words.audits import (
     audit_head,
     audit_notes,
     call_cells,
-    lacks_of,
+    found_texts,
     real_text,
-    reasons_of,
     step_text,
     vanishing_text,
 )
@@ -40,7 +39,7 @@ def _print_step(audit: ModelAudit, found: Switching) -> None:
         print_table(CALL_HEADINGS, list(map(call_cells, calls, found.calls)))
     else:
         say("No attention call was seen.")
-    for text in (*reasons_of(calls), *lacks_of(found.calls)):
+    for text in found_texts(calls, found):
         say(text)
     if found.amdahl:
         print_table(KERNEL_HEADINGS, [amdahl_cells(one) for one in found.amdahl])

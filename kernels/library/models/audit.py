@@ -20,6 +20,7 @@ from flashscope.kernels.workload.audit import AttentionCall, AuditedCall
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 
 OF_TRANSFORMERS = ("sdpa", "eager")
+FORCED = {f"sdpa-{name}": backend for name, backend in BACKENDS.items()}  # PyTorch's function, to one kernel
 OWN = ("flash2", "flash3")  # of our kernels, those that are tried in a model
 
 
@@ -86,7 +87,8 @@ class AuditedModel:
         """The implementations that can be tried in place of its own."""
         if self.implementation == NATIVE:
             return (*(BACKENDS if self._place == "cuda" else ()), "math")
-        return tuple(one for one in (*OF_TRANSFORMERS, *self._ours) if one != self.implementation)
+        forced = FORCED if self._place == "cuda" and self.implementation == "sdpa" else ()
+        return tuple(one for one in (*OF_TRANSFORMERS, *forced, *self._ours) if one != self.implementation)
 
     def kernel_of(self, implementation: str) -> str:
         """The kernel of ours that an implementation is; empty: it is none of ours."""
@@ -112,6 +114,9 @@ class AuditedModel:
         """
         if name == self.implementation:
             yield
+        elif name in FORCED:
+            with sdpa_kernel(FORCED[name]):
+                yield
         elif self.implementation == NATIVE:
             with sdpa_kernel(BACKENDS.get(name, SDPBackend.MATH)):
                 yield

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashscope.kernels.workload.audit import (
-    REPLAYED,
     AuditedCall,
     AuditedStep,
     ModelAudit,
     ModelPhase,
     needs,
     problem_of,
+    replayed_by,
 )
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.rows import PointRow
@@ -227,7 +227,8 @@ class _Replay(NamedTuple):
     @classmethod
     def of(cls, call: AuditedCall, base: AuditedStep, points: ReplayPoints) -> "_Replay":
         shares = np.array([a / whole for a, whole in zip(call.took_ms, _wholes(base), strict=False)])
-        problem, replayed = problem_of(call.call), REPLAYED.get(call.ran, "")
+        problem = problem_of(call.call)
+        replayed = replayed_by(call.ran, call.call.asked, call.call.dtype)
         row = points.get((problem, replayed)) if problem else None
         return cls(call, problem, shares, replayed if row and row.done else IN_PLACE, points)
 
@@ -333,7 +334,9 @@ def _real(
         return RealStep(implementation=step.implementation, refused=step.refused)
     rounds = min(len(base.step_ms), len(step.step_ms))
     real = _ratio(np.array(base.step_ms[:rounds]), np.array(step.step_ms[:rounds]))
-    kernel = step.kernel or (REPLAYED.get(step.ran[0], "") if len(step.ran) == 1 else "")
+    kernel = step.kernel
+    if not kernel and len(step.ran) == 1 and calls:
+        kernel = replayed_by(step.ran[0], step.implementation, calls[0].audited.call.dtype)
     found = amdahl.get(kernel)
     if found is None or found.covered < found.calls:
         return RealStep(implementation=step.implementation, step=real, kernel=kernel)

@@ -7,6 +7,7 @@ from flashscope.app.words.audits import (
     asks_text,
     audit_head,
     audit_notes,
+    kernels_of,
     kernels_text,
     lacks_of,
     layers_text,
@@ -139,6 +140,13 @@ def test_a_kernel_is_named_without_its_template_and_its_arguments() -> None:
         "Memset (Device)",
     )
     call = replace(KNOWN.calls[0], kernels=names, ran="flash")
+    (told,) = kernels_of([call, replace(call, layers=("text",))])
+    assert told.startswith(
+        "model.layers.0,2.self_attn, text: flash ran as pytorch_flash::flash_fwd_kernel, at"
+    )
+    many = replace(call, kernels=tuple(f"k{number}" for number in range(6)))
+    assert kernels_of([many])[0].endswith("flash ran as k0, k1, k2, k3 and 2 more.")
+    assert kernels_of(KNOWN.calls) == []  # on a CPU
     assert ran_text(call) == "flash (pytorch_flash::flash_fwd_kernel)"
     assert kernels_text(call) == ["pytorch_flash::flash_fwd_kernel", "at::native::softmax", "Memset"]
 

@@ -137,6 +137,9 @@ def test_our_kernels_take_the_place_of_attention_that_pytorchs_cannot_fuse(audit
         calls, _ = model.record(step)
         assert [needs(one.call) for one in calls] == [()] * len(calls)
         assert None not in [problem_of(one.call) for one in calls]
+        for forced in {"sdpa-flash", "sdpa-cudnn"} & set(model.others):
+            with model.with_implementation(forced):
+                assert {f"sdpa-{one.ran}" for one in model.profile(step).calls} == {forced}
         with model.with_implementation("scope-fa2"):
             other = model.profile(step)
         assert 0 < other.attention_ms < other.ms

@@ -114,6 +114,18 @@ def test_where_nothing_replays_what_ran_its_time_in_the_model_stands_for_it() ->
     assert found.calls[0].ratios["flash2"].value == pytest.approx(2)  # two calls take 60 ms, one 30
 
 
+def test_in_16_bits_pytorchs_formula_replays_no_step_of_transformers_plain_one() -> None:
+    half = replace(CALL, dtype="bfloat16")
+    rows = [row(half, "torch-flash", [1.0] * 6), row(half, "torch-math", [2.0] * 6)]
+    found = only(audited({half: 50.0}, 100.0, eager(151.0, 100.0)), rows)
+    (real,) = found.real
+    assert (real.kernel, real.predicted, real.agree) == ("", None, None)
+    plain = replace(half, asked="eager")
+    other = replace(audited({plain: 50.0}, 100.0).calls[0], ran="math")
+    whole = replace(audited({plain: 50.0}, 100.0), calls=(other,))
+    assert only(whole, [row(plain, "torch-math", [2.0] * 6)]).calls[0].reference == IN_PLACE
+
+
 def test_a_real_step_that_is_as_predicted_agrees() -> None:
     rows = [row(CALL, "torch-flash", [1.0] * 6), row(CALL, "torch-math", [2.0] * 6)]
     found = only(audited({CALL: 50.0}, 100.0, eager(151.0, 100.0)), rows)
