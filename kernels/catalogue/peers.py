@@ -17,7 +17,9 @@ from flashscope.kernels.catalogue.spec import (
 from flashscope.kernels.workload.problem import Backend, Dtype, Feature
 
 LIBRARY_FEATURES: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), CAUSAL_ONLY | {"gqa"})
-WITH_OWN_V = {backend: features | {"head_dim_v"} for backend, features in LIBRARY_FEATURES.items()}
+WITH_OWN_V: dict[Backend, frozenset[Feature]] = dict.fromkeys(
+    ("cuda", "cpu"), CAUSAL_ONLY | {"gqa", "head_dim_v"}
+)
 LIBRARY_HEAD_DIMS: dict[Backend, range] = {"cuda": range(8, 257, 8), "cpu": range(8, 257, 8)}
 WRAPPED: dict[Backend, str] = {
     "cuda": "flashscope.kernels.library.torch_attention",
