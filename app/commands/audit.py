@@ -42,6 +42,7 @@ class AuditChoices(NamedTuple):
         batch: Sequences.
         seqlen: Tokens of the longest.
         lengths: Tokens of each, where they differ.
+        context: Tokens before the one that is decoded; None: as many as `seqlen`.
         training: Whether a training step is taken, too.
         layers: Layers that are built; None: all.
         random: Random weights, also where its own are there.
@@ -57,6 +58,7 @@ class AuditChoices(NamedTuple):
     batch: int
     seqlen: int
     lengths: tuple[int, ...]
+    context: int | None
     training: bool
     layers: int | None
     random: bool
@@ -115,6 +117,7 @@ def asked_of(choices: AuditChoices, device: Device) -> AuditAsked:
         batch=len(choices.lengths) or choices.batch,
         seqlen=max(choices.lengths, default=choices.seqlen),
         lengths=choices.lengths,
+        context=choices.context,
         training=choices.training,
         layers=choices.layers,
         random=choices.random,

@@ -20,8 +20,10 @@ from flashscope.app.words.learn.planning import (
     tokens_text,
 )
 from flashscope.app.words.units import bytes_text, seqlen_full
+from flashscope.installation import PROGRAM
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.plan.audited import AuditedPlan, planned
 from flashscope.profiles.plan.models import Model, Setting
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
@@ -36,12 +38,21 @@ NO_MEMORY = "there is no GPU here whose memory could be taken; give --memory, in
 CHOSEN_PLACE = "a device"
 
 
-def run(model: Model, choices: dict[str, Any], *, session: Path | None, as_json: bool) -> int:
+def run(model: Model | Path, choices: dict[str, Any], *, session: Path | None, as_json: bool) -> int:
     """Print it as a table or one JSON document.
 
+    Args:
+        model: A model, or the session of an audit that has one.
+        choices: What is said of the setting.
+        session: Whose GPU and points are taken; None: those of no session.
+        as_json: As a document.
+
     Raises:
-        InputError: The memory is not known, or numbers do not go together.
+        InputError: The memory is not known, numbers do not go together, or there is no audit of a decoder.
     """
+    cautions: tuple[str, ...] = ()
+    if isinstance(model, Path):
+        model, cautions = _audited(model)
     shown = load(session) if session else None
     device = _device(shown, needed=choices.get("memory") is None)
     if isinstance(device, int):
@@ -60,7 +71,21 @@ def run(model: Model, choices: dict[str, Any], *, session: Path | None, as_json:
         say_json(outlook_document(found, crossed))
     else:
         _print(found, points, crossed)
+        for caution in cautions:
+            say(caution)
     return 0
+
+
+def _audited(path: Path) -> AuditedPlan:
+    """The model of a session's first audit.
+
+    Raises:
+        InputError: It has none, or one of no decoder.
+    """
+    audits = load(path).audits
+    if not audits:
+        raise InputError(f"{path} has no audit of a model; {PROGRAM} audit MODEL makes one")
+    return planned(audits[0])
 
 
 def _device(session: Session | None, *, needed: bool) -> Device | int | None:

@@ -9,6 +9,7 @@ from flashscope.app.report.markup import page, table_element, tag
 from flashscope.app.report.plot import legend_element
 from flashscope.app.report.ratio_plot import figures_of, ratios_of
 from flashscope.app.words.figures import NOTHING
+from flashscope.app.words.learn.audits import change_text
 from flashscope.app.words.pairs import (
     HEADINGS,
     KEYS,
@@ -24,6 +25,7 @@ from flashscope.app.words.verdicts import differing_text
 from flashscope.app.words.version import own_version
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.compare import Comparison, Contrast, Difference, Lone, Pair
+from flashscope.profiles.results.compare.audited_steps import step_changes
 from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.quantities.quantity import Quantity
 
@@ -71,6 +73,10 @@ def _contrast(
         figures = figures_of(quantity, members, classes, (contrast.base_runs, contrast.other_runs))
         yield tag("div", ratios_of(members, classes), figures, class_="grid")
         yield from _tables(quantity, members, curve.label)
+    changes = step_changes(contrast.base, contrast.other)
+    if changes:
+        yield tag("h2", "Steps of audited models")
+        yield from (tag("p", change_text(one)) for one in changes)
     for where, lone in (("the baseline", contrast.base_only), ("this session", contrast.other_only)):
         if lone:
             yield tag("h2", f"Without a partner, in {where} only: {len(lone)}")

@@ -5,6 +5,7 @@ from xml.etree.ElementTree import Element
 
 from flashscope.app.figures.series import kernels_of
 from flashscope.app.report import figures
+from flashscope.app.report.audits import audit_section
 from flashscope.app.report.colours import classes_of, style
 from flashscope.app.report.markup import facts, page, table_element, tag
 from flashscope.app.report.plot import figure_of, legend_element
@@ -59,7 +60,9 @@ def session_page(session: Session, source: Provenance) -> bytes:
     """The page, as UTF-8: headline, plots, tables, telemetry, machine, protocol, and what repeats it."""
     measured = rows(session)
     classes = classes_of(kernels_of(measured))
-    body = [*_head(session, source, measured), *_curves(session, measured, classes), *_end(session, measured)]
+    audits = (part for one in session.audits for part in audit_section(one, measured))
+    body = [*_head(session, source, measured), *audits, *_curves(session, measured, classes)]
+    body += _end(session, measured)
     return page(page_title(session), style(classes), body)
 
 

@@ -17,6 +17,9 @@ from flashscope.kernels.catalogue.spec import (
 from flashscope.kernels.workload.problem import Backend, Dtype, Feature
 
 LIBRARY_FEATURES: dict[Backend, frozenset[Feature]] = dict.fromkeys(("cuda", "cpu"), CAUSAL_ONLY | {"gqa"})
+WITH_OWN_V: dict[Backend, frozenset[Feature]] = dict.fromkeys(
+    ("cuda", "cpu"), CAUSAL_ONLY | {"gqa", "head_dim_v"}
+)
 LIBRARY_HEAD_DIMS: dict[Backend, range] = {"cuda": range(8, 257, 8), "cpu": range(8, 257, 8)}
 WRAPPED: dict[Backend, str] = {
     "cuda": "flashscope.kernels.library.torch_attention",
@@ -51,7 +54,7 @@ TORCH_MATH = KernelSpec(
     products="float32",
     implementation=WRAPPED,
     head_dims=LIBRARY_HEAD_DIMS,
-    features=LIBRARY_FEATURES,
+    features=WITH_OWN_V,
     extra="torch",
     backward=replace(
         _through_autograd(DTYPES_BY_BACKEND),
@@ -70,7 +73,7 @@ TORCH_EFFICIENT = KernelSpec(
     workspace=workspace.library_fused,
     implementation={"cuda": WRAPPED["cuda"]},
     head_dims=LIBRARY_HEAD_DIMS,
-    features=LIBRARY_FEATURES,
+    features=WITH_OWN_V,
     extra="torch",
     backward=_through_autograd(ON_A_GPU),
 )
@@ -99,7 +102,7 @@ TORCH_CUDNN = KernelSpec(
     workspace=workspace.library_fused,
     implementation={"cuda": WRAPPED["cuda"]},
     head_dims=LIBRARY_HEAD_DIMS,
-    features=LIBRARY_FEATURES,
+    features=WITH_OWN_V,
     min_compute_capability=(8, 0),
     extra="torch",
     backward=_through_autograd({"cuda": SIXTEEN_BIT}),
@@ -114,7 +117,7 @@ TORCH_AUTO = KernelSpec(
     workspace=workspace.library_fused,
     implementation=WRAPPED,
     head_dims=LIBRARY_HEAD_DIMS,
-    features=LIBRARY_FEATURES,
+    features=WITH_OWN_V,
     extra="torch",
     backward=_through_autograd(DTYPES_BY_BACKEND),
 )

@@ -100,7 +100,7 @@ def torch_math(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     matrix = (problem.batch, problem.heads, problem.seqlen_q, problem.seqlen_k)
     shapes = {"scaled Q": problem.q_shape, "scaled K": problem.k_shape, "S": matrix, "P": matrix}
     if problem.dtype != "float32":
-        shapes |= {"Q": problem.q_shape, "K": problem.k_shape, "V": problem.k_shape, "O": problem.q_shape}
+        shapes |= {"Q": problem.q_shape, "K": problem.k_shape, "V": problem.v_shape, "O": problem.o_shape}
     return tuple(Buffer(f"{name} (float32)", shape, "float32") for name, shape in shapes.items())
 
 

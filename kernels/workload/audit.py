@@ -18,7 +18,7 @@ REPLAYED: dict[Ran, str] = {
     "cudnn": "torch-cudnn",
     "math": "torch-math",
 }
-"""The kernel of ours whose point replays what ran in the model."""
+"""The kernel of ours whose point replays what ran in the model; see `replayed_by`."""
 
 STATED = ("dtype", "causal", "window", "key_lengths", "query_lengths", "softcap", "sinks", "alibi")
 """What a call asks for by the name that a Problem has for it."""
@@ -78,7 +78,8 @@ class AuditedCall(msgspec.Struct, frozen=True, kw_only=True):
         layers: The module that makes each, in the order of the calls.
         ran: What computed them.
         operators: PyTorch's operators that stand for that.
-        kernels: The GPU's kernels, by the profiler's names; on a CPU the operators are all there is.
+        kernels: The GPU's kernels, by the profiler's names, what took longest first; on a CPU the operators
+            are all there is.
         why_not: Why nothing else ran, in sentences.
         took_ms: What they took together in each profiled step, with their backward pass.
     """
@@ -103,6 +104,7 @@ class AuditedStep(msgspec.Struct, frozen=True, kw_only=True):
         step_ms: What a step took, without a profiler, round by round, in turns with the others of the phase.
         profiled_ms: The same under a profiler.
         attention_ms: What attention took of each of those.
+        busy_ms: How long the GPU worked in each of those, at attention or anything else; empty: on a CPU.
         ran: What computed attention, each kind once.
         kernel: The kernel of ours that computed it; empty: none of ours did.
     """
@@ -113,6 +115,7 @@ class AuditedStep(msgspec.Struct, frozen=True, kw_only=True):
     step_ms: tuple[float, ...] = ()
     profiled_ms: tuple[float, ...] = ()
     attention_ms: tuple[float, ...] = ()
+    busy_ms: tuple[float, ...] = ()
     ran: tuple[Ran, ...] = ()
     kernel: str = ""
 
@@ -127,6 +130,7 @@ class ModelAudit(msgspec.Struct, frozen=True, kw_only=True):
         weights: Where they are from: `random`, or the folder or name on this machine.
         parameters: How many there are in what was built.
         weight_bytes: What they take.
+        parameters_in_all: How many the configuration has with all its layers; 0: nobody counted.
         layers: Layers that were built.
         layers_in_all: Layers that the configuration has.
         device: Where it ran.
@@ -155,6 +159,7 @@ class ModelAudit(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str]
     calls: tuple[AuditedCall, ...]
     steps: tuple[AuditedStep, ...]
+    parameters_in_all: int = 0
     unseen: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -162,6 +167,16 @@ class ModelAudit(msgspec.Struct, frozen=True, kw_only=True):
     def phases(self) -> tuple[ModelPhase, ...]:
         """The steps that were taken, in order."""
         return tuple(dict.fromkeys(one.phase for one in self.steps))
+
+
+def replayed_by(ran: Ran, implementation: str, dtype: str) -> str:
+    """The kernel that replays what ran with an implementation; empty: none does.
+
+    Transformers' plain formula (`eager`) multiplies 16 bits as they are; PyTorch's takes them to float32.
+    """
+    if implementation == "eager" and dtype != "float32":
+        return ""
+    return REPLAYED.get(ran, "")
 
 
 def needs(call: AttentionCall) -> tuple[str, ...]:

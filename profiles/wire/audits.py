@@ -19,6 +19,7 @@ class AuditAsked(msgspec.Struct, frozen=True, kw_only=True):
         batch: Sequences.
         seqlen: Tokens of the longest.
         lengths: Tokens of each, where they differ.
+        context: Tokens before the one that is decoded; None: as many as `seqlen`.
         training: Whether a training step is among the steps.
         layers: How many layers of each part are built; None: all.
         random: Random weights, also where its own are there.
@@ -33,6 +34,7 @@ class AuditAsked(msgspec.Struct, frozen=True, kw_only=True):
     batch: int = 1
     seqlen: int = 512
     lengths: tuple[int, ...] = ()
+    context: int | None = None
     training: bool = False
     layers: int | None = None
     random: bool = False

@@ -3,7 +3,6 @@
 import os
 import sys
 import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -20,6 +19,7 @@ from flashscope.kernels.workload.errors import KernelError, UnsupportedError
 from flashscope.profiles.wire.audits import AuditAsked, AuditEnded, AuditProgress, decode_request
 from flashscope.profiles.worker.child import use_one_blas_thread
 from flashscope.profiles.worker.failures import misused
+from flashscope.profiles.worker.raised import first_line, raised_at
 
 MIB = 1 << 20
 LEAST_ROUNDS = 3
@@ -48,9 +48,9 @@ def _answer(asked: AuditAsked) -> AuditEnded:
         reason = str(error) or "Memory ran out; take fewer layers, sequences or tokens."
         return AuditEnded(reason=reason, misused=misused(error))
     except Exception as error:  # noqa: BLE001 - a model is anyone's code, and may raise anything
-        first = (str(error).splitlines() or [""])[0].rstrip(".")
-        reason = f"The model failed: {type(error).__name__}{first and ': '}{first}."
-        return AuditEnded(reason=reason, detail=traceback.format_exc())
+        file = asked.model.rpartition(":")[0]
+        detail = raised_at(error, Path(file) if file.endswith(".py") else None)
+        return AuditEnded(reason=f"The model failed: {first_line(error)}.", detail=detail)
 
 
 class Auditor:
@@ -70,10 +70,12 @@ class Auditor:
         sources = import_module(f"{LIBRARY}.models.source")
         _say(AuditProgress(text="looking for the model", done=0, total=1))
         self._source = sources.find_source(asked.model)
-        self._layers = 0, 0
+        self._layers, self._in_all = (0, 0), 0
         if self._source.config is not None:
+            self._in_all, nbytes = sources.predicted_bytes(self._source, asked.dtype)
             self._layers = sources.cut_layers(self._source.config, asked.layers)
-            _parameters, nbytes = sources.predicted_bytes(self._source, asked.dtype)
+            if asked.layers is not None:
+                _parameters, nbytes = sources.predicted_bytes(self._source, asked.dtype)
             self._check_fits(nbytes)
         self._done, self._total = 1, 2
         self._notes: list[str] = []
@@ -91,6 +93,7 @@ class Auditor:
             seqlen=asked.seqlen,
             lengths=asked.lengths,
             training=asked.training,
+            context=asked.context,
         )
         self._total = 1 + len(model.steps) * (2 + len(model.others) + asked.rounds)
         calls: list[AuditedCall] = []
@@ -109,6 +112,7 @@ class Auditor:
             weights="of its own" if source.make else source.name if loaded else "random",
             parameters=parameters,
             weight_bytes=nbytes,
+            parameters_in_all=self._in_all,
             layers=layers,
             layers_in_all=in_all,
             device=asked.device,
@@ -136,10 +140,10 @@ class Auditor:
                 taken[name] = _Taken()
             except UnsupportedError as error:
                 refused[name] = str(error)
-            except (RuntimeError, ValueError) as error:  # it was taken, and fails when it runs
+            except Exception as error:  # it was taken, and fails when it runs: memory, a compiler, its code
                 if name == model.implementation:
                     raise
-                refused[name] = (str(error).splitlines() or [type(error).__name__])[0]
+                refused[name] = first_line(error)
         self._rounds(model, step, taken)
         steps = [one.step(step.phase, name, model.kernel_of(name)) for name, one in taken.items()]
         steps += [AuditedStep(phase=step.phase, implementation=n, refused=why) for n, why in refused.items()]
@@ -157,7 +161,7 @@ class Auditor:
             for name in (*names[turn:], *names[:turn]):
                 with model.with_implementation(name):
                     model.run(step, step.before())  # what ran before it has left the caches to it
-                    ready = step.before()
+                    ready = model.ready(step)
                     start = time.perf_counter_ns()
                     model.run(step, ready)
                     taken[name].ms.append((time.perf_counter_ns() - start) / 1e6)
@@ -201,6 +205,7 @@ class _Taken:
             step_ms=tuple(self.ms),
             profiled_ms=tuple(one.ms for one in self.profiles),
             attention_ms=tuple(one.attention_ms for one in self.profiles),
+            busy_ms=tuple(one.busy_ms for one in self.profiles if one.busy_ms is not None),
             ran=("ours",) if kernel else tuple(dict.fromkeys(one.ran for one in self.profiles[0].calls)),
             kernel=kernel,
         )

@@ -96,6 +96,7 @@ FEATURED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("feature", FEATURED)
 def test_what_pytorch_cannot_fuse_is_replayed_and_tried_in_place(tmp_path: Path, feature: str) -> None:
     path = tmp_path / "a.flashscope"
+    takes = ("standard", "flash1", "flash2", *(["torch-math"] if feature == "head_dim_v" else []))
     kernels = ("--kernels", "standard,flash1,flash2,torch-math")
     asked = ("audit", model(tmp_path, **FEATURED[feature]), *QUICK, *kernels, "--out", str(path))
     done = program.run(*asked, "--json", "--layers", "2")
@@ -104,13 +105,12 @@ def test_what_pytorch_cannot_fuse_is_replayed_and_tried_in_place(tmp_path: Path,
     for one in found["switching"]:
         assert all(call["needs"] == [] and feature in str(call["problem"]) for call in one["calls"])
         covered = {kernel["kernel"]: kernel["covered"] for kernel in one["amdahl"]}
-        assert covered == dict.fromkeys(("standard", "flash1", "flash2"), 2)
+        assert covered == dict.fromkeys(takes, 2)
         assert "scope-fa2" in {real["implementation"] for real in one["real"] if not real["refused"]}
     session = load(path)
     assert all(feature in problem.features for problem in session.plan.problems)
     assert {(state.point.kernel, state.status) for state in session.cells} == {
-        (kernel, "done")
-        for kernel in ("standard", "flash1", "flash2")  # torch-math takes none of it
+        (kernel, "done") for kernel in takes
     }
 
 
@@ -165,7 +165,20 @@ def dies(batch, seqlen):
 
 def raises(batch, seqlen):
     raise RuntimeError("no such thing")
+
+class Unfit(torch.nn.Module):
+    def forward(self, x):
+        return x @ x  # of 3 x 5
+
+def unfit(batch, seqlen):
+    return Unfit(), {"x": torch.ones(3, 5)}
+
+def exits(batch, seqlen):
+    raise SystemExit("enough")
 """
+
+
+LINES = {"raises": '    raise RuntimeError("no such thing")', "unfit": "        return x @ x  # of 3 x 5"}
 
 
 @pytest.mark.torch
@@ -198,6 +211,8 @@ def test_calls_that_no_kernel_takes_are_told_as_such_and_write_no_session(tmp_pa
     [
         ("dies", "The process that runs the model ended before it was done."),
         ("raises", "The model failed: RuntimeError: no such thing."),
+        ("unfit", "The model failed: RuntimeError: mat1 and mat2 shapes cannot be multiplied"),
+        ("exits", "The process that runs the model ended before it was done."),
         ("nothing", "has no function 'nothing'"),
     ],
 )
@@ -208,6 +223,26 @@ def test_a_module_that_fails_costs_its_process_alone_and_is_told(
     done = program.run("audit", f"{tmp_path}/own.py:{name}", *QUICK)
     assert done.returncode in {1, 2}
     assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    if line := LINES.get(name):
+        assert f"{tmp_path}/own.py, line {1 + OWN.splitlines().index(line)}, in " in done.stderr
+        assert line.strip() in done.stderr
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("def make(:\n", "own.py, line 1: def make(:"),
+        ("\nimport nothing_like_it\n", "own.py, line 2, in <module>"),
+    ],
+)
+def test_a_file_that_is_not_read_is_told_with_its_line(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "own.py").write_text(text)
+    done = program.run("audit", f"{tmp_path}/own.py:make", *QUICK)
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.transformers

@@ -20,6 +20,7 @@ FORMS = ("sides", "diff")
 @command(
     "plan --model Llama-3-8B --context 128k",
     "plan --session h200-peers --every-layer",
+    "plan --audit llama.flashscope --context 32k",
     params=[option_of(declared) for declared in choices_of(Setting)],
 )
 @click.option(
@@ -31,17 +32,36 @@ FORMS = ("sides", "diff")
     help="The model; an unknown name lists them",
 )
 @click.option(
+    "--audit",
+    type=SESSION,
+    metavar="FILE",
+    help="A session with an audit, whose model is planned; left out: a published one is",
+)
+@click.option(
     "--session",
     type=SESSION,
     metavar="FILE",
-    help="A session whose GPU's memory is taken, and from whose points runtimes are forecast; left out: none",
+    help="A session whose GPU's memory is taken, and from whose points runtimes are forecast; left out: that "
+    "of --audit, or none",
 )
 @json_option
 @click.pass_context
-def plan(context: click.Context, /, model: Model, session: Path | None, *, as_json: bool, **_: Any) -> int:
+def plan(
+    context: click.Context,
+    /,
+    model: Model,
+    audit: Path | None,
+    session: Path | None,
+    *,
+    as_json: bool,
+    **_: Any,
+) -> int:
     """Say how long a context of a model fits in a GPU's memory, with S and P and without."""
-    said = {name: value for name, value in given(context).items() if name in Setting.__struct_fields__}
-    return run("plan", model, said, session=session, as_json=as_json)
+    chosen = given(context)
+    if audit is not None and "model" in chosen:
+        raise click.UsageError("--audit has a model of its own; leave --model out", context)
+    said = {name: value for name, value in chosen.items() if name in Setting.__struct_fields__}
+    return run("plan", model if audit is None else audit, said, session=session or audit, as_json=as_json)
 
 
 @command(

@@ -238,6 +238,12 @@ def selfcheck(**options: Any) -> int:
     metavar="N,...",
     help="Tokens of each sequence, with padding before the shorter ones; left out: all are alike",
 )
+@click.option(
+    "--context",
+    callback=reading(parse_seqlen),
+    metavar="N",
+    help="Tokens before the one that a decode adds; left out: as many as --seqlen",
+)
 @click.option("--train", "training", is_flag=True, help="Take a training step, too, with AdamW")
 @click.option(
     "--layers",

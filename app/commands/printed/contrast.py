@@ -6,6 +6,7 @@ from pathlib import Path
 
 from flashscope.app.commands.messages import say
 from flashscope.app.commands.printed.printing import Styled, TableCell, print_table
+from flashscope.app.words.learn.audits import change_text
 from flashscope.app.words.pairs import (
     HEADINGS,
     KEYS,
@@ -17,6 +18,7 @@ from flashscope.app.words.pairs import (
 )
 from flashscope.app.words.verdicts import differing_text
 from flashscope.profiles.results.compare import Contrast, Lone, Pair
+from flashscope.profiles.results.compare.audited_steps import step_changes
 from flashscope.profiles.results.quantities.quantity import Quantity
 
 REMARKS = 3  # of one kernel that are printed; --json holds all
@@ -37,6 +39,8 @@ def print_contrast(quantity: Quantity, contrast: Contrast, files: Sequence[Path]
         print_table(HEADINGS, [_line(quantity, pair, label) for pair, label in placed], keys=KEYS)
     for text in _remarks([(pair.kernel, _remark(pair, label)) for pair, label in placed]):
         say(text)
+    for change in step_changes(contrast.base, contrast.other):
+        say(change_text(change))
     for where, lone in (("in the baseline", contrast.base_only), ("here", contrast.other_only)):
         _print_lone(where, lone)
 

@@ -8,6 +8,7 @@ from flashscope.app.words.learn.audits import (
     NOTHING,
     asks_text,
     fastest_text,
+    kernels_text,
     layers_text,
     mask_text,
     ran_text,
@@ -55,7 +56,8 @@ def _shape(row: CallRow) -> str:
 
 
 def _ran(row: CallRow) -> str:
-    return "\n".join((ran_text(row.call), *row.call.why_not))
+    """What ran, why nothing else did, and all of the GPU's kernels there."""
+    return "\n".join((ran_text(row.call), *row.call.why_not, *kernels_text(row.call)))
 
 
 def _fastest(row: CallRow) -> str:

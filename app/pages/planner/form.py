@@ -9,20 +9,28 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.planner.places import Places
-from flashscope.app.pages.profile.form.fields import Decimal, Input, KvHeads, Whole, input_of, labelled
+from flashscope.app.pages.profile.form.fields import (
+    DECIMALS,
+    Decimal,
+    Input,
+    KvHeads,
+    Whole,
+    input_of,
+    labelled,
+)
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.widgets.wheel import ChoiceBox
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.plan.choice import choices_of
-from flashscope.profiles.plan.models import FAVOURITE, MODELS, Model, Setting, find_model
+from flashscope.profiles.plan.models import FAVOURITE, MODELS, Model, Setting
 from flashscope.profiles.results.planner.ledger import GIB
 
 HEIGHT_PX, WIDTH_PX, GAP = 30, 84, 8
 WIDER_PX = {"memory": 110, "parameters": 110}  # numbers with a unit
 MEMORY = 80.0  # GiB, while no GPU is known
-CHANGED = ", changed"
+CHANGED, AUDITED = ", changed", ", audited"
 
 
 class PlannerForm(Card):
@@ -48,6 +56,7 @@ class PlannerForm(Card):
             name: made[name] if name in made else input_of(one) for name, one in declared.items()
         }
         self.models, self.places = ChoiceBox(), Places()
+        self._offered = {model.name: model for model in MODELS}
         self._lay_out()
         self._connect()
         self._show(Setting(memory=MEMORY))
@@ -55,8 +64,8 @@ class PlannerForm(Card):
 
     @property
     def published(self) -> Model:
-        """The model chosen, as it was published."""
-        return find_model(self.models.currentText())
+        """The model chosen, as it was published, or as an audit found it."""
+        return self._offered.get(self.models.currentText(), FAVOURITE)
 
     def model(self) -> Model:
         """The model with the numbers on show; one that differs from what was published is called changed."""
@@ -81,15 +90,37 @@ class PlannerForm(Card):
         self._filling = False
         self._changed()
 
+    def offer_models(self, audited: Sequence[Model]) -> None:
+        """Offer these of audits, too, the first of them chosen; none: the published ones alone."""
+        offered = {model.name: model for model in MODELS}
+        offered |= {model.name: model for model in map(_as_shown, audited)}
+        if offered == self._offered:
+            return
+        before, self._offered = self.published, offered
+        new = [name for name in offered if name.endswith(AUDITED)]
+        self._filling = True
+        self.models.clear()
+        self.models.addItems(list(offered))
+        self._filling = False
+        if new:
+            self.show_model(offered[new[0]])
+        elif before.name in offered:
+            self.models.setCurrentText(before.name)
+        else:
+            self.show_model(FAVOURITE)
+
     def offer_devices(self, devices: Sequence[Device]) -> None:
         """Offer the memories of these GPUs."""
         self.places.offer(devices)
         self._show_place(self.places.device)
 
     def _lay_out(self) -> None:
-        self.models.addItems([model.name for model in MODELS])
+        self.models.addItems(list(self._offered))
         self.models.setAccessibleName("model")
-        set_tip(self.models, "A published model; choose it again to have its numbers back")
+        set_tip(
+            self.models,
+            "A published model, or one of an audit on show; choose it again to have its numbers back",
+        )
         models = {"model": self.models, **self._of(Model)}
         settings = {"device": self.places, "memory": self.memory, **self._of(Setting)}
         self.body.setSpacing(6)
@@ -142,3 +173,9 @@ class PlannerForm(Card):
     def _changed(self, *_: object) -> None:
         if not self._filling:
             self.changed.emit()
+
+
+def _as_shown(audited: Model) -> Model:
+    """A model of an audit with its name in the list, and with as many decimals as the form shows."""
+    rounded = {name: round(getattr(audited, name), DECIMALS) for name in ("parameters", "weight_bytes")}
+    return replace(audited, name=f"{audited.name}{AUDITED}", **rounded)

@@ -1,6 +1,7 @@
 """The Planner page: a model on a device, how long a context fits, and what its attention would take."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
@@ -27,7 +28,10 @@ from flashscope.app.widgets.row_table import ROW_PX
 from flashscope.app.words.command_line import plan_line
 from flashscope.app.words.learn.planning import NOT_RECORDED, outlook_summary, recorded_text, source_text
 from flashscope.app.words.provenance import of_session
+from flashscope.installation import PROGRAM
 from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.plan.audited import planned
+from flashscope.profiles.plan.models import MODELS
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.planner.crossing import recorded_crossing
@@ -36,6 +40,7 @@ from flashscope.profiles.results.planner.outlook import KERNELS, Outlook, outloo
 
 NO_SESSION = "Without a session there is nothing to forecast from: run a sweep or open a recording."
 NOTHING_ON_RECORD = "No session is on show that would tell; find it here by measuring."
+NO_COMMAND_OF_AUDIT = f"{PROGRAM} plan --audit FILE plans the model of an audit: name its session."
 NO_COMMAND = "A model with changed numbers has no command; choose a published one."
 LINES = len(KERNELS) + 2  # of the table: its heading, its rows, and a scroll bar
 
@@ -129,6 +134,9 @@ class PlannerPage(Page):
     def copy_command(self) -> None:
         """Put the plan on the clipboard as a command line."""
         model = self.form.model()
+        if self.form.published not in MODELS:
+            self.noticed.emit(NO_COMMAND_OF_AUDIT)
+            return
         if model != self.form.published:
             self.noticed.emit(NO_COMMAND)
             return
@@ -165,6 +173,7 @@ class PlannerPage(Page):
         if self._session is not session:
             self._session = session
             self._offer_devices()
+            self._offer_models()
             self.staging.changed.emit()
         self._rows = None
         self._changed()
@@ -173,6 +182,14 @@ class PlannerPage(Page):
         machines = (self.controller.machine, self._session.machine if self._session else None)
         found = [machine.device("cuda") for machine in machines if machine]
         self.form.offer_devices([device for device in found if device and device.memory_bytes > 0])
+
+    def _offer_models(self) -> None:
+        """Offer what the session's audits are of, those that are decoders."""
+        found = []
+        for audit in self._session.audits if self._session else ():
+            with suppress(InputError):
+                found.append(planned(audit).model)
+        self.form.offer_models(found)
 
     def _changed(self) -> None:
         self._waits = True

@@ -4,10 +4,12 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
+from flashscope.app.words.plain import cut_short
 from flashscope.app.words.units import bytes_text, ms_text, ratio_text, share_text
 from flashscope.installation import PROGRAM
 from flashscope.kernels.catalogue.spec import listed
 from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, ModelAudit
+from flashscope.profiles.results.compare.audited_steps import StepChange
 from flashscope.profiles.results.compare.switching import (
     CLOSE,
     IN_PLACE,
@@ -21,19 +23,29 @@ from flashscope.profiles.results.compare.switching import (
 )
 
 NOTHING = "–"
+MOST_OF_KERNEL = 48  # characters of its name in a table
+MOST_KERNELS = 4  # of a call that are named
 WHAT_IS_AUDITED = "Which attention does a model really run, and what would another kernel gain?"
 HOW_TO_AUDIT = (
     f"The session on show has no audit of a model. {PROGRAM} audit MODEL makes one, of a folder with a "
     "config.json or a name in the local Hugging Face cache; open its session here."
 )
+CALL_HEADINGS = (
+    *("layers", "calls", "of the step", "shape", "mask", "asks for", "ran"),
+    *("fastest replay", "step by that alone"),
+)
+KERNEL_HEADINGS = ("kernel in place", "calls", "those calls", "step, by Amdahl")
 BLIND = (
     "Seen are calls through Transformers' attention interface and of PyTorch's scaled_dot_product_attention; "
     "attention that a model writes by hand is not."
 )
+CUT_OF_KERNEL, NAMELESS = re.compile(r"[<(]"), "(anonymous namespace)::"
+RECORDED_AUDITS = "Recorded on an H200, with layers of the true shape, few of them:"
 NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
 PART_WORDS = {
     "in_place": "what the calls take in the model beyond their replay (copies, repeated heads, caches)",
     "rest": "what the rest of the step takes more",
+    "idle": "what the GPU waits longer for the CPU, which asks for its work",
     "profiler": "what differs under the profiler and without it: its cost, and the machine's noise",
 }
 
@@ -130,9 +142,15 @@ def _usual(call: AttentionCall) -> bool:
 
 
 def ran_text(call: AuditedCall) -> str:
-    """What ran: PyTorch's operator, or the GPU's kernel."""
-    named = call.kernels[0] if call.kernels else (call.operators[0] if call.operators else "")
-    return f"{call.ran} ({named})" if named else call.ran
+    """What ran: PyTorch's operator, or the GPU's kernel that took longest."""
+    named = next(iter(kernels_text(call)), call.operators[0] if call.operators else "")
+    return f"{call.ran} ({cut_short(named, MOST_OF_KERNEL)})" if named else call.ran
+
+
+def kernels_text(call: AuditedCall) -> list[str]:
+    """The GPU's kernels by their names alone: `pytorch_flash::flash_fwd_kernel`, each once."""
+    names = (CUT_OF_KERNEL.split(one.replace(NAMELESS, ""), maxsplit=1)[0] for one in call.kernels)
+    return list(dict.fromkeys(one.removeprefix("void ").strip() for one in names))
 
 
 def interval_text(ratio: Ratio) -> str:
@@ -144,9 +162,10 @@ def interval_text(ratio: Ratio) -> str:
 
 def step_text(found: Switching) -> str:
     """How long a step takes, and how much of it attention does."""
+    works = "" if found.busy is None else f"; the GPU works {share_text(found.busy)} of the time"
     return (
         f"{found.phase}: a step takes {ms_text(found.step_ms)}, {share_text(found.share)} of it in attention "
-        f"by the profiler, under which it takes {ratio_text(found.overhead)} as long"
+        f"by the profiler, under which it takes {ratio_text(found.overhead)} as long{works}"
     )
 
 
@@ -162,6 +181,32 @@ def fastest_text(call: ReplayedCall) -> tuple[str, str]:
     if ratio.low is not None and ratio.low <= 1:
         return f"{kernel}, as fast as {base} within the noise", NOTHING
     return f"{kernel} {interval_text(ratio)} of {base}", ratio_text(call.gains[kernel])
+
+
+def call_cells(call: AuditedCall, replayed: ReplayedCall) -> tuple[str, ...]:
+    """A line of the table of calls, as CALL_HEADINGS."""
+    return (
+        layers_text(call.layers),
+        str(replayed.calls),
+        NOTHING if replayed.share is None else share_text(replayed.share),
+        shape_text(call.call),
+        mask_text(call.call),
+        asks_text(call.call),
+        ran_text(call),
+        *fastest_text(replayed),
+    )
+
+
+def kernels_of(calls: Sequence[AuditedCall]) -> list[str]:
+    """The GPU's kernels that ran, what took longest first, the same ones once with the layers they ran in."""
+    about: dict[str, list[str]] = {}
+    for one in calls:
+        names = kernels_text(one)
+        if names:
+            more = f" and {len(names) - MOST_KERNELS} more" if len(names) > MOST_KERNELS else ""
+            told = f"{one.ran} ran as {', '.join(names[:MOST_KERNELS])}{more}."
+            about.setdefault(told, []).extend(one.layers)
+    return [f"{layers_text(layers)}: {told}" for told, layers in about.items()]
 
 
 def reasons_of(calls: Sequence[AuditedCall]) -> list[str]:
@@ -199,7 +244,7 @@ def _lack(call: ReplayedCall) -> str:
 
 
 def amdahl_cells(one: Amdahl) -> tuple[str, ...]:
-    """A line of the table of kernels."""
+    """A line of the table of kernels, as KERNEL_HEADINGS."""
     return one.kernel, f"{one.covered} of {one.calls}", ratio_text(one.ratio), interval_text(one.step)
 
 
@@ -214,16 +259,26 @@ def real_text(one: RealStep) -> str:
         )
         return f"{told}; no prediction: {why}."
     told += f"; by the shares and {one.kernel}, {interval_text(one.predicted)}"
+    if one.cannot_tell:
+        return f"{told}: an interval holds a gain and a loss of over 5 %, so that they agree cannot be told."
     if one.parts is None:
-        near = abs(math.log(one.step.value / one.predicted.value)) <= CLOSE
-        return f"{told}: the two roads agree within {'5 %' if near else 'their intervals'}."
+        return f"{told}: the two roads agree within {_within(one.step, one.predicted)}."
     few = ", with too few rounds for intervals" if None in {one.step.low, one.predicted.low} else ""
     return f"{told}: they disagree{few}. {parts_text(one.parts)}"
 
 
+def _within(step: Ratio, predicted: Ratio) -> str:
+    """How near two roads are that agree: `5 %`, or their intervals and how wide these are."""
+    if abs(math.log(step.value / predicted.value)) <= CLOSE:
+        return "5 %"
+    widths = [share_text(math.log((one.high or 1) / (one.low or 1))) for one in (step, predicted)]
+    return f"their intervals, which are {' and '.join(widths)} wide"
+
+
 def parts_text(parts: StepParts) -> str:
     """Where the difference is, the largest part first."""
-    whole = {name: getattr(parts, name) for name in PART_WORDS}
+    known = ((name, getattr(parts, name)) for name in PART_WORDS)
+    whole = {name: ms for name, ms in known if ms}
     ordered = sorted(whole, key=lambda name: -abs(whole[name]))
     told = "; ".join(f"{_signed(whole[name])} {PART_WORDS[name]}" for name in ordered)
     return f"Of the {_signed(sum(whole.values()))} between them: {told}."
@@ -245,6 +300,18 @@ def vanishing_text(found: Switching) -> str:
     return f"{told}: a gain end to end cannot be told from the noise."
 
 
+def change_text(one: StepChange) -> str:
+    """How a step differs between two sessions, and what ran where that differs."""
+    before, now = (", ".join(ran) or "unknown" for ran in one.ran)
+    ran = f"; attention ran by {before}, here by {now}" if before != now else ""
+    ratio = one.ratio
+    unsure = ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high
+    return (
+        f"{one.model}, {one.phase}, {one.implementation}: a step takes {ms_text(one.base_ms)}, here "
+        f"{ms_text(one.other_ms)}: {interval_text(ratio)} as fast{', which is no sure change' * unsure}{ran}."
+    )
+
+
 def gains_texts(audit: ModelAudit, found: Switching) -> list[str]:
     """What follows from a step, a paragraph each: both roads, reasons, what no kernel takes, and cautions."""
     kernels = [
@@ -253,5 +320,10 @@ def gains_texts(audit: ModelAudit, found: Switching) -> list[str]:
         for one in found.amdahl
     ]
     calls = [one for one in audit.calls if one.phase == found.phase]
-    told = (*map(real_text, found.real), vanishing_text(found), *lacks_of(found.calls), *reasons_of(calls))
-    return list(filter(None, (*told, "\n".join(kernels), *audit_notes(audit))))
+    gains = (*map(real_text, found.real), vanishing_text(found), "\n".join(kernels))
+    return list(filter(None, (*gains, *found_texts(calls, found), *audit_notes(audit))))
+
+
+def found_texts(calls: Sequence[AuditedCall], found: Switching) -> list[str]:
+    """What ran in a step, why nothing else did, and what no kernel takes, a sentence each."""
+    return [*kernels_of(calls), *reasons_of(calls), *lacks_of(found.calls)]

@@ -17,9 +17,10 @@ from flashscope.kernels.library.models.recording import NATIVE, AttentionRecorde
 from flashscope.kernels.library.models.source import ModelSource, build, count_weights, made
 from flashscope.kernels.library.models.steps import ModelStep, own_steps, steps_of
 from flashscope.kernels.workload.audit import AttentionCall, AuditedCall
-from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.errors import InputError, UnsupportedError
 
 OF_TRANSFORMERS = ("sdpa", "eager")
+FORCED = {f"sdpa-{name}": backend for name, backend in BACKENDS.items()}  # PyTorch's function, to one kernel
 OWN = ("flash2", "flash3")  # of our kernels, those that are tried in a model
 
 
@@ -35,6 +36,7 @@ class AuditedModel:
         seqlen: Tokens of the longest.
         lengths: Tokens of each, where they differ; the shorter ones have padding in front.
         training: Whether there is a training step, too.
+        context: Tokens before the one that is decoded; None: as many as `seqlen`.
 
     Attributes:
         model: The module.
@@ -59,12 +61,15 @@ class AuditedModel:
         seqlen: int,
         lengths: Sequence[int],
         training: bool,
+        context: int | None = None,
     ) -> None:
         self._place = place
         if source.make is None:
             self.model = build(source, dtype, place, random=random)
-            self.steps = steps_of(self.model, batch, seqlen, lengths, training=training)
+            self.steps = steps_of(self.model, batch, seqlen, lengths, training=training, context=context)
             self.implementation = str(self.model.config._attn_implementation)  # noqa: SLF001 - it has no other name
+        elif context is not None:
+            raise InputError(f"{source.name} is your own module, which has no decode: leave --context out")
         else:
             module, inputs = made(source, batch, seqlen)
             self.model = module.to(place).eval()
@@ -82,11 +87,18 @@ class AuditedModel:
         """The implementations that can be tried in place of its own."""
         if self.implementation == NATIVE:
             return (*(BACKENDS if self._place == "cuda" else ()), "math")
-        return tuple(one for one in (*OF_TRANSFORMERS, *self._ours) if one != self.implementation)
+        forced = FORCED if self._place == "cuda" and self.implementation == "sdpa" else ()
+        return tuple(one for one in (*OF_TRANSFORMERS, *forced, *self._ours) if one != self.implementation)
 
     def kernel_of(self, implementation: str) -> str:
         """The kernel of ours that an implementation is; empty: it is none of ours."""
         return self._ours.get(implementation, "")
+
+    def ready(self, step: ModelStep) -> Any:
+        """What is done before a step, until its end; `run` takes the answer."""
+        ready = step.before()
+        synchronize(self._place)
+        return ready
 
     def run(self, step: ModelStep, ready: Any) -> None:
         """One step, until its end."""
@@ -102,6 +114,9 @@ class AuditedModel:
         """
         if name == self.implementation:
             yield
+        elif name in FORCED:
+            with sdpa_kernel(FORCED[name]):
+                yield
         elif self.implementation == NATIVE:
             with sdpa_kernel(BACKENDS.get(name, SDPBackend.MATH)):
                 yield

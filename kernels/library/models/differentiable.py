@@ -9,6 +9,7 @@ Limit: what a kernel allocates on a GPU comes from CuPy's pool, beside PyTorch's
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -25,6 +26,7 @@ from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.tensors import Inputs, Saved
 
+MOST_STREAMS = 64
 BACKENDS: dict[str, Backend] = {"cpu": "cpu", "cuda": "cuda"}  # by the type of a tensor's device
 
 
@@ -217,6 +219,13 @@ def _on_stream_of(tensor: Any) -> Iterator[None]:
     import cupy  # noqa: PLC0415 - for a GPU only
 
     index = tensor.device.index
-    stream = cupy.cuda.ExternalStream(torch.cuda.current_stream(index).cuda_stream, index)
-    with cupy.cuda.Device(index), stream:
+    with cupy.cuda.Device(index), _cupy_stream(torch.cuda.current_stream(index).cuda_stream, index):
         yield
+
+
+@lru_cache(maxsize=MOST_STREAMS)
+def _cupy_stream(pointer: int, index: int) -> Any:
+    """CuPy's view of a stream of PyTorch's; it says nothing but this, so it never grows stale."""
+    import cupy  # noqa: PLC0415 - for a GPU only
+
+    return cupy.cuda.ExternalStream(pointer, index)

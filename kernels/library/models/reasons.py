@@ -32,11 +32,13 @@ def reasons(model: Any, call: AttentionCall, arguments: dict[str, Any] | None, r
     if told or arguments is None:
         return tuple(told)
     on_gpu = arguments["query"].is_cuda
-    told += [
-        f"PyTorch's {HEADINGS[name]}: {reason}"
-        for name in (BACKENDS if on_gpu else ON_A_CPU)
-        if name != ran and (reason := refusal(name, arguments))
-    ]
+    for name in BACKENDS if on_gpu else ON_A_CPU:
+        if name == ran:
+            continue
+        if reason := refusal(name, arguments):
+            told.append(f"PyTorch's {HEADINGS[name]}: {reason}")
+        elif ran in BACKENDS:
+            told.append(f"PyTorch's {HEADINGS[name]} takes it, too, and stands behind {ran} in its order.")
     if call.asked == "eager":
         told.append("eager was asked for: Transformers' plain formula, which never calls PyTorch's function.")
     return tuple(told)

@@ -33,7 +33,7 @@ class ModelStep(NamedTuple):
 
 
 def steps_of(
-    model: Any, batch: int, seqlen: int, lengths: Sequence[int], *, training: bool
+    model: Any, batch: int, seqlen: int, lengths: Sequence[int], *, training: bool, context: int | None = None
 ) -> list[ModelStep]:
     """A model's steps, those that it has.
 
@@ -43,9 +43,10 @@ def steps_of(
         seqlen: Tokens of the longest.
         lengths: Tokens of each sequence, where they differ: shorter ones have padding in front.
         training: Whether a training step is among them.
+        context: Tokens before the one that is decoded; None: those of the prefill.
 
     Raises:
-        InputError: The model takes an input that no words of ours make.
+        InputError: The model takes an input that no words of ours make, or has no such context.
     """
     inputs = _inputs(model, batch, seqlen, lengths)
     decodes = _decodes(model)
@@ -53,8 +54,13 @@ def steps_of(
     steps = [
         ModelStep(phase, _nothing, partial(_forward, model, inputs | _cached(model, decodes)), seqlen, inputs)
     ]
+    if context is not None and (lengths or not decodes):
+        why = "--context is for sequences of one length: leave --lengths out"
+        none = f"{type(model).__name__} has no decode: leave --context out"
+        raise InputError(why if decodes else none)
     if decodes:
-        steps.append(_decode(model, inputs, batch, seqlen))
+        before = inputs if context is None else _inputs(model, batch, context, ())
+        steps.append(_decode(model, before, batch, context or seqlen))
     if training:
         steps.append(_training(model, inputs, seqlen))
     return steps
@@ -133,7 +139,7 @@ def _image(config: Any) -> tuple[tuple[int, int], int]:
 
 
 def _decode(model: Any, inputs: dict[str, Any], batch: int, seqlen: int) -> ModelStep:
-    """One more token for each sequence, from the cache that the prefill fills."""
+    """One more token for each sequence, from the cache that these inputs fill."""
     with torch.no_grad():
         told = model(**inputs, use_cache=True)
     place = next(model.parameters()).device

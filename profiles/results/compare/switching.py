@@ -3,8 +3,10 @@
 One road is Amdahl's: the share that a step spends in each attention call, as the profiler saw it, and how
 many times as fast a kernel replays that call. The other is the step itself, timed with another implementation
 in place. Where they disagree, the difference is split into measured parts, in milliseconds of a step:
-what the calls take in place beyond what their replay says, what the rest of the step takes more, and what the
-profiler takes itself. The three add up to the difference.
+what the calls take in place beyond what their replay says, what the rest of the step takes more, how much
+longer a GPU waits for the CPU, and, on a CPU, what the profiler takes itself. They add up to the difference.
+A GPU's kernels take no longer under the profiler, only the CPU's part does: there shares are of steps
+without it.
 """
 
 import math
@@ -17,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashscope.kernels.workload.audit import (
-    REPLAYED,
     AuditedCall,
     AuditedStep,
     ModelAudit,
     ModelPhase,
     needs,
     problem_of,
+    replayed_by,
 )
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.rows import PointRow
@@ -31,6 +33,7 @@ from flashscope.profiles.results.statistics.bootstrap import LEAST_ROUNDS, inter
 
 RESAMPLES = 2000
 CLOSE = math.log(1.05)  # roads that differ by no more agree
+WIDE = 1.05  # an interval that holds such a gain and such a loss tells neither
 WORTH = 1.02  # a step that is not this much faster has gained nothing that anybody notices
 IN_PLACE = "in the model"
 CLEAR = 1.1  # a kernel that is this much faster has gained something
@@ -98,14 +101,16 @@ class StepParts(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         in_place: What the calls take in the model beyond their replay.
-        rest: What the rest of the step takes more than it did.
+        rest: What the rest of the step takes more than it did; on a GPU, of its work.
         profiler: What differs between steps under the profiler, by which shares are seen, and steps without
-            it: its own cost, and what the machine did meanwhile.
+            it: its own cost, and what the machine did meanwhile; on a GPU none.
+        idle: How much longer a GPU waits, for the CPU to ask for more; None: on a CPU.
     """
 
     in_place: float
     rest: float
     profiler: float
+    idle: float | None = None
 
 
 class RealStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,7 +122,9 @@ class RealStep(msgspec.Struct, frozen=True, kw_only=True):
         step: How many times as fast it is as with the one asked for; None: it was refused.
         kernel: The kernel that replays what ran with it; empty: none does.
         predicted: What Amdahl says of that kernel; None: nothing.
-        agree: Whether the two roads agree: their intervals meet or they are within 5%; None: one is missing.
+        agree: Whether the two roads agree: their intervals meet or they are within 5%; None: one is missing,
+            or it cannot be told.
+        cannot_tell: Whether one of the intervals is so wide that it holds a gain and a loss of more than 5%.
         parts: Where the difference is; None: there is none, or it cannot be told.
     """
 
@@ -127,6 +134,7 @@ class RealStep(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str = ""
     predicted: Ratio | None = None
     agree: bool | None = None
+    cannot_tell: bool = False
     parts: StepParts | None = None
 
 
@@ -137,6 +145,7 @@ class Switching(msgspec.Struct, frozen=True, kw_only=True):
         phase: Which.
         step_ms: Median of the step as it was asked for.
         share: Of its time in attention, by the profiler.
+        busy: Of its time in which a GPU works at all; None: on a CPU.
         overhead: How many times as long a step takes under the profiler.
         calls: The distinct calls.
         amdahl: Every kernel that was replayed, the most gained first.
@@ -152,6 +161,7 @@ class Switching(msgspec.Struct, frozen=True, kw_only=True):
     amdahl: tuple[Amdahl, ...]
     real: tuple[RealStep, ...]
     vanishes: str = ""
+    busy: float | None = None
 
 
 def switchings_of(audit: ModelAudit, rows: Sequence[PointRow]) -> list[Switching]:
@@ -176,11 +186,12 @@ def _switching(
     return Switching(
         phase=phase,
         step_ms=median(base.step_ms),
-        share=_share(base),
+        share=_median_share(base.attention_ms, base),
         overhead=median(base.profiled_ms) / median(base.step_ms),
         calls=tuple(one.told(kernels) for one in calls),
         amdahl=tuple(amdahl),
         real=tuple(_real(one, base, by_kernel, calls) for one in steps[1:]),
+        busy=_median_share(base.busy_ms, base) if base.busy_ms else None,
         vanishes=next((one.kernel for one in amdahl if _clear(one, calls) and _lost(one.step)), ""),
     )
 
@@ -195,8 +206,13 @@ def _lost(step: Ratio) -> bool:
     return step.value < WORTH or (step.low is not None and step.low <= 1)
 
 
-def _share(step: AuditedStep) -> float:
-    return median(a / whole for a, whole in zip(step.attention_ms, step.profiled_ms, strict=True))
+def _wholes(step: AuditedStep) -> tuple[float, ...]:
+    """What shares are of: on a GPU the step just before each profiled one, else that one."""
+    return step.step_ms[: len(step.profiled_ms)] if step.busy_ms else step.profiled_ms
+
+
+def _median_share(parts_ms: Sequence[float], step: AuditedStep) -> float:
+    return median(part / whole for part, whole in zip(parts_ms, _wholes(step), strict=True))
 
 
 class _Replay(NamedTuple):
@@ -210,8 +226,9 @@ class _Replay(NamedTuple):
 
     @classmethod
     def of(cls, call: AuditedCall, base: AuditedStep, points: ReplayPoints) -> "_Replay":
-        shares = np.array([a / whole for a, whole in zip(call.took_ms, base.profiled_ms, strict=False)])
-        problem, replayed = problem_of(call.call), REPLAYED.get(call.ran, "")
+        shares = np.array([a / whole for a, whole in zip(call.took_ms, _wholes(base), strict=False)])
+        problem = problem_of(call.call)
+        replayed = replayed_by(call.ran, call.call.asked, call.call.dtype)
         row = points.get((problem, replayed)) if problem else None
         return cls(call, problem, shares, replayed if row and row.done else IN_PLACE, points)
 
@@ -261,7 +278,7 @@ class _Replay(NamedTuple):
         )
 
 
-def _resampled(values: Doubles, generator: np.random.Generator) -> Doubles:
+def resampled(values: Doubles, generator: np.random.Generator) -> Doubles:
     """Medians of resamples, (..., rounds) to (..., RESAMPLES): a round is drawn in all rows at once."""
     drawn = generator.integers(values.shape[-1], size=(RESAMPLES, values.shape[-1]))
     medians: Doubles = np.median(values[..., drawn], axis=-1)
@@ -273,7 +290,7 @@ def _ratio(base: Doubles, other: Doubles) -> Ratio:
     value = float(np.median(base) / np.median(other))
     if len(base) < LEAST_ROUNDS:
         return Ratio(value=value)
-    first, second = _resampled(np.stack([base, other]), np.random.default_rng(0))
+    first, second = resampled(np.stack([base, other]), np.random.default_rng(0))
     low, high = interval_of(np.log(first / second))
     return Ratio(value=value, low=float(low), high=float(high))
 
@@ -301,10 +318,10 @@ def _amdahl_interval(value: float, replayed: Sequence[tuple[_Replay, tuple[Doubl
     if min(len(base) for _, (base, _other) in replayed) < LEAST_ROUNDS:
         return Ratio(value=value)
     generator = np.random.default_rng(0)
-    shares = _resampled(np.stack([one.shares for one, _ in replayed]), generator)
+    shares = resampled(np.stack([one.shares for one, _ in replayed]), generator)
     kept = np.ones(RESAMPLES)
     for share, (_, pair) in zip(shares, replayed, strict=True):
-        base, other = _resampled(np.stack(pair), generator)
+        base, other = resampled(np.stack(pair), generator)
         kept -= share * (1 - other / base)
     low, high = interval_of(-np.log(kept))
     return Ratio(value=value, low=float(low), high=float(high))
@@ -317,19 +334,27 @@ def _real(
         return RealStep(implementation=step.implementation, refused=step.refused)
     rounds = min(len(base.step_ms), len(step.step_ms))
     real = _ratio(np.array(base.step_ms[:rounds]), np.array(step.step_ms[:rounds]))
-    kernel = step.kernel or (REPLAYED.get(step.ran[0], "") if len(step.ran) == 1 else "")
+    kernel = step.kernel
+    if not kernel and len(step.ran) == 1 and calls:
+        kernel = replayed_by(step.ran[0], step.implementation, calls[0].audited.call.dtype)
     found = amdahl.get(kernel)
     if found is None or found.covered < found.calls:
         return RealStep(implementation=step.implementation, step=real, kernel=kernel)
-    agree = _agree(found.step, real)
+    wide = any(map(_tells_nothing, (found.step, real)))
+    agree = None if wide else _agree(found.step, real)
     return RealStep(
         implementation=step.implementation,
         step=real,
         kernel=kernel,
         predicted=found.step,
         agree=agree,
-        parts=None if agree else _parts(step, base, calls, kernel),
+        cannot_tell=wide,
+        parts=_parts(step, base, calls, kernel) if agree is False else None,
     )
+
+
+def _tells_nothing(ratio: Ratio) -> bool:
+    return ratio.low is not None and ratio.high is not None and ratio.low < 1 / WIDE and ratio.high > WIDE
 
 
 def _agree(one: Ratio, other: Ratio) -> bool:
@@ -342,11 +367,15 @@ def _agree(one: Ratio, other: Ratio) -> bool:
 
 def _parts(step: AuditedStep, base: AuditedStep, calls: Sequence[_Replay], kernel: str) -> StepParts:
     """Where the real step's time beyond the predicted one is; the parts add up to it."""
-    took, profiled = median(base.attention_ms), median(base.profiled_ms)
-    ratios = [(one.share * profiled, one.ratio(kernel) or 1.0) for one in calls]
+    took, whole = median(base.attention_ms), median(_wholes(base))
+    ratios = [(one.share * whole, one.ratio(kernel) or 1.0) for one in calls]
     replayed = sum(ms / ratio for ms, ratio in ratios) + took - sum(ms for ms, _ in ratios)
     in_place = median(step.attention_ms) - replayed
-    rest = (median(step.profiled_ms) - median(step.attention_ms)) - (profiled - took)
     real, before = median(step.step_ms), median(base.step_ms)
-    predicted = before * (1 - (took - replayed) / profiled)
+    if step.busy_ms and base.busy_ms:
+        busy, was_busy = median(step.busy_ms), median(base.busy_ms)
+        rest = busy - median(step.attention_ms) - (was_busy - took)
+        return StepParts(in_place=in_place, rest=rest, profiler=0.0, idle=real - busy - (before - was_busy))
+    rest = (median(step.profiled_ms) - median(step.attention_ms)) - (whole - took)
+    predicted = before * (1 - (took - replayed) / whole)
     return StepParts(in_place=in_place, rest=rest, profiler=real - predicted - in_place - rest)

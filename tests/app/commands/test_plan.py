@@ -7,8 +7,10 @@ import pytest
 
 from flashscope.app.cli import main
 from tests.end_to_end.program import ROOT
+from tests.profiles.store import builders
 
 RECORDED = str(ROOT / "assets" / "sessions" / "h200-peers.flashscope")
+AUDITED = "audited.flashscope"
 Captured = pytest.CaptureFixture[bytes]
 
 
@@ -92,3 +94,24 @@ def test_a_session_without_a_gpu_needs_a_memory(tmp_path: Path, capfdbinary: Cap
     path = builders.recorded(tmp_path / "a.flashscope")
     assert main(["plan", "--session", str(path)]) == 2
     assert "give --memory" in capfdbinary.readouterr().err.decode()
+
+
+def test_an_audited_model_is_planned_from_its_session(
+    capfdbinary: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    builders.recorded(tmp_path / AUDITED)
+    found = document(capfdbinary, "--audit", AUDITED, "--memory", "1")
+    audit = builders.audit()
+    assert found["model"]["name"] == audit.model
+    assert found["model"]["layers"] == audit.layers_in_all
+    assert found["model"]["heads"] == audit.calls[0].call.q_shape[1]
+    assert main(["plan", "--audit", AUDITED, "--memory", "1"]) == 0
+    assert b"2 of 4 layers have a window of 16" in capfdbinary.readouterr().out
+    assert main(["plan", "--audit", AUDITED, "--model", "Llama-3-8B"]) == 2
+    assert b"leave --model out" in capfdbinary.readouterr().err
+
+
+def test_a_session_without_an_audit_has_no_model_to_plan(capfdbinary: Captured) -> None:
+    assert main(["plan", "--audit", RECORDED]) == 2
+    assert b"has no audit of a model" in capfdbinary.readouterr().err

@@ -65,6 +65,22 @@ def test_every_figure_that_is_done_has_a_mark_in_the_plots_and_every_other_a_gly
         assert ms_text(row.times.median) in page.text
 
 
+def test_an_audit_is_reported_with_its_calls_and_both_roads(tmp_path: Path) -> None:
+    session = load(builders.recorded(tmp_path / "audited.flashscope"))
+    page = report(session)
+    audit = builders.audit()
+    for said in (
+        f"Audit of {audit.model}",
+        "prefill: a step takes 10.2 ms",
+        "model.layers.0,2.self_attn",
+        "window 16",
+        "eager: cannot be put in place: It has none.",
+        "no kernel here takes dropout",
+        "Only 4 of 32 layers were built",
+    ):
+        assert said in page.text, said
+
+
 @pytest.mark.matrix
 def test_a_report_of_480_points_has_a_section_for_every_curve() -> None:
     session = load(bundled_sessions()[1])

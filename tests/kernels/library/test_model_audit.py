@@ -23,7 +23,9 @@ def audited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Audit:
     monkeypatch.setattr(sys, "path", [folder for folder in sys.path if Path(folder).resolve() != ROOT])
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # everything is made here
 
-    def made(name: str, *, layers: int | None = None, **options: Any) -> Any:
+    def made(
+        name: str, *, layers: int | None = None, dtype: str = "float32", place: str = "cpu", **options: Any
+    ) -> Any:
         sources = import_module("flashscope.kernels.library.models.source")
         models = import_module("tests.kernels.library.audited")
         if name in models.CONFIGS:
@@ -33,7 +35,7 @@ def audited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Audit:
             source = sources.ModelSource(name, None, None, getattr(models, name))
         asked = {"batch": 2, "seqlen": N, "lengths": (), "training": False, "random": True} | options
         return import_module("flashscope.kernels.library.models.audit").AuditedModel(
-            source, "float32", "cpu", **asked
+            source, dtype, place, **asked
         )
 
     return made
@@ -59,6 +61,28 @@ def test_llama_groups_heads_and_needs_no_mask_to_decode(audited: Audit) -> None:
     problem = problem_of(training.call)
     assert problem is not None
     assert problem.passes == "both"
+
+
+def test_a_decode_may_have_another_context_than_the_prefill_leaves(audited: Audit) -> None:
+    model = audited("llama3", context=3 * N)
+    found = calls_of(model)
+    assert found["prefill"][0].call.q_shape[2] == N
+    assert found["decode"][0].call.k_shape[2] == 3 * N + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        ("bert", {}, "BertModel has no decode"),
+        ("llama3", {"lengths": (N, 25)}, "for sequences of one length"),
+        ("diffusion", {}, "your own module, which has no decode"),
+    ],
+)
+def test_a_context_that_a_model_cannot_have_is_refused(
+    audited: Audit, name: str, options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(InputError, match=told):
+        audited(name, context=9, **options)
 
 
 def test_mistral_has_a_window_that_its_cache_keeps_to(audited: Audit) -> None:
@@ -113,6 +137,9 @@ def test_our_kernels_take_the_place_of_attention_that_pytorchs_cannot_fuse(audit
         calls, _ = model.record(step)
         assert [needs(one.call) for one in calls] == [()] * len(calls)
         assert None not in [problem_of(one.call) for one in calls]
+        for forced in {"sdpa-flash", "sdpa-cudnn"} & set(model.others):
+            with model.with_implementation(forced):
+                assert {f"sdpa-{one.ran}" for one in model.profile(step).calls} == {forced}
         with model.with_implementation("scope-fa2"):
             other = model.profile(step)
         assert 0 < other.attention_ms < other.ms
@@ -288,3 +315,19 @@ def test_a_model_of_images_that_says_no_size_is_refused_in_words(audited: Audit,
     build = import_module("flashscope.kernels.library.models.audit").AuditedModel
     with pytest.raises(InputError, match=r"ResNetConfig says no image size.*use FILE[.]py:NAME"):
         build(sources.find_source(str(tmp_path)), "float32", "cpu", **options)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["llama3", "gpt-oss", "gemma2"])
+def test_on_a_gpu_the_kernels_of_attention_are_known_by_name_whoever_launches_them(
+    audited: Audit, name: str
+) -> None:
+    model = audited(name, dtype="bfloat16", place="cuda", training=True)
+    for step in model.steps:
+        calls, _places = model.record(step)
+        assert all(one.kernels for one in calls)
+        with model.with_implementation("scope-fa2"):
+            profile = model.profile(step)
+        for one in profile.calls:
+            assert any("flash2" in kernel for kernel in one.kernels)
+            assert 0 < one.ms < profile.busy_ms < profile.ms

@@ -44,7 +44,7 @@ def judge(spec: KernelSpec, problem: Problem) -> Verdict:
     inputs = make_inputs(problem, "cpu")
     launch = prepare(spec, problem, inputs, "cpu")
     launch.run()
-    assert launch.output.shape == problem.q_shape
+    assert launch.output.shape == problem.o_shape
     return verify(problem, inputs, launch.output, launch.lse)
 
 
@@ -55,6 +55,16 @@ def test_a_peer_passes_the_criterion_of_our_own_kernels(spec: KernelSpec, proble
     verdict = judge(spec, problem)
     assert verdict.passed, verdict
     assert [one.output for one in verdict.outputs] == ["O", "O of a row"]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("spec", [TORCH_MATH, TORCH_AUTO], ids=lambda spec: spec.name)
+@pytest.mark.parametrize("width", [16, 80])
+def test_values_of_another_width_than_the_keys_are_taken(spec: KernelSpec, width: int) -> None:
+    problem = Problem(seqlen_q=33, seqlen_k=50, heads=4, head_dim=48, head_dim_v=width, causal=True)
+    assert spec.unsupported(problem, describe()) is None
+    assert judge(spec, problem).passed
+    assert TORCH_FLASH.unsupported(problem, describe()) is not None
 
 
 @pytest.mark.torch

@@ -27,6 +27,7 @@ from tests.app.fakes import GPU_MACHINE, sweep
 from tests.app.pages.planner.conftest import GPU_PLAN
 from tests.app.remarks import remark_on
 from tests.app.rig import Rig, Save
+from tests.profiles.store import builders
 
 GAP = "\N{NARROW NO-BREAK SPACE}"
 
@@ -55,6 +56,22 @@ def test_without_a_gpu_or_a_session_it_plans_for_a_chosen_memory_and_forecasts_n
     assert cell(page, 0, "forecast, layer") == "-"
     assert "nothing to forecast from" in page.source.text()
     assert "find it here" in page.crossing.recorded.text()
+
+
+def test_the_model_of_an_audit_on_show_is_planned_and_goes_with_its_session(
+    rig: Rig, tmp_path: Path, save: Save, page: PlannerPage, qtbot: QtBot
+) -> None:
+    rig.open(builders.recorded(tmp_path / "audited.flashscope"))
+    audit = builders.audit()
+    assert page.sentence.text().startswith(f"{audit.model}, audited, batch 1")
+    assert page.form.inputs["layers"].chosen() == audit.layers_in_all
+    assert page.form.inputs["heads"].chosen() == audit.calls[0].call.q_shape[1]
+    with qtbot.waitSignal(page.noticed) as told:
+        page.copy_command()
+    assert "plan --audit FILE" in str(told.args)
+    open_gpu_session(rig, save, page)
+    assert page.sentence.text().startswith("Llama-3-8B, ")
+    assert page.form.models.count() == len(MODELS)
 
 
 def test_a_session_brings_its_gpus_memory_and_forecasts_that_are_marked_as_such(

@@ -7,13 +7,17 @@ from flashscope.app.words.learn.audits import (
     asks_text,
     audit_head,
     audit_notes,
+    kernels_of,
+    kernels_text,
     lacks_of,
     layers_text,
     mask_text,
     parts_text,
+    ran_text,
     real_text,
     reasons_of,
     shape_text,
+    step_text,
     vanishing_text,
 )
 from flashscope.profiles.results.compare.switching import (
@@ -111,6 +115,50 @@ def test_a_disagreement_names_the_largest_part_first() -> None:
         parts=parts,
     )
     assert "the step is 0.500× as fast; by the shares and torch-math, 0.900× (0.8 to 1)" in real_text(real)
+
+
+WIDE, NARROW = Ratio(value=1.1, low=0.9, high=1.3), Ratio(value=1.25, low=1.2, high=1.3)
+
+
+def test_roads_that_agree_within_their_intervals_say_how_wide_these_are() -> None:
+    near = RealStep(implementation="eager", step=NARROW, kernel="flash3", predicted=WIDE, agree=True)
+    assert real_text(near).endswith("agree within their intervals, which are 8.00 % and 36.8 % wide.")
+    same = replace(near, predicted=NARROW)
+    assert real_text(same).endswith("agree within 5 %.")
+
+
+def test_an_interval_with_a_gain_and_a_loss_tells_nothing() -> None:
+    unclear = RealStep(implementation="eager", step=WIDE, kernel="flash3", predicted=NARROW, cannot_tell=True)
+    assert real_text(unclear).endswith("a gain and a loss of over 5 %, so that they agree cannot be told.")
+
+
+def test_a_kernel_is_named_without_its_template_and_its_arguments() -> None:
+    names = (
+        "void pytorch_flash::flash_fwd_kernel<Flash_fwd_traits<128, 64>, false>(pytorch_flash::Params)",
+        "void at::native::(anonymous namespace)::softmax<float>(float*)",
+        "void at::native::(anonymous namespace)::softmax<int>(int*)",
+        "Memset (Device)",
+    )
+    call = replace(KNOWN.calls[0], kernels=names, ran="flash")
+    (told,) = kernels_of([call, replace(call, layers=("text",))])
+    assert told.startswith(
+        "model.layers.0,2.self_attn, text: flash ran as pytorch_flash::flash_fwd_kernel, at"
+    )
+    many = replace(call, kernels=tuple(f"k{number}" for number in range(6)))
+    assert kernels_of([many])[0].endswith("flash ran as k0, k1, k2, k3 and 2 more.")
+    assert kernels_of(KNOWN.calls) == []  # on a CPU
+    assert ran_text(call) == "flash (pytorch_flash::flash_fwd_kernel)"
+    assert kernels_text(call) == ["pytorch_flash::flash_fwd_kernel", "at::native::softmax", "Memset"]
+
+
+def test_a_gpu_that_waits_is_told_where_there_is_one() -> None:
+    (found,) = switchings_of(KNOWN, [])
+    assert "GPU" not in step_text(found)
+    assert step_text(replace(found, busy=0.4)).endswith("; the GPU works 40.0 % of the time")
+    waits = StepParts(in_place=0.5, rest=0.0, profiler=0.0, idle=2.0)
+    told = parts_text(waits)
+    assert told.startswith("Of the +2.50 ms between them: +2.00 ms what the GPU waits longer for the CPU")
+    assert [f"{ms} ms" in told for ms in ("+0.500", "+0.00")] == [True, False]
 
 
 def test_an_implementation_that_was_refused_is_told_with_its_reason() -> None:

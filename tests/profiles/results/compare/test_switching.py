@@ -114,6 +114,18 @@ def test_where_nothing_replays_what_ran_its_time_in_the_model_stands_for_it() ->
     assert found.calls[0].ratios["flash2"].value == pytest.approx(2)  # two calls take 60 ms, one 30
 
 
+def test_in_16_bits_pytorchs_formula_replays_no_step_of_transformers_plain_one() -> None:
+    half = replace(CALL, dtype="bfloat16")
+    rows = [row(half, "torch-flash", [1.0] * 6), row(half, "torch-math", [2.0] * 6)]
+    found = only(audited({half: 50.0}, 100.0, eager(151.0, 100.0)), rows)
+    (real,) = found.real
+    assert (real.kernel, real.predicted, real.agree) == ("", None, None)
+    plain = replace(half, asked="eager")
+    other = replace(audited({plain: 50.0}, 100.0).calls[0], ran="math")
+    whole = replace(audited({plain: 50.0}, 100.0), calls=(other,))
+    assert only(whole, [row(plain, "torch-math", [2.0] * 6)]).calls[0].reference == IN_PLACE
+
+
 def test_a_real_step_that_is_as_predicted_agrees() -> None:
     rows = [row(CALL, "torch-flash", [1.0] * 6), row(CALL, "torch-math", [2.0] * 6)]
     found = only(audited({CALL: 50.0}, 100.0, eager(151.0, 100.0)), rows)
@@ -149,6 +161,51 @@ def test_a_disagreement_by_what_calls_take_in_place_is_put_down_to_that() -> Non
     parts = found.real[0].parts
     assert parts is not None
     assert [parts.in_place, parts.rest, parts.profiler] == pytest.approx([40, 0, 0])
+
+
+def on_gpu(audit: ModelAudit, *busy_ms: float) -> ModelAudit:
+    """An audit whose profiled steps take ten times as long, of which a GPU works so many ms each."""
+    slow = (
+        replace(one, profiled_ms=tuple(10 * ms for ms in one.step_ms), busy_ms=(busy,) * 6)
+        for one, busy in zip(audit.steps, busy_ms, strict=True)
+    )
+    return replace(audit, steps=tuple(slow))
+
+
+def test_on_a_gpu_shares_are_of_steps_that_no_profiler_slows_down() -> None:
+    rows = [row(CALL, "torch-flash", [2.0] * 6), row(CALL, "flash2", [1.0] * 6)]
+    found = only(on_gpu(audited({CALL: 50.0}, 100.0), 80.0), rows)
+    assert (found.share, found.busy) == pytest.approx((0.5, 0.8))
+    assert found.amdahl[0].step.value == pytest.approx(4 / 3)
+
+
+def test_a_step_that_takes_as_long_as_a_gpu_waits_longer_is_put_down_to_that() -> None:
+    rows = [row(CALL, "torch-flash", [2.0] * 6), row(CALL, "torch-math", [1.0] * 6)]
+    found = only(on_gpu(audited({CALL: 50.0}, 100.0, eager(100.0, 25.0)), 60.0, 35.0), rows)
+    (told,) = found.real
+    assert told.predicted is not None
+    assert told.predicted.value == pytest.approx(4 / 3)
+    parts = told.parts
+    assert parts is not None
+    assert [parts.in_place, parts.rest, parts.profiler, parts.idle] == pytest.approx([0, 0, 0, 25])
+
+
+@pytest.mark.parametrize(
+    ("steps_ms", "told"),
+    [
+        ((100, 60, 100, 160, 100, 100), (None, True)),
+        ((100, 99, 100, 101, 100, 100), (True, False)),
+        ((200, 199, 200, 201, 200, 200), (False, False)),
+    ],
+)
+def test_a_step_whose_interval_holds_a_gain_and_a_loss_agrees_with_nothing(
+    steps_ms: tuple[float, ...], told: tuple[bool | None, bool]
+) -> None:
+    other = {"eager": replace(eager(100.0, 50.0)["eager"], step_ms=steps_ms)}
+    rows = [row(CALL, "torch-flash", [1.0] * 6), row(CALL, "torch-math", [1.0] * 6)]
+    (real,) = only(audited({CALL: 50.0}, 100.0, other), rows).real
+    assert (real.agree, real.cannot_tell) == told
+    assert (real.parts is None) == (real.agree is not False)
 
 
 def test_a_gain_that_vanishes_end_to_end_is_told() -> None:
