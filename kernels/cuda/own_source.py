@@ -9,6 +9,8 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +25,28 @@ from flashscope.kernels.launching.launch import Launch
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.own.expression import Number, evaluate, evaluate_whole, sizes_of
 from flashscope.kernels.own.files import checked_bytes, file_of
-from flashscope.kernels.workload.errors import CompileError, UnsupportedError
+from flashscope.kernels.workload.errors import CompileError, KernelError, UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 
+SurroundedPart = tuple[Any, int, int]  # an allocation, uint8, and where an array begins and ends in it
+MOST_THREADS, MOST_BLOCKS = 1024, (2**31 - 1, 65_535, 65_535)  # of a block; of a grid along x, y and z
+ROOM = 4096  # bytes before and behind an array that is written to
 BESIDE = ("*.cuh", "*.h", "*.hpp", "*.cu")
 _ERROR = re.compile(
     r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error[^:]*: (?P<what>.*)$", re.MULTILINE
 )
+
+
+@dataclass(kw_only=True)
+class OwnSourceLaunch(CudaLaunch):
+    """A `.cu` file of the user's own, bound to its arrays.
+
+    Attributes:
+        surrounded: Where O and LSE lie in their allocations, by what they are called.
+    """
+
+    surrounded: dict[str, SurroundedPart]
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -41,18 +57,28 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
         InputError: The file has changed or is gone, or an expression of its header has no value here.
         MemoryError: The buffers do not fit.
     """
-    import cupy  # noqa: PLC0415 - a program can be described and compiled without it
-
     own = own_source(spec)
     module = load(own, problem)
-    output = cupy.empty(problem.q_shape, storage_dtype(problem.dtype))
-    writes_lse = any(given.value == "lse" for launch in own.launches for given in launch.arguments)
-    lse = cupy.empty(problem.q_shape[:3], cupy.float32) if writes_lse else None
+    surrounded: dict[str, SurroundedPart] = {}
+    output, surrounded["O"] = _within(problem.q_shape, storage_dtype(problem.dtype))
+    writes_lse, lse = any(given.value == "lse" for launch in own.launches for given in launch.arguments), None
+    if writes_lse:
+        lse, surrounded["LSE"] = _within(problem.q_shape[:3], "float32")
     workspace = workspace_of(spec, problem)
     arrays = {**inputs.arrays, "o": output, "lse": lse, **workspace}
     launches = tuple(bind(one, module, problem, arrays) for one in own.launches)
     held = sum(array.nbytes for array in workspace.values())
-    return CudaLaunch(inputs, output, lse, workspace, held, launches)
+    return OwnSourceLaunch(inputs, output, lse, workspace, held, launches, surrounded=surrounded)
+
+
+def _within(shape: tuple[int, ...], dtype: Any) -> tuple[Any, SurroundedPart]:
+    """An array with memory before and behind it that nobody is to write to."""
+    import cupy  # noqa: PLC0415 - as above
+
+    nbytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    end = ROOM + nbytes
+    block = cupy.empty(end + ROOM, "uint8")
+    return block[ROOM:end].view(dtype).reshape(shape), (block, ROOM, end)
 
 
 def own_source(spec: KernelSpec) -> OwnKernel:
@@ -148,12 +174,49 @@ def bind(launch: OwnLaunch, module: Any, problem: Problem, arrays: Mapping[str, 
     )
     shared = evaluate_whole(launch.shared, sizes)
     arguments = tuple(argument_of(one, sizes, arrays) for one in launch.arguments)
+    check_launch(launch.entry, grid, block, shared, current_target())
     kernel = load_function(module, launch.entry, shared)
 
     def enqueue() -> None:
         kernel(grid, block, arguments, shared_mem=shared)
 
     return enqueue
+
+
+def check_launch(
+    entry: str, grid: tuple[int, ...], threads: tuple[int, ...], shared: int, target: Target
+) -> None:
+    """Refuse what no GPU launches, or this one does not.
+
+    Args:
+        entry: The function.
+        grid: Blocks along each axis.
+        threads: Threads of a block along each axis.
+        shared: Bytes of dynamic shared memory of a block.
+        target: The GPU.
+
+    Raises:
+        KernelError: The text says what is too much, and what would do.
+    """
+    told = ""
+    if 0 in (*grid, *threads):
+        told = f"its grid is {_times(grid)} blocks of {_times(threads)} threads, which launches nothing"
+    elif prod(threads) > MOST_THREADS:
+        told = f"a block has {_times(threads)} = {prod(threads):,} threads; {MOST_THREADS:,} is the most"
+    elif any(blocks > limit for blocks, limit in zip(grid, MOST_BLOCKS, strict=False)):
+        limits = ", ".join(f"{limit:,}" for limit in MOST_BLOCKS)
+        told = f"its grid is {_times(grid)} blocks; {limits} along x, y and z is the most"
+    elif shared > target.shared_memory:
+        told = (
+            f"a block asks for {shared:,} bytes of shared memory; this GPU gives {target.shared_memory:,} at "
+            "most, with what the source declares as __shared__"
+        )
+    if told:
+        raise KernelError(f"{entry} cannot be launched: {told}.")
+
+
+def _times(axes: tuple[int, ...]) -> str:
+    return " × ".join(f"{axis:,}" for axis in axes)
 
 
 def argument_of(given: OwnArgument, sizes: Mapping[str, Number], arrays: Mapping[str, Any]) -> Any:

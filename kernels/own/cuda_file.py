@@ -45,7 +45,10 @@ SPELLED: Mapping[str, str] = {
     "window_right": "right",
 }
 """Other names of sizes."""
-OF_FILE = ("name", "idea", "dtypes", "head_dims", "features", "min_compute_capability", "workspace", "define")
+OF_FILE = (
+    *("name", "idea", "dtypes", "head_dims", "features", "min_compute_capability", "length_multiple"),
+    *("workspace", "define"),
+)
 OF_LAUNCH = ("entry", "grid", "threads", "shared", "arguments")
 TAKEN: frozenset[Feature] = frozenset({"causal", "window", "gqa"})
 BUFFER_DTYPES = (*DTYPES, "int32", "uint8")
@@ -104,6 +107,7 @@ def read_cuda(text: str, file: str) -> dict[str, Any]:
         "head_dims": _head_dims(said.get("head_dims"), file),
         "features": _features(said.get("features"), forward, source),
         "min_compute_capability": _capability(said.get("min_compute_capability"), file),
+        "length_multiple": _multiple(said.get("length_multiple"), file),
         "launches": forward,
         "backward_launches": backward,
         "workspace": workspace,
@@ -310,3 +314,11 @@ def _capability(line: HeaderLine | None, file: str) -> tuple[int, int]:
     if found is None:
         raise InputError(f"{file}, line {line.number}: a compute capability is a number like 9.0.")
     return int(found[1]), int(found[2])
+
+
+def _multiple(line: HeaderLine | None, file: str) -> int:
+    if line is None:
+        return 1
+    if not re.fullmatch(r"[1-9]\d{0,5}", line.value):
+        raise InputError(f"{file}, line {line.number}: length_multiple is a whole number from 1.")
+    return int(line.value)

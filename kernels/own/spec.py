@@ -98,6 +98,8 @@ def _backward(own: OwnKernel, dtypes: dict[Backend, tuple[Dtype, ...]]) -> Backw
 
 def _limit(own: OwnKernel, problem: Problem, device: Device) -> str | None:
     del device
+    if problem.seqlen_q % own.length_multiple or problem.seqlen_k % own.length_multiple:
+        return f"{own.name} takes sequence lengths that are multiples of {own.length_multiple} alone"
     usual = problem.softmax_scale == 1 / sqrt(problem.head_dim)
     if own.function and "scale" not in own.keywords and not usual:
         return f"{own.name} takes no scale other than 1/sqrt(head dim)"

@@ -24,7 +24,7 @@ REFUSED = {
     "computes_when_looked_at": "_Promise for O; O must be a numpy.ndarray",
     "fills_after_return": "works on after its return",
     "leaves_early_when_hurried": "Called again at once it gave its last answer",
-    "leaves_settings_changed": "settings of the process changed: the garbage collector",
+    "leaves_settings_changed": "settings changed: the garbage collector",
     "lse_before_mask": "LSE differs from the float64 oracle",
     "nan_in_few_rows": "O holds NaN",
     "patches_clocks": "It replaced functions of the process that judges it: time.",

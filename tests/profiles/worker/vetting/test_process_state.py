@@ -74,8 +74,8 @@ def test_settings_that_were_left_changed_are_named(state: ProcessState) -> None:
         sys.setswitchinterval(interval)
         np.seterr(**before)
     assert told == (
-        "It left settings of the process changed: the garbage collector, NumPy's handling of floating-point "
-        "errors, the interval at which threads switch."
+        "It left settings changed: the garbage collector, NumPy's handling of floating-point errors, the "
+        "interval at which threads switch."
     )
     assert state.trouble() == ""
 
