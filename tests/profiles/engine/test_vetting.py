@@ -41,6 +41,8 @@ REFUSED = {
 DOUBTED = {
     "causal_at_the_top_left": "at 67 queries and 131 keys, which it takes, it is wrong",
     "remembers_by_content": "it remembers by content",
+    "right_at_usual_scale": "with scores of about 10,000 it is wrong",
+    "right_beyond_64_keys": "at 63 queries and 63 keys, which it takes, it is wrong",
 }
 AT_CHECKS = {
     "clock_that_mends_itself": "ms by another clock",
