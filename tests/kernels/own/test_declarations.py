@@ -275,3 +275,24 @@ def test_an_error_of_a_million_letters_is_told_by_its_first(tmp_path: Path) -> N
     with pytest.raises(KernelError, match=r"mine raised ValueError: x+ …") as raised:
         called(of(tmp_path, NUMPY_FUNCTION), fails)
     assert len(str(raised.value)) < 1000
+
+
+@pytest.mark.parametrize("name", ["mine.py", "mine.cu"])
+def test_lengths_that_are_no_multiple_of_what_it_declares_are_unsupported(tmp_path: Path, name: str) -> None:
+    text = {
+        "mine.py": "import cupy\nFLASHSCOPE = {'length_multiple': 64}\ndef attend(q, k, v, *, scale): ...\n",
+        "mine.cu": "// flashscope: grid = 1\n// flashscope: threads = 1\n"
+        "// flashscope: length_multiple = 64\n"
+        'extern "C" __global__ void rows(const float* q, float* o) {}\n',
+    }[name]
+    spec = spec_of(of(tmp_path, text, name))
+    assert spec.unsupported(Problem(seqlen_q=128, seqlen_k=64, head_dim=64), HOPPER) is None
+    for rows, keys in ((64, 100), (63, 64)):
+        told = spec.unsupported(Problem(seqlen_q=rows, seqlen_k=keys, head_dim=64), HOPPER)
+        assert told == "mine takes sequence lengths that are multiples of 64 alone"
+
+
+def test_a_multiple_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
+    text = "// flashscope: grid = 1\n// flashscope: threads = 1\n// flashscope: length_multiple = 0\n"
+    with pytest.raises(InputError, match=r"mine\.cu, line 3: length_multiple is a whole number from 1"):
+        of(tmp_path, text + 'extern "C" __global__ void rows(const float* q, float* o) {}\n', "mine.cu")

@@ -13,7 +13,9 @@ import pytest
 
 from flashscope.profiles.worker.failures import CaughtError, Refusal
 from flashscope.profiles.worker.instruments import bench_cpu
+from flashscope.profiles.worker.instruments.gpu_state import GpuState
 from flashscope.profiles.worker.vetting.process_state import ProcessState
+from tests.profiles.worker.fake_nvml import FakeNvml
 
 
 @pytest.fixture
@@ -100,3 +102,12 @@ def test_a_kernel_caught_at_more_than_a_wrong_answer_spoils_its_process(state: P
     assert not state.is_spoilt_by(ValueError("a mistake"))
     assert not state.is_spoilt_by(CaughtError(Refusal("wrong", "O differs.")))
     assert state.is_spoilt_by(CaughtError(Refusal("failed", "It wrote behind K.")))
+
+
+def test_clocks_that_were_set_through_nvml_are_a_setting() -> None:
+    nvml = FakeNvml()
+    state, answer = GpuState(None, nvml), nvml._answer
+    process = ProcessState(settings={"the GPU's clocks": state.clocks, "its power limit": state.power_limit})
+    assert process.trouble() == ""
+    nvml._answer = lambda name, given: 990 if "Applications" in name else answer(name, given)  # type: ignore[method-assign]
+    assert process.trouble() == "It left settings changed: the GPU's clocks."
