@@ -23,7 +23,7 @@ from flashscope.kernels.cuda.launch import CudaLaunch, current_target, load_func
 from flashscope.kernels.cuda.program import HOPPER, Program, Target, defines_of
 from flashscope.kernels.launching.launch import Launch
 from flashscope.kernels.oracle.verify import storage_dtype
-from flashscope.kernels.own.expression import Number, evaluate, evaluate_whole, sizes_of
+from flashscope.kernels.own.expression import Number, evaluate, evaluate_whole, sizes_with
 from flashscope.kernels.own.files import checked_bytes, file_of
 from flashscope.kernels.workload.errors import CompileError, KernelError, UnsupportedError
 from flashscope.kernels.workload.problem import Problem
@@ -66,7 +66,8 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
         lse, surrounded["LSE"] = _within(problem.q_shape[:3], "float32")
     workspace = workspace_of(spec, problem)
     arrays = {**inputs.arrays, "o": output, "lse": lse, **workspace}
-    launches = tuple(bind(one, module, problem, arrays) for one in own.launches)
+    sizes = sizes_with(problem, own.defines)
+    launches = tuple(bind(one, module, sizes, arrays) for one in own.launches)
     held = sum(array.nbytes for array in workspace.values())
     return OwnSourceLaunch(inputs, output, lse, workspace, held, launches, surrounded=surrounded)
 
@@ -101,8 +102,8 @@ def workspace_of(spec: KernelSpec, problem: Problem) -> dict[str, Any]:
 
 def program_of(own: OwnKernel, problem: Problem, target: Target) -> Program:
     """The file as a program: what a compiler needs; its launches are bound by `bind`."""
-    sizes = sizes_of(problem)
-    defines = {name: evaluate_whole(text, sizes) for name, text in own.defines}
+    sizes = sizes_with(problem, own.defines)
+    defines = {name: int(sizes[name]) for name, _ in own.defines}
     beside = {"FILES_BESIDE": _hash_beside(file_of(own))}
     return Program(
         source=str(file_of(own)),
@@ -166,9 +167,15 @@ def explained(own: OwnKernel, compile_it: Callable[[], Any]) -> Any:
         raise CompileError(told, error.log) from error
 
 
-def bind(launch: OwnLaunch, module: Any, problem: Problem, arrays: Mapping[str, Any]) -> Callable[[], None]:
-    """One launch with its arguments: call it to enqueue it."""
-    sizes = sizes_of(problem)
+def bind(
+    launch: OwnLaunch, module: Any, sizes: Mapping[str, Number], arrays: Mapping[str, Any]
+) -> Callable[[], None]:
+    """One launch with its arguments: call it to enqueue it.
+
+    Raises:
+        InputError: An expression of it has no value here.
+        KernelError: No GPU launches it so, or this one does not.
+    """
     grid, block = (
         tuple(evaluate_whole(one, sizes) for one in axes) for axes in (launch.grid, launch.threads)
     )

@@ -10,7 +10,7 @@ from flashscope.kernels.catalogue.marks import OWN_MARKS
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import register_own
 from flashscope.kernels.catalogue.spec import DTYPES_BY_BACKEND, Backward, KernelSpec
-from flashscope.kernels.own.expression import evaluate_whole, sizes_of
+from flashscope.kernels.own.expression import evaluate_whole, sizes_with
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend, Dtype, Problem
 
@@ -76,7 +76,7 @@ def _head_dims(own: OwnKernel) -> Sequence[int]:
 def _workspace(own: OwnKernel, problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """What a raw CUDA kernel declares; a function allocates for itself."""
     del backend
-    sizes = sizes_of(problem)
+    sizes = sizes_with(problem, own.defines)
     return tuple(
         Buffer(one.name, tuple(evaluate_whole(size, sizes) for size in one.shape), one.dtype)
         for one in own.workspace

@@ -104,10 +104,20 @@ def test_a_kernel_caught_at_more_than_a_wrong_answer_spoils_its_process(state: P
     assert state.is_spoilt_by(CaughtError(Refusal("failed", "It wrote behind K.")))
 
 
+class SlowedNvml(FakeNvml):
+    """An NVML whose clocks somebody may set."""
+
+    slowed = False
+
+    def _answer(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        clock = self.slowed and name == "nvmlDeviceGetApplicationsClock"
+        return 990 if clock else super()._answer(name, arguments)
+
+
 def test_clocks_that_were_set_through_nvml_are_a_setting() -> None:
-    nvml = FakeNvml()
-    state, answer = GpuState(None, nvml), nvml._answer
+    nvml = SlowedNvml()
+    state = GpuState(None, nvml)
     process = ProcessState(settings={"the GPU's clocks": state.clocks, "its power limit": state.power_limit})
     assert process.trouble() == ""
-    nvml._answer = lambda name, given: 990 if "Applications" in name else answer(name, given)  # type: ignore[method-assign]
+    nvml.slowed = True
     assert process.trouble() == "It left settings changed: the GPU's clocks."

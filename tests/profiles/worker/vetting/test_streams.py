@@ -28,12 +28,13 @@ class Holding(CpuBench):
         super().__init__()
         parts = (BEFORE, LATER)[early], (BEFORE, LATER)[at_end], LATER
         self.left_ms = [0.0] * HELD
-        self._seen = [waited, *((one,) for one in parts)]
+        self._waited, self._parts = waited, parts
 
     def held(self, run: Run, answer: Callable[[], Iterable[Any]], ms: float) -> HeldRun:  # type: ignore[override]
         run()
         assert all(np.isfinite(array).all() for array in answer())
-        return HeldRun(*self._seen, ms=ms, left_ms=self.left_ms.pop())  # type: ignore[arg-type]
+        early, at_end, late = ((part,) for part in self._parts)
+        return HeldRun(self._waited, early, at_end, late, ms, self.left_ms.pop())
 
 
 def told(bench: CpuBench) -> str:
