@@ -19,6 +19,7 @@ import numpy as np
 from flashscope.kernels.catalogue.own_kernel import OwnArgument, OwnKernel, OwnLaunch
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cuda.compile import compile_anywhere, compile_module
+from flashscope.kernels.cuda.headers import REMEDY, toolkit_headers
 from flashscope.kernels.cuda.launch import CudaLaunch, current_target, load_function
 from flashscope.kernels.cuda.program import HOPPER, Program, Target, defines_of
 from flashscope.kernels.launching.launch import Launch
@@ -31,6 +32,7 @@ from flashscope.kernels.workload.tensors import Inputs
 
 SurroundedPart = tuple[Any, int, int]  # an allocation, uint8, and where an array begins and ends in it
 MOST_THREADS, MOST_BLOCKS = 1024, (2**31 - 1, 65_535, 65_535)  # of a block; of a grid along x, y and z
+NO_FILE = "open source file"  # what NVRTC says of a header that it does not find
 ROOM = 4096  # bytes before and behind an array that is written to
 BESIDE = ("*.cuh", "*.h", "*.hpp", "*.cu")
 _ERROR = re.compile(
@@ -164,6 +166,8 @@ def explained(own: OwnKernel, compile_it: Callable[[], Any]) -> Any:
         lines = _lines_of(file) if beside else text_of(own).splitlines()
         text = lines[line - 1].strip() if line <= len(lines) else ""
         told = f"{own.name} does not compile: {file.name}, line {line}: {found['what'].strip()}: {text}"
+        if NO_FILE in found["what"] and toolkit_headers() is None:
+            told += f"; {REMEDY}"
         raise CompileError(told, error.log) from error
 
 
