@@ -18,7 +18,7 @@ REMEDY = "the CUDA toolkit's headers are not here: set CUDA_PATH, or pip install
 
 @cache
 def toolkit_headers() -> Path | None:
-    """The folder that the environment names, else that of NVIDIA's package, that beside nvcc, the usual one."""
+    """The folder that the environment names, else of NVIDIA's package, beside nvcc, or the usual one."""
     return next((folder for folder in _folders() if (folder / KNOWN_BY).is_file()), None)
 
 
