@@ -5,7 +5,7 @@ import pytest
 from flashscope.profiles.worker.failures import explain
 
 SAID = {
-    "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered": "it read or wrote memory that is not",
+    "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered": "memory that is not its own",
     "cudaErrorMisalignedAddress: misaligned address": "no multiple of what it moves at once",
     "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many resources requested for launch": "more registers or shared",
     "cudaErrorLaunchFailure: unspecified launch failure": "the GPU broke it off",
