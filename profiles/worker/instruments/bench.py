@@ -11,7 +11,7 @@ from flashscope.profiles.worker.instruments.energy import Counter
 Run = Callable[[], None]
 Reader = Callable[[Run], Figure]
 """Reads one figure of a kernel that is right, by running it apart from the timed runs."""
-Settings = Mapping[str, Callable[[], object]]
+KeptSettings = Mapping[str, Callable[[], object]]
 """How each setting is read, by what it is called; None: it cannot be, or is not there yet."""
 
 
@@ -89,7 +89,7 @@ class Bench(Protocol):
         """What makes the load of each ceiling of the device, by its key."""
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> KeptSettings:
         """How the device, its driver and its allocators are set: no kernel is to leave them otherwise."""
 
     def free_bytes(self) -> int:

@@ -12,7 +12,7 @@ import psutil
 from flashscope.kernels.cpu.allowance import free_memory, memory_groups
 from flashscope.profiles.wire.ceilings import COPY, CORE_CACHE, EXPONENTIALS, LAST_CACHE, matmul_key
 from flashscope.profiles.wire.measurement import Sample
-from flashscope.profiles.worker.instruments.bench import CeilingLoad, MemoryPeak, Reader, Run, Settings
+from flashscope.profiles.worker.instruments.bench import CeilingLoad, KeptSettings, MemoryPeak, Reader, Run
 from flashscope.profiles.worker.instruments.counter_samples import CounterRuns, CountersError
 from flashscope.profiles.worker.instruments.cpu_caches import cache_sizes
 from flashscope.profiles.worker.instruments.energy import Counter
@@ -58,7 +58,7 @@ class CpuBench:
         return (time.perf_counter_ns() - start) / 1e6
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> KeptSettings:
         """None beside those of the process."""
         return {}
 

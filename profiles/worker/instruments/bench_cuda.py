@@ -17,10 +17,10 @@ from flashscope.profiles.worker.ceilings import reach
 from flashscope.profiles.worker.instruments.bench import (
     CeilingLoad,
     HeldRun,
+    KeptSettings,
     MemoryPeak,
     Reader,
     Run,
-    Settings,
 )
 from flashscope.profiles.worker.instruments.conditions import Condition
 from flashscope.profiles.worker.instruments.counter_samples import CounterRuns
@@ -89,7 +89,7 @@ class CudaBench:
         return self._elapsed_ms()
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> KeptSettings:
         """Allocators, streams, what is set aside of the L2 cache, clocks."""
         return gpu_settings(self._state)
 

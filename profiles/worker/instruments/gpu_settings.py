@@ -11,7 +11,7 @@ from typing import Any
 import cupy
 from cupy.cuda import runtime
 
-from flashscope.profiles.worker.instruments.bench import Settings
+from flashscope.profiles.worker.instruments.bench import KeptSettings
 from flashscope.profiles.worker.instruments.gpu_state import GpuState
 from flashscope.profiles.worker.instruments.set_aside import l2_set_aside, l2_window
 
@@ -19,7 +19,7 @@ TORCH_VARIABLES = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_
 NATIVE = "native"  # PyTorch's allocator, before PyTorch is loaded, too
 
 
-def gpu_settings(state: GpuState) -> Settings:
+def gpu_settings(state: GpuState) -> KeptSettings:
     """How each setting is read, by what it is called.
 
     Args:

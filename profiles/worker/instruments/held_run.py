@@ -22,7 +22,7 @@ TIMES = 4  # as long as a run, for which work that is not held is given time ...
 LEAST_S, MOST_S = 2e-3, LONGEST_S / 2  # ... within these bounds
 
 
-class Landing(NamedTuple):
+class PinnedCopies(NamedTuple):
     """Page-locked memory of the host, and a stream that waits for no other."""
 
     memory: Any
@@ -46,7 +46,7 @@ def held_run(gate: Gate, run: Run, answer: Callable[[], Iterable[Any]], ms: floa
         answer: The arrays that it wrote, CuPy's, without gaps.
         ms: What a run takes.
     """
-    landing = Landing(cupy.cuda.alloc_pinned_memory(PART), cupy.cuda.Stream(non_blocking=True))
+    copies = PinnedCopies(cupy.cuda.alloc_pinned_memory(PART), cupy.cuda.Stream(non_blocking=True))
     begun, ended, copied = (cupy.cuda.Event() for _ in range(3))
     runtime.deviceSynchronize()
     with gate.closed():
@@ -58,7 +58,7 @@ def held_run(gate: Gate, run: Run, answer: Callable[[], Iterable[Any]], ms: floa
         copied.record()
         waited = begun.done
         Flag().wait(min(MOST_S, max(LEAST_S, TIMES * ms / 1e3)))
-        early = [landing.copied(part) for part in parts]
+        early = [copies.copied(part) for part in parts]
     copied.synchronize()
     left_ms = _busy_ms()
     late = [_end_of(array).get() for array in answer()]

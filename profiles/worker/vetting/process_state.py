@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flashscope.profiles.worker.failures import CaughtError
-from flashscope.profiles.worker.instruments.bench import Settings
+from flashscope.profiles.worker.instruments.bench import KeptSettings
 
 WATCHED = (
     *("time", "numpy", "builtins", "gc", "os", "sys", "threading", "tracemalloc", "math", "ctypes"),
@@ -90,7 +90,7 @@ class ProcessState:
         clocks: HeldClocks of its own.
     """
 
-    def __init__(self, *instruments: object, settings: Settings | None = None) -> None:
+    def __init__(self, *instruments: object, settings: KeptSettings | None = None) -> None:
         self.spoilt = False
         self.clocks = HeldClocks(time.perf_counter_ns, time.process_time_ns, time.thread_time_ns)
         self._instruments = [(one, dict(vars(one))) for one in instruments]
@@ -194,7 +194,7 @@ def _priority() -> object:
     return os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else None
 
 
-SETTINGS: Settings = {
+SETTINGS: KeptSettings = {
     "the garbage collector": lambda: (gc.isenabled(), gc.get_threshold()),
     "NumPy's handling of floating-point errors": np.geterr,
     "the interval at which threads switch": sys.getswitchinterval,
