@@ -33,7 +33,7 @@ from flashscope.kernels.workload.tensors import Inputs
 SurroundedPart = tuple[Any, int, int]  # an allocation, uint8, and where an array begins and ends in it
 MOST_THREADS, MOST_BLOCKS = 1024, (2**31 - 1, 65_535, 65_535)  # of a block; of a grid along x, y and z
 NO_FILE = "open source file"  # what NVRTC says of a header that it does not find
-ROOM = 4096  # bytes before and behind an array that is written to
+ROOM, ROWS_OF_A_TILE = 4096, 128  # bytes, and rows, before and behind an array that is written to, at least
 BESIDE = ("*.cuh", "*.h", "*.hpp", "*.cu")
 _ERROR = re.compile(
     r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error[^:]*: (?P<what>.*)$", re.MULTILINE
@@ -78,10 +78,12 @@ def _within(shape: tuple[int, ...], dtype: Any) -> tuple[Any, SurroundedPart]:
     """An array with memory before and behind it that nobody is to write to."""
     import cupy  # noqa: PLC0415 - as above
 
-    nbytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    end = ROOM + nbytes
-    block = cupy.empty(end + ROOM, "uint8")
-    return block[ROOM:end].view(dtype).reshape(shape), (block, ROOM, end)
+    itemsize = np.dtype(dtype).itemsize
+    room = max(ROOM, ROWS_OF_A_TILE * shape[-1] * itemsize)
+    room += -room % ROOM
+    end = room + prod(shape) * itemsize
+    block = cupy.empty(end + room, "uint8")
+    return block[room:end].view(dtype).reshape(shape), (block, room, end)
 
 
 def own_source(spec: KernelSpec) -> OwnKernel:

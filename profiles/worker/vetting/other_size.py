@@ -9,10 +9,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.spec import KernelSpec
-from flashscope.kernels.launching.passes import PassLaunch, draw_given, prepare_passes
+from flashscope.kernels.launching.passes import draw_given, prepare_passes
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.errors import KernelError
 from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.worker.failures import CaughtError
 from flashscope.profiles.worker.instruments.bench import Bench
 from flashscope.profiles.worker.vetting.answers import caught, taken, what_is_wrong_in_rows
 from flashscope.profiles.worker.vetting.around import Around, bytes_of
@@ -86,35 +86,26 @@ def other_sizes(problem: Problem, device: Device, multiple: int = 1) -> Iterator
 def _told_of(spec: KernelSpec, other: Problem, device: Device, bench: Bench, state: ProcessState) -> str:
     """What is wrong with its answer to a problem, in a sentence; empty where nothing is or it refuses it."""
     given, guards = guarded(draw_given(other, device.backend))
-    before = bytes_of(given)
+    before, launch = bytes_of(given), None
     try:
         launch = prepare_passes(spec, other, given, device.backend)
-    except KernelError:
-        return ""
-    guards.add(launch)
-    try:
-        return _judged(launch, other, Around(state, guards, given), before, bench)
-    finally:
-        if bench.healthy():
-            launch.release()
-
-
-def _judged(
-    launch: PassLaunch, other: Problem, around: Around, before: dict[str, bytes], bench: Bench
-) -> str:
-    try:
+        guards.add(launch)
         launch.spoil()
         bench.time_ms(launch.run)
         bench.wait()
-    except KernelError:
-        return ""
+        answer = taken(launch.answer())
+        Around(state, guards, given).look(before, launch.answer())
+        return what_is_wrong_in_rows(other, given, answer, np.random.default_rng())
+    except CaughtError:
+        raise
     except Exception as error:
         if bench.healthy():
-            return ""  # it was refused in so many words
-        raise caught(BROKE.format(size=_size(other), cause=str(error).splitlines()[0])) from error
-    answer = taken(launch.answer())
-    around.look(before, launch.answer())
-    return what_is_wrong_in_rows(other, around.given, answer, np.random.default_rng())
+            return ""  # it refused in so many words
+        cause = (str(error).splitlines() or [""])[0].rstrip(".")
+        raise caught(BROKE.format(size=_size(other), cause=cause)) from error
+    finally:
+        if launch is not None and bench.healthy():
+            launch.release()
 
 
 def _size(problem: Problem) -> str:

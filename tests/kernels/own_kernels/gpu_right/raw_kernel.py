@@ -6,13 +6,14 @@ import cupy as cp
 
 FLASHSCOPE = {"head_dims": (32, 64, 128), "dtypes": ("float32",), "features": ("causal", "gqa")}
 _SOURCE = r"""
+#define INFINITE __int_as_float(0x7f800000)
 extern "C" __global__ void rows(const float* q, const float* k, const float* v, float* o, float* lse,
                                 int nq, int nk, int dim, int group, int causal, float scale) {
   const int row = blockIdx.x * 4 + threadIdx.y, lane = threadIdx.x;
   if (row >= nq) return;
   const long long at = ((long long)blockIdx.y * nq + row) * dim;
   const long long keys = (long long)(blockIdx.y / group) * nk * dim;
-  float mine[4], sum[4] = {0, 0, 0, 0}, m = -INFINITY, l = 0;
+  float mine[4], sum[4] = {0, 0, 0, 0}, m = -INFINITE, l = 0;
   const int parts = dim / 32;
   for (int i = 0; i < parts; ++i) mine[i] = q[at + 32 * i + lane] * scale;
   const int end = causal ? min(nk, row + nk - nq + 1) : nk;
@@ -27,7 +28,7 @@ extern "C" __global__ void rows(const float* q, const float* k, const float* v, 
     m = top;
   }
   for (int i = 0; i < parts; ++i) o[at + 32 * i + lane] = l > 0 ? sum[i] / l : 0;
-  if (lane == 0) lse[(long long)blockIdx.y * nq + row] = l > 0 ? m + logf(l) : -INFINITY;
+  if (lane == 0) lse[(long long)blockIdx.y * nq + row] = l > 0 ? m + logf(l) : -INFINITE;
 }
 """
 _ROWS = cp.RawKernel(_SOURCE, "rows")
