@@ -1,15 +1,18 @@
 """Kernels of one's own on a GPU: what cheats do with streams, memory, settings and values is told."""
 
+import ctypes
 import re
 from pathlib import Path
 
 import pytest
 
+from flashscope.kernels.cuda.driver import driver
 from flashscope.kernels.own.references import read_reference
 from flashscope.kernels.workload.problem import Dtype, Problem
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.model.session import PointState
 from flashscope.profiles.results.model.trust import trust_of
+from flashscope.profiles.worker.instruments.bench import Bench
 from tests.kernels import own_kernels
 from tests.kernels.own import examples
 from tests.profiles.engine.test_vetting import assert_peer_is_whole, suspected
@@ -45,6 +48,7 @@ DOUBTED = {
 }
 MINE, TORCHED = HERE / "gpu_right", HERE / "right"
 RIGHT: list[tuple[Path, Dtype]] = [
+    (MINE / "graph_of_its_work.py", "float32"),
     (MINE / "joined_stream.py", "float32"),
     (MINE / "raw_kernel.py", "float32"),
     (MINE / "pool_of_its_own.py", "float16"),
@@ -123,3 +127,41 @@ def test_a_right_kernel_on_a_gpu_is_not_suspected(
     assert suspected(mine) == ""
     assert len(done(mine).samples) == IN_TURNS.repeats
     assert_peer_is_whole(peer)
+
+
+def test_each_setting_of_a_gpu_that_is_changed_reads_otherwise(
+    cuda_bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import cupy  # noqa: PLC0415 - absent without a GPU
+
+    runtime, library = cupy.cuda.runtime, driver()
+    pool, stream = runtime.deviceGetMemPool(0), cupy.cuda.Stream(non_blocking=True)
+    threshold = runtime.memPoolGetAttribute(pool, runtime.cudaMemPoolAttrReleaseThreshold)
+
+    def set_threshold(bytes_kept: int) -> None:
+        runtime.memPoolSetAttribute(pool, runtime.cudaMemPoolAttrReleaseThreshold, bytes_kept)
+
+    def set_l2(nbytes: int) -> None:
+        assert library.cuCtxSetLimit(6, ctypes.c_size_t(nbytes)) == 0
+
+    changes = {
+        "CuPy's allocator": lambda: cupy.cuda.set_allocator(cupy.cuda.MemoryPool().malloc),
+        "CuPy's current stream": stream.use,
+        "the driver's memory pool": lambda: set_threshold(threshold - 1),
+        "PyTorch's allocator": lambda: monkeypatch.setenv("PYTORCH_ALLOC_CONF", "backend:cudaMallocAsync"),
+        "the part of the L2 cache that is set aside": lambda: set_l2(4 << 20),
+    }
+    before, allocator = (
+        {name: read() for name, read in cuda_bench.settings.items()},
+        cupy.cuda.get_allocator(),
+    )
+    try:
+        for name, change in changes.items():
+            assert cuda_bench.settings[name]() == before[name]
+            change()
+            assert cuda_bench.settings[name]() != before[name], name
+    finally:
+        cupy.cuda.set_allocator(allocator)
+        cupy.cuda.Stream.null.use()
+        set_threshold(threshold)
+        set_l2(0)
