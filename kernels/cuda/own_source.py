@@ -7,8 +7,9 @@ Limit: arrays are ours, row-major; outputs and workspaces hold anything when a r
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -33,7 +34,8 @@ from flashscope.kernels.workload.tensors import Inputs
 SurroundedPart = tuple[Any, int, int]  # an allocation, uint8, and where an array begins and ends in it
 MOST_THREADS, MOST_BLOCKS = 1024, (2**31 - 1, 65_535, 65_535)  # of a block; of a grid along x, y and z
 NO_FILE = "open source file"  # what NVRTC says of a header that it does not find
-ROOM, ROWS_OF_A_TILE = 4096, 128  # bytes, and rows, before and behind an array that is written to, at least
+ROOM, ROWS_OF_A_TILE = 4096, 128  # bytes, and rows, around an array that is written to, at least
+_surrounding = ContextVar("surrounding", default=False)
 BESIDE = ("*.cuh", "*.h", "*.hpp", "*.cu")
 _ERROR = re.compile(
     r"^(?P<file>.*?)\((?P<line>\d+)\): (?:catastrophic )?error[^:]*: (?P<what>.*)$", re.MULTILINE
@@ -61,26 +63,39 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
     """
     own = own_source(spec)
     module = load(own, problem)
-    surrounded: dict[str, SurroundedPart] = {}
-    output, surrounded["O"] = _within(problem.q_shape, storage_dtype(problem.dtype))
-    writes_lse, lse = any(given.value == "lse" for launch in own.launches for given in launch.arguments), None
-    if writes_lse:
-        lse, surrounded["LSE"] = _within(problem.q_shape[:3], "float32")
+    written: dict[str, tuple[tuple[int, ...], Any]] = {"O": (problem.q_shape, storage_dtype(problem.dtype))}
+    if any(given.value == "lse" for launch in own.launches for given in launch.arguments):
+        written["LSE"] = (problem.q_shape[:3], "float32")
+    placed = {name: _placed(shape, dtype) for name, (shape, dtype) in written.items()}
+    output, lse = placed["O"][0], placed["LSE"][0] if "LSE" in placed else None
     workspace = workspace_of(spec, problem)
     arrays = {**inputs.arrays, "o": output, "lse": lse, **workspace}
     sizes = sizes_with(problem, own.defines)
     launches = tuple(bind(one, module, sizes, arrays) for one in own.launches)
     held = sum(array.nbytes for array in workspace.values())
-    return OwnSourceLaunch(inputs, output, lse, workspace, held, launches, surrounded=surrounded)
+    return OwnSourceLaunch(
+        inputs, output, lse, workspace, held, launches, surrounded={k: v[1] for k, v in placed.items()}
+    )
 
 
-def _within(shape: tuple[int, ...], dtype: Any) -> tuple[Any, SurroundedPart]:
-    """An array with memory before and behind it that nobody is to write to."""
+@contextmanager
+def outputs_surrounded() -> Iterator[None]:
+    """Have launches that are prepared meanwhile write amid memory that nobody is to write to."""
+    token = _surrounding.set(True)
+    try:
+        yield
+    finally:
+        _surrounding.reset(token)
+
+
+def _placed(shape: tuple[int, ...], dtype: Any) -> tuple[Any, SurroundedPart]:
+    """An array to be written to, and where it lies in its allocation."""
     import cupy  # noqa: PLC0415 - as above
 
-    itemsize = np.dtype(dtype).itemsize
-    room = max(ROOM, ROWS_OF_A_TILE * shape[-1] * itemsize)
-    room += -room % ROOM
+    itemsize, room = np.dtype(dtype).itemsize, 0
+    if _surrounding.get():
+        room = max(ROOM, ROWS_OF_A_TILE * shape[-1] * itemsize)
+        room += -room % ROOM
     end = room + prod(shape) * itemsize
     block = cupy.empty(end + room, "uint8")
     return block[room:end].view(dtype).reshape(shape), (block, room, end)

@@ -25,7 +25,7 @@ from flashscope.profiles.worker.stopwatch import Stopwatch
 from flashscope.profiles.worker.sustain import sustain
 from flashscope.profiles.worker.turns import enough, take_turns
 from flashscope.profiles.worker.vetting.around import Around
-from flashscope.profiles.worker.vetting.guards import guarded
+from flashscope.profiles.worker.vetting.guards import guarded, prepare_guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 from flashscope.profiles.worker.vetting.timed_runs import TimedRuns
 from flashscope.profiles.worker.vetting.values import InputValues, values_of
@@ -75,7 +75,8 @@ class SampledKernel:
         self.steps.enter("prepare")
         with self._watch.on("prepare"):
             given = after_forward(self._spec, self.point.problem, drawn, backend)
-            self._launch = prepare_passes(self._spec, self.point.problem, given, backend)
+            prepared = prepare_guarded if self.own else prepare_passes
+            self._launch = prepared(self._spec, self.point.problem, given, backend)
         self._values = values
         if criteria is not None:
             self._judge = values.judge_of(self._spec, criteria)

@@ -5,8 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from flashscope.kernels.launching.passes import Given, PassLaunch
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda.own_source import outputs_surrounded
+from flashscope.kernels.launching.passes import Given, PassLaunch, prepare_passes
 from flashscope.kernels.workload.arrays import array_module, bits_of
+from flashscope.kernels.workload.problem import Backend, Problem
 
 HeldBytes = npt.NDArray[np.uint8]
 LEAST = 4096  # bytes of a stretch, a page
@@ -100,3 +103,9 @@ def _guard(name: str, part: tuple[Any, int, int], rng: np.random.Generator) -> G
     written = tuple(rng.integers(0, 256, size, np.uint8) for size in (start, block.size - end))
     block[:start], block[end:] = map(array_module(block).asarray, written)
     return Guard(name, block, start, end, (written[0], written[1]))
+
+
+def prepare_guarded(spec: KernelSpec, problem: Problem, given: Given, backend: Backend) -> PassLaunch:
+    """As `prepare_passes`, with room around what a `.cu` file writes to: see `Guards.add`."""
+    with outputs_surrounded():
+        return prepare_passes(spec, problem, given, backend)

@@ -9,14 +9,14 @@ import numpy as np
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.spec import KernelSpec
-from flashscope.kernels.launching.passes import draw_given, prepare_passes
+from flashscope.kernels.launching.passes import draw_given
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.worker.failures import CaughtError
 from flashscope.profiles.worker.instruments.bench import Bench
 from flashscope.profiles.worker.vetting.answers import caught, taken, what_is_wrong_in_rows
 from flashscope.profiles.worker.vetting.around import Around, bytes_of
-from flashscope.profiles.worker.vetting.guards import guarded
+from flashscope.profiles.worker.vetting.guards import guarded, prepare_guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 
 QUERIES, KEYS = 67, 131  # no multiples of anything, and other than each other
@@ -88,7 +88,7 @@ def _told_of(spec: KernelSpec, other: Problem, device: Device, bench: Bench, sta
     given, guards = guarded(draw_given(other, device.backend))
     before, launch = bytes_of(given), None
     try:
-        launch = prepare_passes(spec, other, given, device.backend)
+        launch = prepare_guarded(spec, other, given, device.backend)
         guards.add(launch)
         launch.spoil()
         bench.time_ms(launch.run)

@@ -51,8 +51,8 @@ def _tell_answers(held: HeldRun) -> None:
     """
     if not held.waited and any(map(np.array_equal, held.early, held.late)):
         raise caught(
-            "Its answer was there while the stream that it was called on was held: it works on another "
-            "stream that does not wait for it."
+            "Its answer was there while the stream that it was called on was held: it was made ahead of the "
+            "call, or by another stream that does not wait for that one."
         )
     if not all(map(np.array_equal, held.at_end, held.late)):
         raise caught(

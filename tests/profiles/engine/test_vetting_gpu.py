@@ -35,7 +35,7 @@ REFUSED = {
     "turns_keys_over.py": "It wrote to K",
     "unjoined_after_fork.py": ON_OTHERS,
     "unjoined_stream.py": ON_OTHERS,
-    "works_ahead.py": "begins the next answer ahead",
+    "works_ahead.py": "made ahead of the call",
     "writes_behind_keys.py": "It wrote behind K",
     "writes_behind_output.cu": "It wrote behind O",
 }
