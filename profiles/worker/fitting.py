@@ -11,7 +11,10 @@ GIB = 1 << 30
 def refuse_unsupported(spec: KernelSpec, problem: Problem, device: Device) -> Refusal | None:
     """The kernel's own objection to this problem on this device, None when it has none."""
     reason = spec.unsupported(problem, device)
-    return Refusal("unsupported", f"{reason[0].upper()}{reason[1:]}.") if reason else None
+    if not reason:
+        return None
+    named = spec.own is not None and reason.startswith(spec.name)  # by its user, in these very letters
+    return Refusal("unsupported", f"{reason}." if named else f"{reason[0].upper()}{reason[1:]}.")
 
 
 def refuse_oversize(

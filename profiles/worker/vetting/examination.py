@@ -9,6 +9,7 @@
 | runs on a GPU whose stream is held | works on other streams, or after its end; waits on the host: doubtful |
 | its time with values that it has just had, beside new ones | remembers by content: doubtful |
 | its answers to scores of 10,000 and to small values | is right at the usual scale alone: doubtful |
+| its answer at other addresses | keeps its first arrays, or pointers to them |
 | its answers at other sizes with the same features | is right at this size alone: doubtful |
 
 Of gradients and of sequences that differ in length only the first two are asked.
@@ -37,6 +38,7 @@ from flashscope.profiles.worker.vetting.answers import (
     what_is_wrong_in_rows,
 )
 from flashscope.profiles.worker.vetting.around import Around, bytes_of, overlap
+from flashscope.profiles.worker.vetting.other_addresses import tell_other_addresses
 from flashscope.profiles.worker.vetting.other_size import told_of_other_sizes
 from flashscope.profiles.worker.vetting.scales import ROWS as ROWS_OF_SCALES
 from flashscope.profiles.worker.vetting.scales import SCALES
@@ -141,6 +143,7 @@ class Examination:
         suspicions.append(self._known_again(launch) if ms < SLOW_MS else "")
         suspicions.append(self._at_other_scales(launch))
         self._change_all(launch, earlier)
+        self._at_other_addresses()
         suspicions.append(self._at_other_sizes())
         found = [one for one in suspicions if one]
         return {SUSPECTED: Figure(value=len(found), source="; ".join(found))} if found else {}
@@ -160,6 +163,11 @@ class Examination:
             if told := what_is_wrong_in_rows(self._problem, given, answer, self._rng, ROWS_OF_SCALES):
                 return f"with {scale} it is wrong: {told.rstrip('.')}"
         return ""
+
+    def _at_other_addresses(self) -> None:
+        device, bench, steps = self._means
+        steps.check()
+        tell_other_addresses(self._spec, self._problem, device, bench, self._around)
 
     def _at_other_sizes(self) -> str:
         device, bench = self._means.device, self._means.bench

@@ -23,6 +23,7 @@ REFUSED = {
     "coarse_when_long_and_worn": "though the first run was right: O",
     "computes_when_looked_at": "_Promise for O; O must be a numpy.ndarray",
     "fills_after_return": "works on after its return",
+    "keeps_first_arrays": "With arrays of the same shapes at other addresses, it was wrong",
     "leaves_early_when_hurried": "Called again at once it gave its last answer",
     "leaves_settings_changed": "settings changed: the garbage collector",
     "lse_before_mask": "LSE differs from the float64 oracle",
