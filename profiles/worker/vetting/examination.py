@@ -12,7 +12,7 @@
 | its answer at other addresses | keeps its first arrays, or pointers to them |
 | its answers at other sizes with the same features | is right at this size alone: doubtful |
 
-Of gradients and of sequences that differ in length only the first two are asked.
+Of sequences that differ in length only the first two are asked, of gradients the runs that are held, too.
 """
 
 import threading
@@ -134,8 +134,10 @@ class Examination:
             CaughtError: It remembers, or is wrong.
             CancelledError: The engine gave up on it.
         """
-        if self._problem.runs_backward or not self._problem.even:
+        if not self._problem.even:
             return {}
+        if self._problem.runs_backward:
+            return _figures([self._on_streams(launch)])
         if told := self._wrong(first):
             raise found_wrong(f"In rows drawn at random: {told}")
         suspicions = [self._on_streams(launch)]
@@ -145,12 +147,11 @@ class Examination:
         self._change_all(launch, earlier)
         self._at_other_addresses()
         suspicions.append(self._at_other_sizes())
-        found = [one for one in suspicions if one]
-        return {SUSPECTED: Figure(value=len(found), source="; ".join(found))} if found else {}
+        return _figures(suspicions)
 
     def _on_streams(self, launch: PassLaunch) -> str:
         ms, _ = self._run(launch)
-        return told_of_streams(launch, self._around, self._means.bench, ms)
+        return told_of_streams(launch, self._problem, self._around, self._means.bench, ms)
 
     def _at_other_scales(self, launch: PassLaunch) -> str:
         """What is wrong with answers to values of other sizes, as a clause; empty where nothing is."""
@@ -293,6 +294,12 @@ class Examination:
         thread.start()
         thread.join()
         return taken(launch.answer())
+
+
+def _figures(suspicions: list[str]) -> dict[str, Figure]:
+    """Clauses on what was seen, those that are empty left out, as a figure; none where none is left."""
+    found = [one for one in suspicions if one]
+    return {SUSPECTED: Figure(value=len(found), source="; ".join(found))} if found else {}
 
 
 def _kqv(given: Given) -> tuple[object, object, object]:

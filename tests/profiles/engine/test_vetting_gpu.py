@@ -8,7 +8,7 @@ import pytest
 
 from flashscope.kernels.cuda.driver import driver
 from flashscope.kernels.own.references import read_reference
-from flashscope.kernels.workload.problem import Dtype, Problem
+from flashscope.kernels.workload.problem import Dtype, Passes, Problem
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.model.session import PointState
 from flashscope.profiles.results.model.trust import trust_of
@@ -127,6 +127,18 @@ def test_a_right_kernel_on_a_gpu_is_not_suspected(
     mine, peer = beside_ours(heard, file, dtype=dtype, causal=causal)
     assert suspected(mine) == ""
     assert len(done(mine).samples) == IN_TURNS.repeats
+    assert_peer_is_whole(peer)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("passes", ["backward", "both"])
+def test_gradients_of_a_right_kernel_on_a_gpu_are_not_suspected(heard: Heard, passes: Passes) -> None:
+    own = read_reference(str(EXAMPLES / "torch_callable.py"))
+    problem = Problem(seqlen_q=512, seqlen_k=512, heads=4, head_dim=64, dtype="bfloat16", passes=passes)
+    names = (own.name, "flash2")
+    plan = Plan(backend="cuda", kernels=names, problems=(problem,), protocol=IN_TURNS, own=(own,))
+    mine, peer = heard.sweep(plan)
+    assert suspected(mine) == ""
     assert_peer_is_whole(peer)
 
 

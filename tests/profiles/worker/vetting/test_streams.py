@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.launching.passes import draw_given, prepare_passes
-from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.problem import Passes, Problem
 from flashscope.profiles.worker.failures import CaughtError
 from flashscope.profiles.worker.instruments.bench import HeldRun, Run
 from flashscope.profiles.worker.instruments.bench_cpu import CpuBench
@@ -37,15 +38,16 @@ class Holding(CpuBench):
         return HeldRun(self._waited, early, at_end, late, ms, self.left_ms.pop())
 
 
-def told(bench: CpuBench) -> str:
-    given, guards = guarded(draw_given(PROBLEM, "cpu"))
-    launch = prepare_passes(find_kernel("flash2"), PROBLEM, given, "cpu")
+def told(bench: CpuBench, problem: Problem = PROBLEM) -> str:
+    given, guards = guarded(draw_given(problem, "cpu"))
+    launch = prepare_passes(find_kernel("flash2"), problem, given, "cpu")
     launch.run()
-    return told_of_streams(launch, Around(ProcessState(), guards, given), bench, 1.0)
+    return told_of_streams(launch, problem, Around(ProcessState(), guards, given), bench, 1.0)
 
 
-def test_a_kernel_that_works_on_its_own_stream_alone_leaves_nothing_to_doubt() -> None:
-    assert told(Holding()) == ""
+@pytest.mark.parametrize("passes", ["forward", "both"])
+def test_a_kernel_that_works_on_its_own_stream_alone_leaves_nothing_to_doubt(passes: Passes) -> None:
+    assert told(Holding(), replace(PROBLEM, passes=passes)) == ""
     assert told(CpuBench()) == ""
 
 
