@@ -69,6 +69,7 @@ class OwnKernel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         head_dims: The head dims it takes; empty: any.
         features: What it takes beyond plain attention.
         min_compute_capability: The oldest GPU it runs on.
+        length_multiple: Sequence lengths, of queries and of keys, are multiples of this.
         launches: Of a `.cu` file, the launches of the forward pass in order.
         backward_launches: Those of its backward pass; empty: it has none.
         workspace: Of a `.cu` file, its buffers besides inputs and outputs.
@@ -92,6 +93,7 @@ class OwnKernel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     head_dims: tuple[int, ...] = ()
     features: tuple[Feature, ...] = ()
     min_compute_capability: tuple[int, int] = (7, 5)
+    length_multiple: int = 1
     launches: tuple[OwnLaunch, ...] = ()
     backward_launches: tuple[OwnLaunch, ...] = ()
     workspace: tuple[OwnBuffer, ...] = ()
@@ -109,6 +111,8 @@ class OwnKernel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             raise ValueError(f"{self.name} declares no backend or no dtype, or not one thing that runs")
         if any(dim < 1 for dim in self.head_dims):
             raise ValueError(f"{self.name} declares a head dim below 1")
+        if self.length_multiple < 1:
+            raise ValueError(f"{self.name} declares a length_multiple below 1")
 
     @property
     def reference(self) -> str:

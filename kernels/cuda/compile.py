@@ -12,6 +12,7 @@ from typing import Any
 from flashscope.installation import install_command
 from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.cuda.cache import machine_code
+from flashscope.kernels.cuda.headers import toolkit_headers
 from flashscope.kernels.cuda.program import Program, Target
 from flashscope.kernels.workload.errors import CompileError, DeviceUnavailableError
 
@@ -40,12 +41,18 @@ def includes_hash() -> str:
 def options(program: Program) -> tuple[str, ...]:
     """Options for the compiler, without the architecture, which CuPy adds from the device itself.
 
-    A source that is not of this folder finds the files beside it, too, and INFINITY, which NVRTC lacks.
+    A source that is not of this folder finds the files beside it, too, the CUDA toolkit's headers, and
+    INFINITY, which NVRTC lacks.
     """
     folder = (FOLDER / program.source).parent
-    beside = () if folder == FOLDER else (f"-I{folder}", "-DINFINITY=__int_as_float(0x7f800000)")
+    beside = () if folder == FOLDER else (f"-I{folder}", *_toolkit(), "-DINFINITY=__int_as_float(0x7f800000)")
     defines = tuple(f"-D{name}={value}" for name, value in program.defines.items())
     return ("-std=c++17", f"-I{INCLUDES}", *beside, *defines, f"-DINCLUDES_HASH=0x{includes_hash()}")
+
+
+def _toolkit() -> tuple[str, ...]:
+    headers = toolkit_headers()
+    return () if headers is None else (f"-I{headers}",)
 
 
 def compile_module(program: Program) -> Any:

@@ -12,6 +12,7 @@ from flashscope.kernels.cuda.launch import BoundLaunch
 from flashscope.kernels.cuda.own_source import bind, load, own_source, workspace_of
 from flashscope.kernels.launching.launch import BackwardLaunch
 from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.own.expression import sizes_with
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Gradients, Saved
 
@@ -57,6 +58,7 @@ def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
     workspace = workspace_of(spec, problem)
     given = {**saved.inputs.arrays, "o": saved.output, "lse": saved.lse, "do": saved.grad_output}
     arrays = {**given, **gradients._asdict(), **workspace}
-    launches = tuple(bind(one, module, problem, arrays) for one in own.backward_launches)
+    sizes = sizes_with(problem, own.defines)
+    launches = tuple(bind(one, module, sizes, arrays) for one in own.backward_launches)
     held = sum(array.nbytes for array in workspace.values())
     return OwnSourceBackward(saved, gradients, held, launches)

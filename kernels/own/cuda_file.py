@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_args
 
 from flashscope.kernels.catalogue.own_kernel import OwnArgument, OwnBuffer, OwnLaunch, ScalarType
 from flashscope.kernels.catalogue.spec import FEATURES, HEAD_DIMS
-from flashscope.kernels.own.expression import check
+from flashscope.kernels.own.expression import SIZES, check
 from flashscope.kernels.own.signature import POINTED, Parameter, code_of, entries, parameters
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import DTYPES, Dtype, Feature
@@ -45,7 +45,10 @@ SPELLED: Mapping[str, str] = {
     "window_right": "right",
 }
 """Other names of sizes."""
-OF_FILE = ("name", "idea", "dtypes", "head_dims", "features", "min_compute_capability", "workspace", "define")
+OF_FILE = (
+    *("name", "idea", "dtypes", "head_dims", "features", "min_compute_capability", "length_multiple"),
+    *("workspace", "define"),
+)
 OF_LAUNCH = ("entry", "grid", "threads", "shared", "arguments")
 TAKEN: frozenset[Feature] = frozenset({"causal", "window", "gqa"})
 BUFFER_DTYPES = (*DTYPES, "int32", "uint8")
@@ -67,11 +70,19 @@ class HeaderLine(NamedTuple):
 
 
 class CudaText(NamedTuple):
-    """A file's name, its text without comments, and its `__global__` functions with their parameters."""
+    """What is known of a file.
+
+    Attributes:
+        file: Its name.
+        code: Its text without comments.
+        entries: Its `__global__` functions with their parameters.
+        defined: The names that its header defines, which expressions may name, too.
+    """
 
     file: str
     code: str
     entries: dict[str, str]
+    defined: tuple[str, ...]
 
 
 def read_cuda(text: str, file: str) -> dict[str, Any]:
@@ -82,13 +93,14 @@ def read_cuda(text: str, file: str) -> dict[str, Any]:
     """
     lines = list(_lines(text, file))
     code = code_of(text)
-    source = CudaText(file, code, entries(code))
+    defines = tuple(_defines([line for line in lines if line.key == "define"], file))
+    source = CudaText(file, code, entries(code), tuple(name for name, _ in defines))
     if not source.entries:
         raise InputError(f"{file} has no __global__ function.")
     said = {
         line.key: line for line in lines if line.key in OF_FILE and line.key not in {"workspace", "define"}
     }
-    workspace = tuple(_buffer(line, file) for line in lines if line.key == "workspace")
+    workspace = tuple(_buffer(line, source) for line in lines if line.key == "workspace")
     buffers = frozenset(one.name for one in workspace)
     forward, backward = (
         tuple(_launches([one for one in lines if one.backward is which], source, buffers))
@@ -104,10 +116,11 @@ def read_cuda(text: str, file: str) -> dict[str, Any]:
         "head_dims": _head_dims(said.get("head_dims"), file),
         "features": _features(said.get("features"), forward, source),
         "min_compute_capability": _capability(said.get("min_compute_capability"), file),
+        "length_multiple": _multiple(said.get("length_multiple"), file),
         "launches": forward,
         "backward_launches": backward,
         "workspace": workspace,
-        "defines": tuple(_define(line, file) for line in lines if line.key == "define"),
+        "defines": defines,
     }
 
 
@@ -154,11 +167,11 @@ def _launch(block: Mapping[str, HeaderLine], source: CudaText, buffers: frozense
     arguments = _given(given, found, entry, file) if given else [one.name for one in found]
     return OwnLaunch(
         entry=entry,
-        grid=_axes(block["grid"], file),
-        threads=_axes(block["threads"], file),
-        shared=_checked(block["shared"].value, block["shared"], file) if "shared" in block else "0",
+        grid=_axes(block["grid"], source),
+        threads=_axes(block["threads"], source),
+        shared=_checked(block["shared"].value, block["shared"], source) if "shared" in block else "0",
         arguments=tuple(
-            _argument(value, one, buffers, f"{file}, {entry}")
+            _argument(value, one, (buffers, source.defined), f"{file}, {entry}")
             for value, one in zip(arguments, found, strict=True)
         ),
     )
@@ -183,13 +196,17 @@ def _given(line: HeaderLine, found: list[Parameter], entry: str, file: str) -> l
     return values
 
 
-def _argument(value: str, parameter: Parameter, buffers: frozenset[str], where: str) -> OwnArgument:
+def _argument(
+    value: str, parameter: Parameter, known: tuple[frozenset[str], tuple[str, ...]], where: str
+) -> OwnArgument:
+    """What a parameter is given; `known`: the names of buffers, and those that are defined."""
+    buffers, defined = known
     if parameter.pointer:
         tensor = value if value in buffers else TENSORS.get(value.lower(), "")
         if not tensor:
-            known = ", ".join((*dict.fromkeys(TENSORS.values()), *sorted(buffers)))
+            names = ", ".join((*dict.fromkeys(TENSORS.values()), *sorted(buffers)))
             raise InputError(
-                f"{where}: the pointer {value} is no tensor ({known}); name it so, or say arguments = ..."
+                f"{where}: the pointer {value} is no tensor ({names}); name it so, or say arguments = ..."
             )
         return OwnArgument(value=tensor)
     if parameter.scalar not in get_args(ScalarType):
@@ -198,7 +215,7 @@ def _argument(value: str, parameter: Parameter, buffers: frozenset[str], where: 
         )
     expression = SPELLED.get(value, value)
     try:
-        check(expression)
+        check(expression, defined)
     except InputError as error:
         raise InputError(
             f"{where}: {value} is filled in by its name. {error} Say arguments = ... where a name differs."
@@ -206,18 +223,18 @@ def _argument(value: str, parameter: Parameter, buffers: frozenset[str], where: 
     return OwnArgument(value=expression, scalar=parameter.scalar)  # type: ignore[arg-type]
 
 
-def _axes(line: HeaderLine, file: str) -> tuple[str, ...]:
+def _axes(line: HeaderLine, source: CudaText) -> tuple[str, ...]:
     axes = _split(line.value)
     if len(axes) > MOST_AXES:
-        raise InputError(f"{file}, line {line.number}: {line.key} has {MOST_AXES} axes at most.")
-    return tuple(_checked(axis, line, file) for axis in axes)
+        raise InputError(f"{source.file}, line {line.number}: {line.key} has {MOST_AXES} axes at most.")
+    return tuple(_checked(axis, line, source) for axis in axes)
 
 
-def _checked(text: str, line: HeaderLine, file: str) -> str:
+def _checked(text: str, line: HeaderLine, source: CudaText) -> str:
     try:
-        return check(text)
+        return check(text, source.defined)
     except InputError as error:
-        raise InputError(f"{file}, line {line.number}: {error}") from error
+        raise InputError(f"{source.file}, line {line.number}: {error}") from error
 
 
 def _split(text: str) -> list[str]:
@@ -232,21 +249,32 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def _buffer(line: HeaderLine, file: str) -> OwnBuffer:
+def _buffer(line: HeaderLine, source: CudaText) -> OwnBuffer:
     found = _BUFFER.fullmatch(line.value)
     if found is None or found[2] not in BUFFER_DTYPES:
         raise InputError(
-            f"{file}, line {line.number}: a workspace is name dtype (sizes), as part float32 (B, H, Nq, D)."
+            f"{source.file}, line {line.number}: "
+            "a workspace is name dtype (sizes), as part float32 (B, H, Nq, D)."
         )
-    shape = tuple(_checked(size, line, file) for size in _split(found[3]))
+    shape = tuple(_checked(size, line, source) for size in _split(found[3]))
     return OwnBuffer(name=found[1], dtype=found[2], shape=shape)  # type: ignore[arg-type]
 
 
-def _define(line: HeaderLine, file: str) -> tuple[str, str]:
-    name, equals, value = line.value.partition("=")
-    if not equals or not name.strip().isidentifier():
-        raise InputError(f"{file}, line {line.number}: a define is define = NAME = expression.")
-    return name.strip(), _checked(value.strip(), line, file)
+def _defines(lines: list[HeaderLine], file: str) -> Iterator[tuple[str, str]]:
+    """Names and expressions, each over sizes and the names before it."""
+    known: list[str] = []
+    for line in lines:
+        name, equals, value = (part.strip() for part in line.value.partition("="))
+        where = f"{file}, line {line.number}"
+        if not equals or not name.isidentifier():
+            raise InputError(f"{where}: a define is define = NAME = expression.")
+        if name in (*SIZES, *known):
+            raise InputError(f"{where}: {name} has a value already; define another name.")
+        try:
+            yield name, check(value, known)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+        known.append(name)
 
 
 def _dtypes(line: HeaderLine | None, launch: OwnLaunch, source: CudaText) -> tuple[Dtype, ...]:
@@ -310,3 +338,11 @@ def _capability(line: HeaderLine | None, file: str) -> tuple[int, int]:
     if found is None:
         raise InputError(f"{file}, line {line.number}: a compute capability is a number like 9.0.")
     return int(found[1]), int(found[2])
+
+
+def _multiple(line: HeaderLine | None, file: str) -> int:
+    if line is None:
+        return 1
+    if not re.fullmatch(r"[1-9]\d{0,5}", line.value):
+        raise InputError(f"{file}, line {line.number}: length_multiple is a whole number from 1.")
+    return int(line.value)

@@ -2,7 +2,7 @@
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import UNBOUNDED, Problem
@@ -73,13 +73,29 @@ def sizes_of(problem: Problem) -> dict[str, Number]:
     }
 
 
-def check(text: str) -> str:
+def sizes_with(problem: Problem, defines: Sequence[tuple[str, str]]) -> dict[str, Number]:
+    """The same, and what a file defines: names and expressions, each over sizes and what stands before it.
+
+    Raises:
+        InputError: One of them is no whole number from 0.
+    """
+    sizes = sizes_of(problem)
+    for name, text in defines:
+        sizes[name] = evaluate_whole(text, sizes)
+    return sizes
+
+
+def check(text: str, names: Sequence[str] = ()) -> str:
     """The expression, after it is clear that it is made of what can be evaluated.
+
+    Args:
+        text: The expression.
+        names: What it may name beside sizes.
 
     Raises:
         InputError: It is none, or names what is not known; the text says what is.
     """
-    _tree(text)
+    _tree(text, (*SIZES, *names))
     return text
 
 
@@ -89,7 +105,7 @@ def evaluate(text: str, sizes: Mapping[str, Number]) -> Number:
     Raises:
         InputError: It has none: it divides by 0, or is larger than any size.
     """
-    return _evaluated(_tree(text), text, sizes)
+    return _evaluated(_tree(text, sizes), text, sizes)
 
 
 def evaluate_whole(text: str, sizes: Mapping[str, Number]) -> int:
@@ -104,7 +120,7 @@ def evaluate_whole(text: str, sizes: Mapping[str, Number]) -> int:
     return int(value)
 
 
-def _tree(text: str) -> ast.expr:
+def _tree(text: str, names: Collection[str]) -> ast.expr:
     if len(text) > LONGEST:
         raise InputError(f"An expression has {LONGEST} characters at most, not {len(text)}.")
     try:
@@ -113,8 +129,8 @@ def _tree(text: str) -> ast.expr:
         raise InputError(f"{text!r} is no expression like ceil_div(Nq, 64) * H.") from error
     called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not any(node is one for one in called) and node.id not in SIZES:
-            raise InputError(f"{node.id} is no size; there are {', '.join(SIZES)}.")
+        if isinstance(node, ast.Name) and not any(node is one for one in called) and node.id not in names:
+            raise InputError(f"{node.id} is no size; there are {', '.join(names)}.")
         if isinstance(node, ast.expr) and not _is_known(node):
             raise InputError(f"{ast.unparse(node)[:60]} is none of {KNOWN}.")
     return tree

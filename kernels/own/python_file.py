@@ -72,6 +72,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     head_dims: tuple[int, ...] = ()
     features: tuple[Feature, ...] | None = None
     min_compute_capability: tuple[int, int] = (7, 5)
+    length_multiple: int = 1
 
 
 class Read(NamedTuple):
@@ -114,6 +115,7 @@ def read_python(text: str, file: str, function: str = "") -> Read:
         "head_dims": said.head_dims,
         "features": _features(said.features, keywords, file),
         "min_compute_capability": said.min_compute_capability,
+        "length_multiple": said.length_multiple,
     }
     usual = chosen.name == said.function or [*_fitting(functions)] == [chosen.name]
     return Read(fields | ({"name": said.name} if said.name and usual else {}), usual)

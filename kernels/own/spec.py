@@ -10,7 +10,7 @@ from flashscope.kernels.catalogue.marks import OWN_MARKS
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import register_own
 from flashscope.kernels.catalogue.spec import DTYPES_BY_BACKEND, Backward, KernelSpec
-from flashscope.kernels.own.expression import evaluate_whole, sizes_of
+from flashscope.kernels.own.expression import evaluate_whole, sizes_with
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend, Dtype, Problem
 
@@ -76,7 +76,7 @@ def _head_dims(own: OwnKernel) -> Sequence[int]:
 def _workspace(own: OwnKernel, problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
     """What a raw CUDA kernel declares; a function allocates for itself."""
     del backend
-    sizes = sizes_of(problem)
+    sizes = sizes_with(problem, own.defines)
     return tuple(
         Buffer(one.name, tuple(evaluate_whole(size, sizes) for size in one.shape), one.dtype)
         for one in own.workspace
@@ -98,6 +98,8 @@ def _backward(own: OwnKernel, dtypes: dict[Backend, tuple[Dtype, ...]]) -> Backw
 
 def _limit(own: OwnKernel, problem: Problem, device: Device) -> str | None:
     del device
+    if problem.seqlen_q % own.length_multiple or problem.seqlen_k % own.length_multiple:
+        return f"{own.name} takes sequence lengths that are multiples of {own.length_multiple} alone"
     usual = problem.softmax_scale == 1 / sqrt(problem.head_dim)
     if own.function and "scale" not in own.keywords and not usual:
         return f"{own.name} takes no scale other than 1/sqrt(head dim)"

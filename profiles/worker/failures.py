@@ -2,6 +2,7 @@
 
 import time
 import traceback
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from flashscope.kernels.workload.errors import CompileError, InputError, KernelError, UnsupportedError
@@ -42,6 +43,17 @@ class CaughtError(Exception):
         self.refusal = refusal
 
 
+ON_A_GPU: Mapping[str, str] = {
+    "illegal memory access": "it read or wrote memory that is not its own",
+    "misaligned address": "it read or wrote at an address that is no multiple of what it moves at once",
+    "too many resources": "a block of its threads needs more registers or shared memory than there are",
+    "illegal instruction": "it ran an instruction that this GPU does not have, or a trap",
+    "device-side assert": "an assert in it failed",
+    "unspecified launch failure": "the GPU broke it off, as after a trap or a fault in shared memory",
+}
+"""What a driver says of a fault on a GPU, and what that means."""
+
+
 def explain(error: BaseException, phase: str) -> Refusal:
     """What was raised in a phase, in words."""
     return error.refusal if isinstance(error, CaughtError) else _explained(error, phase)
@@ -63,7 +75,8 @@ def _explained(error: BaseException, phase: str) -> Refusal:
         case _:
             first = (str(error).splitlines() or [""])[0].rstrip(".")
             what = f"{type(error).__name__}{first and ': '}{first}"
-            return Refusal("failed", f"The kernel failed in the {phase} phase: {what}.", _details(error))
+            told = next((f"{words} ({what})" for sign, words in ON_A_GPU.items() if sign in first), what)
+            return Refusal("failed", f"The kernel failed in the {phase} phase: {told}.", _details(error))
 
 
 def _details(error: BaseException) -> str:

@@ -29,7 +29,7 @@ from flashscope.profiles.worker.steps import Steps
 from flashscope.profiles.worker.stopwatch import Stopwatch
 from flashscope.profiles.worker.vetting.around import Around
 from flashscope.profiles.worker.vetting.examination import Examination, Means
-from flashscope.profiles.worker.vetting.guards import guarded
+from flashscope.profiles.worker.vetting.guards import guarded, prepare_guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 
 SAME_BITS = "{} further runs gave the same bits"
@@ -120,7 +120,8 @@ class Precheck:
         drawn, examination = self._drawn()
         given = after_forward(self._spec, problem, drawn, backend)
         start = time.perf_counter_ns()
-        launch = prepare_passes(self._spec, problem, given, backend)
+        prepared = prepare_passes if examination is None else prepare_guarded
+        launch = prepared(self._spec, problem, given, backend)
         prepare_ms = (time.perf_counter_ns() - start) / 1e6
         try:
             first = self._verified(launch, given, examination)

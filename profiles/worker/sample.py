@@ -25,7 +25,7 @@ from flashscope.profiles.worker.stopwatch import Stopwatch
 from flashscope.profiles.worker.sustain import sustain
 from flashscope.profiles.worker.turns import enough, take_turns
 from flashscope.profiles.worker.vetting.around import Around
-from flashscope.profiles.worker.vetting.guards import guarded
+from flashscope.profiles.worker.vetting.guards import guarded, prepare_guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 from flashscope.profiles.worker.vetting.timed_runs import TimedRuns
 from flashscope.profiles.worker.vetting.values import InputValues, values_of
@@ -75,7 +75,8 @@ class SampledKernel:
         self.steps.enter("prepare")
         with self._watch.on("prepare"):
             given = after_forward(self._spec, self.point.problem, drawn, backend)
-            self._launch = prepare_passes(self._spec, self.point.problem, given, backend)
+            prepared = prepare_guarded if self.own else prepare_passes
+            self._launch = prepared(self._spec, self.point.problem, given, backend)
         self._values = values
         if criteria is not None:
             self._judge = values.judge_of(self._spec, criteria)
@@ -83,6 +84,8 @@ class SampledKernel:
     def watch(self, timed_runs: TimedRuns) -> None:
         """Have this look after each of its timed runs."""
         self._timed_runs = timed_runs
+        if self._launch is not None:
+            timed_runs.watch(self._launch)
 
     def warm_up(self, protocol: Protocol, bench: Bench) -> None:
         """Unrecorded runs, fewer when they alone use up the time cap."""
@@ -108,10 +111,10 @@ class SampledKernel:
         if self._launch is not None and self._judge is not None:
             self._launch.spoil()
         with self._watch.on("flush"):
-            taken = bench.sample(self._timed_run, cold=protocol.cold)
-        if self._timed_runs is not None and self._launch is not None:
+            taken = bench.sample(self._timed_run, cold=protocol.cold, after=self._stopped)
+        if self._timed_runs is not None:
             with self._watch.on("check"):
-                self._timed_runs.seen(self._launch, taken.ms, by_wall=bench.timer == BY_WALL)
+                self._timed_runs.seen(taken.ms, by_wall=bench.timer == BY_WALL)
         self._watch.move(taken.ms, "flush", "launch")
         self._samples.append(replace(taken, round=number))
         self._look_around(bench)
@@ -198,6 +201,10 @@ class SampledKernel:
     def _run(self) -> None:
         if self._launch is not None:
             self._launch.run()
+
+    def _stopped(self) -> None:
+        if self._timed_runs is not None and self._launch is not None:
+            self._timed_runs.stopped(self._launch)
 
     def _timed_run(self) -> None:
         if self._timed_runs is None:

@@ -253,7 +253,7 @@ class Worker:
         """The process before code of the user's own ran in it; None where none is to run."""
         if self._state is None and command.own:
             bench = self._bench(command.device)
-            self._state = ProcessState(*((bench,) if command.device.backend == "cpu" else ()))
+            self._state = ProcessState(bench, settings=bench.settings)
         return self._state
 
     def _bench(self, device: Device) -> Bench:

@@ -36,7 +36,7 @@ from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.own.references import read_reference
 from flashscope.kernels.workload.problem import DTYPES
 from flashscope.profiles.plan.presets import PRESETS
-from flashscope.profiles.plan.seqlens import parse_seqlens
+from flashscope.profiles.plan.seqlens import parse_seqlen, parse_seqlens
 
 
 @command(

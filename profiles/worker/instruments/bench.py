@@ -1,7 +1,7 @@
 """What measuring needs of a backend: a clock, a cache to flush, a memory to watch."""
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from flashscope.profiles.wire.measurement import Figure, Sample
 from flashscope.profiles.worker.instruments.conditions import Condition
@@ -11,6 +11,8 @@ from flashscope.profiles.worker.instruments.energy import Counter
 Run = Callable[[], None]
 Reader = Callable[[Run], Figure]
 """Reads one figure of a kernel that is right, by running it apart from the timed runs."""
+KeptSettings = Mapping[str, Callable[[], object]]
+"""How each setting is read, by what it is called; None: it cannot be, or is not there yet."""
 
 
 class CeilingLoad(NamedTuple):
@@ -37,6 +39,26 @@ class MemoryPeak(NamedTuple):
 
     allocator: int
     device_delta: int | None
+
+
+class HeldRun(NamedTuple):
+    """One run that the device was not let begin until the host had enqueued all of it.
+
+    Attributes:
+        waited: Whether the host came back only when the device was let go: it waits for the device.
+        early: The bytes at the end of each array of the answer while the device was held, uint8.
+        at_end: The same when the stream that it was called on was through with it.
+        late: The same when the whole device had nothing left to do.
+        ms: What it took between two events.
+        left_ms: For how long the device worked on after the second of them.
+    """
+
+    waited: bool
+    early: tuple[Any, ...]
+    at_end: tuple[Any, ...]
+    late: tuple[Any, ...]
+    ms: float
+    left_ms: float
 
 
 class Bench(Protocol):
@@ -66,16 +88,33 @@ class Bench(Protocol):
     def loads(self) -> Mapping[str, Callable[[], CeilingLoad]]:
         """What makes the load of each ceiling of the device, by its key."""
 
+    @property
+    def settings(self) -> KeptSettings:
+        """How the device, its driver and its allocators are set: no kernel is to leave them otherwise."""
+
     def free_bytes(self) -> int:
         """Memory a kernel could have now, after everything cached has been given back."""
 
     def time_ms(self, run: Run) -> float:
         """Run once and wait; its duration in ms."""
 
-    def sample(self, run: Run, *, cold: bool) -> Sample:
+    def wait(self) -> None:
+        """Return when the whole device has nothing left to do."""
+
+    def held(self, run: Run, answer: Callable[[], Iterable[Any]], ms: float) -> HeldRun | None:
+        """Run once, held; None where a device works in no streams.
+
+        Args:
+            run: Enqueues it.
+            answer: The arrays that it wrote.
+            ms: What a run takes.
+        """
+
+    def sample(self, run: Run, *, cold: bool, after: Run | None = None) -> Sample:
         """Run once and wait; the run as a sample, rejected where it cannot be trusted (throttling).
 
-        Cold: with nothing of it left in the last-level cache.
+        Cold: with nothing of it left in the last-level cache. `after` is done when the clock has stopped, on
+        a GPU enqueued behind the run.
         """
 
     def stretch(self, run: Run, runs: int) -> Sample:

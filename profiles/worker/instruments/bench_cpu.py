@@ -2,9 +2,9 @@
 
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import psutil
@@ -12,7 +12,7 @@ import psutil
 from flashscope.kernels.cpu.allowance import free_memory, memory_groups
 from flashscope.profiles.wire.ceilings import COPY, CORE_CACHE, EXPONENTIALS, LAST_CACHE, matmul_key
 from flashscope.profiles.wire.measurement import Sample
-from flashscope.profiles.worker.instruments.bench import CeilingLoad, MemoryPeak, Reader, Run
+from flashscope.profiles.worker.instruments.bench import CeilingLoad, KeptSettings, MemoryPeak, Reader, Run
 from flashscope.profiles.worker.instruments.counter_samples import CounterRuns, CountersError
 from flashscope.profiles.worker.instruments.cpu_caches import cache_sizes
 from flashscope.profiles.worker.instruments.energy import Counter
@@ -57,7 +57,18 @@ class CpuBench:
         run()
         return (time.perf_counter_ns() - start) / 1e6
 
-    def sample(self, run: Run, *, cold: bool) -> Sample:
+    @property
+    def settings(self) -> KeptSettings:
+        """None beside those of the process."""
+        return {}
+
+    def wait(self) -> None:
+        """A run is over when it returns."""
+
+    def held(self, run: Run, answer: Callable[[], Iterable[Any]], ms: float) -> None:
+        """There are no streams."""
+
+    def sample(self, run: Run, *, cold: bool, after: Run | None = None) -> Sample:
         """Run once. Cold: a buffer twice the size of the cache is written first.
 
         No sample is rejected: nothing here tells when a CPU throttles, nor its clock.
@@ -65,7 +76,10 @@ class CpuBench:
         if cold:
             self._sweep += 1
         ms = self.time_ms(run)
-        return Sample(ms, t_ns=time.monotonic_ns())
+        taken = Sample(ms, t_ns=time.monotonic_ns())
+        if after is not None:
+            after()
+        return taken
 
     def stretch(self, run: Run, runs: int) -> Sample:
         """So many runs on one clock; what one of them takes."""

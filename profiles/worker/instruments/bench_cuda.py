@@ -1,9 +1,10 @@
 """The CUDA backend's instruments. Imports CuPy: child processes only."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from statistics import quantiles
+from typing import Any
 
 import cupy
 from cupy.cuda import runtime
@@ -13,12 +14,21 @@ from flashscope.kernels.workload.problem import DTYPES
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, L2_READS, SHARED_READS, matmul_key
 from flashscope.profiles.wire.measurement import Figure, Sample
 from flashscope.profiles.worker.ceilings import reach
-from flashscope.profiles.worker.instruments.bench import CeilingLoad, MemoryPeak, Reader, Run
+from flashscope.profiles.worker.instruments.bench import (
+    CeilingLoad,
+    HeldRun,
+    KeptSettings,
+    MemoryPeak,
+    Reader,
+    Run,
+)
 from flashscope.profiles.worker.instruments.conditions import Condition
 from flashscope.profiles.worker.instruments.counter_samples import CounterRuns
 from flashscope.profiles.worker.instruments.energy import Counter
 from flashscope.profiles.worker.instruments.gate import LONGEST_S, Gate
+from flashscope.profiles.worker.instruments.gpu_settings import gpu_settings
 from flashscope.profiles.worker.instruments.gpu_state import GpuState
+from flashscope.profiles.worker.instruments.held_run import held_run
 from flashscope.profiles.worker.instruments.loads_cuda import copy_load, exponentials_load, matmul_load
 from flashscope.profiles.worker.instruments.loads_memory_cuda import l2_load, shared_load
 from flashscope.profiles.worker.instruments.pm_sampling import PmSampling
@@ -52,6 +62,7 @@ class CudaBench:
         self._flush_buffer = cupy.cuda.Memory(2 * l2_bytes)
         self._sm_clock, self._gate = SmClock(), Gate()
         self._state = GpuState(uuid)
+        give_back_l2(self._stream())
         self._counters = PmSampling(self._sm_clock, l2_bytes)
         self.readers: Mapping[str, Reader] = {
             "host_ms": self._host_ms,
@@ -77,7 +88,20 @@ class CudaBench:
         self._end.record()
         return self._elapsed_ms()
 
-    def sample(self, run: Run, *, cold: bool) -> Sample:
+    @property
+    def settings(self) -> KeptSettings:
+        """Allocators, streams, what is set aside of the L2 cache, clocks."""
+        return gpu_settings(self._state)
+
+    def wait(self) -> None:
+        """Return when the whole device has nothing left to do."""
+        runtime.deviceSynchronize()
+
+    def held(self, run: Run, answer: Callable[[], Iterable[Any]], ms: float) -> HeldRun:
+        """See `held_run`."""
+        return held_run(self._gate, run, answer, ms)
+
+    def sample(self, run: Run, *, cold: bool, after: Run | None = None) -> Sample:
         """Run once between two events, and these between two stamps of the multiprocessors' clock.
 
         The GPU is held until all of it is enqueued. What kernels set aside of the L2 cache is taken back
@@ -86,7 +110,7 @@ class CudaBench:
         """
         give_back_l2(self._stream())
         for _ in range(ATTEMPTS):
-            sample, in_time = self._held(run, cold=cold)
+            sample, in_time = self._held(run, cold=cold, after=after)
             if in_time:
                 return sample
         return replace(sample, rejected=TOO_SLOW)
@@ -113,13 +137,15 @@ class CudaBench:
         with self._gate.closed():
             run()
 
-    def _held(self, run: Run, *, cold: bool) -> tuple[Sample, bool]:
+    def _held(self, run: Run, *, cold: bool, after: Run | None) -> tuple[Sample, bool]:
         """A sample, and whether the GPU was held until the host was through."""
         if cold:
             self._flush()
         with self._gate.closed():
             self._between(run)
             in_time = not self._start.done
+            if after is not None:
+                after()
         return self._read(), in_time
 
     def _between(self, run: Run) -> None:

@@ -93,6 +93,24 @@ class GpuState:
             lambda: self._ask(power_instant),
         )
 
+    def clocks(self) -> tuple[int | None, ...] | None:
+        """The clocks that applications are to have (MHz, of SMs and memory) and the offsets of both.
+
+        None where NVML cannot be used, or tells none of them.
+        """
+        known = (
+            self._ask(lambda nvml, gpu: nvml.nvmlDeviceGetApplicationsClock(gpu, nvml.NVML_CLOCK_SM)),
+            self._ask(lambda nvml, gpu: nvml.nvmlDeviceGetApplicationsClock(gpu, nvml.NVML_CLOCK_MEM)),
+            self._ask(lambda nvml, gpu: nvml.nvmlDeviceGetGpcClkVfOffset(gpu)),
+            self._ask(lambda nvml, gpu: nvml.nvmlDeviceGetMemClkVfOffset(gpu)),
+        )
+        return None if all(one is None for one in known) else known
+
+    def power_limit(self) -> int | None:
+        """Milliwatts that the board may draw; None where NVML does not tell."""
+        limit = self._ask(lambda nvml, gpu: nvml.nvmlDeviceGetPowerManagementLimit(gpu))
+        return None if limit is None else int(limit)
+
     def _reasons(self) -> int | None:
         mask = self._ask(lambda nvml, gpu: nvml.nvmlDeviceGetCurrentClocksEventReasons(gpu))
         return None if mask is None else int(mask)

@@ -36,15 +36,31 @@ def give_back_l2(stream: int) -> None:
     Raises:
         RuntimeError: The driver refuses.
     """
-    library, window, kept = driver(), AccessPolicyWindow(), ctypes.c_size_t()
+    library, window = driver(), AccessPolicyWindow()
     asked = ctypes.c_void_p(stream), ctypes.c_int(ACCESS_POLICY_WINDOW), ctypes.byref(window)
     if library.cuStreamGetAttribute(*asked) == 0 and window.num_bytes:
         window.num_bytes = 0
         _done(library.cuStreamSetAttribute(*asked))
-    limit = ctypes.c_int(PERSISTING_L2_CACHE_SIZE)
-    if library.cuCtxGetLimit(ctypes.byref(kept), limit) == 0 and kept.value:  # older GPUs know no such limit
+    if l2_set_aside():
         _done(library.cuCtxResetPersistingL2Cache())
-        _done(library.cuCtxSetLimit(limit, ctypes.c_size_t(0)))
+        _done(library.cuCtxSetLimit(ctypes.c_int(PERSISTING_L2_CACHE_SIZE), ctypes.c_size_t(0)))
+
+
+def l2_set_aside() -> int:
+    """Bytes of the L2 cache that are set aside for memory that persists; 0 on GPUs without such a limit."""
+    kept, limit = ctypes.c_size_t(), ctypes.c_int(PERSISTING_L2_CACHE_SIZE)
+    return kept.value if driver().cuCtxGetLimit(ctypes.byref(kept), limit) == 0 else 0
+
+
+def l2_window(stream: int) -> int:
+    """Bytes of the window of a stream whose lines persist in the L2 cache; 0: there is none.
+
+    Args:
+        stream: Pointer of the stream.
+    """
+    window = AccessPolicyWindow()
+    asked = ctypes.c_void_p(stream), ctypes.c_int(ACCESS_POLICY_WINDOW), ctypes.byref(window)
+    return int(window.num_bytes) if driver().cuStreamGetAttribute(*asked) == 0 else 0
 
 
 def _done(status: Any) -> None:

@@ -2,10 +2,8 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
 from flashscope.kernels.launching.passes import Given, PassOutputs
-from flashscope.kernels.workload.arrays import bits_of
+from flashscope.kernels.workload.arrays import array_module, backend_of, bits_of
 from flashscope.profiles.worker.vetting.answers import caught
 from flashscope.profiles.worker.vetting.guards import Guards, names_of
 from flashscope.profiles.worker.vetting.process_state import ProcessState
@@ -53,7 +51,7 @@ def bytes_of(given: Given) -> dict[str, bytes]:
 
 
 def overlap(one: object, other: object) -> bool:
-    """Whether two NumPy arrays share memory; of others nothing is known."""
-    if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray)):
+    """Whether two arrays of one kind share memory; of others nothing is known."""
+    if backend_of(one) is None or backend_of(one) != backend_of(other):
         return False
-    return np.may_share_memory(one, other)
+    return bool(array_module(one).may_share_memory(one, other))

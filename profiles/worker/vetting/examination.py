@@ -6,10 +6,13 @@
 | its first answer, as it stood when it returned | works on after its return |
 | rows drawn at random, every row for NaN | is right where samples are expected |
 | its answers when one row of K and V, then all was changed in place | remembers by address or by samples |
+| runs on a GPU whose stream is held | works on other streams, or after its end; waits on the host: doubtful |
 | its time with values that it has just had, beside new ones | remembers by content: doubtful |
-| its answer at another size with the same features | is right at this size alone: doubtful |
+| its answers to scores of 10,000 and to small values | is right at the usual scale alone: doubtful |
+| its answer at other addresses | keeps its first arrays, or pointers to them |
+| its answers at other sizes with the same features | is right at this size alone: doubtful |
 
-Of gradients and of sequences that differ in length only the first two are asked.
+Of sequences that differ in length only the first two are asked, of gradients the runs that are held, too.
 """
 
 import threading
@@ -35,7 +38,11 @@ from flashscope.profiles.worker.vetting.answers import (
     what_is_wrong_in_rows,
 )
 from flashscope.profiles.worker.vetting.around import Around, bytes_of, overlap
-from flashscope.profiles.worker.vetting.other_size import told_of_other_size
+from flashscope.profiles.worker.vetting.other_addresses import tell_other_addresses
+from flashscope.profiles.worker.vetting.other_size import told_of_other_sizes
+from flashscope.profiles.worker.vetting.scales import ROWS as ROWS_OF_SCALES
+from flashscope.profiles.worker.vetting.scales import SCALES
+from flashscope.profiles.worker.vetting.streams import told_of_streams
 from flashscope.profiles.worker.vetting.values import redraw, redraw_row
 
 PAIRS = 5  # of runs with values that are new, and are not
@@ -86,6 +93,7 @@ class Examination:
             CaughtError: The run left something else changed.
         """
         answer = taken(launch.answer())
+        self._around.guards.add(launch)  # what it writes holds anything before
         self._around.look(self._before, launch.answer())
         return answer
 
@@ -96,6 +104,7 @@ class Examination:
             CaughtError: It has become right since.
         """
         self._await_rest()
+        self._means.bench.wait()
         if judge(launch.answer()).passed:
             raise caught(
                 "Its answer was not there when it returned, and was later: it works on after its return."
@@ -125,20 +134,45 @@ class Examination:
             CaughtError: It remembers, or is wrong.
             CancelledError: The engine gave up on it.
         """
-        if self._problem.runs_backward or not self._problem.even:
+        if not self._problem.even:
             return {}
+        if self._problem.runs_backward:
+            return _figures([self._on_streams(launch)])
         if told := self._wrong(first):
             raise found_wrong(f"In rows drawn at random: {told}")
+        suspicions = [self._on_streams(launch)]
         ms, earlier = self._change_one_row(launch)
-        suspicions = [self._known_again(launch) if ms < SLOW_MS else ""]
+        suspicions.append(self._known_again(launch) if ms < SLOW_MS else "")
+        suspicions.append(self._at_other_scales(launch))
         self._change_all(launch, earlier)
-        suspicions.append(self._at_another_size())
-        found = [one for one in suspicions if one]
-        return {SUSPECTED: Figure(value=len(found), source="; ".join(found))} if found else {}
+        self._at_other_addresses()
+        suspicions.append(self._at_other_sizes())
+        return _figures(suspicions)
 
-    def _at_another_size(self) -> str:
+    def _on_streams(self, launch: PassLaunch) -> str:
+        ms, _ = self._run(launch)
+        return told_of_streams(launch, self._problem, self._around, self._means.bench, ms)
+
+    def _at_other_scales(self, launch: PassLaunch) -> str:
+        """What is wrong with answers to values of other sizes, as a clause; empty where nothing is."""
+        if self._problem.block_mask is not None:
+            return ""
+        given = self._around.given
+        for scale, draw in SCALES.items():
+            draw(self._problem, given, self._rng)
+            _, answer = self._run(launch)
+            if told := what_is_wrong_in_rows(self._problem, given, answer, self._rng, ROWS_OF_SCALES):
+                return f"with {scale} it is wrong: {told.rstrip('.')}"
+        return ""
+
+    def _at_other_addresses(self) -> None:
+        device, bench, steps = self._means
+        steps.check()
+        tell_other_addresses(self._spec, self._problem, device, bench, self._around)
+
+    def _at_other_sizes(self) -> str:
         device, bench = self._means.device, self._means.bench
-        return told_of_other_size(self._spec, self._problem, device, bench, self._around.state)
+        return told_of_other_sizes(self._spec, self._problem, device, bench, self._around.state)
 
     def _run(self, launch: PassLaunch) -> tuple[float, PassOutputs]:
         """One run: its ms, and a copy of its answer."""
@@ -260,6 +294,12 @@ class Examination:
         thread.start()
         thread.join()
         return taken(launch.answer())
+
+
+def _figures(suspicions: list[str]) -> dict[str, Figure]:
+    """Clauses on what was seen, those that are empty left out, as a figure; none where none is left."""
+    found = [one for one in suspicions if one]
+    return {SUSPECTED: Figure(value=len(found), source="; ".join(found))} if found else {}
 
 
 def _kqv(given: Given) -> tuple[object, object, object]:

@@ -5,8 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from flashscope.kernels.launching.passes import Given
+from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.cuda.own_source import outputs_surrounded
+from flashscope.kernels.launching.passes import Given, PassLaunch, prepare_passes
 from flashscope.kernels.workload.arrays import array_module, bits_of
+from flashscope.kernels.workload.problem import Backend, Problem
 
 HeldBytes = npt.NDArray[np.uint8]
 LEAST = 4096  # bytes of a stretch, a page
@@ -47,8 +50,14 @@ class Guards:
     def __init__(self, guards: list[Guard]) -> None:
         self._guards = guards
 
+    def add(self, launch: PassLaunch) -> None:
+        """Look after the memory around what a launch writes, too, where it says what lies there."""
+        rng, surrounded = np.random.default_rng(), getattr(launch.forward, "surrounded", {})
+        for name, (block, start, end) in surrounded.items():
+            self._guards.append(_guard(name, (block, start, end), rng))
+
     def trouble(self) -> str:
-        """One sentence on what was written outside of an input; empty where nothing was."""
+        """One sentence on what was written outside of an array; empty where nothing was."""
         return next(filter(None, (guard.trouble() for guard in self._guards)), "")
 
 
@@ -83,8 +92,20 @@ def _within(name: str, array: Any, rng: np.random.Generator) -> tuple[Any, Guard
     block = xp.empty(2 * room + ALIGNED + array.nbytes + -array.nbytes % ALIGNED, "uint8")
     start = room + (0 if xp is not np else -(block.ctypes.data + room) % ALIGNED)
     end = start + array.nbytes
-    written = tuple(rng.integers(0, 256, size, np.uint8) for size in (start, block.size - end))
-    block[:start], block[end:] = map(xp.asarray, written)
     copy = block[start:end].view(array.dtype).reshape(array.shape)
     copy[...] = array
-    return copy, Guard(name, block, start, end, (written[0], written[1]))
+    return copy, _guard(name, (block, start, end), rng)
+
+
+def _guard(name: str, part: tuple[Any, int, int], rng: np.random.Generator) -> Guard:
+    """Random bytes around a part of a block, uint8, from one place to another."""
+    block, start, end = part
+    written = tuple(rng.integers(0, 256, size, np.uint8) for size in (start, block.size - end))
+    block[:start], block[end:] = map(array_module(block).asarray, written)
+    return Guard(name, block, start, end, (written[0], written[1]))
+
+
+def prepare_guarded(spec: KernelSpec, problem: Problem, given: Given, backend: Backend) -> PassLaunch:
+    """As `prepare_passes`, with room around what a `.cu` file writes to: see `Guards.add`."""
+    with outputs_surrounded():
+        return prepare_passes(spec, problem, given, backend)

@@ -1,28 +1,38 @@
-"""A kernel of the user's own on another size than was asked for: what it takes, it must have right."""
+"""A kernel of the user's own on other sizes than were asked for: what it takes, it must have right.
+
+A kernel that takes multiples of some length alone says so (`length_multiple`), or raises where it is called.
+"""
+
+from collections.abc import Iterator
 
 import numpy as np
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.spec import KernelSpec
-from flashscope.kernels.launching.passes import draw_given, prepare_passes
+from flashscope.kernels.launching.passes import draw_given
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.errors import KernelError
 from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.worker.failures import CaughtError
 from flashscope.profiles.worker.instruments.bench import Bench
-from flashscope.profiles.worker.vetting.answers import taken, what_is_wrong_in_rows
+from flashscope.profiles.worker.vetting.answers import caught, taken, what_is_wrong_in_rows
 from flashscope.profiles.worker.vetting.around import Around, bytes_of
-from flashscope.profiles.worker.vetting.guards import guarded
+from flashscope.profiles.worker.vetting.guards import guarded, prepare_guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 
 QUERIES, KEYS = 67, 131  # no multiples of anything, and other than each other
+SHORT = (1, 63, 65)  # keys: the least there is, and both sides of a tile's edge
 MOST_HEADS = 8
-TILE = 256  # on a GPU sizes stay multiples of half of it: beyond a size it was made for, it may break the GPU
+TILE = 256  # on a GPU half of a length stays a multiple of half of it
+BROKE = (
+    "At {size}, which it takes, it broke the GPU's context ({cause}); if it takes multiples of some length "
+    "alone, have it declare them: length_multiple = ..."
+)
 
 
-def told_of_other_size(
+def told_of_other_sizes(
     spec: KernelSpec, problem: Problem, device: Device, bench: Bench, state: ProcessState
 ) -> str:
-    """What is wrong with an answer at another size, as a clause; empty where nothing is or it takes no such.
+    """What is wrong with an answer at another size, as a clause; empty where nothing is or it takes none.
 
     Args:
         spec: The kernel.
@@ -32,42 +42,72 @@ def told_of_other_size(
         state: The process as it is to be.
 
     Raises:
-        CaughtError: It wrote where it may not, or changed the process.
+        CaughtError: It wrote where it may not, changed the process, or broke the GPU's context.
     """
-    other = other_size(problem, device)
-    if other is None or spec.unsupported(other, device) is not None:
-        return ""
-    given, guards = guarded(draw_given(other, device.backend))
-    before = bytes_of(given)
-    try:
-        launch = prepare_passes(spec, other, given, device.backend)
-        bench.time_ms(launch.run)
-    except KernelError:
-        return ""
-    try:
-        answer = taken(launch.answer())
-        Around(state, guards, given).look(before, launch.answer())
-        told = what_is_wrong_in_rows(other, given, answer, np.random.default_rng())
-    finally:
-        launch.release()
-    size = f"{other.seqlen_q} queries and {other.seqlen_k} keys"
-    return told and f"at {size}, which it takes, it is wrong: {told.rstrip('.')}"
+    multiple = spec.own.length_multiple if spec.own else 1
+    for other in other_sizes(problem, device, multiple):
+        if spec.unsupported(other, device) is not None:
+            continue
+        if told := _told_of(spec, other, device, bench, state):
+            return f"at {_size(other)}, which it takes, it is wrong: {told.rstrip('.')}"
+    return ""
 
 
-def other_size(problem: Problem, device: Device) -> Problem | None:
-    """A problem with the same features and other sizes; None where there is none that is safe to run."""
+def other_sizes(problem: Problem, device: Device, multiple: int = 1) -> Iterator[Problem]:
+    """Problems with the same features and other sizes; none with a block mask, which is of one size.
+
+    Args:
+        problem: What was asked for.
+        device: Where it runs.
+        multiple: What lengths are multiples of.
+    """
     if problem.block_mask is not None:
-        return None
-    if device.backend == "cuda":
-        half = problem.seqlen_q // 2
-        return replace(problem, seqlen_q=half) if half and problem.seqlen_q % TILE == 0 else None
+        return
     group = problem.heads // problem.key_heads
     shared = max(1, min(2, problem.key_heads, MOST_HEADS // group))
-    return replace(
+    small = replace(
         problem,
-        seqlen_q=QUERIES,
-        seqlen_k=KEYS,
         batch=min(2, problem.batch),
         heads=shared * group,
         kv_heads=None if problem.kv_heads is None else shared,
     )
+    if device.backend == "cuda":
+        half = problem.seqlen_q // 2
+        if half and problem.seqlen_q % TILE == 0:
+            yield replace(problem, seqlen_q=half)
+    else:
+        yield replace(small, seqlen_q=QUERIES, seqlen_k=KEYS)
+    for keys in dict.fromkeys(-(-short // multiple) * multiple for short in SHORT):
+        queries = keys if problem.seqlen_q == problem.seqlen_k else min(keys, problem.seqlen_q)
+        if (queries, keys) != (problem.seqlen_q, problem.seqlen_k):
+            yield replace(small, seqlen_q=queries, seqlen_k=keys)
+
+
+def _told_of(spec: KernelSpec, other: Problem, device: Device, bench: Bench, state: ProcessState) -> str:
+    """What is wrong with its answer to a problem, in a sentence; empty where nothing is or it refuses it."""
+    given, guards = guarded(draw_given(other, device.backend))
+    before, launch = bytes_of(given), None
+    try:
+        launch = prepare_guarded(spec, other, given, device.backend)
+        guards.add(launch)
+        launch.spoil()
+        bench.time_ms(launch.run)
+        bench.wait()
+        answer = taken(launch.answer())
+        Around(state, guards, given).look(before, launch.answer())
+        return what_is_wrong_in_rows(other, given, answer, np.random.default_rng())
+    except CaughtError:
+        raise
+    except Exception as error:
+        if bench.healthy():
+            return ""  # it refused in so many words
+        cause = (str(error).splitlines() or [""])[0].rstrip(".")
+        raise caught(BROKE.format(size=_size(other), cause=cause)) from error
+    finally:
+        if launch is not None and bench.healthy():
+            launch.release()
+
+
+def _size(problem: Problem) -> str:
+    rows = "query" if problem.seqlen_q == 1 else "queries"
+    return f"{problem.seqlen_q} {rows} and {problem.seqlen_k} key{'s' * (problem.seqlen_k > 1)}"

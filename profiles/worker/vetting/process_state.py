@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flashscope.profiles.worker.failures import CaughtError
+from flashscope.profiles.worker.instruments.bench import KeptSettings
 
 WATCHED = (
     *("time", "numpy", "builtins", "gc", "os", "sys", "threading", "tracemalloc", "math", "ctypes"),
     *("_thread", "random", "struct", "psutil", "ml_dtypes", "msgspec", "multiprocessing", "flashscope"),
+    *("pynvml", "cupy", "cupy_backends"),
 )
 """The packages that judge and time, those that most readers know first."""
 TOLD = 3  # names of what was replaced, the rest is counted
@@ -80,6 +82,7 @@ class ProcessState:
 
     Args:
         instruments: Objects whose attributes stay as they are, too.
+        settings: What is to stay as it is beside the settings of the process.
 
     Attributes:
         spoilt: Whether it has been found otherwise, or a kernel did what none may, so that nothing more is to
@@ -87,12 +90,13 @@ class ProcessState:
         clocks: HeldClocks of its own.
     """
 
-    def __init__(self, *instruments: object) -> None:
+    def __init__(self, *instruments: object, settings: KeptSettings | None = None) -> None:
         self.spoilt = False
         self.clocks = HeldClocks(time.perf_counter_ns, time.process_time_ns, time.thread_time_ns)
         self._instruments = [(one, dict(vars(one))) for one in instruments]
         self._bindings = list(_bindings())
-        self._settings = {what: read() for what, read in SETTINGS.items()}
+        self._read = {**SETTINGS, **(settings or {})}
+        self._settings = {what: read() for what, read in self._read.items()}
 
     def trouble(self) -> str:
         """One sentence on what is otherwise now; empty where nothing is. Functions are put back."""
@@ -123,12 +127,12 @@ class ProcessState:
     def _told_settings(self) -> str:
         changed = [
             what
-            for what, read in SETTINGS.items()
+            for what, read in self._read.items()
             if self._settings[what] is not None and read() != self._settings[what]
         ]
         if not changed:
             return ""
-        return f"It left settings of the process changed: {', '.join(changed)}."
+        return f"It left settings changed: {', '.join(changed)}."
 
 
 def _told_replaced(replaced: list[Binding]) -> str:
@@ -190,7 +194,7 @@ def _priority() -> object:
     return os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else None
 
 
-SETTINGS: dict[str, Callable[[], object]] = {
+SETTINGS: KeptSettings = {
     "the garbage collector": lambda: (gc.isenabled(), gc.get_threshold()),
     "NumPy's handling of floating-point errors": np.geterr,
     "the interval at which threads switch": sys.getswitchinterval,
@@ -201,4 +205,4 @@ SETTINGS: dict[str, Callable[[], object]] = {
     "denormal numbers": lambda: SMALLEST / 2 > 0,
     "a trace or profile function": lambda: (sys.gettrace() is None, sys.getprofile() is None),
 }
-"""How each setting is read, by what it is called; None: it cannot be, or is not there yet."""
+"""Those of the process."""

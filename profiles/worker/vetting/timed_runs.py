@@ -10,6 +10,7 @@ from flashscope.profiles.worker.child import blas_threads
 from flashscope.profiles.worker.vetting.answers import (
     LATE,
     caught,
+    copied,
     differ,
     found_wrong,
     taken,
@@ -44,6 +45,10 @@ class TimedRuns:
         self._idle_from, self._others_ns, self._all_ns = 0, 0, 0
         self._ns: int | None = None
 
+    def watch(self, launch: PassLaunch) -> None:
+        """Look after the memory around what it writes, too."""
+        self._around.guards.add(launch)
+
     def look_back(self, launch: PassLaunch) -> None:
         """Some time has gone by since the last timed run, and nothing else has run since.
 
@@ -51,7 +56,7 @@ class TimedRuns:
             CaughtError: Its answer has changed.
         """
         newest, self._newest = self._newest, None
-        if newest is not None and differ(newest, taken(launch.answer())):
+        if newest is not None and differ(newest, launch.answer()):
             raise caught(LATE)
 
     def rest(self) -> None:
@@ -66,11 +71,14 @@ class TimedRuns:
         launch.run()
         self._ns = wall() - begun
 
-    def seen(self, launch: PassLaunch, ms: float, *, by_wall: bool) -> None:
-        """The timed run is over, just now.
+    def stopped(self, launch: PassLaunch) -> None:
+        """The clock has stopped, on a GPU in the order of the stream: what stands there now is its answer."""
+        self._newest = copied(launch.answer())
+
+    def seen(self, ms: float, *, by_wall: bool) -> None:
+        """The timed run is over.
 
         Args:
-            launch: What was run.
             ms: What it took by the instruments.
             by_wall: Whether these read a clock of the wall, as ours is; a GPU's driver has threads, too.
 
@@ -78,9 +86,9 @@ class TimedRuns:
             CaughtError: It changed the process or its clock, wrote around the inputs, or worked ahead.
         """
         self._count += 1
-        self._newest = taken(launch.answer())
-        if self._values is not None and self._draws.randrange(self._count) == 0:
-            self._kept = self._count, self._values.drawn, self._newest
+        newest = self._newest
+        if self._values is not None and newest is not None and self._draws.randrange(self._count) == 0:
+            self._kept = self._count, self._values.drawn, taken(newest)
             self._left = bytes_of(self._around.given)
         if told := self._around.state.trouble() or self._around.guards.trouble():
             raise caught(told)

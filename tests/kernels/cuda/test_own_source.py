@@ -6,13 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flashscope.kernels.cuda.own_source import argument_of, compile_without_gpu, program_of
+from flashscope.kernels.cuda import compile as compiling
+from flashscope.kernels.cuda import own_source
+from flashscope.kernels.cuda.headers import toolkit_headers
+from flashscope.kernels.cuda.own_source import argument_of, check_launch, compile_without_gpu, program_of
 from flashscope.kernels.cuda.program import KernelLaunch, Target
 from flashscope.kernels.launching.launch import make_inputs
 from flashscope.kernels.oracle.verify import verify
 from flashscope.kernels.own.expression import evaluate_whole, sizes_of
 from flashscope.kernels.own.references import declared
-from flashscope.kernels.workload.errors import CompileError, InputError
+from flashscope.kernels.workload.errors import CompileError, InputError, KernelError
 from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cuda.emulator.launch import guarded_memory, run
 from tests.kernels.cuda.emulator.running import needs_compiler
@@ -88,3 +91,65 @@ def test_the_example_is_right_in_the_emulator(tmp_path: Path) -> None:
         arrays["lse"] = memory.empty("lse", problem.q_shape[:3], np.float32)
         run(program, arrays)
         assert verify(problem, inputs, arrays["o"], arrays["lse"]).passed
+
+
+@pytest.mark.parametrize(
+    ("grid", "threads", "shared", "told"),
+    [
+        ((0, 2), (64,), 0, "its grid is 0 × 2 blocks of 64 threads, which launches nothing"),
+        ((1,), (64, 32), 0, "a block has 64 × 32 = 2,048 threads; 1,024 is the most"),
+        (
+            (1, 70_000),
+            (64,),
+            0,
+            "its grid is 1 × 70,000 blocks; 2,147,483,647, 65,535, 65,535 along x, y and z",
+        ),
+        ((1,), (64,), 300_000, "300,000 bytes of shared memory; this GPU gives 232,448 at most"),
+    ],
+)
+def test_what_this_gpu_does_not_launch_is_refused_in_words(
+    grid: tuple[int, ...], threads: tuple[int, ...], shared: int, told: str
+) -> None:
+    with pytest.raises(KernelError, match=f"^rows cannot be launched: .*{told}"):
+        check_launch("rows", grid, threads, shared, HOPPER)
+
+
+def test_what_fits_is_launched() -> None:
+    check_launch("rows", (2**31 - 1, 65_535, 65_535), (32, 32), HOPPER.shared_memory, HOPPER)
+
+
+HALF = Problem(seqlen_q=64, seqlen_k=64, head_dim=64, dtype="float16")
+INCLUDING = """// flashscope: grid = 1
+// flashscope: threads = 1
+#include <cuda_fp16.h>
+extern "C" __global__ void rows(const __half* q, __half* o) { o[0] = __hadd(q[0], q[1]); }
+"""
+
+
+def test_a_source_may_include_the_toolkits_headers(tmp_path: Path) -> None:
+    file = tmp_path / "half.cu"
+    file.write_text(INCLUDING, encoding="utf-8")
+    cubin, _ = compile_without_gpu(declared(str(file)), HALF, HOPPER)
+    assert cubin.startswith(b"\x7fELF")
+
+
+def test_where_the_toolkits_headers_are_not_here_that_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "half.cu"
+    file.write_text(INCLUDING, encoding="utf-8")
+    for module in (compiling, own_source):
+        monkeypatch.setattr(module, "toolkit_headers", lambda: None)
+    with pytest.raises(CompileError, match=r"half\.cu, line 3: cannot open.*cuda_fp16\.h.*set CUDA_PATH"):
+        compile_without_gpu(declared(str(file)), HALF, HOPPER)
+
+
+def test_headers_that_the_environment_names_come_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "include"
+    folder.mkdir()
+    monkeypatch.setenv("CUDA_PATH", str(tmp_path))
+    assert toolkit_headers.__wrapped__() != folder
+    (folder / "cuda_fp16.h").touch()
+    assert toolkit_headers.__wrapped__() == folder

@@ -10,6 +10,7 @@ import pytest
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.cuda.own_source import text_of
 from flashscope.kernels.library.own.module import called
+from flashscope.kernels.own.expression import evaluate_whole, sizes_with
 from flashscope.kernels.own.files import kept_bytes
 from flashscope.kernels.own.references import declared, introduced, own_names, with_source
 from flashscope.kernels.own.spec import spec_of
@@ -285,3 +286,41 @@ def test_an_error_of_a_million_letters_is_told_by_its_first(tmp_path: Path) -> N
     with pytest.raises(KernelError, match=r"mine raised ValueError: x+ …") as raised:
         called(of(tmp_path, NUMPY_FUNCTION), fails)
     assert len(str(raised.value)) < 1000
+
+
+@pytest.mark.parametrize("name", ["mine.py", "mine.cu"])
+def test_lengths_that_are_no_multiple_of_what_it_declares_are_unsupported(tmp_path: Path, name: str) -> None:
+    text = {
+        "mine.py": "import cupy\nFLASHSCOPE = {'length_multiple': 64}\ndef attend(q, k, v, *, scale): ...\n",
+        "mine.cu": "// flashscope: grid = 1\n// flashscope: threads = 1\n"
+        "// flashscope: length_multiple = 64\n"
+        'extern "C" __global__ void rows(const float* q, float* o) {}\n',
+    }[name]
+    spec = spec_of(of(tmp_path, text, name))
+    assert spec.unsupported(Problem(seqlen_q=128, seqlen_k=64, head_dim=64), HOPPER) is None
+    for rows, keys in ((64, 100), (63, 64)):
+        told = spec.unsupported(Problem(seqlen_q=rows, seqlen_k=keys, head_dim=64), HOPPER)
+        assert told == "mine takes sequence lengths that are multiples of 64 alone"
+
+
+def test_a_multiple_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
+    text = "// flashscope: grid = 1\n// flashscope: threads = 1\n// flashscope: length_multiple = 0\n"
+    with pytest.raises(InputError, match=r"mine\.cu, line 3: length_multiple is a whole number from 1"):
+        of(tmp_path, text + 'extern "C" __global__ void rows(const float* q, float* o) {}\n', "mine.cu")
+
+
+def test_what_a_header_defines_may_be_named_in_it(tmp_path: Path) -> None:
+    lines = ("grid = ceil_div(Nq, ROWS), H, B", "threads = ROWS", "shared = 2 * TILE * D * itemsize")
+    defines = ("define = ROWS = 128 if D <= 64 else 64", "define = TILE = ROWS // 4")
+    header = "".join(f"// flashscope: {line}\n" for line in (*lines, *defines))
+    source = 'extern "C" __global__ void rows(const float* q, float* o, int TILE) {}\n'
+    own = of(tmp_path, header + source, "mine.cu")
+    sizes = sizes_with(Problem(seqlen_q=300, seqlen_k=300, head_dim=128), own.defines)
+    (launch,) = own.launches
+    assert [evaluate_whole(axis, sizes) for axis in (*launch.grid, *launch.threads)] == [5, 1, 1, 64]
+    assert evaluate_whole(launch.shared, sizes) == 2 * 16 * 128 * 4
+    assert own.defines == (("ROWS", "128 if D <= 64 else 64"), ("TILE", "ROWS // 4"))
+    with pytest.raises(InputError, match="line 4: ROWS is no size"):
+        of(tmp_path, header.replace(f"// flashscope: {defines[0]}\n", "") + source, "mine.cu")
+    with pytest.raises(InputError, match="line 4: D has a value already"):
+        of(tmp_path, header.replace("define = ROWS", "define = D") + source, "mine.cu")

@@ -62,6 +62,8 @@ DEVIATIONS = {
     "writes_behind_inputs": {"behind"},
 }
 """What a cheat gets wrong in its very first call; the others get nothing wrong in it."""
+GPU_DEVIATIONS = {"turns_keys_over": {"k", "v"}, "writes_behind_keys": {"behind"}}
+"""The same on a GPU."""
 
 
 def draw(shape: Shape, causal: bool, seed: int = 0) -> Asked:
@@ -175,9 +177,10 @@ def test_what_blinds_the_judge_is_no_attention_at_all(tmp_path: Path) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("path", GPU_CHEATS, ids=lambda path: path.stem)
-def test_a_cheat_on_a_gpu_begins_with_a_right_answer(path: Path, tmp_path: Path) -> None:
+def test_a_cheat_on_a_gpu_begins_as_its_docstring_says(path: Path, tmp_path: Path) -> None:
     asked = draw(LONG, causal=True)
-    assert deviations(in_a_process("cupy", path, asked, tmp_path), asked) == set()
+    found = deviations(in_a_process("cupy", path, asked, tmp_path), asked)
+    assert found == GPU_DEVIATIONS.get(path.stem, set())
 
 
 @pytest.mark.parametrize("path", GPU_CHEATS, ids=lambda path: path.stem)

@@ -122,3 +122,18 @@ def test_a_file_that_has_changed_since_it_was_named_does_not_run(heard: Heard, t
         Plan(backend="cpu", kernels=(own.name,), problems=(PROBLEM,), protocol=QUICK, own=(own,))
     )
     assert "is not there" in heard.until(PlanFinished).reason
+
+
+def test_a_length_that_a_kernel_does_not_declare_to_take_is_unsupported_in_its_own_name(
+    heard: Heard, tmp_path: Path
+) -> None:
+    path = tmp_path / "tiled.py"
+    text = PLAIN.read_text(encoding="utf-8").replace('"idea"', '"length_multiple": 48, "idea"')
+    path.write_text(text, encoding="utf-8")
+    own = read_reference(str(path))
+    problems = (PROBLEM, replace(PROBLEM, seqlen_q=96, seqlen_k=96))
+    plan = Plan(backend="cpu", kernels=(own.name,), problems=problems, protocol=QUICK, own=(own,))
+    refused, taken = heard.sweep(plan)
+    assert refused.status == "unsupported"
+    assert refused.reason == "tiled takes sequence lengths that are multiples of 48 alone."
+    done(taken)

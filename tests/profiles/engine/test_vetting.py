@@ -23,8 +23,9 @@ REFUSED = {
     "coarse_when_long_and_worn": "though the first run was right: O",
     "computes_when_looked_at": "_Promise for O; O must be a numpy.ndarray",
     "fills_after_return": "works on after its return",
+    "keeps_first_arrays": "With arrays of the same shapes at other addresses, it was wrong",
     "leaves_early_when_hurried": "Called again at once it gave its last answer",
-    "leaves_settings_changed": "settings of the process changed: the garbage collector",
+    "leaves_settings_changed": "settings changed: the garbage collector",
     "lse_before_mask": "LSE differs from the float64 oracle",
     "nan_in_few_rows": "O holds NaN",
     "patches_clocks": "It replaced functions of the process that judges it: time.",
@@ -41,6 +42,8 @@ REFUSED = {
 DOUBTED = {
     "causal_at_the_top_left": "at 67 queries and 131 keys, which it takes, it is wrong",
     "remembers_by_content": "it remembers by content",
+    "right_at_usual_scale": "with scores of about 10,000 it is wrong",
+    "right_beyond_64_keys": "at 63 queries and 63 keys, which it takes, it is wrong",
 }
 AT_CHECKS = {
     "clock_that_mends_itself": "ms by another clock",

@@ -30,8 +30,9 @@ class Scripted(CpuBench):
         run()
         return 1.0
 
-    def sample(self, run: Run, *, cold: bool) -> Sample:
+    def sample(self, run: Run, *, cold: bool, after: Run | None = None) -> Sample:
         assert not cold
+        assert after is None
         run()
         return self._samples.pop(0)
 

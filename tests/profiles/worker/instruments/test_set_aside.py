@@ -90,3 +90,10 @@ def test_a_driver_that_refuses_is_told_of(monkeypatch: pytest.MonkeyPatch, left:
     monkeypatch.setattr(set_aside, "cause_of", lambda status: f"refused ({status})")
     with pytest.raises(RuntimeError, match=r"set aside of the L2 cache stays so: refused \(1\)"):
         set_aside.give_back_l2(STREAM)
+
+
+@pytest.mark.parametrize("bytes_left", [0, 1 << 20])
+def test_what_is_set_aside_and_open_is_read(monkeypatch: pytest.MonkeyPatch, bytes_left: int) -> None:
+    monkeypatch.setattr(set_aside, "driver", lambda: Driver(window=bytes_left, kept=2 * bytes_left))
+    assert set_aside.l2_window(STREAM) == bytes_left
+    assert set_aside.l2_set_aside() == 2 * bytes_left

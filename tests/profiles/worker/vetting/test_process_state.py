@@ -13,7 +13,9 @@ import pytest
 
 from flashscope.profiles.worker.failures import CaughtError, Refusal
 from flashscope.profiles.worker.instruments import bench_cpu
+from flashscope.profiles.worker.instruments.gpu_state import GpuState
 from flashscope.profiles.worker.vetting.process_state import ProcessState
+from tests.profiles.worker.fake_nvml import FakeNvml
 
 
 @pytest.fixture
@@ -74,8 +76,8 @@ def test_settings_that_were_left_changed_are_named(state: ProcessState) -> None:
         sys.setswitchinterval(interval)
         np.seterr(**before)
     assert told == (
-        "It left settings of the process changed: the garbage collector, NumPy's handling of floating-point "
-        "errors, the interval at which threads switch."
+        "It left settings changed: the garbage collector, NumPy's handling of floating-point errors, the "
+        "interval at which threads switch."
     )
     assert state.trouble() == ""
 
@@ -100,3 +102,22 @@ def test_a_kernel_caught_at_more_than_a_wrong_answer_spoils_its_process(state: P
     assert not state.is_spoilt_by(ValueError("a mistake"))
     assert not state.is_spoilt_by(CaughtError(Refusal("wrong", "O differs.")))
     assert state.is_spoilt_by(CaughtError(Refusal("failed", "It wrote behind K.")))
+
+
+class SlowedNvml(FakeNvml):
+    """An NVML whose clocks somebody may set."""
+
+    slowed = False
+
+    def _answer(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        clock = self.slowed and name == "nvmlDeviceGetApplicationsClock"
+        return 990 if clock else super()._answer(name, arguments)
+
+
+def test_clocks_that_were_set_through_nvml_are_a_setting() -> None:
+    nvml = SlowedNvml()
+    state = GpuState(None, nvml)
+    process = ProcessState(settings={"the GPU's clocks": state.clocks, "its power limit": state.power_limit})
+    assert process.trouble() == ""
+    nvml.slowed = True
+    assert process.trouble() == "It left settings changed: the GPU's clocks."
