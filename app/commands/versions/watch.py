@@ -80,6 +80,8 @@ def _follow(driver: Driver, events: Events, watched: WatchedFile, watching: Watc
                 _pass_on(found)
             elif stopped_by is None:
                 watching.saved(found)
+            if stopped_by is None:
+                watching.go_on()
     finally:
         watch.stop()
     return SIGNALLED + stopped_by
