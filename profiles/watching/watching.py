@@ -20,7 +20,7 @@ from flashscope.kernels.own.references import admitted, declared_by, declared_in
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.running.driver import Driver, OpenRecording
-from flashscope.profiles.running.recording import FileNote
+from flashscope.profiles.running.recording import FileNote, RunRecording
 from flashscope.profiles.watching.saves import Save
 from flashscope.profiles.watching.versions import UNREADABLE, Strip, Version, version_name, version_of
 from flashscope.profiles.wire.events import Event, PlanFinished, PointChecked, PointFailed
@@ -135,8 +135,8 @@ class InFlight:
 Run = Callable[[Plan, OpenRecording | None], None]
 """Starts a plan, recorded by what is made by this."""
 
-Tell = Callable[[Version, Timing, Path | None], None]
-"""Takes a version that has ended, how long that took, and its session's file, None where there is none."""
+Tell = Callable[[Version, Timing, RunRecording | None], None]
+"""Takes a version that has ended, how long that took, and what records its session, None: nothing does."""
 
 
 class Watching:
@@ -168,6 +168,7 @@ class Watching:
         plan: Plan,
         record: Callable[[OwnKernel], OpenRecording] | None,
         tell: Tell,
+        *,
         run: Run | None = None,
     ) -> None:
         self.plan, self.strip = plan, Strip()
@@ -271,7 +272,7 @@ class Watching:
         if version.right:
             self._before = flying.own
         self.in_flight = None
-        self._end(version, flying.save, recording.path if recording else None, flying.verdict_s)
+        self._end(version, flying.save, recording, flying.verdict_s)
         self._driver.engine.renew()
         if not self._stopping:
             self._driver.engine.probe()  # starts the next worker
@@ -287,10 +288,12 @@ class Watching:
             source=save.data.decode("utf-8", "replace"),
         )
 
-    def _end(self, version: Version, save: Save, path: Path | None, verdict_s: float | None = None) -> None:
+    def _end(
+        self, version: Version, save: Save, recording: RunRecording | None, verdict_s: float | None = None
+    ) -> None:
         self.strip.add(version)
         ended_s = seconds_since(save)
-        self._tell(version, Timing(ended_s if verdict_s is None else verdict_s, ended_s), path)
+        self._tell(version, Timing(ended_s if verdict_s is None else verdict_s, ended_s), recording)
 
 
 def seconds_since(save: Save) -> float:

@@ -119,7 +119,7 @@ class Bringing(QObject):
             f"sha256 {new.sha256[:SHORT]}…, not {old.sha256[:SHORT]}…."
             for old, new in zip(before, newer, strict=True)
         )
-        self.noticed.emit(" ".join([*told, "The sweep takes it as it is now."]))
+        self.noticed.emit(" ".join([*told, "It is measured as it is now."]))
         again()
 
     def _tell(self, faults: Sequence[Unreadable]) -> None:

@@ -22,6 +22,7 @@ from flashscope.kernels.workload.problem import Passes
 YOURS = "yours"
 INDENT = 14  # pixels that they stand in under their fold
 BUTTON_PX = 24
+WATCH_ICON = "mdi6.eye-outline"
 HINT = "Kernels of your own: files that you brought, and those in your folder of kernels"
 
 
@@ -32,23 +33,33 @@ class OwnRow(KernelRow):
         spec: The kernel.
         own: What it declares.
         theme: The colours.
+        watch: Measures it at each save of its file.
         remove: Takes it off the list; None: it stays as long as its file lies in the folder.
     """
 
-    _button: QToolButton | None = None
-
     def __init__(
-        self, spec: KernelSpec, own: OwnKernel, theme: Theme, remove: Callable[[str], None] | None
+        self,
+        spec: KernelSpec,
+        own: OwnKernel,
+        theme: Theme,
+        watch: Callable[[str], None],
+        remove: Callable[[str], None] | None,
     ) -> None:
+        self._buttons: list[QToolButton] = []
         super().__init__(spec, theme, INDENT)
         self.own = own
         self.box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        if not own.module:  # a package's module is read once
+            self._add(WATCH_ICON, f"Watch {spec.name}: measure it anew at each save of its file", watch)
         if remove is not None:
-            name = f"Take {spec.name} off the list"
-            self._button = icon_button("mdi6.close", name, lambda: remove(spec.name))
-            keep(self._button, self._button.setFixedSize, BUTTON_PX, BUTTON_PX)
-            self.first.addWidget(self._button)
-            recolour(self._button, theme)
+            self._add("mdi6.close", f"Take {spec.name} off the list", remove)
+        self.apply_theme(theme)
+
+    def _add(self, icon: str, name: str, act: Callable[[str], None]) -> None:
+        button = icon_button(icon, name, lambda: act(self.spec.name))
+        keep(button, button.setFixedSize, BUTTON_PX, BUTTON_PX)
+        self.first.addWidget(button)
+        self._buttons.append(button)
 
     def show_reason(self, reason: str | None, passes: Passes) -> None:
         """As any kernel does; the tip has the file and what it takes besides."""
@@ -61,8 +72,8 @@ class OwnRow(KernelRow):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the mark and the button."""
         super().apply_theme(theme)
-        if self._button is not None:
-            recolour(self._button, theme)
+        for button in self._buttons:
+            recolour(button, theme)
 
 
 class FaultRow(QWidget):
@@ -89,9 +100,11 @@ class OwnRows(QWidget):
     Signals:
         changed: Another choice.
         remove_wanted: A kernel is to go off the list (str).
+        watch_wanted: A kernel is to be measured at each save of its file (str).
     """
 
     changed = Signal()
+    watch_wanted = Signal(str)
     remove_wanted = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
@@ -115,7 +128,7 @@ class OwnRows(QWidget):
         self._clear()
         for place, own in enumerate(shelf.kernels):
             remove = self.remove_wanted.emit if shelf.can_go(own.name) else None
-            row = OwnRow(spec_of(own, place), own, self._theme, remove)
+            row = OwnRow(spec_of(own, place), own, self._theme, self.watch_wanted.emit, remove)
             row.box.setChecked(own.name in ticked)
             row.box.toggled.connect(self.changed)
             self.rows.append(row)

@@ -223,8 +223,7 @@ def test_a_kernel_is_taken_off_the_list_by_its_button_and_comes_back(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     dropped(window, qtbot, cuda_file(tmp_path))
-    button = row_of(window, "rows")._button
-    assert button is not None
+    _, button = row_of(window, "rows")._buttons
     button.click()
     assert names(window) == []
     window.trigger("undo")
@@ -251,7 +250,7 @@ def test_the_folder_of_ones_own_is_listed_unticked_and_what_declares_nothing_say
     read(window, qtbot)
     row = row_of(window, "mine")
     assert not row.box.isChecked()
-    assert row._button is None
+    assert len(row._buttons) == 1  # it can be watched, and not be taken off
     [fault] = page.own.faults
     assert fault.text.startswith("broken.py, line 1")
     assert not questions.asked
