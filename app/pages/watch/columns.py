@@ -73,10 +73,10 @@ def version_columns(theme: Callable[[], Theme]) -> Sequence[ListColumn[VersionRo
         ListColumn("version", lambda row: row.number, lambda row: f"v{row.number}", tip=_tip),
         ListColumn("saved at", _saved_at, tip=_tip),
         ListColumn("verdict", _verdict, icon=icon, colour=colour, tip=_tip),
-        ListColumn("after a save", _after, _after_text, right=True, tip=_tip),
+        ListColumn("verdict after", _after, _after_text, right=True, tip=_tip),
         ListColumn("runtime", _median, _times, tip=_tip),
-        ListColumn("than the version before", lambda row: _ratio(row, 0), tip=_tip),
-        ListColumn("than the peer", lambda row: _ratio(row, 1), tip=_tip),
+        ListColumn("as fast as the one before", lambda row: _ratio(row, 0), tip=_tip),
+        ListColumn("as fast as the peer", lambda row: _ratio(row, 1), tip=_tip),
         ListColumn("why", _why, tip=_tip),
     )
 

@@ -24,7 +24,7 @@ from flashscope.kernels.cuda.reading.step import StepSource
 from flashscope.kernels.own.files import PYTHON
 from flashscope.profiles.watching.versions import CellChange, Version, changes
 
-FIGURES_PX = 52  # a heading and a row
+FIGURES_PX = 64  # a heading and a row
 LEAST_PX = 120
 _LINE = re.compile(r", line (\d+)|in line (\d+):")
 
@@ -140,7 +140,8 @@ def _source(version: Version, file: str) -> StepSource:
 def _sentence(shown: Compared) -> str:
     *before, newer = shown.versions
     if not before:
-        told = version_lines(newer)[0]
-        return ALONE.format(newer.number) if newer.number == 1 and newer.right else f"{told}."
+        if not newer.right:
+            return f"v{newer.number} is {newer.verdict}."
+        return ALONE.format(newer.number) if newer.number == 1 else f"{version_lines(newer)[0]}."
     same = [] if shown.sources.hunks else [SAME_SOURCES]
     return " ".join((changes_sentence(before[0], newer, shown.found), *same))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.chores import wait_for_all
@@ -18,31 +18,13 @@ from flashscope.profiles.plan.request import Request
 from tests.app.fakes import sweep
 from tests.app.mouse import carry, drop
 from tests.app.own_files import cuda_file, python_file
+from tests.app.questions import Questions
 from tests.app.rig import Rig, Save
-
-
-class Questions:
-    """Answers what is asked, and remembers it."""
-
-    def __init__(self) -> None:
-        self.answer = BRING
-        self.asked: list[tuple[str, str]] = []
-
-    def exec(self, box: QMessageBox) -> int:
-        self.asked.append((box.windowTitle(), box.text()))
-        next(one for one in box.buttons() if one.text() == self.answer).click()
-        return 0
 
 
 @pytest.fixture
 def questions(monkeypatch: pytest.MonkeyPatch) -> Questions:
-    made = Questions()
-
-    def answer(box: QMessageBox) -> int:
-        return made.exec(box)
-
-    monkeypatch.setattr(QMessageBox, "exec", answer)
-    return made
+    return Questions(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
