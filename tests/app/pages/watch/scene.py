@@ -33,6 +33,7 @@ class Watched:
 
     def __init__(self, window: MainWindow, rig: Rig, qtbot: QtBot, folder: Path) -> None:
         self.window, self.rig, self.qtbot = window, rig, qtbot
+        window.resize(1280, 720)
         self.path = python_file(folder)
         found = window.pages["watch"]
         assert isinstance(found, WatchPage)

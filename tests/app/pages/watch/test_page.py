@@ -160,15 +160,17 @@ def test_a_save_before_the_check_has_ended_takes_its_place(scene: Watched) -> No
 
 
 def test_what_is_on_show_stays_and_the_library_has_each_version(scene: Watched) -> None:
+    heard: list[object] = []
+    scene.rig.controller.session_changed.connect(heard.append)
     scene.end()
     scene.version(1)
-    assert scene.rig.controller.session is None
     assert not scene.window.errors.isVisible() or "Show the sweep" not in scene.window.errors.text
     told = scene.page.watch.told[0].recording
     assert told is not None
     scene.until(lambda: told.path is not None)
     [found] = list_sessions(scene.rig.controller.sessions_dir)
     assert found.path.stem.endswith("-cpu-mine-v1")
+    assert not heard
     scene.rig.opening(lambda: scene.window.trigger("watch.open"))
     session = scene.rig.controller.session
     assert session is not None
