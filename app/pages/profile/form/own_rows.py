@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from flashscope.app.control.own.shelf import OwnShelf
 from flashscope.app.control.own.sources import Unreadable
@@ -12,10 +12,12 @@ from flashscope.app.look.zoom import keep
 from flashscope.app.pages.profile.form.kernel_row import INDENT_PX, Fold, KernelRow
 from flashscope.app.widgets.buttons import icon_button, recolour
 from flashscope.app.widgets.elided import ElidedLabel
-from flashscope.app.widgets.plain import set_tip
+from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.own_kernels import origin, takes
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.own.files import kernels_folder
+from flashscope.kernels.own.references import GROUP
 from flashscope.kernels.own.spec import spec_of
 from flashscope.kernels.workload.problem import Passes
 
@@ -23,7 +25,9 @@ YOURS = "yours"
 INDENT = 14  # pixels that they stand in under their fold
 BUTTON_PX = 24
 WATCH_ICON = "mdi6.eye-outline"
-HINT = "Kernels of your own: files that you brought, and those in your folder of kernels"
+HINT = "Kernels of your own: files that you brought, those in your folder, and those of installed packages"
+NONE = "none yet: bring a .cu or .py file"
+WAYS = "Bring or drop a file, put files into {}, or install a package with entry points of the group {}."
 
 
 class OwnRow(KernelRow):
@@ -65,7 +69,8 @@ class OwnRow(KernelRow):
         """As any kernel does; the tip has the file and what it takes besides."""
         super().show_reason(reason, passes)
         told = f"{self.own.name}: {reason or self.spec.idea_of(passes)}\n"
-        told += f"Takes {takes(self.own)}\n{origin(self.own)}"
+        package = f"From the installed package's module {self.own.module}\n" if self.own.module else ""
+        told += f"Takes {takes(self.own)}\n{package}{origin(self.own)}"
         for widget in (self.box, self.line):
             set_tip(widget, told)
 
@@ -91,7 +96,7 @@ class FaultRow(QWidget):
 
 
 class OwnRows(QWidget):
-    """All of them under one fold; nothing while there are none.
+    """All of them under one fold; while there are none, how they come.
 
     Attributes:
         rows: One a kernel, in the order in which they came.
@@ -119,7 +124,14 @@ class OwnRows(QWidget):
         self.fold = Fold(YOURS, self.rows, HINT)
         self.fold.setChecked(True)
         self._column.addWidget(self.fold)
-        self.hide()
+        self.none = PlainLabel(NONE)
+        self.none.setProperty("role", "unit")
+        set_tip(self.none, WAYS.format(kernels_folder(), GROUP))
+        indented = QHBoxLayout()
+        keep(self, lambda left: indented.setContentsMargins(left, 0, 0, 0), INDENT + INDENT_PX)
+        indented.addWidget(self.none)
+        self._column.addLayout(indented)
+        self.refresh()
 
     def show_shelf(self, shelf: OwnShelf) -> None:
         """Have a row for each kernel that lies there, with the ticks of the names that are here already."""
@@ -134,7 +146,6 @@ class OwnRows(QWidget):
             self.rows.append(row)
             self._column.addWidget(row)
         self._show_faults(shelf.faults)
-        self.setVisible(bool(self.rows or self._faults))
         self.refresh()
         self.changed.emit()
 
@@ -148,6 +159,7 @@ class OwnRows(QWidget):
         self.fold.refresh()
         for line in self._faults:
             line.setVisible(self.fold.isChecked())
+        self.none.setVisible(self.fold.isChecked() and not (self.rows or self._faults))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the marks."""
