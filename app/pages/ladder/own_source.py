@@ -60,7 +60,7 @@ def read_own(own: OwnKernel, before: OwnKernel | None) -> OwnReading:
         python=bool(own.function),
         alike_words="with the same source",
     )
-    return OwnReading(own, sources, f"{told}: {origin(own)}.")
+    return OwnReading(own, sources, f"{told}: {origin(own)}")
 
 
 def _text(own: OwnKernel) -> tuple[str | None, str]:

@@ -15,7 +15,7 @@ from flashscope.app.words.watching import STAGE_WORDS, Stage, ratio_cells
 from flashscope.profiles.watching.versions import RIGHT, CellChange, Version
 from flashscope.profiles.watching.watching import InFlight
 
-WIDTHS = (64, 76, 104, 88, 176, 210, 210)
+WIDTHS = (64, 80, 116, 88, 166, 204, 204)
 CHANGE_WIDTHS = (64, 110, 110, 130, 150)
 GLYPHS = {RIGHT: "done", "unreadable": "failed"}
 STAGE_GLYPHS: dict[Stage, str] = {"waits": "pending", "checked": "running", "timed": "running"}

@@ -25,7 +25,7 @@ from flashscope.kernels.own.files import PYTHON
 from flashscope.profiles.watching.versions import CellChange, Version, changes
 
 FIGURES_PX = 64  # a heading and a row
-LEAST_PX = 120
+LEAST_PX = 84
 _LINE = re.compile(r", line (\d+)|in line (\d+):")
 
 

@@ -14,6 +14,7 @@ from flashscope.app.control.own.watch import Prepared
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.base import Page
+from flashscope.app.pages.registry import SHOWING
 from flashscope.app.pages.watch.columns import version_rows
 from flashscope.app.pages.watch.comparison import Comparison
 from flashscope.app.pages.watch.empty import WATCH, EmptyWatch
@@ -31,7 +32,7 @@ from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.profiles.watching.versions import Version
 
 LENGTHS = tuple(128 << k for k in range(8))
-SENTENCE_PX, STRIP_PX = 320, 110
+SENTENCE_PX, STRIP_PX = 320, 98
 STOP, AGAIN = "Stop watching", "Watch again"
 FASTEST = "fastest of ours"
 NO_SESSION = "v{} has no session: nothing of it was measured."
@@ -120,6 +121,11 @@ class WatchPage(Page):
         self.comparison.apply_theme(theme)
         self.table.list.draw_anew()
 
+    def come_to_front(self) -> None:
+        """Let the keys go to the strip, where there is one: in a box letters would choose its entries."""
+        if self._shown is not None:
+            self.table.setFocus()
+
     def back(self) -> bool:
         """Follow the newest version again; whether others were chosen."""
         chosen = bool(self.table.picks)
@@ -160,6 +166,7 @@ class WatchPage(Page):
         path = told.recording.path if told is not None and told.recording is not None else None
         if path is not None:
             self.file_chosen.emit(path)
+            self.page_requested.emit(SHOWING)
         else:
             self.noticed.emit(NO_SESSION.format(told.version.number) if told else NOTHING_CHOSEN)
 
@@ -172,8 +179,10 @@ class WatchPage(Page):
             self.table.show_versions([])
             return
         if prepared is not self._shown:
-            self._shown = prepared
+            first, self._shown = self._shown is None, prepared
             self._show_plan(prepared)
+            if first and self.isVisible():
+                self.table.setFocus()
         self.sentence.setText(
             watch_sentence(
                 prepared.watched.path.name,

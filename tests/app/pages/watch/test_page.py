@@ -122,6 +122,24 @@ def test_a_click_on_a_second_version_compares_the_two_and_escape_follows_the_new
     scene.compared(4, 5)
 
 
+def test_the_keys_go_to_the_strip_and_choose_versions_there(scene: Watched) -> None:
+    scene.end()
+    scene.save_and_end(f"{TEXT}# 2\n")
+    scene.version(2)
+    table = scene.page.table
+    scene.until(table.hasFocus)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Space):
+        QTest.keyClick(table, key)
+    scene.compared(1)
+    for key in (Qt.Key.Key_Up, Qt.Key.Key_Space):
+        QTest.keyClick(table, key)
+    scene.compared(1, 2)
+    QTest.keyClick(table, Qt.Key.Key_R)
+    scene.until_planned(3)
+    assert scene.column("version") == ["v3", "v2", "v1"]
+    assert table.picks == (1, 2)
+
+
 def test_an_error_of_syntax_is_told_with_its_line_and_breaks_nothing_off(scene: Watched) -> None:
     scene.save(BROKEN)
     version = scene.version(2)
@@ -176,6 +194,7 @@ def test_what_is_on_show_stays_and_the_library_has_each_version(scene: Watched) 
     assert session is not None
     assert session.plan.kernels[0] == "mine-v1"
     assert scene.rig.controller.path == found.path
+    assert scene.window.view == "profile"
 
 
 def test_a_version_waits_for_a_sweep_and_goes_before_those_that_wait(scene: Watched) -> None:
