@@ -3,7 +3,6 @@
 import time
 from collections import deque
 from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -18,8 +17,10 @@ from flashscope.app.control.inside.keeping import Keeping
 from flashscope.app.control.inside.live_launch import LiveLaunch
 from flashscope.app.control.inside.stalls import Stalls
 from flashscope.app.control.inside.timelines import Timelines
+from flashscope.app.control.own.watch import OwnWatch
 from flashscope.app.control.playback import Clock
 from flashscope.app.control.queue import Queue, QueuedSweep
+from flashscope.app.control.recordings import OpenRecorder, Recordings, new_recorder
 from flashscope.app.control.showing import Showing
 from flashscope.app.control.shown_words import ShownWords
 from flashscope.app.words.progress import NS
@@ -31,15 +32,8 @@ from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.results.model.session import Session
-from flashscope.profiles.running.driver import Driver
-from flashscope.profiles.running.recording import (
-    BackgroundRecording,
-    EventRecorder,
-    FileMade,
-    FileNote,
-    FileTrouble,
-)
-from flashscope.profiles.store import Recorder, new_session_path
+from flashscope.profiles.running.driver import Driver, OpenRecording
+from flashscope.profiles.running.recording import FileMade, FileNote, FileTrouble
 from flashscope.profiles.wire.events import (
     Event,
     LogLine,
@@ -56,18 +50,12 @@ from flashscope.profiles.wire.events import (
 
 OF_THIS_MACHINE = Readings, TelemetryStarted
 OF_NO_SWEEP = MachineFound, TelemetryStarted, Readings, RequestFailed, LogLine
-OpenRecorder = Callable[[Path], EventRecorder]
 SWEEPING = "A sweep is running already; cancel it first, or wait for its end."
 REPLAYING = "A replay is on show; leave it (Esc, Esc) before a sweep is run or resumed."
 FAILED = "The sweep failed."
 NO_FILE = "The file of the sweep belongs to another one."
 CATCHES_UP = "The sweep goes on, and the file catches up once it can be written."
 LIVE_READINGS = 1200  # two minutes at 10 Hz
-
-
-def new_recorder(path: Path) -> Recorder:
-    """Records in a new file of this name, or of one with a number where the name is taken."""
-    return Recorder(path, numbered=True)
 
 
 class Controller(Showing):
@@ -77,6 +65,8 @@ class Controller(Showing):
         edits: What the user changes in sessions.
         queue: The sweeps that wait for their turn.
         unasked: Whether the sweep that runs, or the last one, began by itself: its turn had come.
+        aside: Whether that is a version of a watched kernel, which its own view tells of.
+        watch_own: Watches a kernel of the user's own, and measures it at each save.
         timelines: What is recorded of when a kernel does what.
         stalls: What is sampled of where the warps of a launch stand.
         cuts: Has cuts of kernels compiled.
@@ -126,21 +116,23 @@ class Controller(Showing):
         self.telemetry: TelemetryStarted | None = None
         self.live_readings: deque[Reading] = deque(maxlen=LIVE_READINGS)
         self.sessions_dir = sessions_dir
-        self._opener = opener
         self._clock = clock
         self._ahead_ns: int | None = None  # of the clock, that of the session being measured, once it began
         self._backend_chosen = False
         self._watched: Backend | None = None
-        self.unasked = False
+        self.unasked = self.aside = False
         self._behind = False  # whether the sweep that begins leaves what is on show alone
         self._closed = False
         self._shown.replaying_changed.connect(self.running_changed)
         self.edits = Edits(self)
         self.words = ShownWords(self._shown, self.edits)
-        self.queue = Queue(self._begin_entry, lambda: self.measuring, self)
+        self.queue = Queue(self._begin_entry, lambda: self.measuring or self.watch_own.about_to_run, self)
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
         self._driver = Driver(make_engine, self._bridge.push)
+        self._recordings = Recordings(sessions_dir, opener, self._bridge.push)
+        self.watch_own = OwnWatch(self, self._driver)
+        self.watch_own.failed.connect(self.error_raised)
         self.timelines = Timelines(lambda: self._driver.engine, self)
         self.stalls = Stalls(lambda: self._driver.engine, self)
         self.backward_traces = BackwardTraces(lambda: self._driver.engine, self)
@@ -181,7 +173,7 @@ class Controller(Showing):
     @property
     def sweep_behind(self) -> bool:
         """Whether a sweep runs while something else is on show."""
-        return self.measuring and not self.sweep_on_show
+        return self.measuring and not self.sweep_on_show and not self.aside
 
     @property
     def moving(self) -> bool:
@@ -245,21 +237,37 @@ class Controller(Showing):
 
     def run_now(self, plan: Plan) -> None:
         """The same at once, whatever waits; while another one runs it is refused."""
-        record = partial(self._record_anew, plan.backend, "")
+        record = partial(self._recordings.anew, plan.backend, "")
         self._start(plan.backend, partial(self._driver.run, plan, record))
 
     def _begin_entry(self, entry: QueuedSweep, unasked: bool) -> str:
         """Start what waited; of several runs each by a fresh process. Returns why it cannot, or nothing."""
         if entry.runs > 1:
             self._driver.engine.renew()
-        plan, record = entry.plan, partial(self._record_anew, entry.plan.backend, entry.file_stem)
+        plan, record = entry.plan, partial(self._recordings.anew, entry.plan.backend, entry.file_stem)
         return self._start(plan.backend, partial(self._driver.run, plan, record, entry.mark), unasked=unasked)
 
     def resume(self, remaining: Remaining) -> None:
         """Measure what is left of the session on show, in its file; nothing where it has none."""
         if self.session is not None and self.path is not None:
-            record = partial(self._record, self.path)
+            record = partial(self._recordings.within, self.path)
             self._start(self.session.backend, partial(self._driver.resume, self.session, remaining, record))
+
+    def run_version(self, plan: Plan, record: OpenRecording | None) -> None:
+        """Measure a version of a watched kernel, behind what is on show.
+
+        Raises:
+            EngineBusyError: Something else is measured.
+        """
+        self._driver.run(plan, record)
+        if plan.backend != self._watched:
+            self.watch(plan.backend)
+        self.unasked = self.aside = self._behind = True
+        self.running_changed.emit(True)
+
+    def version_recording(self, backend: Backend, name: str) -> OpenRecording:
+        """What records the session of a version of this name, which its file's name ends in."""
+        return partial(self._recordings.version, backend, name)
 
     def _start(self, backend: Backend, start: Callable[[], None], *, unasked: bool = False) -> str:
         """Start a sweep; one begun by itself stays behind what is on show. Returns why not, or nothing."""
@@ -276,7 +284,7 @@ class Controller(Showing):
         if why:
             self.error_raised.emit(why, "")
             return why
-        self.unasked, self._behind = unasked, behind
+        self.unasked, self._behind, self.aside = unasked, behind, False
         self.running_changed.emit(True)
         return ""
 
@@ -307,6 +315,7 @@ class Controller(Showing):
             return
         self._closed = True
         self.queue.close()
+        self.watch_own.close()
         self.cuts.close()
         self._shown.close()
         self.edits.wait()
@@ -331,7 +340,7 @@ class Controller(Showing):
                 any(asked.take(one) for asked in self._asked) or self.live.take(one)
             ):
                 continue
-            self._driver.take(one)
+            self.watch_own.take(one)
             if isinstance(one, FileMade | FileTrouble):
                 self._hear_of_file(one)
             else:
@@ -383,24 +392,13 @@ class Controller(Showing):
         if self._driver.session is not None and not self._behind:
             self._shown.show_sweep(self._driver.session, self._driver.recording)
 
-    def _record_anew(
-        self, backend: Backend, stem: str, event: PlanStarted | PlanResumed
-    ) -> BackgroundRecording:
-        """In a file of this name; empty: one made of the start and the backend."""
-        started = datetime.fromisoformat(event.started_at)
-        path = new_session_path(self.sessions_dir, backend, started)
-        return self._record(path.with_stem(stem or path.stem), event)
-
-    def _record(self, path: Path, _event: PlanStarted | PlanResumed) -> BackgroundRecording:
-        return BackgroundRecording(self._opener(path), self._bridge.push)
-
     def _finish(self, event: PlanFinished) -> None:
         self._ahead_ns = None
-        if event.outcome == "failed":
+        if event.outcome == "failed" and not self.aside:
             self.error_raised.emit(event.reason or FAILED, "")
         self.running_changed.emit(False)
         self.queue.follow(self.sweep)
-        self.queue.ended(self._why_not_begun(event))
+        self.queue.ended("" if self.aside else self._why_not_begun(event))
         if self._watched != self.backend and not self.queue.goes_on:
             self.watch(self.backend)
 

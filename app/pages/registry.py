@@ -77,6 +77,7 @@ PLACES = (
             ViewEntry("timeline", "Timeline"),
             ViewEntry("ladder", "Source", keys="Ctrl+9"),
             ViewEntry("designer", "Designer"),
+            ViewEntry("watch", "Watch"),
         ),
     ),
     PlaceEntry(

@@ -13,7 +13,7 @@ MOST_NAMED = 8
 
 def may_close(window: QWidget, controller: Controller) -> bool:
     """Ask once, where something runs or waits; whether to stop, to forget what waits, and to close."""
-    measuring, queue = controller.measuring, controller.queue
+    measuring, queue = controller.measuring and not controller.aside, controller.queue
     if not measuring and not queue.entries:
         return True
     return confirmed(

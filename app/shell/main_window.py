@@ -248,6 +248,7 @@ class MainWindow(FocusHome, PagedWindow):
         venue = Venue(self, full_screen, self.appearance, self.settings)
         chrome = self.top_bar, self.rail, self._place_bar, self.log, self.status
         self.stage = Stage(self, venue, self._stage_frame, chrome)
+        self.stage.changed.connect(lambda: self.controller.watch_own.hold(self.stage.on))
         self.presenting = StageActions(self.stage, self.errors)
         self.writing = StoryActions(self, self.stage, self.errors)
         self.drops = Drops(self, self.writing.edit, self.errors.show_error)
@@ -378,7 +379,7 @@ class MainWindow(FocusHome, PagedWindow):
         if running:
             self.pages.make(SHOWING)
         ended, self._measured = self._measured and not running, self.controller.measuring
-        if ended:
+        if ended and not self.controller.aside:
             QTimer.singleShot(0, self, self.tell_of_sweep)
 
     def _session_changed(self, session: Session | None) -> None:

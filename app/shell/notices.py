@@ -109,7 +109,7 @@ class Notices:
         for event in events:
             if isinstance(event, LogLine):
                 self._log.append(event)
-            elif isinstance(event, PlanFinished):
+            elif isinstance(event, PlanFinished) and not self._controller.aside:
                 self._tell_end(self._controller.sweep)
                 if not self._controller.sweep_on_show and not self._controller.queue.goes_on:
                     self.offer(ENDED, "Show the sweep", self._controller.show_sweep)

@@ -17,10 +17,15 @@ UNKNOWN = "time not known yet"
 
 def sweep_words(plan: Plan) -> str:
     """Kernels, problem, span of N, device and points: `flash2 · 2 heads, d 64, float32 · N = 256 · CPU …`."""
+    points = f"{plan.cells} point{'s' * (plan.cells > 1)}"
+    return " · ".join((_kernels(plan.kernels), problems_words(plan), points))
+
+
+def problems_words(plan: Plan) -> str:
+    """The same without kernels and points: `2 heads, d 64, float32 · N = 256 · CPU`."""
     shapes = dict.fromkeys(map(_shape, plan.problems))
     problem = next(iter(shapes)) if len(shapes) == 1 else f"{len(shapes)} kinds of problems"
-    points = f"{plan.cells} point{'s' * (plan.cells > 1)}"
-    return " · ".join((_kernels(plan.kernels), problem, _span(plan), DEVICES[plan.backend], points))
+    return " · ".join((problem, _span(plan), DEVICES[plan.backend]))
 
 
 def run_words(first: int, last: int, runs: int) -> str:

@@ -97,7 +97,7 @@ def declared(text: str, *, name: str = "") -> OwnKernel:
             return declared_in(path, name=name)
     for point in metadata.entry_points(group=GROUP):
         if point.name == text:
-            return _of_package(point, name or text)
+            return declared_by_package(point, name=name or text)
     raise InputError(
         f"{text} is no .cu or .py file, none in {kernels_folder()}, and no package offers it as {GROUP}."
     )
@@ -191,12 +191,21 @@ def _made(fields: dict[str, object], path: Path) -> OwnKernel:
         raise InputError(f"{path}: {error}.") from error
 
 
-def _of_package(point: metadata.EntryPoint, name: str) -> OwnKernel:
-    """The kernel of an entry point: its module's file is found, and read; the package is not imported."""
+def package_kernels() -> tuple[metadata.EntryPoint, ...]:
+    """The entry points by which installed packages offer kernels, each name once."""
+    return tuple({point.name: point for point in metadata.entry_points(group=GROUP)}.values())
+
+
+def declared_by_package(point: metadata.EntryPoint, *, name: str = "") -> OwnKernel:
+    """The kernel of an entry point: its module's file is found, and read; the package is not imported.
+
+    Raises:
+        InputError: There is no such file, or it declares nothing that can be used.
+    """
     path = _file_of_module(point.module)
     if path is None:
         raise InputError(f"The entry point {point.name} names {point.module}, which has no Python file.")
-    return declared_in(path, point.attr, name=name, module=point.module)
+    return declared_in(path, point.attr, name=name or point.name, module=point.module)
 
 
 def _file_of_module(module: str) -> Path | None:

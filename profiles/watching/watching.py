@@ -20,6 +20,7 @@ from flashscope.kernels.own.references import admitted, declared_by, declared_in
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.running.driver import Driver, OpenRecording
+from flashscope.profiles.running.recording import FileNote, RunRecording
 from flashscope.profiles.watching.saves import Save
 from flashscope.profiles.watching.versions import UNREADABLE, Strip, Version, version_name, version_of
 from flashscope.profiles.wire.events import Event, PlanFinished, PointChecked, PointFailed
@@ -49,7 +50,7 @@ class WatchedFile(NamedTuple):
             InputError: It is a package's, which is imported and not read anew.
         """
         if own.module:
-            raise InputError(f"{own.name} is from an installed package; --watch takes a file of one's own.")
+            raise InputError(f"{own.name} is from an installed package, which is read once; watch a file.")
         path = file_of(own)
         try:
             usual = declared_in(path).function
@@ -57,16 +58,27 @@ class WatchedFile(NamedTuple):
             usual = ""
         return cls(path, "" if usual == own.function else own.function, own.name)
 
-    def version(self, save: Save, number: int) -> OwnKernel:
-        """A save as a kernel of its own name, with its text, which may run from now on.
+    def read(self, save: Save) -> OwnKernel | str:
+        """What a save declares, with its text, or what is wrong with it and where; on any thread.
 
-        Raises:
-            InputError: It declares no kernel; the text says what is wrong and where.
+        It takes as long as git does to answer, and nothing else follows from it.
         """
-        own = declared_by(save.data, self.path, self.function, name=version_name(self.name, number))
-        kept = admitted(replace(own, source=save.data.decode("utf-8")))
-        allow(kept)  # the user asked for what the file will hold, too
-        return kept
+        try:
+            own = declared_by(save.data, self.path, self.function, name=self.name)
+        except InputError as error:
+            return str(error)
+        return replace(own, source=save.data.decode("utf-8"))
+
+
+def version_kernel(declared: OwnKernel, number: int) -> OwnKernel:
+    """What a save declares as a kernel of its version's name, which may run from now on.
+
+    Raises:
+        InputError: It can have no such name, or its path cannot be written in a list.
+    """
+    own = admitted(replace(declared, name=version_name(declared.name, number)))
+    allow(own)  # the user asked for what the file will hold, too
+    return own
 
 
 class Timing(NamedTuple):
@@ -92,12 +104,15 @@ class InFlight:
         verdict_s: Until it was known right or not on every problem, None before.
     """
 
-    def __init__(self, own: OwnKernel, save: Save, number: int, problems: int) -> None:
+    def __init__(self, own: OwnKernel, save: Save, number: int) -> None:
         self.own, self.save, self.number, self.superseded = own, save, number, False
-        self._left = problems  # without a verdict
+        self._problems = self._left = 1  # in all, and without a verdict
         self._wrong = 0
-        self._problems = problems
         self.verdict_s: float | None = None
+
+    def begin(self, problems: int) -> None:
+        """It is to be measured on so many problems."""
+        self._problems = self._left = problems
 
     @property
     def checked(self) -> bool:
@@ -117,15 +132,19 @@ class InFlight:
             self.verdict_s = seconds_since(self.save)
 
 
-Tell = Callable[[Version, Timing, Path | None], None]
-"""Takes a version that has ended, how long that took, and its session's file, None where there is none."""
+Run = Callable[[Plan, OpenRecording | None], None]
+"""Starts a plan, recorded by what is made by this."""
+
+Tell = Callable[[Version, Timing, RunRecording | None], None]
+"""Takes a version that has ended, how long that took, and what records its session, None: nothing does."""
 
 
 class Watching:
     """Runs versions on a driver, one at a time; used on the driver's thread.
 
     A version that is not checked yet is given up for a newer save that declares a kernel; one that is
-    checked is measured to its end, and the newest save meanwhile is next.
+    checked is measured to its end, and the newest save meanwhile is next. The driver may run other plans
+    between them: whoever has it calls `go_on` whenever it may run a version.
 
     Args:
         driver: What runs them.
@@ -133,9 +152,13 @@ class Watching:
         plan: The problems, the protocol and the peers.
         record: Makes what records a version's session, of the version's kernel; None: nothing does.
         tell: Takes each version that has ended.
+        run: Starts a plan on the driver; None: the driver does.
 
     Attributes:
+        plan: What the next version is measured by.
         strip: The versions that have ended.
+        in_flight: The version that is measured; None: none is.
+        waiting: The version that is next; None: none is.
     """
 
     def __init__(
@@ -145,45 +168,59 @@ class Watching:
         plan: Plan,
         record: Callable[[OwnKernel], OpenRecording] | None,
         tell: Tell,
+        *,
+        run: Run | None = None,
     ) -> None:
-        self.strip = Strip()
-        self._driver, self._watched, self._plan = driver, watched, plan
+        self.plan, self.strip = plan, Strip()
+        self.in_flight: InFlight | None = None
+        self.waiting: InFlight | None = None
+        self._driver, self._watched, self._run = driver, watched, run or driver.run
         self._record, self._tell = record, tell
         self._number, self._stopping = 0, False
-        self._in_flight: InFlight | None = None
-        self._next: InFlight | None = None
         self._before: OwnKernel | None = None  # the newest that was right
 
     def saved(self, save: Save) -> None:
-        """Measure a save, at once or after what runs; one that declares no kernel is told, no more."""
+        """Take a save as the next version; one that declares no kernel is told, no more."""
+        self.take_save(save, self._watched.read(save))
+
+    def take_save(self, save: Save, declared: OwnKernel | str) -> None:
+        """The same, once it is known what the save declares, or what is wrong with it."""
         self._number += 1
         try:
-            own = self._watched.version(save, self._number)
+            own = declared if isinstance(declared, str) else version_kernel(declared, self._number)
         except InputError as error:
-            self._end(self._unrun(self._number, save, UNREADABLE, str(error)), save, None)
+            own = str(error)
+        if isinstance(own, str):
+            self._end(self._unrun(self._number, save, UNREADABLE, own), save, None)
             return
-        if self._next is not None:
-            waiting = self._next
-            self._end(self._unrun(waiting.number, waiting.save, "cancelled", SUPERSEDED), waiting.save, None)
-        self._next = InFlight(own, save, self._number, len(self._plan.problems))
-        if self._in_flight is None:
-            self._begin()
-        elif not self._in_flight.checked:
-            self._in_flight.superseded = True
+        if self.waiting is not None:
+            late = self.waiting
+            self._end(self._unrun(late.number, late.save, "cancelled", SUPERSEDED), late.save, None)
+        self.waiting = InFlight(own, save, self._number)
+        if self.in_flight is not None and not self.in_flight.checked:
+            self.in_flight.superseded = True
             self._driver.cancel()
 
     def stop(self) -> None:
         """Give up what is measured, and begin nothing more; what is given up is told once it has ended."""
-        self._stopping, self._next = True, None
-        self._driver.cancel()
+        self._stopping = True
+        if self.waiting is not None:
+            late, self.waiting = self.waiting, None
+            self._end(self._unrun(late.number, late.save, "cancelled", CANCELLED), late.save, None)
+        if self.in_flight is not None:
+            self._driver.cancel()
 
-    def take(self, event: Event) -> None:
-        """Take in what the engine said."""
-        self._driver.take(event)
-        flying = self._in_flight
+    def resume(self) -> None:
+        """After `stop`: go on with the versions and their numbers."""
+        self._stopping = False
+
+    def take(self, told: Event | FileNote) -> None:
+        """Take in what the engine or a recording said."""
+        self._driver.take(told)
+        flying = self.in_flight
         if flying is None:
             return
-        match event:
+        match told:
             case PointChecked(index=index) if self._is_of(flying, index):
                 flying.judged(passed=True)
             case PointFailed(index=index) if self._is_of(flying, index):
@@ -203,18 +240,24 @@ class Watching:
         if flying.failed:
             self._driver.cancel()
 
-    def _begin(self) -> None:
-        if self._next is None:
+    def go_on(self) -> None:
+        """Begin what waits, unless something runs.
+
+        Raises:
+            EngineBusyError: The engine runs something; it waits on.
+        """
+        flying = self.waiting
+        if flying is None or self._driver.running:
             return
-        flying, self._next = self._next, None
-        earlier = [] if self._before is None else [self._before]
-        self._in_flight, own = flying, flying.own
+        earlier, own = [] if self._before is None else [self._before], flying.own
         plan = replace(
-            self._plan,
-            kernels=(own.name, *(one.name for one in earlier), *self._plan.kernels),
-            own=(own, *earlier, *self._plan.own),
+            self.plan,
+            kernels=(own.name, *(one.name for one in earlier), *self.plan.kernels),
+            own=(own, *earlier, *self.plan.own),
         )
-        self._driver.run(plan, self._record(own) if self._record else None)
+        flying.begin(len(plan.problems))
+        self._run(plan, self._record(own) if self._record else None)
+        self.waiting, self.in_flight = None, flying
 
     def _finished(self, flying: InFlight, reason: str) -> None:
         session, recording = self._driver.session, self._driver.recording
@@ -228,12 +271,11 @@ class Watching:
             version = version._replace(verdict="cancelled", reason=told)
         if version.right:
             self._before = flying.own
-        self._in_flight = None
-        self._end(version, flying.save, recording.path if recording else None, flying.verdict_s)
+        self.in_flight = None
+        self._end(version, flying.save, recording, flying.verdict_s)
+        self._driver.engine.renew()
         if not self._stopping:
-            self._driver.engine.renew()
             self._driver.engine.probe()  # starts the next worker
-            self._begin()
 
     def _unrun(self, number: int, save: Save, verdict: str, reason: str) -> Version:
         return Version(
@@ -246,10 +288,12 @@ class Watching:
             source=save.data.decode("utf-8", "replace"),
         )
 
-    def _end(self, version: Version, save: Save, path: Path | None, verdict_s: float | None = None) -> None:
+    def _end(
+        self, version: Version, save: Save, recording: RunRecording | None, verdict_s: float | None = None
+    ) -> None:
         self.strip.add(version)
         ended_s = seconds_since(save)
-        self._tell(version, Timing(ended_s if verdict_s is None else verdict_s, ended_s), path)
+        self._tell(version, Timing(ended_s if verdict_s is None else verdict_s, ended_s), recording)
 
 
 def seconds_since(save: Save) -> float:

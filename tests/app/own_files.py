@@ -40,3 +40,16 @@ def cuda_file(folder: Path, name: str = "rows") -> Path:
     path = folder / f"{name}.cu"
     path.write_text(CUDA)
     return path
+
+
+def package(folder: Path, *, beside: str = "", entry: str = "offering.fast:attend") -> Path:
+    """An installed package that offers the kernel `offered`, once the folder is on the path; its module."""
+    module = folder / "offering" / "fast.py"
+    module.parent.mkdir(parents=True)
+    (module.parent / "__init__.py").write_text("raise SystemExit\n")
+    module.write_text(PLAIN.format(idea="from a package", beside=beside))
+    told = folder / "offering-1.0.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: offering\nVersion: 1.0\n")
+    (told / "entry_points.txt").write_text(f"[flashscope.kernels]\noffered = {entry}\n")
+    return module

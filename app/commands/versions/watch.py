@@ -80,6 +80,8 @@ def _follow(driver: Driver, events: Events, watched: WatchedFile, watching: Watc
                 _pass_on(found)
             elif stopped_by is None:
                 watching.saved(found)
+            if stopped_by is None:
+                watching.go_on()
     finally:
         watch.stop()
     return SIGNALLED + stopped_by
@@ -141,7 +143,8 @@ def _hear_of_file(note: FileNote) -> None:
         complain("sweep", note.text)
 
 
-def _tell_line(version: Version, timing: Timing, path: Path | None) -> None:
+def _tell_line(version: Version, timing: Timing, recording: RunRecording | None) -> None:
+    path = recording.path if recording else None
     first, *others = version_lines(version)
     took = f"{timing.verdict_s:.1f} s to the verdict, {timing.ended_s:.1f} s in all"
     saved = f", saved as {pasteable(Path(path.name))}" if path else ""
@@ -150,5 +153,5 @@ def _tell_line(version: Version, timing: Timing, path: Path | None) -> None:
     sys.stdout.flush()  # whoever reads a pipe sees each version as it ends
 
 
-def _tell_json(version: Version, timing: Timing, path: Path | None) -> None:
-    say_json(version_document(version, path, timing))
+def _tell_json(version: Version, timing: Timing, recording: RunRecording | None) -> None:
+    say_json(version_document(version, recording.path if recording else None, timing))

@@ -15,7 +15,7 @@ Brought = tuple[OwnKernel, ...]
 
 
 class Lying(NamedTuple):
-    """What lies on the shelf besides the folder's kernels.
+    """What lies on the shelf besides the kernels of the folder and of packages.
 
     Attributes:
         brought: The kernels, the oldest first.
@@ -36,7 +36,7 @@ class OwnShelf(QObject):
 
     Attributes:
         lying: Those that the user brought, or that came with a session or a preset.
-        faults: Files of the user's folder that declare no kernel.
+        faults: Files of the user's folder, and entry points of packages, that declare no kernel.
 
     Signals:
         changed: Other kernels lie here, or another version of one.
@@ -48,37 +48,32 @@ class OwnShelf(QObject):
         super().__init__(parent)
         self.lying = Lying()
         self.faults: tuple[Unreadable, ...] = ()
-        self._in_folder: Brought = ()
+        self._around: Brought = ()
 
     @property
     def kernels(self) -> Brought:
-        """All that lie here; of the folder's those that were not brought."""
+        """All that lie here; of those around, the ones that were not brought."""
         brought = self.lying.brought
         taken = {one.reference for one in brought}
-        return (*brought, *_renamed((k for k in self._in_folder if k.reference not in taken), brought))
-
-    @property
-    def has_folder(self) -> bool:
-        """Whether anything here is from the user's folder."""
-        return bool(self._in_folder or self.faults)
+        return (*brought, *_renamed((k for k in self._around if k.reference not in taken), brought))
 
     def find(self, name: str) -> OwnKernel | None:
         """The kernel of that name, None where none has it."""
         return next((one for one in self.kernels if one.name == name), None)
 
     def is_named(self, own: OwnKernel) -> bool:
-        """Whether the user chose its file, or put it into the folder; a session that names it does not."""
-        in_folder = any(own.reference == one.reference for one in self._in_folder)
-        return in_folder or own.reference in self.lying.named
+        """Whether the user chose its file, put it into the folder, or installed it; a session does not."""
+        around = any(own.reference == one.reference for one in self._around)
+        return around or own.reference in self.lying.named
 
     def can_go(self, name: str) -> bool:
-        """Whether a kernel can be taken off the list: those of the folder stay as long as their file does."""
+        """Whether a kernel can be taken off the list: those around stay as long as their file does."""
         return any(one.name == name for one in self.lying.brought)
 
-    def show_folder(self, found: Sources) -> None:
-        """Take what the user's folder holds now."""
-        if (found.kernels, found.faults) != (self._in_folder, self.faults):
-            self._in_folder, self.faults = found.kernels, found.faults
+    def show_around(self, found: Sources) -> None:
+        """Take what the user's folder holds and packages offer now."""
+        if (found.kernels, found.faults) != (self._around, self.faults):
+            self._around, self.faults = found.kernels, found.faults
             self._tell()
 
     def bring(self, kernels: Sequence[OwnKernel]) -> Brought:
@@ -87,7 +82,7 @@ class OwnShelf(QObject):
         names = {one.reference: one.name for one in self.kernels}
         kept = tuple(one for one in self.lying.brought if one.reference not in new)
         called = (_called(one, names.get(one.reference, one.name)) for one in kernels)
-        others = (*kept, *(one for one in self._in_folder if one.reference not in new))
+        others = (*kept, *(one for one in self._around if one.reference not in new))
         brought = _renamed(called, others)
         self.put(Lying((*kept, *brought), self.lying.named | new))
         return brought
@@ -109,7 +104,7 @@ class OwnShelf(QObject):
         return said
 
     def put(self, lying: Lying) -> None:
-        """Have just these besides the folder's."""
+        """Have just these besides those around."""
         if lying != self.lying:
             self.lying = lying
             self._tell()

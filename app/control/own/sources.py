@@ -2,21 +2,22 @@
 
 import re
 from collections.abc import Sequence
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import NamedTuple
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import is_taken
 from flashscope.kernels.own.files import SUFFIXES, kernels_folder, read_file
-from flashscope.kernels.own.references import declared
+from flashscope.kernels.own.references import declared, declared_by_package, package_kernels
 from flashscope.kernels.workload.errors import InputError
 
 _LINE = re.compile(r", line (\d+)")
-MOST_FILES = 100  # of the user's folder
+MOST_FILES = 100  # of the user's folder, and kernels of packages
 
 
 class Unreadable(NamedTuple):
-    """A file that declares no kernel.
+    """A file, or an entry point of a package, that declares no kernel.
 
     Attributes:
         file: Its name.
@@ -66,6 +67,26 @@ def read_folder() -> Sources:
     except OSError:  # there is none, or it may not be read: there are no kernels in it
         paths = []
     return read_files([str(path) for path in paths[:MOST_FILES]])
+
+
+def read_around() -> Sources:
+    """What lies in the user's folder, and what installed packages offer; the folder's first."""
+    folder = read_folder()
+    offered = [_of_package(point) for point in package_kernels()[:MOST_FILES]]
+    kernels = [one for one in offered if isinstance(one, OwnKernel)]
+    faults = [one for one in offered if isinstance(one, Unreadable)]
+    return Sources((*folder.kernels, *kernels), (*folder.faults, *faults))
+
+
+def _of_package(point: EntryPoint) -> OwnKernel | Unreadable:
+    try:
+        return _named(declared_by_package(point))
+    except InputError as error:
+        return Unreadable(point.name, f"{_package(point)}: {error}")
+
+
+def _package(point: EntryPoint) -> str:
+    return f"package {point.dist.name}" if point.dist is not None else f"entry point {point.name}"
 
 
 def _read(reference: str) -> OwnKernel | Unreadable:

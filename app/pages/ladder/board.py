@@ -86,7 +86,7 @@ class LadderBoard(QWidget):
         self._stand()
         for heading, sign, source in zip(self.headings, (BEFORE, AFTER), reading.sources, strict=True):
             if source is not None:
-                alike = ", the same for this problem" if reading.alike else ""
+                alike = f", {reading.alike_words}" if reading.alike else ""
                 heading.setText(
                     f"{sign if reading.hunks else ''} {source.kernel} · {source.file}{alike}".strip()
                 )

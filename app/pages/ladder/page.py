@@ -7,7 +7,7 @@ from PySide6.QtCore import QSignalBlocker
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from flashscope.app.control.actions import Action, staged
+from flashscope.app.control.actions import Action
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
@@ -21,8 +21,16 @@ from flashscope.app.pages.ladder.ladder_recording import (
     gain_text,
     read_ladder_recording,
 )
+from flashscope.app.pages.ladder.offers import offers
+from flashscope.app.pages.ladder.own_source import (
+    NOT_OURS,
+    OWN,
+    OwnReading,
+    own_of,
+    read_own,
+    version_before,
+)
 from flashscope.app.pages.ladder.sass.board import SassBoard
-from flashscope.app.pages.ladder.sass.notice import AGAIN, CANCEL
 from flashscope.app.pages.ladder.source_diff import (
     LABELS,
     SourceDiff,
@@ -33,7 +41,6 @@ from flashscope.app.pages.ladder.source_diff import (
 )
 from flashscope.app.pages.ladder.staging import LadderStaging
 from flashscope.app.pages.ladder.stalls.board import StallsBoard
-from flashscope.app.pages.ladder.stalls.head import GIVE_UP, KEEP, KEEP_WORDS, SAMPLE, SAMPLE_WORDS
 from flashscope.app.widgets.badge import Badge
 from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.dialogs.file_writer import FileWriter, WrittenKind
@@ -42,23 +49,26 @@ from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.glossary import with_line
 from flashscope.app.words.inside.timelines import NUMPY
+from flashscope.app.words.own_kernels import takes
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import Session
 
 FIRST, FIRST_PROBLEM = "flash3-b", "d 128, no mask"
 NOT_GAINED = "What it gains on a CPU is in no recording: a sweep on this machine measures it."
 READING = "Reading the recording…"
-STRIDE = 3  # rows that a key goes on
+READING_TEXT = "Looking for its text…"
 IDEA_PX = 280  # where there is less, the choices go into the next line
 SASS_COMMANDS = ("ladder.copy", "ladder.save", "ladder.order")
+SASS = "The machine code of the kernel beside the lines that it comes from (S)"
+STALLS = "Where its warps stood as it ran, and why: samples beside lines and instructions (L)"
 BESIDE_A_SWEEP = "A sweep runs, and compiling beside it would disturb it: this is compiled when it has ended."
 BESIDE_A_TIMELINE = BESIDE_A_SWEEP.replace("A sweep runs", "A timeline is recorded")
 BESIDE_STALLS = BESIDE_A_SWEEP.replace("A sweep runs", "Stalls are sampled")
 MACHINE_CODE = WrittenKind("Save the machine code", "Text", ".txt")
 NO_BUILD = "No machine code is on show: switch on SASS in Source, and wait until the kernel is compiled."
 COPIED = "The source with its machine code is on the clipboard."
-COPY_WORDS, SAVE_WORDS = "Copy the source with its machine code", "Save the source with its machine code"
 
 
 class LadderPage(Page):
@@ -82,6 +92,7 @@ class LadderPage(Page):
         self.marked: Sequence[str] = ()
         self._asked = False
         self._reading: SourceDiff | None = None
+        self._own = own_of(controller.session)
         self.chores = Chores(self)
         self.idea, self.gain, self.badge = (
             PlainLabel(wordWrap=True),
@@ -104,15 +115,15 @@ class LadderPage(Page):
         self.gain.setAccessibleName("What the step gained")
         self.kernels.setAccessibleName("Step on show")
         self.problems.setAccessibleName("Problem that it is compiled for, or the kernels in NumPy")
-        self.problems.addItems(list(LABELS))
         self.problems.setMinimumContentsLength(max(map(len, LABELS)))
-        self.problems.setCurrentText(FIRST_PROBLEM)
+        self._offer_problems(FIRST_PROBLEM)
         self._offer_steps(FIRST)
         set_tip(self.whole, "All lines, not those around a change alone (W)")
-        tip = "The machine code of the kernel beside the lines that it comes from (S)"
-        set_tip(self.sass, with_line(self.sass.text(), tip))
-        tip = "Where its warps stood as it ran, and why: samples beside lines and instructions (L)"
-        set_tip(self.stalls, with_line(self.stalls.text(), tip))
+        self._tips = {
+            box: with_line(box.text(), tip) for box, tip in ((self.sass, SASS), (self.stalls, STALLS))
+        }
+        for box, tip in self._tips.items():
+            set_tip(box, tip)
         parts = (self.idea, self.kernels, self.problems, self.whole, self.sass, self.stalls)
         head = Lines(parts, (self.idea,), 8)
         gained = self.gained = QWidget()
@@ -155,44 +166,22 @@ class LadderPage(Page):
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
-        return [
-            Action("ladder.next", "Show the next step", lambda: self._step(1), "Ladder", "N"),
-            Action("ladder.before", "Show the step before", lambda: self._step(-1), "Ladder", "P"),
-            Action("ladder.whole", "Show the whole source, or its changes", self.whole.toggle, "Ladder", "W"),
-            Action("ladder.sass", "Show the machine code beside the source", self.sass.toggle, "Ladder", "S"),
-            Action("ladder.stalls", "Show where the kernel stalls", self.stalls.toggle, "Ladder", "L"),
-            *self._sass_actions(),
-            *self._stalls_actions(),
-            *staged(
-                Action(
-                    "ladder.on", "Go on in the source", lambda: self.board.go_on(STRIDE), "Ladder", "Down"
-                ),
-                Action(
-                    "ladder.up", "Go back in the source", lambda: self.board.go_on(-STRIDE), "Ladder", "Up"
-                ),
-            ),
-        ]
+        return offers(self)
 
-    def _sass_actions(self) -> list[Action]:
-        """What can be done with machine code on show."""
-        board = self.sass_board
-        told: tuple[tuple[str, str, Callable[[], None], str], ...] = (
-            ("order", "Show the machine code by address, or by line", self._other_order, "A"),
-            ("copy", COPY_WORDS, self.copy_sass, ""),
-            ("save", SAVE_WORDS, self.save_sass, ""),
-            (CANCEL, "Stop compiling", board.cancel, ""),
-            (AGAIN, "Compile once more", board.try_again, ""),
-        )
-        return [Action(f"ladder.{key}", title, do, "Ladder", keys) for key, title, do, keys in told]
+    def step(self, by: int) -> None:
+        """Show the next step, or the one before."""
+        self.kernels.setCurrentIndex(min(max(0, self.kernels.currentIndex() + by), self.kernels.count() - 1))
 
-    def _stalls_actions(self) -> list[Action]:
-        """What can be done with stalls on show."""
-        board = self.stalls_board
-        return [
-            Action(SAMPLE, SAMPLE_WORDS, board.sample, "Ladder", "R"),
-            Action(GIVE_UP, "Stop sampling", self.controller.stalls.give_up, "Ladder", "C"),
-            Action(KEEP, f"{KEEP_WORDS}: the stalls", board.keep, "Ladder", "K"),
-        ]
+    def toggle(self, box: QCheckBox) -> None:
+        """Show machine code or stalls, or the sources again; or say why there are none."""
+        if box.isEnabled():
+            box.toggle()
+        else:
+            self.noticed.emit(NOT_OURS)
+
+    def other_order(self) -> None:
+        """Show the instructions on show in another order."""
+        (self.stalls_board if self.stalls.isChecked() else self.sass_board).other_order()
 
     def copy_sass(self) -> None:
         """Put the source with its machine code on the clipboard, or say that there is none."""
@@ -210,7 +199,7 @@ class LadderPage(Page):
     @property
     def before(self) -> str:
         """The kernel that the step goes on from; empty: none."""
-        return before_of(self.kernel, self.label)
+        return "" if self.label == OWN else before_of(self.kernel, self.label)
 
     @property
     def label(self) -> str:
@@ -220,7 +209,7 @@ class LadderPage(Page):
     @property
     def passes(self) -> Passes:
         """The pass on show, whose source it is."""
-        return passes_of(self.label)
+        return "forward" if self.label == OWN else passes_of(self.label)
 
     @property
     def members(self) -> Sequence[PointRow]:
@@ -232,14 +221,25 @@ class LadderPage(Page):
     ) -> None:
         """Show a step of the ladder; what is unknown or empty leaves what is on show."""
         self.starts, self.marked = starts, marked
+        if self.label == OWN and kernel not in {"", *self._own}:
+            label = label or FIRST_PROBLEM
         before = self.kernels.currentText(), self.label
-        if label in LABELS:
+        if self.problems.findText(label) >= 0:
             with QSignalBlocker(self.problems):  # both are read together
                 self.problems.setCurrentText(label)
         self._offer_steps(kernel or self.kernel)
         if before != (self.kernels.currentText(), self.label):
             self._chosen()
         self._show()
+
+    def show_session(self, session: Session | None) -> None:
+        """Offer the sources of the kernels of the user's own that another session measured, if any."""
+        if (own := own_of(session)) == self._own:
+            return
+        self._own, label = own, self.label
+        self._offer_problems(label)
+        if label == OWN:
+            self._choose_problem()
 
     def kept(self) -> Callable[[], None]:
         """Give back the step and its problem, and which of lines, machine code and stalls are on show."""
@@ -270,17 +270,23 @@ class LadderPage(Page):
             self._chosen()
             self.chores.do(read_ladder_recording, self._take_recorded)
 
-    def _step(self, by: int) -> None:
-        self.kernels.setCurrentIndex(min(max(0, self.kernels.currentIndex() + by), self.kernels.count() - 1))
-
     def _choose_problem(self) -> None:
         self._offer_steps(self.kernel)
         self._chosen()
 
+    def _offer_problems(self, wanted: str) -> None:
+        """Offer those there are; where the wanted one is none of them any more, the first."""
+        labels = [*LABELS, *([OWN] if self._own else [])]
+        with QSignalBlocker(self.problems):
+            self.problems.clear()
+            self.problems.addItems(labels)
+            self.problems.setCurrentText(wanted if wanted in labels else FIRST_PROBLEM)
+
     def _offer_steps(self, wanted: str) -> None:
         """Offer those that have the pass on show; where the wanted one has none, the one it goes on from."""
-        there = steps_for(self.label)
-        instead = before_of(wanted, self.label), self.kernel, there[-1]
+        own = self.label == OWN
+        there = [*self._own] if own else steps_for(self.label)
+        instead = (there[0],) if own else (before_of(wanted, self.label), self.kernel, there[-1])
         with QSignalBlocker(self.kernels):
             self.kernels.clear()
             self.kernels.addItems(there)
@@ -288,10 +294,18 @@ class LadderPage(Page):
 
     def _chosen(self) -> None:
         self.kernel = self.kernels.currentText()
+        for box, tip in self._tips.items():
+            box.setChecked(box.isChecked() and self.label != OWN)
+            box.setEnabled(self.label != OWN)
+            set_tip(box, NOT_OURS if self.label == OWN else tip)
         self._tell()
         if self._asked:
             wanted = self.kernel, self.label
-            self.chores.do(partial(read, *wanted), partial(self._take, wanted))
+            if self.label == OWN:
+                own = self._own[self.kernel]
+                self.chores.do(partial(read_own, own, version_before(own, self._own)), self._take_own)
+            else:
+                self.chores.do(partial(read, *wanted), partial(self._take, wanted))
             if self.sass.isChecked():
                 self.sass_board.show_kernel(*wanted)
             if self.stalls.isChecked():
@@ -300,10 +314,18 @@ class LadderPage(Page):
     def _take(self, wanted: tuple[str, str], found: SourceDiff | str) -> None:
         if wanted != (self.kernel, self.label):
             return  # another was chosen meanwhile
+        self.board.setVisible(not (self.sass.isChecked() or self.stalls.isChecked()))
         if isinstance(found, str):
             self.idea.setText(found)
         else:
             self._reading = found
+            self._show()
+
+    def _take_own(self, found: OwnReading) -> None:
+        if self.label == OWN and self._own.get(self.kernel) == found.kernel:
+            self._reading = found.sources
+            self.gain.setText(found.told)
+            self.board.setVisible(found.sources is not None)
             self._show()
 
     def _take_recorded(self, found: LadderRecording) -> None:
@@ -328,10 +350,6 @@ class LadderPage(Page):
             self.sass_board.cancel()
         self.staging.changed.emit()
 
-    def _other_order(self) -> None:
-        """Show the instructions on show in another order."""
-        (self.stalls_board if self.stalls.isChecked() else self.sass_board).other_order()
-
     def _block(self) -> None:
         """Have nothing compiled beside what is measured."""
         controller = self.controller
@@ -351,7 +369,14 @@ class LadderPage(Page):
             self.staging.changed.emit()
 
     def _tell(self) -> None:
-        """Say what the step is, and what it gained."""
+        """Say what the step is, and what it gained; of a kernel of one's own where its text is from."""
+        if self.label == OWN:
+            own = self._own[self.kernel]
+            self.idea.setText(f"{own.name}: {own.idea or takes(own)}.")
+            self.gain.setText(READING_TEXT)
+            self.badge.hide()
+            self.staging.changed.emit()
+            return
         self.idea.setText(f"{self.kernel}: {find_kernel(self.kernel).idea_of(self.passes)}.")
         self.badge.setVisible(self.recorded is not None and self.label != NUMPY)
         if self.label == NUMPY:

@@ -60,12 +60,14 @@ class SourceDiff:
         tokens: Of each line of both.
         hunks: What has changed; empty where nothing has.
         whole: All lines of both, with what has changed.
+        alike_words: What is said where nothing has.
     """
 
     sources: tuple[StepSource | None, StepSource]
     tokens: tuple[Sequence[Sequence[Token]], Sequence[Sequence[Token]]]
     hunks: Sequence[Hunk]
     whole: Sequence[Hunk]
+    alike_words: str
 
     @property
     def alike(self) -> bool:
@@ -89,12 +91,23 @@ def read(kernel: str, label: str) -> SourceDiff | str:
         before = source(gone_before) if gone_before else None
     except KernelError as error:
         return str(error)
+    return diff_of(before, after, python=python)
+
+
+def diff_of(
+    before: StepSource | None,
+    after: StepSource,
+    *,
+    python: bool,
+    alike_words: str = "the same for this problem",
+) -> SourceDiff:
+    """A source beside another one, or alone; it takes as long as a background should have it."""
     tokens = tokens_of(before.text if before else "", python=python), tokens_of(after.text, python=python)
     if before is None:
         alone = [LinePair(None, Line(*line), changed=False) for line in enumerate(after.text.splitlines())]
-        return SourceDiff((None, after), tokens, (), [alone])
+        return SourceDiff((None, after), tokens, (), [alone], alike_words)
     changes, whole = (diff_hunks(before.text, after.text, whole=all_of) for all_of in (False, True))
-    return SourceDiff((before, after), tokens, changes, whole or [_alike(after.text)])
+    return SourceDiff((before, after), tokens, changes, whole or [_alike(after.text)], alike_words)
 
 
 def _alike(text: str) -> Hunk:

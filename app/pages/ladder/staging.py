@@ -10,6 +10,7 @@ from flashscope.app.control.bundled import stalls_title
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.ladder.board import LadderBoard
 from flashscope.app.pages.ladder.ladder_recording import TITLE, LadderRecording, common_lengths
+from flashscope.app.pages.ladder.own_source import NO_STAGE, OWN
 from flashscope.app.pages.ladder.sass.board import SassBoard
 from flashscope.app.pages.ladder.stalls.board import StallsBoard
 from flashscope.app.pages.ladder.stalls.stops import scene_of_stalls
@@ -99,6 +100,11 @@ class LadderStaging(PageStaging[Ladder]):
         return self._page.board.columns[1].blockCount() > 1
 
     @property
+    def lack(self) -> str:
+        """That kernels of the user's own are no steps of the ladder."""
+        return NO_STAGE if self._page.label == OWN else super().lack
+
+    @property
     def scene(self) -> Scene:
         """What the recording measured of the step and its predecessor."""
         page = self._page
@@ -127,7 +133,7 @@ class LadderStaging(PageStaging[Ladder]):
         if page.sass.isChecked() and page.sass_board.shown is not None:
             card = page.sass_board.head.card
             return Provenance("compiled", "cuda", f"for {card.name}, not run", of=page.kernel)
-        known = page.recorded if page.label != NUMPY else None
+        known = page.recorded if page.label not in {NUMPY, OWN} else None
         source = known.provenance if known is not None else super().provenance
         return replace(source, of=page.kernel)
 

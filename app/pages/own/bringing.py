@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.own.shelf import Brought, Lying, OwnShelf
-from flashscope.app.control.own.sources import Sources, Unreadable, read_files, read_folder
+from flashscope.app.control.own.sources import Sources, Unreadable, read_around, read_files
 from flashscope.app.pages.own.asking import ask_to_bring, why_not_run
 from flashscope.app.words.own_kernels import SHORT
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
@@ -47,9 +47,8 @@ class Bringing(QObject):
         self._chores.failed.connect(self.failed)
 
     def look(self) -> None:
-        """Read what the user's folder declares now."""
-        if kernels_folder().is_dir() or self._shelf.has_folder:
-            self._chores.do(read_folder, self._shelf.show_folder)
+        """Read what the user's folder declares now, and what packages offer."""
+        self._chores.do(read_around, self._shelf.show_around)
 
     def choose(self) -> None:
         """Let the user choose files, and bring what they hold."""
@@ -119,7 +118,7 @@ class Bringing(QObject):
             f"sha256 {new.sha256[:SHORT]}…, not {old.sha256[:SHORT]}…."
             for old, new in zip(before, newer, strict=True)
         )
-        self.noticed.emit(" ".join([*told, "The sweep takes it as it is now."]))
+        self.noticed.emit(" ".join([*told, "It is measured as it is now."]))
         again()
 
     def _tell(self, faults: Sequence[Unreadable]) -> None:

@@ -15,6 +15,7 @@ from flashscope.app.pages.base import Page
 from flashscope.app.pages.host import Host
 from flashscope.app.pages.own.bringing import Bringing
 from flashscope.app.pages.own.taking import taken, without_own
+from flashscope.app.pages.own.watching import WatchStarter
 from flashscope.app.pages.profile.form import SweepForm
 from flashscope.app.pages.profile.form.adapting import adapted
 from flashscope.app.pages.profile.form.device_box import DeviceBox
@@ -39,6 +40,7 @@ class FormPage(Page):
         device: Where.
         own: The kernels of the user's own that it offers.
         bringing: Brings them.
+        watching: Has one of them measured at each save of its file.
         form_open: Whether the form is there.
         plots: What is on show of the session, whose parameters the form can take.
 
@@ -62,6 +64,9 @@ class FormPage(Page):
         self.presetting = Presetting(self.presets, controller.edits, self.form)
         self.own = OwnShelf(self)
         self.bringing = Bringing(self.own, controller.edits, self.form)
+        self.watching = WatchStarter(
+            controller.watch_own, self.own, self.bringing, self.form.request, parent=self.form
+        )
         self.form_open = True
         self._settings: Settings | None = None
         self._last_backend = ""  # where the form's sweep was to run at the last start, until that is tried
@@ -73,6 +78,8 @@ class FormPage(Page):
         self.own.changed.connect(lambda: kernels.own.show_shelf(self.own))
         self.form.bring_requested.connect(bringing.choose)
         kernels.own.remove_wanted.connect(bringing.remove)
+        kernels.own.watch_wanted.connect(self.watching.start)
+        self.watching.begun.connect(partial(self.page_requested.emit, "watch"))
         bringing.brought.connect(self._take_brought)
         bringing.left.connect(partial(kernels.tick, on=False))
         bringing.noticed.connect(self.noticed)

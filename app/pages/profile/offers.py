@@ -5,6 +5,7 @@ from typing import Protocol
 
 from flashscope.app.control.actions import Action, staged
 from flashscope.app.pages.own.bringing import Bringing
+from flashscope.app.pages.own.watching import WatchStarter
 from flashscope.app.pages.profile.bottom import BottomCard
 from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.profile.replay_bar import ReplayBar
@@ -21,6 +22,7 @@ class Profile(Protocol):
         replay: Moves through a replay.
         runs: Leads to the other runs of the plan on show.
         bringing: Brings kernels of the user's own into the form.
+        watching: Has one of them measured at each save.
     """
 
     plots: PlotsView
@@ -28,6 +30,7 @@ class Profile(Protocol):
     replay: ReplayBar
     runs: RunChooser
     bringing: Bringing
+    watching: WatchStarter
 
     def run(self) -> None:
         """Start the form's sweep."""
@@ -79,6 +82,14 @@ def offers(page: Profile) -> list[Action]:
         Action("profile.presets", "Presets of the form …", page.offer_presets, "Sweep", everywhere=True),
         Action("profile.save_preset", "Save the form as a preset …", page.save_preset, "Sweep"),
         Action("profile.bring", "Bring a kernel …", page.bringing.choose, "Sweep", everywhere=True),
+        Action(
+            "profile.watch",
+            "Watch a kernel of yours …",
+            page.watching.offer,
+            "Sweep",
+            "Ctrl+Shift+W",
+            everywhere=True,
+        ),
         Action("profile.use", "Use the parameters of this session", page.use_session, "Sweep"),
         Action("profile.new", "New sweep …", page.new_sweep, "Sweep", "Ctrl+N", everywhere=True),
         Action(

@@ -122,6 +122,8 @@ class StatusBar(QFrame):
         self._share_room()
         if session is None:
             self.job.setText("Starting the sweep" if controller.running else "Ready")
+            for told in (self.count, self.elapsed, self.left) if not controller.running else ():
+                told.setText("")  # of a version of a watched kernel, which is not on show
         else:
             self._show_session(session)
         self._show_device()

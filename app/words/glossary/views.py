@@ -34,6 +34,9 @@ PLACES = (
         ("landscapes",),
     ),
     Meaning(
+        "watch", "A kernel of your own, measured anew at each save of its file, beside the version before."
+    ),
+    Meaning(
         "compare", "Sessions beside a baseline: what became faster or slower, and what is too small to say."
     ),
     Meaning("over time", "How one quantity of a kernel at one N developed over the sessions on record."),

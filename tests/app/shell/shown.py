@@ -81,7 +81,7 @@ def bring_kernels(window: MainWindow, text: str) -> None:
         dtypes=("float32",),
     )
     page.own.bring([own])
-    page.own.show_folder(Sources((), (Unreadable(text, text, text),)))
+    page.own.show_around(Sources((), (Unreadable(text, text, text),)))
 
 
 def open_everything(window: MainWindow, text: str) -> None:

@@ -58,12 +58,14 @@ class Bench:
         self.path.write_text(text, encoding="utf-8")
         data = text.encode()
         self.watching.saved(Save(data, sha256(data).hexdigest(), monotonic_ns()))
+        self.watching.go_on()
 
     def until(self, reached: Callable[[Event], bool]) -> None:
         """Take in what the engine says until this."""
         while True:
             event = self._events.get(timeout=PATIENCE_S)
             self.watching.take(event)
+            self.watching.go_on()
             if reached(event):
                 return
 
@@ -135,6 +137,7 @@ def test_the_version_before_runs_by_its_own_text_though_the_file_holds_another(
     assert len(trace.read_text(encoding="utf-8").splitlines()) >= PLAN.protocol.repeats
     bench.path.unlink()
     bench.watching.saved(Save(first.encode(), sha256(first.encode()).hexdigest(), monotonic_ns()))
+    bench.watching.go_on()
     assert bench.version(3).verdict == RIGHT  # what was saved is measured, be the file gone meanwhile
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from flashscope.app.control.own.shelf import OwnShelf
 from flashscope.app.control.own.sources import Unreadable
@@ -12,17 +12,22 @@ from flashscope.app.look.zoom import keep
 from flashscope.app.pages.profile.form.kernel_row import INDENT_PX, Fold, KernelRow
 from flashscope.app.widgets.buttons import icon_button, recolour
 from flashscope.app.widgets.elided import ElidedLabel
-from flashscope.app.widgets.plain import set_tip
+from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.own_kernels import origin, takes
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.own.files import kernels_folder
+from flashscope.kernels.own.references import GROUP
 from flashscope.kernels.own.spec import spec_of
 from flashscope.kernels.workload.problem import Passes
 
 YOURS = "yours"
 INDENT = 14  # pixels that they stand in under their fold
 BUTTON_PX = 24
-HINT = "Kernels of your own: files that you brought, and those in your folder of kernels"
+WATCH_ICON = "mdi6.eye-outline"
+HINT = "Kernels of your own: files that you brought, those in your folder, and those of installed packages"
+NONE = "none yet: bring a .cu or .py file"
+WAYS = "Bring or drop a file, put files into {}, or install a package with entry points of the group {}."
 
 
 class OwnRow(KernelRow):
@@ -32,37 +37,48 @@ class OwnRow(KernelRow):
         spec: The kernel.
         own: What it declares.
         theme: The colours.
+        watch: Measures it at each save of its file.
         remove: Takes it off the list; None: it stays as long as its file lies in the folder.
     """
 
-    _button: QToolButton | None = None
-
     def __init__(
-        self, spec: KernelSpec, own: OwnKernel, theme: Theme, remove: Callable[[str], None] | None
+        self,
+        spec: KernelSpec,
+        own: OwnKernel,
+        theme: Theme,
+        watch: Callable[[str], None],
+        remove: Callable[[str], None] | None,
     ) -> None:
+        self._buttons: list[QToolButton] = []
         super().__init__(spec, theme, INDENT)
         self.own = own
         self.box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        if not own.module:  # a package's module is read once
+            self._add(WATCH_ICON, f"Watch {spec.name}: measure it anew at each save of its file", watch)
         if remove is not None:
-            name = f"Take {spec.name} off the list"
-            self._button = icon_button("mdi6.close", name, lambda: remove(spec.name))
-            keep(self._button, self._button.setFixedSize, BUTTON_PX, BUTTON_PX)
-            self.first.addWidget(self._button)
-            recolour(self._button, theme)
+            self._add("mdi6.close", f"Take {spec.name} off the list", remove)
+        self.apply_theme(theme)
+
+    def _add(self, icon: str, name: str, act: Callable[[str], None]) -> None:
+        button = icon_button(icon, name, lambda: act(self.spec.name))
+        keep(button, button.setFixedSize, BUTTON_PX, BUTTON_PX)
+        self.first.addWidget(button)
+        self._buttons.append(button)
 
     def show_reason(self, reason: str | None, passes: Passes) -> None:
         """As any kernel does; the tip has the file and what it takes besides."""
         super().show_reason(reason, passes)
         told = f"{self.own.name}: {reason or self.spec.idea_of(passes)}\n"
-        told += f"Takes {takes(self.own)}\n{origin(self.own)}"
+        package = f"From the installed package's module {self.own.module}\n" if self.own.module else ""
+        told += f"Takes {takes(self.own)}\n{package}{origin(self.own)}"
         for widget in (self.box, self.line):
             set_tip(widget, told)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the mark and the button."""
         super().apply_theme(theme)
-        if self._button is not None:
-            recolour(self._button, theme)
+        for button in self._buttons:
+            recolour(button, theme)
 
 
 class FaultRow(QWidget):
@@ -80,7 +96,7 @@ class FaultRow(QWidget):
 
 
 class OwnRows(QWidget):
-    """All of them under one fold; nothing while there are none.
+    """All of them under one fold; while there are none, how they come.
 
     Attributes:
         rows: One a kernel, in the order in which they came.
@@ -89,9 +105,11 @@ class OwnRows(QWidget):
     Signals:
         changed: Another choice.
         remove_wanted: A kernel is to go off the list (str).
+        watch_wanted: A kernel is to be measured at each save of its file (str).
     """
 
     changed = Signal()
+    watch_wanted = Signal(str)
     remove_wanted = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
@@ -106,7 +124,14 @@ class OwnRows(QWidget):
         self.fold = Fold(YOURS, self.rows, HINT)
         self.fold.setChecked(True)
         self._column.addWidget(self.fold)
-        self.hide()
+        self.none = PlainLabel(NONE)
+        self.none.setProperty("role", "unit")
+        set_tip(self.none, WAYS.format(kernels_folder(), GROUP))
+        indented = QHBoxLayout()
+        keep(self, lambda left: indented.setContentsMargins(left, 0, 0, 0), INDENT + INDENT_PX)
+        indented.addWidget(self.none)
+        self._column.addLayout(indented)
+        self.refresh()
 
     def show_shelf(self, shelf: OwnShelf) -> None:
         """Have a row for each kernel that lies there, with the ticks of the names that are here already."""
@@ -115,13 +140,12 @@ class OwnRows(QWidget):
         self._clear()
         for place, own in enumerate(shelf.kernels):
             remove = self.remove_wanted.emit if shelf.can_go(own.name) else None
-            row = OwnRow(spec_of(own, place), own, self._theme, remove)
+            row = OwnRow(spec_of(own, place), own, self._theme, self.watch_wanted.emit, remove)
             row.box.setChecked(own.name in ticked)
             row.box.toggled.connect(self.changed)
             self.rows.append(row)
             self._column.addWidget(row)
         self._show_faults(shelf.faults)
-        self.setVisible(bool(self.rows or self._faults))
         self.refresh()
         self.changed.emit()
 
@@ -135,6 +159,7 @@ class OwnRows(QWidget):
         self.fold.refresh()
         for line in self._faults:
             line.setVisible(self.fold.isChecked())
+        self.none.setVisible(self.fold.isChecked() and not (self.rows or self._faults))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the marks."""

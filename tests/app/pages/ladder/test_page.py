@@ -291,14 +291,14 @@ def test_a_backward_pass_is_beside_that_of_the_nearest_kernel_before_that_has_on
     offered = [page.kernels.itemText(at) for at in range(page.kernels.count())]
     assert offered == ["standard", "flash1", "flash2", "flash3"]
     assert page.kernel == "flash2"  # flash3-b goes on from it, and has no backward pass
-    page._step(1)
+    page.step(1)
     page.chores.wait()
     QTest.qWait(0)
     assert page.idea.text() == f"flash3: {FLASH3.backward.idea}." if FLASH3.backward else False
     told = [heading.text() for heading in page.board.headings]
     assert told == ["- flash2 · flash2_backward.cu", "+ flash3 · flash3_backward.cu"]
     assert "did not measure flash3 and flash2 on one problem" in page.gain.text()
-    page._step(1)
+    page.step(1)
     assert page.kernel == "flash3"
     stop = page.staging.stop
     assert (stop.kernels, stop.curve) == (("flash2", "flash3"), "d 128, backward, no mask")

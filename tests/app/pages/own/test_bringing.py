@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.chores import wait_for_all
@@ -17,37 +17,26 @@ from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.plan.request import Request
 from tests.app.fakes import sweep
 from tests.app.mouse import carry, drop
-from tests.app.own_files import cuda_file, python_file
+from tests.app.own_files import cuda_file, package, python_file
+from tests.app.questions import Questions
 from tests.app.rig import Rig, Save
-
-
-class Questions:
-    """Answers what is asked, and remembers it."""
-
-    def __init__(self) -> None:
-        self.answer = BRING
-        self.asked: list[tuple[str, str]] = []
-
-    def exec(self, box: QMessageBox) -> int:
-        self.asked.append((box.windowTitle(), box.text()))
-        next(one for one in box.buttons() if one.text() == self.answer).click()
-        return 0
 
 
 @pytest.fixture
 def questions(monkeypatch: pytest.MonkeyPatch) -> Questions:
-    made = Questions()
-
-    def answer(box: QMessageBox) -> int:
-        return made.exec(box)
-
-    monkeypatch.setattr(QMessageBox, "exec", answer)
-    return made
+    return Questions(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consent, "_named", set())
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that packages are installed in."""
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    return tmp_path / "site"
 
 
 def profile(window: MainWindow) -> ProfilePage:
@@ -223,8 +212,7 @@ def test_a_kernel_is_taken_off_the_list_by_its_button_and_comes_back(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     dropped(window, qtbot, cuda_file(tmp_path))
-    button = row_of(window, "rows")._button
-    assert button is not None
+    _, button = row_of(window, "rows")._buttons
     button.click()
     assert names(window) == []
     window.trigger("undo")
@@ -251,7 +239,7 @@ def test_the_folder_of_ones_own_is_listed_unticked_and_what_declares_nothing_say
     read(window, qtbot)
     row = row_of(window, "mine")
     assert not row.box.isChecked()
-    assert row._button is None
+    assert len(row._buttons) == 1  # it can be watched, and not be taken off
     [fault] = page.own.faults
     assert fault.text.startswith("broken.py, line 1")
     assert not questions.asked
@@ -260,6 +248,55 @@ def test_the_folder_of_ones_own_is_listed_unticked_and_what_declares_nothing_say
     assert len(questions.asked) == 1
     assert [one.name for one in rig.engine.plans[0].own] == ["mine"]
     assert not ran.exists()
+
+
+def test_what_packages_offer_is_listed_unticked_asked_about_and_not_imported(
+    window: MainWindow, qtbot: QtBot, rig: Rig, site: Path, questions: Questions
+) -> None:
+    ran = site / "ran"
+    package(site, beside=f"open({str(ran)!r}, 'w').close()")
+    window.show_page("profile")
+    read(window, qtbot)
+    row = row_of(window, "offered")
+    assert not row.box.isChecked()
+    assert not row._buttons  # it is read once: neither watched nor taken off
+    assert "From the installed package's module offering.fast" in row.box.toolTip()
+    assert not questions.asked
+    row.box.setChecked(True)
+    window.trigger("run")
+    [(_, text)] = questions.asked
+    assert "fast.py:attend" in text
+    assert "you have not chosen it yourself" not in text
+    [own] = rig.engine.plans[0].own
+    assert (own.name, own.module) == ("offered", "offering.fast")
+    assert not ran.exists()
+
+
+def test_a_package_whose_entry_point_names_nothing_says_so(
+    window: MainWindow, qtbot: QtBot, site: Path
+) -> None:
+    package(site, entry="offering.gone:attend")
+    page = profile(window)
+    window.show_page("profile")
+    read(window, qtbot)
+    told = "package offering: The entry point offered names offering.gone, which has no Python file."
+    assert [fault.text for fault in page.own.faults] == [told]
+    [line] = page.form.kernels.own._faults
+    assert line.isVisible()
+
+
+def test_where_there_is_none_of_ones_own_the_form_says_how_one_comes(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window.show_page("profile")
+    read(window, qtbot)
+    own = profile(window).form.kernels.own
+    assert own.none.isVisible()
+    assert own.none.text() == "none yet: bring a .cu or .py file"
+    tip = " ".join(own.none.toolTip().split())
+    assert "flashscope.kernels" in tip
+    dropped(window, qtbot, cuda_file(tmp_path))
+    assert not own.none.isVisible()
 
 
 def own_plan(window: MainWindow, kernels: tuple[str, ...] = ("flash2", "mine")) -> Plan:
