@@ -2,7 +2,7 @@
 
 import pytest
 
-from flashscope.app.commands import gradients
+from flashscope.app.commands.inside import gradients
 from tests.profiles.store.builders import backward_trace
 
 
