@@ -6,7 +6,14 @@ from typing import Any
 import click
 
 from flashscope.app.commands.arguments import folder, numbers, option_of, positive, reading, sampled_kernels
-from flashscope.app.commands.declared.options import SESSION, THEMES, command, json_option, run
+from flashscope.app.commands.declared.options import (
+    SESSION,
+    THEMES,
+    command,
+    head_dim_option,
+    json_option,
+    run,
+)
 from flashscope.app.commands.together import given
 from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.problem import DTYPES, ONE_PASS
@@ -125,9 +132,7 @@ def trace(**options: Any) -> int:
     show_default=True,
     help="Of the forward pass, or of the backward pass",
 )
-@click.option(
-    "--head-dim", type=int, default=128, show_default=True, metavar="D", help="Width of one head, d"
-)
+@head_dim_option("Width of one head, d")
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
@@ -176,14 +181,7 @@ def source(context: click.Context, /, kernel: str, **options: Any) -> int:
     help="First launch each of these kernels under Nsight Compute, on the problem of Source, and keep "
     "where its warps stood in FILE; left out: none",
 )
-@click.option(
-    "--head-dim",
-    callback=reading(positive),
-    default="128",
-    show_default=True,
-    metavar="D",
-    help="Of what is sampled: d",
-)
+@head_dim_option("Of what is sampled: d")
 @click.option(
     "--mask",
     type=click.Choice(("none", "causal", "both")),

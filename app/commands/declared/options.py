@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from flashscope.app.commands.arguments import new_file, quantity, reading
+from flashscope.app.commands.arguments import new_file, positive, quantity, reading
 from flashscope.home import in_home
 from flashscope.installation import PROGRAM
 from flashscope.kernels.catalogue.registry import AUTO
@@ -91,5 +91,17 @@ def seqlen_option(
         default=default,
         show_default=True,
         metavar="N",
+        help=about,
+    )
+
+
+def head_dim_option(about: str) -> Callable[[AnyCommand], AnyCommand]:
+    """The head dim that a command is about."""
+    return click.option(
+        "--head-dim",
+        callback=reading(positive),
+        default="128",
+        show_default=True,
+        metavar="D",
         help=about,
     )

@@ -96,6 +96,7 @@ def test_machine_code_stands_under_its_lines_once_for_each_kernel(
     ("arguments", "code", "told"),
     [
         ("flash9", 2, "flash9 is none of the ladder's kernels"),
+        ("flash3 --head-dim 0", 2, "'0' is not a whole number from 1"),
         ("flash3 --head-dim 40", 2, "flash3 takes head dims 64 to 256"),
         ("fused --pass backward", 2, "fused has no backward pass"),
         ("flash3 --form diff", 2, "--form belongs to --against"),
