@@ -17,7 +17,7 @@ from flashscope.app.pages.compare.table import ListTable
 from flashscope.app.pages.planner.columns import WIDTHS, prospect_columns
 from flashscope.app.pages.planner.crossing_card import CrossingCard
 from flashscope.app.pages.planner.crossing_search import CrossingSearch
-from flashscope.app.pages.planner.form import PlannerForm
+from flashscope.app.pages.planner.form import AUDITED, PlannerForm
 from flashscope.app.pages.planner.memory_card import MemoryCard
 from flashscope.app.pages.planner.staging import PlannerStaging
 from flashscope.app.widgets.buttons import text_button
@@ -30,7 +30,7 @@ from flashscope.app.words.learn.planning import NOT_RECORDED, outlook_summary, r
 from flashscope.app.words.provenance import of_session
 from flashscope.installation import PROGRAM
 from flashscope.kernels.workload.errors import InputError
-from flashscope.profiles.plan.audited import planned
+from flashscope.profiles.plan.audited import AuditedPlan, planned
 from flashscope.profiles.plan.models import MODELS
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
@@ -60,6 +60,7 @@ class PlannerPage(Page):
         self.found: Outlook | None = None
         self._session: Session | None = None  # what is forecast from
         self._rows: Sequence[PointRow] | None = None
+        self._cautions: dict[str, tuple[str, ...]] = {}  # of audited models, by their names in the list
         self._waits = True  # for the page to be shown
         self.form, self.memory, self.crossing = PlannerForm(), MemoryCard(theme), CrossingCard()
         self.finding = CrossingSearch(controller, self)
@@ -185,11 +186,12 @@ class PlannerPage(Page):
 
     def _offer_models(self) -> None:
         """Offer what the session's audits are of, those that are decoders."""
-        found = []
+        found: list[AuditedPlan] = []
         for audit in self._session.audits if self._session else ():
             with suppress(InputError):
-                found.append(planned(audit).model)
-        self.form.offer_models(found)
+                found.append(planned(audit))
+        self._cautions = {f"{one.model.name}{AUDITED}": one.cautions for one in found}
+        self.form.offer_models([one.model for one in found])
 
     def _changed(self) -> None:
         self._waits = True
@@ -210,7 +212,8 @@ class PlannerPage(Page):
         self.staging.changed.emit()
         self.memory.show_outlook(self.found)
         self.table.list.set_rows(self.found.prospects)
-        self.source.setText(self._source(self.found))
+        cautions = self._cautions.get(self.form.published.name, ())
+        self.source.setText(" ".join((self._source(self.found), *cautions)))
         self._show_crossing(self.found)
 
     def _source(self, found: Outlook) -> str:

@@ -66,6 +66,7 @@ def test_the_model_of_an_audit_on_show_is_planned_and_goes_with_its_session(
     assert page.sentence.text().startswith(f"{audit.model}, audited, batch 1")
     assert page.form.inputs["layers"].chosen() == audit.layers_in_all
     assert page.form.inputs["heads"].chosen() == audit.calls[0].call.q_shape[1]
+    assert "have a window of 16; all are planned without one." in page.source.text()
     with qtbot.waitSignal(page.noticed) as told:
         page.copy_command()
     assert "plan --audit FILE" in str(told.args)
