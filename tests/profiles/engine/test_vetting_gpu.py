@@ -54,6 +54,7 @@ RIGHT: list[tuple[Path, Dtype]] = [
     (MINE / "raw_kernel.py", "float32"),
     (MINE / "pool_of_its_own.py", "float16"),
     (MINE / "torch_compiled.py", "float32"),
+    (MINE / "whole_tiles.cu", "float32"),
     (EXAMPLES / "rows.cu", "float32"),
     (EXAMPLES / "triton_rows.py", "float16"),
     (EXAMPLES / "triton_rows.py", "bfloat16"),
@@ -90,7 +91,7 @@ def beside_ours(
 def test_all_cheats_are_asked_for() -> None:
     there = {path.name for path in (HERE / "gpu_cheats").iterdir() if path.suffix in {".py", ".cu"}}
     assert {*REFUSED, *DOUBTED} == there
-    assert set(MINE.glob("*.py")) <= {path for path, _ in RIGHT}
+    assert set(MINE.glob("*.[cp]*")) <= {path for path, _ in RIGHT}
 
 
 @pytest.mark.parametrize("name", REFUSED)
