@@ -1,5 +1,6 @@
 """From what a kernel of the user's own declares to a KernelSpec like any other's."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from math import sqrt
@@ -100,7 +101,20 @@ def _limit(own: OwnKernel, problem: Problem, device: Device) -> str | None:
     del device
     if problem.seqlen_q % own.length_multiple or problem.seqlen_k % own.length_multiple:
         return f"{own.name} takes sequence lengths that are multiples of {own.length_multiple} alone"
+    if problem.seqlen_q != problem.seqlen_k and _knows_one_length(own):
+        return f"{own.name} takes as many queries as keys alone: of lengths it is told N, not Nq and Nk"
     usual = problem.softmax_scale == 1 / sqrt(problem.head_dim)
     if own.function and "scale" not in own.keywords and not usual:
         return f"{own.name} takes no scale other than 1/sqrt(head dim)"
     return None
+
+
+def _knows_one_length(own: OwnKernel) -> bool:
+    """Whether a `.cu` file names one length where there are two."""
+    numbers = [
+        *(text for one in own.launches for text in (*one.grid, *one.threads, one.shared)),
+        *(given.value for one in own.launches for given in one.arguments if given.scalar),
+        *(text for _, text in own.defines),
+    ]
+    words = {word for text in numbers for word in re.findall(r"\w+", text)}
+    return "N" in words and not words & {"Nq", "Nk"}

@@ -23,10 +23,8 @@ QUERIES, KEYS = 67, 131  # no multiples of anything, and other than each other
 SHORT = (1, 63, 65)  # keys: the least there is, and both sides of a tile's edge
 MOST_HEADS = 8
 TILE = 256  # on a GPU half of a length stays a multiple of half of it
-BROKE = (
-    "At {size}, which it takes, it broke the GPU's context ({cause}); if it takes multiples of some length "
-    "alone, have it declare them: length_multiple = ..."
-)
+REMEDY = "if it takes multiples of some length alone, have it declare them: length_multiple = ..."
+BROKE = "it broke the GPU's context ({})"
 
 
 def told_of_other_sizes(
@@ -49,7 +47,7 @@ def told_of_other_sizes(
         if spec.unsupported(other, device) is not None:
             continue
         if told := _told_of(spec, other, device, bench, state):
-            return f"at {_size(other)}, which it takes, it is wrong: {told.rstrip('.')}"
+            return f"at {_size(other)}, which it takes, it is wrong: {told.rstrip('.')} ({REMEDY})"
     return ""
 
 
@@ -96,16 +94,20 @@ def _told_of(spec: KernelSpec, other: Problem, device: Device, bench: Bench, sta
         answer = taken(launch.answer())
         Around(state, guards, given).look(before, launch.answer())
         return what_is_wrong_in_rows(other, given, answer, np.random.default_rng())
-    except CaughtError:
-        raise
+    except CaughtError as error:
+        raise _caught_at(other, str(error)) from error
     except Exception as error:
         if bench.healthy():
             return ""  # it refused in so many words
         cause = (str(error).splitlines() or [""])[0].rstrip(".")
-        raise caught(BROKE.format(size=_size(other), cause=cause)) from error
+        raise _caught_at(other, BROKE.format(cause)) from error
     finally:
         if launch is not None and bench.healthy():
             launch.release()
+
+
+def _caught_at(other: Problem, told: str) -> CaughtError:
+    return caught(f"At {_size(other)}, which it takes: {told.rstrip('.')}; {REMEDY}")
 
 
 def _size(problem: Problem) -> str:

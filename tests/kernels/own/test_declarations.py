@@ -324,3 +324,18 @@ def test_what_a_header_defines_may_be_named_in_it(tmp_path: Path) -> None:
         of(tmp_path, header.replace(f"// flashscope: {defines[0]}\n", "") + source, "mine.cu")
     with pytest.raises(InputError, match="line 4: D has a value already"):
         of(tmp_path, header.replace("define = ROWS", "define = D") + source, "mine.cu")
+
+
+@pytest.mark.parametrize(("told", "both"), [("int N", False), ("int seqlen", False), ("int N, int Nq", True)])
+def test_a_raw_kernel_that_is_told_one_length_takes_as_many_queries_as_keys(
+    tmp_path: Path, told: str, both: bool
+) -> None:
+    header = "// flashscope: grid = ceil_div(N, 64), H, B\n// flashscope: threads = 64\n"
+    source = f'extern "C" __global__ void rows(const float* q, float* o, {told}) {{}}\n'
+    spec = spec_of(of(tmp_path, header + source, "mine.cu"))
+    assert spec.unsupported(Problem(seqlen_q=64, seqlen_k=64, head_dim=64), HOPPER) is None
+    refused = spec.unsupported(Problem(seqlen_q=1, seqlen_k=64, head_dim=64), HOPPER)
+    assert (refused is None) is both
+    assert both or refused == (
+        "mine takes as many queries as keys alone: of lengths it is told N, not Nq and Nk"
+    )

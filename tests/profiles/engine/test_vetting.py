@@ -193,6 +193,21 @@ def test_gradients_of_a_right_kernel_are_timed_on_new_ones(
 
 
 @pytest.mark.matrix
+def test_what_is_seen_at_another_size_is_told_with_the_size_and_a_remedy(
+    heard: Heard, tmp_path: Path
+) -> None:
+    file, right = tmp_path / "spills.py", (HERE / "right" / "einsum.py").read_text(encoding="utf-8")
+    spill = "    q.base[-1] ^= k.shape[2] == 63\n"
+    shape = "    batch, heads, rows, head_dim = q.shape\n"
+    assert shape in right
+    file.write_text(right.replace(shape, shape + spill), encoding="utf-8")
+    cheat, peer = beside_flash2(heard, file)
+    assert cheat.reason.startswith("At 63 queries and 63 keys, which it takes: It wrote behind Q: 1 bytes")
+    assert "length_multiple = ..." in cheat.reason
+    assert_peer_is_whole(peer)
+
+
+@pytest.mark.matrix
 def test_without_a_comparison_the_process_is_watched_all_the_same(heard: Heard) -> None:
     unverified = replace(IN_TURNS, verify=False)
     cheat, peer = beside_flash2(heard, HERE / "cheats" / "patches_clocks.py", protocol=unverified)
