@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.profile import ProfilePage
@@ -238,6 +238,25 @@ def test_stopped_it_gives_up_what_runs_and_goes_on_with_the_numbers(scene: Watch
     scene.until_planned(2)
     assert scene.plans[1].kernels[0] == "mine-v2"
     assert scene.plans[1].own[0].source == f"{TEXT}# unseen\n"
+
+
+def test_stopped_before_its_turn_a_version_is_told_as_cancelled(scene: Watched) -> None:
+    scene.save(f"{TEXT}# 2\n")
+    scene.until(lambda: scene.page.watch.waiting is not None)
+    scene.window.trigger("watch.toggle")
+    assert scene.version(2).reason == CANCELLED
+    scene.cancelled()
+    assert scene.version(1).verdict == "cancelled"
+    assert len(scene.plans) == 1
+
+
+def test_closed_nothing_of_what_waits_begins(scene: Watched) -> None:
+    scene.save(f"{TEXT}# 2\n")
+    scene.until(lambda: scene.page.watch.waiting is not None)
+    scene.rig.controller.close()
+    assert scene.page.watch.waiting is None
+    QApplication.processEvents()
+    assert len(scene.plans) == 1
 
 
 def test_cancelling_what_runs_ends_the_version_alone(scene: Watched) -> None:
