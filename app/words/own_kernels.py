@@ -5,6 +5,7 @@ from flashscope.kernels.catalogue.own_kernel import OwnKernel
 
 SHORT = 12  # digits of a hash that tell files apart
 MOST_OF_PATH = 120
+WATCHED = " While it is watched, so does each later save of the file, without another question."
 
 
 def takes(own: OwnKernel) -> str:
@@ -23,12 +24,13 @@ def origin(own: OwnKernel) -> str:
     return f"{said}, commit {own.commit[:SHORT]}{' and changed since' if own.differs else ''}"
 
 
-def question(own: OwnKernel, *, named: bool) -> str:
+def question(own: OwnKernel, *, named: bool, watched: bool = False) -> str:
     """What is asked before it may run.
 
     Args:
         own: The kernel.
         named: Whether the user chose its file; else something else names it, such as a session.
+        watched: Whether each later save of the file is to run, too.
     """
     runs = (
         "It is Python: it runs with your rights, in a process of its own. It can read, change and send "
@@ -40,7 +42,7 @@ def question(own: OwnKernel, *, named: bool) -> str:
         "" if named else "A session or a preset names this file; you have not chosen it yourself.\n\n"
     )
     return (
-        f"{from_where}{runs}\n\n"
+        f"{from_where}{runs}{WATCHED if watched else ''}\n\n"
         f"File: {cut_short(own.reference, MOST_OF_PATH)}\n"
         f"sha256: {own.sha256[:SHORT]}…\n"
         f"It declares: {own.name}, {takes(own)}\n\n"

@@ -13,6 +13,7 @@ from flashscope.kernels.own.references import declared, declared_by_package, pac
 from flashscope.kernels.workload.errors import InputError
 
 _LINE = re.compile(r", line (\d+)")
+GONE = "No installed package offers {} any more, which {} is from."
 MOST_FILES = 100  # of the user's folder, and kernels of packages
 
 
@@ -48,15 +49,14 @@ def read_files(references: Sequence[str]) -> Sources:
     Args:
         references: Paths, with `:function` behind them where one of several is meant.
     """
-    kernels: list[OwnKernel] = []
-    faults: list[Unreadable] = []
-    for reference in references:
-        read = _read(reference)
-        if isinstance(read, Unreadable):
-            faults.append(read)
-        else:
-            kernels.append(read)
-    return Sources(tuple(kernels), tuple(faults))
+    return _parted(list(map(_read, references)))
+
+
+def _parted(found: Sequence[OwnKernel | Unreadable]) -> Sources:
+    return Sources(
+        tuple(one for one in found if isinstance(one, OwnKernel)),
+        tuple(one for one in found if isinstance(one, Unreadable)),
+    )
 
 
 def read_folder() -> Sources:
@@ -72,15 +72,24 @@ def read_folder() -> Sources:
 def read_around() -> Sources:
     """What lies in the user's folder, and what installed packages offer; the folder's first."""
     folder = read_folder()
-    offered = [_of_package(point) for point in package_kernels()[:MOST_FILES]]
-    kernels = [one for one in offered if isinstance(one, OwnKernel)]
-    faults = [one for one in offered if isinstance(one, Unreadable)]
-    return Sources((*folder.kernels, *kernels), (*folder.faults, *faults))
+    offered = _parted([_of_package(point) for point in package_kernels()[:MOST_FILES]])
+    return Sources((*folder.kernels, *offered.kernels), (*folder.faults, *offered.faults))
 
 
-def _of_package(point: EntryPoint) -> OwnKernel | Unreadable:
+def read_again(kernels: Sequence[OwnKernel]) -> Sources:
+    """What the files of these declare now, of a package by what it offers, under their names here."""
+    return _parted([_of_package_again(own) if own.module else _read(own.reference) for own in kernels])
+
+
+def _of_package_again(own: OwnKernel) -> OwnKernel | Unreadable:
+    offered = (point for point in package_kernels() if point.module == own.module)
+    point = next((point for point in offered if point.attr in {"", own.function}), None)
+    return _of_package(point, own.name) if point else Unreadable(own.name, GONE.format(own.module, own.name))
+
+
+def _of_package(point: EntryPoint, name: str = "") -> OwnKernel | Unreadable:
     try:
-        return _named(declared_by_package(point))
+        return _named(declared_by_package(point, name=name))
     except InputError as error:
         return Unreadable(point.name, f"{_package(point)}: {error}")
 

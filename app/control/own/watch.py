@@ -115,7 +115,7 @@ class OwnWatch(QObject):
         self._ending: Watching | None = None  # of a file that is watched no more, while a version ends
         self._saves: SaveWatch | None = None
         self._last: tuple[Save, OwnKernel | str] | None = None
-        self._held = False
+        self._held = self._closed = False
         self._chores = Chores(self)
         self._seen.connect(self._take_seen)
         self._soon = QTimer(self, interval=0, singleShot=True)
@@ -210,12 +210,16 @@ class OwnWatch(QObject):
 
     def close(self) -> None:
         """Look at nothing more, and wait for it."""
-        self.active = False
+        self._closed, self.active = True, False
+        for watching in filter(None, (self._watching, self._ending)):
+            watching.stop()
         self._soon.stop()
         self._let_go()
         self._chores.wait()
 
     def _begin(self, found: Prepared | str) -> None:
+        if self._closed:
+            return
         if isinstance(found, str):
             self.failed.emit(found, "")
             return

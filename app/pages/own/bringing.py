@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.own.shelf import Brought, Lying, OwnShelf
-from flashscope.app.control.own.sources import Sources, Unreadable, read_around, read_files
+from flashscope.app.control.own.sources import Sources, Unreadable, read_again, read_around, read_files
 from flashscope.app.pages.own.asking import ask_to_bring, why_not_run
 from flashscope.app.words.own_kernels import SHORT
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
@@ -71,7 +71,12 @@ class Bringing(QObject):
             self._note(f"{name} taken off the list", after, before, ())
 
     def may_run(
-        self, kernels: Sequence[OwnKernel], go_on: Callable[[], None], again: Callable[[], None]
+        self,
+        kernels: Sequence[OwnKernel],
+        go_on: Callable[[], None],
+        again: Callable[[], None],
+        *,
+        watched: bool = False,
     ) -> None:
         """Say why these may not run, after a question where one is due, or go on.
 
@@ -79,12 +84,12 @@ class Bringing(QObject):
             kernels: Those of a plan.
             go_on: Does what was asked for.
             again: Asks for it once more: files that have changed since were read anew, and that was said.
+            watched: Whether each later save of their files is to run, too.
         """
         changed = [one for one in kernels if self._shelf.is_named(one) and _has_changed(one)]
         if changed:
-            read = partial(read_files, [one.reference for one in changed])
-            self._chores.do(read, partial(self._take_newer, tuple(changed), again))
-        elif why := why_not_run(self._widget.window(), kernels, self._shelf.is_named):
+            self._chores.do(partial(read_again, changed), partial(self._take_newer, tuple(changed), again))
+        elif why := why_not_run(self._widget.window(), kernels, self._shelf.is_named, watched=watched):
             self.failed.emit(why, "")
         else:
             go_on()

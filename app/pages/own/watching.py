@@ -64,7 +64,8 @@ class WatchStarter(QObject):
         """Watch the kernel of this name, after a question where its code may not run yet."""
         own = self._shelf.find(name)
         if own is not None:
-            self._bringing.may_run([own], partial(self._start, name), partial(self.start, name))
+            go_on, again = partial(self._start, name), partial(self.start, name)
+            self._bringing.may_run([own], go_on, again, watched=True)
 
     def _start(self, name: str) -> None:
         own = self._shelf.find(name)

@@ -272,6 +272,21 @@ def test_what_packages_offer_is_listed_unticked_asked_about_and_not_imported(
     assert not ran.exists()
 
 
+def test_a_package_that_has_changed_since_is_read_anew_as_a_package(
+    window: MainWindow, qtbot: QtBot, rig: Rig, site: Path, questions: Questions
+) -> None:
+    module = package(site)
+    window.show_page("profile")
+    read(window, qtbot)
+    row_of(window, "offered").box.setChecked(True)
+    module.write_text(module.read_text() + "# an upgrade\n")
+    window.trigger("run")
+    read(window, qtbot)
+    [own] = rig.engine.plans[0].own
+    assert (own.name, own.module) == ("offered", "offering.fast")
+    assert len(questions.asked) == 1
+
+
 def test_a_package_whose_entry_point_names_nothing_says_so(
     window: MainWindow, qtbot: QtBot, site: Path
 ) -> None:

@@ -5,15 +5,17 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.pages.own.asking import BRING, NOT_NOW
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.watch import WatchPage
 from flashscope.app.pages.watch.page import AGAIN, STOP
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.words.watching import HOW_TO_WATCH
 from flashscope.kernels.own import consent
+from flashscope.kernels.own.files import kernels_folder
 from flashscope.profiles.store import list_sessions
 from flashscope.profiles.watching.watching import CANCELLED, SUPERSEDED
 from tests.app.fakes import PLAN, plan_started, sweep
@@ -70,6 +72,25 @@ def test_the_eye_beside_a_kernel_begins_its_first_version_beside_the_fastest_of_
     assert scene.column("version") == ["v1"]
     assert scene.column("verdict") == ["checking …"]
     assert "without another question" in scene.page.problem.text()
+
+
+def test_a_kernel_that_was_not_asked_about_is_with_what_watching_means(
+    window: MainWindow, rig: Rig, qtbot: QtBot, questions: Questions
+) -> None:
+    python_file(kernels_folder())
+    window.show_page("profile")
+    profile = window.pages["profile"]
+    assert isinstance(profile, ProfilePage)
+    qtbot.waitUntil(lambda: bool(profile.own.kernels))
+    questions.answer = NOT_NOW
+    window.trigger("profile.watch")
+    [(_, text)] = questions.asked
+    assert "While it is watched, so does each later save of the file" in text
+    assert not rig.engine.plans
+    assert window.errors.text == "Nothing has run: mine was not brought in."
+    questions.answer = BRING
+    window.trigger("profile.watch")
+    qtbot.waitUntil(lambda: bool(rig.engine.plans))
 
 
 def test_each_save_is_measured_beside_the_version_before_and_both_stand_side_by_side(scene: Watched) -> None:
@@ -238,6 +259,25 @@ def test_stopped_it_gives_up_what_runs_and_goes_on_with_the_numbers(scene: Watch
     scene.until_planned(2)
     assert scene.plans[1].kernels[0] == "mine-v2"
     assert scene.plans[1].own[0].source == f"{TEXT}# unseen\n"
+
+
+def test_stopped_before_its_turn_a_version_is_told_as_cancelled(scene: Watched) -> None:
+    scene.save(f"{TEXT}# 2\n")
+    scene.until(lambda: scene.page.watch.waiting is not None)
+    scene.window.trigger("watch.toggle")
+    assert scene.version(2).reason == CANCELLED
+    scene.cancelled()
+    assert scene.version(1).verdict == "cancelled"
+    assert len(scene.plans) == 1
+
+
+def test_closed_nothing_of_what_waits_begins(scene: Watched) -> None:
+    scene.save(f"{TEXT}# 2\n")
+    scene.until(lambda: scene.page.watch.waiting is not None)
+    scene.rig.controller.close()
+    assert scene.page.watch.waiting is None
+    QApplication.processEvents()
+    assert len(scene.plans) == 1
 
 
 def test_cancelling_what_runs_ends_the_version_alone(scene: Watched) -> None:

@@ -40,7 +40,7 @@ def real(
     window.deleteLater()
 
 
-def test_two_saves_are_two_versions_with_their_ratio_and_an_error_in_words_between(
+def test_two_saves_are_two_versions_with_their_ratio_and_errors_in_words_between(
     real: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     path = python_file(tmp_path)
@@ -56,18 +56,21 @@ def test_two_saves_are_two_versions_with_their_ratio_and_an_error_in_words_betwe
     qtbot.waitUntil(lambda: ended(1), timeout=WAIT_MS)
     path.write_text(BROKEN, encoding="utf-8")
     qtbot.waitUntil(lambda: ended(2), timeout=WAIT_MS)
-    path.write_text(TEXT.replace("np.exp(s -", "np.exp(1 * s -"), encoding="utf-8")
+    path.write_text(TEXT.replace("    s = q", "    import os; os._exit(3)\n    s = q"), encoding="utf-8")
     qtbot.waitUntil(lambda: ended(3), timeout=WAIT_MS)
-    first, broken, third = (one.version for one in watch.told)
-    assert [one.verdict for one in (first, broken, third)] == ["right", "unreadable", "right"]
-    assert [ratio.to for ratio in third.cells[0].ratios] == ["mine-v1", "flash2"]
-    assert all(ratio.interval is not None for ratio in third.cells[0].ratios)
-    qtbot.waitUntil(lambda: page.comparison.sentence.text().startswith("v3 is "))
-    told = watch.told[2].recording
+    path.write_text(TEXT.replace("np.exp(s -", "np.exp(1 * s -"), encoding="utf-8")
+    qtbot.waitUntil(lambda: ended(4), timeout=WAIT_MS)
+    first, broken, crashed, last = (one.version for one in watch.told)
+    assert [one.verdict for one in (first, broken, last)] == ["right", "unreadable", "right"]
+    assert "ended with exit code 3" in crashed.reason
+    assert [ratio.to for ratio in last.cells[0].ratios] == ["mine-v1", "flash2"]
+    assert all(ratio.interval is not None for ratio in last.cells[0].ratios)
+    qtbot.waitUntil(lambda: page.comparison.sentence.text().startswith("v4 is "))
+    told = watch.told[3].recording
     assert told is not None
     qtbot.waitUntil(lambda: told.finished, timeout=WAIT_MS)
     assert told.path is not None
     kept = version_of(load(told.path))
     assert kept is not None
-    assert (kept.number, kept.source) == (3, third.source)
+    assert (kept.number, kept.source) == (4, last.source)
     assert real.controller.session is None  # nothing took the place of what was on show
