@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
-from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
-from flashscope.app.look.zoom import keep, px
+from flashscope.app.look.zoom import px
 from flashscope.app.pages.stepper.arranging import GAP, let_go_of, row_of
 from flashscope.app.pages.stepper.panel_card import PanelCard
 from flashscope.app.plots.stepper.backward_panels import (
@@ -65,12 +63,12 @@ class BackwardCards(QWidget):
         }
         self._view: BackwardView | None = None
         self._alone: QWidget | None = None
-        self._across = -1
+        self._across = 0
         self._grid = QVBoxLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(GAP)
         self._connect()
-        keep(self, self._arrange)
+        self._lay_out()
 
     @property
     def cards(self) -> Sequence[PanelCard]:
@@ -96,14 +94,15 @@ class BackwardCards(QWidget):
 
     def fill_with(self, card: QWidget | None) -> None:
         """Let one of the cards have all the room; None: they share it."""
-        self._alone, self._across = card, -1
-        self._arrange()
+        self._alone = card
+        self._lay_out()
 
-    @guarded()
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put fewer cards into a row where they have no room."""
-        super().resizeEvent(event)
-        self._arrange()
+    def arrange(self, width: int) -> None:
+        """Put fewer cards into a row where this width has no room, in pixels; it may not be on show yet."""
+        across = next((needed for needed in (WIDE, HALF) if width >= px(needed)), 0)
+        if across != self._across:
+            self._across = across
+            self._lay_out()
 
     def _connect(self) -> None:
         self.tiles.tile_chosen.connect(self.tile_chosen)
@@ -156,12 +155,8 @@ class BackwardCards(QWidget):
         scale = "" if panel.name == "dv" else ", without the scale"
         return f"{'whole' if whole else 'the sum so far'}{scale}"
 
-    def _arrange(self) -> None:
-        """Put fewer cards into a row where they have no room."""
-        across = next((width for width in (WIDE, HALF) if self.width() >= px(width)), 0)
-        if across == self._across:
-            return
-        self._across = across
+    def _lay_out(self) -> None:
+        across = self._across
         let_go_of(self._grid)
         cards = self.cards
         if self._alone is not None:
