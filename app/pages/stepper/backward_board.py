@@ -86,8 +86,8 @@ class BackwardBoard(ModeBoard):
 
     @property
     def shown(self) -> Sequence[QWidget]:
-        """Any of them may fill a stage."""
-        return self.panels.cards
+        """Any of those on show may fill a stage."""
+        return self.panels.shown
 
     @property
     def own(self) -> OwnTrace | None:
@@ -242,8 +242,9 @@ class BackwardBoard(ModeBoard):
         self.transport.apply_theme(theme)
 
     def take_stage(self, panels: Sequence[str]) -> None:
-        """Show the panels alone."""
+        """Show what tells most of a step alone."""
         del panels
+        self.panels.take_stage(on=True)
         self.bar.hide()
         self.transport.hide()
 
@@ -251,7 +252,7 @@ class BackwardBoard(ModeBoard):
         """Show all there is."""
         self.bar.show()
         self.transport.show()
-        self.fill_with(None)
+        self.panels.take_stage(on=False)
 
     def fill_with(self, card: QWidget | None) -> None:
         """Let one of the cards have all the room; None: they share it."""

@@ -283,8 +283,10 @@ def test_a_stop_of_a_story_goes_to_its_step_of_the_backward_pass(bench: Bench) -
     assert page.staging.stop.mode == BACKWARD
     assert "backward" in page.staging.provenance.of
     assert not board.transport.isVisible()
+    assert [card.isHidden() for card in board.cards].count(False) == 3
     page.staging.leave()
     assert page.modes.key == "blocks"
+    assert not any(card.isHidden() for card in board.cards)
 
 
 def test_the_panels_have_room_in_a_small_window_whether_they_are_on_show_or_not(bench: Bench) -> None:
