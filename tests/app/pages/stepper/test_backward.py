@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from flashscope.kernels.workload.backward_trace import BackwardTrace, BackwardTr
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import load
+from flashscope.profiles.store.blobs.backward_traces import decode_backward_trace
 from flashscope.profiles.wire.events import BackwardTraceReady, Event
 from tests.app.fakes import CPU_MACHINE
 from tests.app.pages.stepper.conftest import Bench
@@ -299,3 +301,24 @@ def test_the_panels_have_room_in_a_small_window_whether_they_are_on_show_or_not(
     assert board.minimumSizeHint().height() < 560
     cards = [card.geometry() for card in board.cards]
     assert all(one.width() >= 160 for one in cards)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e38])
+def test_a_trace_with_any_numbers_is_shown_at_every_step(bench: Bench, value: float) -> None:
+    trace = grouped()
+    names = ("p", "dp", "ds", "delta", "dq", "dk", "dv", "lse", "grad_q", "exact_k")
+    arrays = {name: getattr(trace, name).numpy().copy() for name in names}
+    for array in arrays.values():
+        array.ravel()[::3] = value
+    hostile = replace(trace, **{name: Array.of(array) for name, array in arrays.items()})
+    assert decode_backward_trace(msgspec.msgpack.encode(hostile)) is not None
+    bench.show().choose_mode(BACKWARD)
+    board = board_of(bench)
+    board.show_trace(hostile)
+    assert board.position is not None
+    for at in range(0, board.position.last + 1, 3):
+        board.seek(at)
+        board.grab()
+    assert board.words()
+    bench.press(Qt.Key.Key_End)
+    assert bench.page.bar.result.text().startswith("max |gradient")
