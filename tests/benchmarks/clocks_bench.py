@@ -1,6 +1,7 @@
 """What clocks between the stages cost on this GPU: pytest -m benchmark -s clocks_bench.py.
 
-Of both passes of flash2 and flash3, at head dims 64 and 128, causal and not, N = 1k to 8k:
+Of every kernel that has such a build, and both passes of flash2 and flash3, at head dims 64 and 128, causal
+and not, N = 1k to 8k:
 the timed build and the one with clocks in turns, cold, 16384 tokens of a width of 2048 in float16. Prints the
 medians of both, what the clocks add, and between which bounds that lies in the middle half of the turns; it
 gates on nothing.
@@ -22,6 +23,11 @@ from flashscope.kernels.workload.timeline import ClockedKernel
 
 TOKENS, WIDTH = 16_384, 2048
 KERNELS: tuple[tuple[ClockedKernel, Passes], ...] = (
+    ("flash1", "forward"),
+    ("flash3-a", "forward"),
+    ("flash3-b", "forward"),
+    ("flash3-c", "forward"),
+    ("flash3-fp8", "forward"),
     ("flash2", "forward"),
     ("flash3", "forward"),
     ("flash2", "backward"),

@@ -19,7 +19,11 @@ from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.plots.export.picture import WRITERS
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.stepper.modes import BACKWARD
 from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.kernels.cpu.backward_trace import record as record_backward
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
+from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.wire.events import Event, PlanFinished, PlanStarted, PointProgress, Reading, Readings
 from tests.app.fakes import FakeEngine
@@ -191,6 +195,33 @@ def test_scrubbing_through_a_long_trace(window: MainWindow, qapp: QApplication, 
         qapp.processEvents()
     wall, processor = (len(frames) / (b - a) * 1e3 for a, b in zip(begun, now(), strict=True))
     print(f"scrubbing {mode}, {last + 1} steps: {wall:.0f} frames/s, {processor:.0f} a processor second")  # noqa: T201 - the table
+
+
+@pytest.mark.parametrize("shape", [(1552, 16, 16), (576, 64, 128)], ids=["many tiles", "large tiles"])
+def test_scrubbing_through_a_long_backward_trace(
+    window: MainWindow, qtbot: QtBot, qapp: QApplication, shape: tuple[int, int, int]
+) -> None:
+    seqlen, block, width = shape
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    window.show_page("stepper")
+    window.resize(1520, 920)
+    page.show_trace(random_trace(64, block=16, head_dim=32))
+    page.show_mode(BACKWARD)
+    problem = Problem(seqlen_q=seqlen, seqlen_k=seqlen, heads=1, head_dim=width, passes="backward")
+    trace = record_backward(BackwardTraceRequest(problem=problem, block_q=block, block_k=block))
+    board = page.backwards.board
+    arrived = beaten(qtbot, window, lambda: board.show_trace(trace))
+    assert board.position is not None
+    last = board.position.last
+    frames = range(0, last, max(1, last // 500))
+    begun = now()
+    for place in frames:
+        board.seek(place)
+        qapp.processEvents()
+    wall, processor = (len(frames) / (b - a) * 1e3 for a, b in zip(begun, now(), strict=True))
+    line(f"a backward trace of {last + 1} steps arrives", arrived)
+    print(f"scrubbing it: {wall:.0f} frames/s, {processor:.0f} a processor second")  # noqa: T201 - the table
 
 
 @pytest.mark.parametrize("mode", ["blocks", "lanes"])

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 GAP = 8  # pixels
+FIRST_SHARE, OTHERS_SHARE = 13, 9  # of the width of a stage
 
 
 def row_of(cards: Sequence[QWidget], stretches: Sequence[int]) -> QHBoxLayout:
@@ -13,6 +14,19 @@ def row_of(cards: Sequence[QWidget], stretches: Sequence[int]) -> QHBoxLayout:
     row.setSpacing(GAP)
     for card, stretch in zip(cards, stretches, strict=True):
         row.addWidget(card, stretch)
+    return row
+
+
+def staged(cards: Sequence[QWidget]) -> QHBoxLayout:
+    """The first card on the left, the others beside it one under the other."""
+    row, others = QHBoxLayout(), QVBoxLayout()
+    for layout in (row, others):
+        layout.setSpacing(GAP)
+    row.addWidget(cards[0], FIRST_SHARE)
+    for card in cards[1:]:
+        others.addWidget(card, 1)
+    if cards[1:]:
+        row.addLayout(others, OTHERS_SHARE)
     return row
 
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep
 from flashscope.app.pages.stepper.arranging import GAP
 from flashscope.app.pages.stepper.backward_bar import BackwardBar
 from flashscope.app.pages.stepper.backward_cards import BackwardCards
@@ -85,8 +86,8 @@ class BackwardBoard(ModeBoard):
 
     @property
     def shown(self) -> Sequence[QWidget]:
-        """Any of them may fill a stage."""
-        return self.panels.cards
+        """Any of those on show may fill a stage."""
+        return self.panels.shown
 
     @property
     def own(self) -> OwnTrace | None:
@@ -150,7 +151,7 @@ class BackwardBoard(ModeBoard):
         self.story = self.position = self.view = None
         self.message.setText(words)
         self.stack.setCurrentWidget(self.message)
-        self.transport.setEnabled(False)
+        self._let_move(False)
         self.transport.where.setText("–")
         with QSignalBlocker(self.transport.scrubber):
             self._scrubber.show_steps(0, ())
@@ -176,7 +177,7 @@ class BackwardBoard(ModeBoard):
         with QSignalBlocker(self._scrubber):
             self._scrubber.show_steps(last, tuple(StepEvent(at, "written") for at in self._marks))
         self.transport.leave_room(f"{last} / {last}")
-        self.transport.setEnabled(True)
+        self._let_move(True)
         self._result = errors_text(story.recording)
         self.bar.show_trace(trace)
         self.stack.setCurrentWidget(self.panels)
@@ -241,8 +242,9 @@ class BackwardBoard(ModeBoard):
         self.transport.apply_theme(theme)
 
     def take_stage(self, panels: Sequence[str]) -> None:
-        """Show the panels alone."""
+        """Show what tells most of a step alone."""
         del panels
+        self.panels.take_stage(on=True)
         self.bar.hide()
         self.transport.hide()
 
@@ -250,7 +252,7 @@ class BackwardBoard(ModeBoard):
         """Show all there is."""
         self.bar.show()
         self.transport.show()
-        self.fill_with(None)
+        self.panels.take_stage(on=False)
 
     def fill_with(self, card: QWidget | None) -> None:
         """Let one of the cards have all the room; None: they share it."""
@@ -312,13 +314,23 @@ class BackwardBoard(ModeBoard):
         self.stack.addWidget(self.message)
         self.stack.addWidget(self.panels)
         self.transport.lay_out()
-        self.transport.setEnabled(False)
+        self._let_move(False)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(GAP)
         outer.addWidget(self.bar)
         outer.addWidget(self.stack, 1)
         outer.addWidget(self.transport)
+        keep(self, self._arrange)
+
+    def _arrange(self) -> None:
+        """Put fewer cards into a row where they have no room."""
+        self.panels.arrange(self.width())
+
+    def _let_move(self, moves: bool) -> None:
+        """Let the buttons be pressed; the scrubber takes the keys, whatever there is."""
+        for button in self.transport.buttons.values():
+            button.setEnabled(moves)
 
     def _connect(self) -> None:
         self.panels.tile_chosen.connect(self._go_tile)

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
-from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
-from flashscope.app.look.zoom import keep, px
-from flashscope.app.pages.stepper.arranging import GAP, let_go_of, row_of
+from flashscope.app.look.zoom import px
+from flashscope.app.pages.stepper.arranging import GAP, let_go_of, row_of, staged
 from flashscope.app.pages.stepper.panel_card import PanelCard
 from flashscope.app.plots.stepper.backward_panels import (
     NAMES,
@@ -65,17 +63,29 @@ class BackwardCards(QWidget):
         }
         self._view: BackwardView | None = None
         self._alone: QWidget | None = None
-        self._across = -1
+        self._staged = False
+        self._across = 0
         self._grid = QVBoxLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(GAP)
         self._connect()
-        keep(self, self._arrange)
+        self._lay_out()
 
     @property
     def cards(self) -> Sequence[PanelCard]:
         """What each panel stands on."""
         return [*self._card_of.values()]
+
+    @property
+    def shown(self) -> Sequence[PanelCard]:
+        """Those on show: on a stage the formulas, dS and dK, else all."""
+        chosen = (self.formulas, self.pairs[2], self.sums[1]) if self._staged else self.panels
+        return [self._card_of[panel] for panel in chosen]
+
+    def take_stage(self, *, on: bool) -> None:
+        """Show what tells most of a step, as large as there is room; or all again."""
+        self._staged = on
+        self.fill_with(None)
 
     def show_view(self, view: BackwardView) -> None:
         """Show a step in every panel."""
@@ -96,14 +106,15 @@ class BackwardCards(QWidget):
 
     def fill_with(self, card: QWidget | None) -> None:
         """Let one of the cards have all the room; None: they share it."""
-        self._alone, self._across = card, -1
-        self._arrange()
+        self._alone = card
+        self._lay_out()
 
-    @guarded()
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put fewer cards into a row where they have no room."""
-        super().resizeEvent(event)
-        self._arrange()
+    def arrange(self, width: int) -> None:
+        """Put fewer cards into a row where this width has no room, in pixels; it may not be on show yet."""
+        across = next((needed for needed in (WIDE, HALF) if width >= px(needed)), 0)
+        if across != self._across:
+            self._across = across
+            self._lay_out()
 
     def _connect(self) -> None:
         self.tiles.tile_chosen.connect(self.tile_chosen)
@@ -153,28 +164,25 @@ class BackwardCards(QWidget):
         if not view.started or not view.recording.has(panel.name, view.tile):
             return ""
         whole = view.tile in view.recording.finishes[panel.name] and view.step.reached(panel.name)
-        scale = "" if panel.name == "dv" else ", without the scale"
-        return f"{'whole' if whole else 'the sum so far'}{scale}"
+        scale = "" if panel.name == "dv" else ", unscaled"
+        return f"{'whole' if whole else 'so far'}{scale}"
 
-    def _arrange(self) -> None:
-        """Put fewer cards into a row where they have no room."""
-        across = next((width for width in (WIDE, HALF) if self.width() >= px(width)), 0)
-        if across == self._across:
-            return
-        self._across = across
+    def _lay_out(self) -> None:
         let_go_of(self._grid)
-        cards = self.cards
+        across, shown = self._across, self.shown
         if self._alone is not None:
             self._grid.addWidget(self._alone)
+        elif self._staged:
+            self._grid.addLayout(staged(shown))
         elif across == WIDE:
-            self._grid.addLayout(_wide(cards))
+            self._grid.addLayout(_wide(shown))
         else:
             each = 2 if across else 1
-            for first in range(0, len(cards), each):
-                row = cards[first : first + each]
+            for first in range(0, len(shown), each):
+                row = shown[first : first + each]
                 self._grid.addLayout(row_of(row, (1,) * len(row)))
-        for card in cards:
-            card.setVisible(self._alone is None or card is self._alone)
+        for card in self.cards:
+            card.setVisible(card is self._alone if self._alone is not None else card in shown)
 
 
 def _wide(cards: Sequence[QWidget]) -> QGridLayout:

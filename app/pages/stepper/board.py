@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
-from flashscope.app.pages.stepper.arranging import GAP, let_go_of, row_of
+from flashscope.app.pages.stepper.arranging import GAP, let_go_of, row_of, staged
 from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.pages.stepper.panel_card import PanelCard
 from flashscope.app.plots.stepper.code_panel import CodePanel
@@ -27,7 +27,6 @@ from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.profiles.results.model.curves import mask_words
 
 WIDTHS = (920, 640, 480)  # pixels that the cards need side by side, three in a row, two in a row
-FIRST_SHARE, OTHERS_SHARE = 13, 9  # of the width of a stage
 STAGED = ("formulas", "scores")
 CHART_TITLES = {"MaximumChart": "max m", "SumChart": "sum ℓ", "FactorChart": "rescale α"}
 
@@ -120,7 +119,7 @@ class StepperBoard(ModeBoard):
         let_go_of(self._outer)
         shown = [self._alone] if self._alone is not None else self.shown
         if self.only:
-            self._outer.addLayout(_staged(shown))
+            self._outer.addLayout(staged(shown))
         elif across == WIDTHS[0]:
             self._outer.addLayout(self._side_by_side())
         for panels in () if self.only else self._rows().get(across, ()):
@@ -220,16 +219,3 @@ class StepperBoard(ModeBoard):
         if isinstance(chart, MaximumChart) and view.history.rises.any():
             return "max m ▲"
         return CHART_TITLES[type(chart).__name__]
-
-
-def _staged(cards: Sequence[QWidget]) -> QHBoxLayout:
-    """The first card on the left, the others beside it one under the other."""
-    row, others = QHBoxLayout(), QVBoxLayout()
-    for layout in (row, others):
-        layout.setSpacing(GAP)
-    row.addWidget(cards[0], FIRST_SHARE)
-    for card in cards[1:]:
-        others.addWidget(card, 1)
-    if cards[1:]:
-        row.addLayout(others, OTHERS_SHARE)
-    return row

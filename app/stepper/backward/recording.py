@@ -211,10 +211,13 @@ def _before(rows: Ints, adds: NDArray[np.bool_]) -> Ints:
 def _end(array: Array, share: float) -> float:
     """The magnitude that this share of the numbers keep within, of so many of them; 0: there is none.
 
+    All of them are those of P, of which none is negative.
+
     A few rows hold far more than the others, whose colours would be those of 0.
     """
     numbers = array.numpy().ravel()
-    if share < 1:
-        numbers = numbers[:: max(1, len(numbers) // SAMPLED)]
+    if share == 1 and len(numbers) and np.isfinite(top := numbers.max()):
+        return float(top)
+    numbers = numbers[:: max(1, len(numbers) // SAMPLED)]
     sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
     return float(np.quantile(sizes, share)) if len(sizes) else 0.0

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from flashscope.kernels.workload.backward_trace import BackwardTrace, BackwardTr
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import load
+from flashscope.profiles.store.blobs.backward_traces import decode_backward_trace
 from flashscope.profiles.wire.events import BackwardTraceReady, Event
 from tests.app.fakes import CPU_MACHINE
 from tests.app.pages.stepper.conftest import Bench
@@ -143,6 +145,7 @@ def test_given_scores_say_why_there_is_nothing_to_see_and_another_problem_is_fol
     page.choose_mode(BACKWARD)
     board = board_of(bench)
     assert board.words() == GIVEN
+    bench.qtbot.waitUntil(board.transport.scrubber.hasFocus)  # not the kernel, which the arrows would change
     assert bench.engine.backwards == []
     page.show_preset("random")
     bench.qtbot.waitUntil(lambda: board.view is not None)
@@ -282,13 +285,40 @@ def test_a_stop_of_a_story_goes_to_its_step_of_the_backward_pass(bench: Bench) -
     assert page.staging.stop.mode == BACKWARD
     assert "backward" in page.staging.provenance.of
     assert not board.transport.isVisible()
+    assert [card.isHidden() for card in board.cards].count(False) == 3
     page.staging.leave()
     assert page.modes.key == "blocks"
+    assert not any(card.isHidden() for card in board.cards)
 
 
-def test_the_panels_have_room_in_a_small_window(bench: Bench) -> None:
-    board = shown(bench)
+def test_the_panels_have_room_in_a_small_window_whether_they_are_on_show_or_not(bench: Bench) -> None:
     bench.page.resize(1200, 640)
+    bench.show("slide").choose_mode(BACKWARD)
     bench.page.grab()
+    assert board_of(bench).minimumSizeHint().height() < 560
+    board = shown(bench)
+    bench.page.grab()
+    assert board.minimumSizeHint().height() < 560
     cards = [card.geometry() for card in board.cards]
     assert all(one.width() >= 160 for one in cards)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e38])
+def test_a_trace_with_any_numbers_is_shown_at_every_step(bench: Bench, value: float) -> None:
+    trace = grouped()
+    names = ("p", "dp", "ds", "delta", "dq", "dk", "dv", "lse", "grad_q", "exact_k")
+    arrays = {name: getattr(trace, name).numpy().copy() for name in names}
+    for array in arrays.values():
+        array.ravel()[::3] = value
+    hostile = replace(trace, **{name: Array.of(array) for name, array in arrays.items()})
+    assert decode_backward_trace(msgspec.msgpack.encode(hostile)) is not None
+    bench.show().choose_mode(BACKWARD)
+    board = board_of(bench)
+    board.show_trace(hostile)
+    assert board.position is not None
+    for at in range(0, board.position.last + 1, 3):
+        board.seek(at)
+        board.grab()
+    assert board.words()
+    bench.press(Qt.Key.Key_End)
+    assert bench.page.bar.result.text().startswith("max |gradient")
