@@ -98,13 +98,12 @@ class TileLoad(NamedTuple):
 def usual_shape(problem: Problem) -> TileShape:
     """The tile that wins where there are many.
 
-    Measured on an H200, but for head dim 224, for pages, and for softcapped scores: for these registers are
-    too few in three warpgroups.
+    Measured on an H200, but for head dim 224, for pages, for softcapped scores and, over head dim 64, biased
+    ones: for these registers are too few in three warpgroups.
     """
     shape = _plain_shape(problem)
-    if problem.softcap is None or shape.groups <= MOST_GROUPS_SHARED:
-        return shape
-    return TileShape(MOST_GROUPS_SHARED, HALVED_KEYS)
+    short = problem.softcap is not None or (problem.alibi and problem.head_dim > NARROW_HEAD)
+    return TileShape(MOST_GROUPS_SHARED, HALVED_KEYS) if short and shape.groups > MOST_GROUPS_SHARED else shape
 
 
 def _plain_shape(problem: Problem) -> TileShape:
@@ -131,6 +130,8 @@ def _middle_keys(problem: Problem) -> int:
         return HALVED_KEYS
     if "ragged" in features:
         return HALVED_KEYS if keys <= SHORT_KEYS else max(STEP_COSTS)
+    if problem.alibi and problem.rows <= 2 * SMS * 2 * GROUP_ROWS:  # of a block a tile registers are too few
+        return HALVED_KEYS
     if not problem.causal:
         return min(STEP_COSTS, key=partial(_row_cost, keys))
     return min((HALVED_KEYS, max(STEP_COSTS)), key=partial(_causal_cost, problem))

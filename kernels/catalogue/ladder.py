@@ -211,7 +211,7 @@ FLASH3 = replace(
         MarkSpec("cyan", "diamond"),
     ),
     rank=10,
-    features={"cuda": EVERY_LAYOUT | {"softcap"}},
+    features={"cuda": EVERY_LAYOUT | SCORING},
     workspace=workspace.flash3,
     traffic=traffic.FLASH3,
     shared_traffic=shared_traffic.flash3_shared,

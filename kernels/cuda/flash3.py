@@ -41,10 +41,15 @@ from flashscope.kernels.cuda.program import (
     shape_arguments,
 )
 from flashscope.kernels.cuda.ragged import PAGE_TABLE, layout_defines, length_tables
-from flashscope.kernels.cuda.scoring import scoring_arguments, scoring_defines
+from flashscope.kernels.cuda.scoring import (
+    scoring_arguments,
+    scoring_defines,
+    scoring_fields,
+    slope_table,
+)
 from flashscope.kernels.cuda.tensor import tile_bytes
 from flashscope.kernels.launching.launch import Launch
-from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.problem import SCORING, Problem
 from flashscope.kernels.workload.tensors import Inputs
 
 GROUP_THREADS = 128  # of a warpgroup
@@ -175,11 +180,13 @@ def _deep(problem: Problem, chosen: Share) -> Flash3Variant:
 def _early(problem: Problem, cut: Flash3Variant) -> int:
     """Whether a block's first boxes are asked for early: not found in pages; of many tiles, where it won.
 
-    Of many tiles of an uneven batch with a softcap it would spill registers.
+    With a softcap it would spill registers: of many tiles of an uneven batch, and beside a bias.
     """
+    if problem.page_size is not None or problem.features >= {"softcap", "alibi"}:
+        return 0
     spills = problem.softcap is not None and "ragged" in problem.features
     plain = problem.block_mask is None and cut.block_k < LONG_TILE_KEYS and not spills
-    return int(problem.page_size is None and (plain or not cut.schedule))
+    return int(plain or not cut.schedule)
 
 
 def sparse_variants(problem: Problem, step: str = "flash3") -> tuple[Flash3Variant, ...]:
@@ -217,9 +224,11 @@ def _ended(problem: Problem, cut: Flash3Variant, chosen: Share) -> Flash3Variant
 
     Parts of keys take none of it: they leave what is to be merged, not O.
     """
-    if problem.features - {"causal", "window", "gqa"} or chosen.splits > 1:
+    if problem.features - SCORING - {"causal", "window", "gqa"} or chosen.splits > 1:
         return cut
-    narrow, halves = problem.head_dim == NARROW_HEAD, _halves(problem, cut.block_k)
+    narrow = problem.head_dim == NARROW_HEAD
+    serialises = narrow and bool(problem.features & {"softcap", "alibi"})  # registers are too few
+    halves = _halves(problem, cut.block_k) and not serialises
     boxed = problem.head_dim == MIDDLE_HEAD or (narrow and (problem.causal or halves))
     return cut._replace(halves=int(halves), boxed=int(boxed))
 
@@ -279,7 +288,7 @@ def program(
         "PACKED": int(chosen.pack_gqa > 1),
     }
     launches = (_attention(problem, target, taken, chosen, tables), *_combine(problem, chosen))
-    tables = {TILE_COUNTER: np.zeros(2, np.int32), **tables, **length_tables(problem)}
+    tables = {TILE_COUNTER: np.zeros(2, np.int32), **tables, **length_tables(problem), **slope_table(problem)}
     return Program("flash3.cu", defines, launches, tables, arch_suffix="a", note=chosen.reason)
 
 
@@ -313,7 +322,7 @@ def _attention(
 
 def _special(problem: Problem, tables: dict[str, Any]) -> Struct:
     """Flash3Arguments of flash3.cu: a block mask's tables, lengths, pages; each where it counts."""
-    lengths = (QUERY_LENGTHS, KEY_LENGTHS) if "ragged" in problem.features else ()
+    lengths = _lengths(problem)
     pages = () if problem.page_size is None else (PAGE_TABLE, np.int32(problem.key_heads))
     return Struct((*tables, *lengths, *pages))
 
@@ -327,9 +336,22 @@ def _combine(problem: Problem, chosen: Share) -> tuple[KernelLaunch, ...]:
         *(PARTIAL_O, PARTIAL_SUMS, "o", "lse"),
         *(np.int64(problem.rows), np.int32(problem.seqlen_q * chosen.pack_gqa)),
         *(np.int32(chosen.splits), np.int32(lanes)),
+        *_merged_sinks(problem),
     )
     grid, threads = ceil_div(problem.rows * lanes, COMBINE_LINES), problem.head_dim // 4 * COMBINE_LINES
     return (KernelLaunch("flash3_combine", grid, arguments, threads, pdl=True),)
+
+
+def _merged_sinks(problem: Problem) -> tuple[Struct, ...]:
+    """MergedSinks of flash3_combine.cuh; nothing without sinks."""
+    if not problem.sinks:
+        return ()
+    heads = np.int32(problem.heads), np.int32(problem.seqlen_q)
+    return (Struct((*scoring_fields(problem), *_lengths(problem), *heads)),)
+
+
+def _lengths(problem: Problem) -> tuple[str, ...]:
+    return (QUERY_LENGTHS, KEY_LENGTHS) if "ragged" in problem.features else ()
 
 
 def tiling_of(problem: Problem, step: str, chosen: Share) -> tuple[Flash3Variant, dict[str, Any]]:
