@@ -102,8 +102,10 @@ def usual_shape(problem: Problem) -> TileShape:
     ones: for these registers are too few in three warpgroups.
     """
     shape = _plain_shape(problem)
+    if shape.groups <= MOST_GROUPS_SHARED:
+        return shape
     short = problem.softcap is not None or (problem.alibi and problem.head_dim > NARROW_HEAD)
-    return TileShape(MOST_GROUPS_SHARED, HALVED_KEYS) if short and shape.groups > MOST_GROUPS_SHARED else shape
+    return TileShape(MOST_GROUPS_SHARED, HALVED_KEYS) if short else shape
 
 
 def _plain_shape(problem: Problem) -> TileShape:
