@@ -222,7 +222,7 @@ FLASH3 = replace(
         kept=workspace_backward.kept_rows,
         implementation={"cuda": "flashscope.kernels.cuda.flash3_backward"},
         head_dims={"cuda": range(64, 257, 64)},
-        features={"cuda": EVERY_MASK},
+        features={"cuda": EVERY_MASK | SCORING},
         deterministic=frozenset({"cuda"}),
         limit=_of_wide_heads,
     ),

@@ -189,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         const int group = warpgroup - 1, lane = threadIdx.x % 32;
         const bool leader = lane == 0;
 #if SOFTCAP
-        const Factor c{scoring.softcap * LOG2E, scale / scoring.softcap};
+        const Factor c{scoring.softcap * LOG2E, scale * scoring.inverse};
         const float unit = SCALED ? LN2 : scoring.softcap;
 #else
         const float c = fmaxf(scale * 1.4426950408889634f, 1e-30f), unit = SCALED ? LN2 : scale;

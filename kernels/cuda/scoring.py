@@ -29,7 +29,9 @@ def scoring_arguments(problem: Problem) -> tuple[Any, ...]:
 
 def scoring_fields(problem: Problem) -> tuple[Any, ...]:
     """What is in that struct."""
-    softcap = () if problem.softcap is None else (np.float32(problem.softcap),)
+    softcap = (
+        () if problem.softcap is None else (np.float32(problem.softcap), np.float32(1 / problem.softcap))
+    )
     return (*softcap, *((SINKS,) if problem.sinks else ()), *((SLOPES,) if problem.alibi else ()))
 
 

@@ -16,7 +16,7 @@
 
 struct Scoring {
 #if SOFTCAP
-    float softcap;
+    float softcap, inverse;  // 1 / softcap
 #endif
 #if SINKS
     const float* sinks;  // (heads), natural logits
@@ -47,7 +47,7 @@ struct ScoreTerms {
                                                     long long head) {
         ScoreTerms made{0.0f, scale_factor, 0.0f};
 #if SOFTCAP
-        made.share = scale / scoring.softcap, made.factor = scoring.softcap * LOG2E;
+        made.share = scale * scoring.inverse, made.factor = scoring.softcap * LOG2E;
 #endif
 #if ALIBI
         made.slope = scoring.slopes[head] * LOG2E;
