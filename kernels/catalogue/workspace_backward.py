@@ -73,8 +73,8 @@ def flash3_tile_q(problem: Problem) -> int:
     """Queries of a tile.
 
     At head dim 128 these are 80, as many as registers take. A block mask, a softcap, a bias and the
-    deterministic mode need some of those, so that 64 are left; and 64 are faster where the tiles of 80, a step of which takes a fifth
-    longer (H200), are not fewer by more than that.
+    deterministic mode need some of those, so that 64 are left; and 64 are faster where the tiles of 80, a
+    step of which takes a fifth longer (H200), are not fewer by more than that.
     """
     if problem.head_dim <= NARROW_HEAD:
         return FLASH3_NARROW_TILE_Q
