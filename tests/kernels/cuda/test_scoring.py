@@ -9,12 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.ladder import FLASH2, FLASH3
-from flashscope.kernels.cuda import flash2, flash2_backward, flash3
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.workspace_backward import NARROW_HEAD
+from flashscope.kernels.cuda import flash2, flash2_backward, flash3, flash3_backward
 from flashscope.kernels.cuda.program import HOPPER, KernelLaunch, ProgramOf, Target
 from flashscope.kernels.cuda.scoring import scoring_arguments, scoring_defines
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.problem import SCORING, Dtype, Problem
+from flashscope.kernels.workload.problem import SCORING, Dtype, Passes, Problem
 from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels import cases
 from tests.kernels.cases import in_mode
@@ -24,10 +26,12 @@ from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import Setting, backward, drawn, fails, forward, needs_compiler
 from tests.kernels.cuda.running import run
 from tests.kernels.cuda.running_backward import Mode, judged
+from tests.kernels.cuda.test_compile import SOFTCAP_SPILLED
 from tests.kernels.cuda.test_emulated import KINDS
 from tests.matrix import chosen, matrix
 
 FLOAT32_ALONE = "on cuda in 16 bits alone, not in float32"
+GPU = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
 UNEVEN = ("ragged", "pages", "ragged pages")
 FORWARD: dict[str, ProgramOf] = {"flash2": flash2.program, "flash3": flash3.program}
 MORE_MASKS = tuple(kind for kind in KINDS if kind not in UNEVEN)
@@ -109,6 +113,17 @@ def test_gradients_agree_with_the_oracle(kind: str, scores: str, deterministic: 
         assert verdict.passed, (seed, verdict)
 
 
+@needs_compiler
+@matrix("kind scores head_dim", product(MORE_MASKS, SCORED, (64, 128, 192, 256)), few=2)
+def test_gradients_of_flash3_agree_with_the_oracle(kind: str, scores: str, head_dim: int) -> None:
+    for deterministic in (False, True):
+        problem = in_mode(of_kind(kind, scores, head_dim, "bfloat16"), deterministic)
+        if FLASH3.unsupported(problem, GPU) is not None:
+            pytest.skip("a block mask before wide heads")
+        verdict = backward("flash3", problem, flash3_backward.program, Setting(int(deterministic)))
+        assert verdict.passed, (deterministic, verdict)
+
+
 def in_dtype(problem: Problem, case: Inputs) -> Inputs:
     dtype = storage_dtype(problem.dtype)
     return drawn(problem)._replace(**{name: getattr(case, name).astype(dtype) for name in ("q", "k", "v")})
@@ -176,6 +191,8 @@ def test_builds_fit_their_architecture_and_spill_nothing(
         check(flash2_backward.program(in_mode(problem, deterministic=False), target), target)
     if target.compute_capability == HOPPER:
         check(flash3.program(problem, target), target)
+        spilled = SOFTCAP_SPILLED if head_dim == NARROW_HEAD and problem.softcap is not None else 0
+        check(flash3_backward.program(in_mode(problem, deterministic=False), target), target, spilled)
 
 
 @chosen("layout", ({}, {"lengths": True}, {"page_size": 64}, {"window": (500, 0)}), ())
@@ -209,18 +226,17 @@ def test_a_problem_without_any_has_no_define_and_no_argument_of_them() -> None:
     assert backward_of_sinks.defines == flash2_backward.program(in_mode(plain), ON_HOPPER).defines
 
 
-def test_flash3_takes_each_forward() -> None:
-    gpu = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
-    problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", **SCORED["all of scores"])
-    assert FLASH3.unsupported(problem, gpu) is None
+@pytest.mark.parametrize("passes", ["forward", "both"])
+def test_flash3_takes_all_of_them_at_once(passes: Passes) -> None:
+    problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", passes=passes, **SCORED["all of scores"])
+    assert FLASH3.unsupported(problem, GPU) is None
 
 
 @pytest.mark.parametrize("feature", sorted(SCORING))
 def test_flash2_takes_each_in_16_bits_alone(feature: str) -> None:
-    gpu = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
     problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", **SCORED[feature])
-    assert FLASH2.unsupported(replace(problem, passes="both"), gpu) is None
-    assert FLOAT32_ALONE in (FLASH2.unsupported(replace(problem, dtype="float32"), gpu) or "")
+    assert FLASH2.unsupported(replace(problem, passes="both"), GPU) is None
+    assert FLOAT32_ALONE in (FLASH2.unsupported(replace(problem, dtype="float32"), GPU) or "")
 
 
 @pytest.mark.gpu
@@ -257,11 +273,14 @@ def test_parts_and_drawn_tiles_on_a_gpu_agree_with_the_oracle(scores: str, head_
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("deterministic", [False, True])
-@pytest.mark.parametrize("head_dim", [64, 128, 256])
+@pytest.mark.parametrize("head_dim", [64, 128, 192, 256])
 @pytest.mark.parametrize("scores", SCORED)
+@pytest.mark.parametrize("kernel", ["flash2", "flash3"])
 def test_gradients_on_a_gpu_agree_with_the_oracle(
-    cp: Any, scores: str, head_dim: int, deterministic: bool
+    cp: Any, kernel: str, scores: str, head_dim: int, deterministic: bool
 ) -> None:
     for kind in MORE_MASKS:
-        verdict = judged(cp, Mode("flash2", deterministic), of_kind(kind, scores, head_dim, "bfloat16"))
-        assert verdict.passed, (kind, verdict)
+        problem = of_kind(kind, scores, head_dim, "bfloat16")
+        if find_kernel(kernel).unsupported(in_mode(problem, deterministic), GPU) is None:
+            verdict = judged(cp, Mode(kernel, deterministic), problem)
+            assert verdict.passed, (kind, verdict)
