@@ -120,7 +120,7 @@ def flash3_shared(problem: Problem, chosen: Share) -> tuple[Buffer, ...]:
         *_flash3_tiles(problem, chosen.splits),
         *length_buffers(problem),
         *slopes(problem),
-        Buffer(PARTIAL_O, (*parts, problem.head_dim), "float32"),
+        Buffer(PARTIAL_O, (*parts, problem.value_dim), "float32"),
         Buffer(PARTIAL_SUMS, (*parts, 2), "float32"),
     )
 

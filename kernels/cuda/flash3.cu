@@ -81,7 +81,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
     const bool leader = threadIdx.x % 32 == 0;
     if constexpr (OVERLAP) {
         const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
-        const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
+        const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * V_BYTES, 0);
         wait(at.k_full(rk.stage), rk.phase);
         if (PINGPONG) named_sync(turn_of(group));
         CLOCK(3)
@@ -129,7 +129,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         wait(at.v_full(rv.stage), rv.phase);
         pin(o); pin(p);
         wgmma_fence();
-        product_pv<BLOCK_K>(o, p, at.v + rv.stage * K_BYTES);
+        product_pv<BLOCK_K>(o, p, at.v + rv.stage * V_BYTES);
         wgmma_commit();
         wgmma_wait<0>();
         pin(o); pin(p);
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
     at.q = ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;
     at.k = at.q + Q_STAGES * Q_BYTES;
     at.v = at.k + STAGES * K_BYTES;
-    at.barriers = at.v + STAGES * K_BYTES;
+    at.barriers = at.v + STAGES * V_BYTES;
     CLOCKS_BEGIN()
     const Tables tables = given;
     const Lengths lengths = given;
@@ -285,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             rk.next();
         };
         const auto last_pv = [&] {
-            const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
+            const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * V_BYTES, 0);
             wait(at.v_full(rv.stage), rv.phase);
             CLOCK(3)
             pin(o); pin(p);

@@ -140,15 +140,23 @@ class Flash3Variant(NamedTuple):
         sign = {"NEGATIVE_SCALE": int(problem.softmax_scale < 0)}
         return {**defines_of(problem), **steps, **rows, **sign, **layout_defines(problem)}
 
-    def shared_bytes(self, head_dim: int) -> int:
-        """Shared memory of a block: Q, K, V, the barriers, and room to align them."""
-        tiles = tile_bytes(self.q_stages * self.tile_q + 2 * self.stages * self.block_k, head_dim)
+    def shared_bytes(self, head_dim: int, value_dim: int | None = None) -> int:
+        """Shared memory of a block: Q, K, V, the barriers, and room to align them.
+
+        Args:
+            head_dim: Of Q and K.
+            value_dim: Of V; None: as that.
+        """
+        keys = self.stages * self.block_k
+        tiles = tile_bytes(self.q_stages * self.tile_q + keys, head_dim)
+        tiles += tile_bytes(keys, head_dim if value_dim is None else value_dim)
         room = SHARED_ALIGNMENT if self.residents == 1 else 0  # it is aligned; two blocks have none to spare
         return tiles + room + BARRIER_BYTES + BARRIER_BYTES_A_STAGE * self.stages
 
-    def fits(self, head_dim: int) -> bool:
+    def fits(self, problem: Problem) -> bool:
         """Whether Hopper has that much for each block of an SM."""
-        return self.shared_bytes(head_dim) <= (MULTIPROCESSOR_BYTES // self.residents - RESERVED_BYTES)
+        taken = self.shared_bytes(problem.head_dim, problem.value_dim)
+        return taken <= (MULTIPROCESSOR_BYTES // self.residents - RESERVED_BYTES)
 
 
 def flash3_variant(problem: Problem, step: str = "flash3", chosen: Share | None = None) -> Flash3Variant:
@@ -174,17 +182,18 @@ def _deep(problem: Problem, chosen: Share) -> Flash3Variant:
         for stages in range(most, 1, -1)
         for q_stages in ((2, 1) if chosen.draws else (1,))
     )
-    return next(cut for cut in cuts if cut.fits(problem.head_dim))
+    return next(cut for cut in cuts if cut.fits(problem))
 
 
 def _early(problem: Problem, cut: Flash3Variant) -> int:
     """Whether a block's first boxes are asked for early: not found in pages; of many tiles, where it won.
 
-    With a softcap it would spill registers: of many tiles of an uneven batch, and beside a bias.
+    With a softcap it would spill registers: of many tiles of an uneven batch, which is so with values of
+    another head dim, too, and beside a bias.
     """
     if problem.page_size is not None or problem.features >= {"softcap", "alibi"}:
         return 0
-    spills = problem.softcap is not None and "ragged" in problem.features
+    spills = "ragged" in problem.features and problem.features & {"softcap", "head_dim_v"}
     plain = problem.block_mask is None and cut.block_k < LONG_TILE_KEYS and not spills
     return int(plain or not cut.schedule)
 
@@ -196,7 +205,7 @@ def sparse_variants(problem: Problem, step: str = "flash3") -> tuple[Flash3Varia
     smaller = (Flash3Variant(2, keys, pingpong=turns) for keys in (128, FLASH3_TILE[1]))
     usual = Share(usual_shape(problem))
     cuts = (flash3_variant(problem, step), *(_stepped(cut, problem, step, usual) for cut in smaller))
-    return tuple(cut for cut in cuts if cut.fits(head_dim))
+    return tuple(cut for cut in cuts if cut.fits(problem))
 
 
 def _stepped(cut: Flash3Variant, problem: Problem, step: str, chosen: Share) -> Flash3Variant:
@@ -216,7 +225,7 @@ def _stepped(cut: Flash3Variant, problem: Problem, step: str, chosen: Share) -> 
         return alone._replace(early=_early(problem, alone))
     cut = cut._replace(lazy=int(problem.head_dim > NARROW_HEAD), early=_early(problem, cut))
     two_of_q = cut._replace(q_stages=2)
-    return _ended(problem, two_of_q, chosen) if two_of_q.fits(problem.head_dim) else cut
+    return _ended(problem, two_of_q, chosen) if two_of_q.fits(problem) else cut
 
 
 def _ended(problem: Problem, cut: Flash3Variant, chosen: Share) -> Flash3Variant:
@@ -316,7 +325,7 @@ def _attention(
             *((Boxes("o", WARP_ROWS, chosen.pack_gqa),) if taken.boxed else ()),
         ),
         threads=taken.threads,
-        shared_bytes=taken.shared_bytes(problem.head_dim),
+        shared_bytes=taken.shared_bytes(problem.head_dim, problem.value_dim),
     )
 
 
@@ -338,7 +347,7 @@ def _combine(problem: Problem, chosen: Share) -> tuple[KernelLaunch, ...]:
         *(np.int32(chosen.splits), np.int32(lanes)),
         *_merged_sinks(problem),
     )
-    grid, threads = ceil_div(problem.rows * lanes, COMBINE_LINES), problem.head_dim // 4 * COMBINE_LINES
+    grid, threads = ceil_div(problem.rows * lanes, COMBINE_LINES), problem.value_dim // 4 * COMBINE_LINES
     return (KernelLaunch("flash3_combine", grid, arguments, threads, pdl=True),)
 
 

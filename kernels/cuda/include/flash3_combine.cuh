@@ -25,12 +25,12 @@ __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& st
         if (lane % 4 == 0) sums[at] = make_float2(l > 0.0f ? shift : NO_MAXIMUM, l);
 #pragma unroll
         for (int i = 0; i < O_REGS; i += 4) {
-            *(float2*)(out + at * HEAD_DIM + i * 2 + lane % 4 * 2) = make_float2(o[i + 2 * r], o[i + 2 * r + 1]);
+            *(float2*)(out + at * HEAD_DIM_V + i * 2 + lane % 4 * 2) = make_float2(o[i + 2 * r], o[i + 2 * r + 1]);
         }
     }
 }
 
-constexpr int COLUMNS = HEAD_DIM / 4;  // threads for a row, of four columns each
+constexpr int COLUMNS = HEAD_DIM_V / 4;  // threads for a row, of four columns each
 
 struct Sum {
     float m = NO_MAXIMUM, l = 0.0f;
@@ -60,7 +60,7 @@ struct MergedSinks : Scoring, Lengths {
 #endif
 
 // COLUMNS x 8 threads: `lanes` (1 or 8) sums a row, each of every lanes-th part, then of those; 8 / lanes rows a block.
-// `parts`: (heads, splits, seqlen_q, HEAD_DIM); `sums` likewise, m and l; rows = heads * seqlen_q.
+// `parts`: (heads, splits, seqlen_q, HEAD_DIM_V); `sums` likewise, m and l; rows = heads * seqlen_q.
 extern "C" __global__ void __launch_bounds__(COLUMNS * 8)
     flash3_combine(const float4* parts, const float2* sums, uint2* out, float* lse, long long rows, int seqlen_q,
                    int splits, int lanes
