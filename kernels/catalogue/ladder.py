@@ -23,6 +23,10 @@ from flashscope.kernels.workload.problem import NOT_TRACED, SCORING, Backend, Dt
 
 FLASH3_HEADS = range(64, 257, 32)
 EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_FEATURE}
+BACKWARD_OF_ALL_TERMS: dict[Backend, frozenset[Feature]] = {
+    "cuda": EVERY_MASK | NOT_TRACED,
+    "cpu": EVERY_MASK | NOT_TRACED,
+}
 BACKWARD_EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_MASK | NOT_TRACED}
 ON_TENSOR_CORES: dict[Backend, tuple[Dtype, ...]] = {"cpu": DTYPES_BY_BACKEND["cpu"], "cuda": SIXTEEN_BIT}
 
@@ -157,7 +161,7 @@ FLASH2 = KernelSpec(
         workspace=workspace_backward.flash2,
         kept=workspace_backward.kept_rows,
         implementation=_on_both("flash2_backward"),
-        features={"cuda": EVERY_MASK | SCORING, "cpu": EVERY_MASK | NOT_TRACED},
+        features=BACKWARD_OF_ALL_TERMS,
     ),
 )
 

@@ -87,7 +87,7 @@ def given(problem: Problem) -> Saved:
         scale=problem.softmax_scale,
         scoring=Scoring.of(problem, inputs),
     )
-    grad_output = np.random.default_rng(problem.seed + 1).standard_normal(problem.q_shape, np.float32)
+    grad_output = np.random.default_rng(problem.seed + 1).standard_normal(problem.o_shape, np.float32)
     return Saved(*inputs.qkv, output.astype(dtype), lse.astype(np.float32), grad_output.astype(dtype))
 
 
