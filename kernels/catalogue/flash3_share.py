@@ -98,17 +98,18 @@ class TileLoad(NamedTuple):
 def usual_shape(problem: Problem) -> TileShape:
     """The tile that wins where there are many.
 
-    Measured on an H200, but for head dim 224, for pages, and for softcapped scores: for these registers are
-    too few in three warpgroups.
+    Measured on an H200, but for head dim 224, for pages, for softcapped scores and, over head dim 64, biased
+    ones: for these registers are too few in three warpgroups.
     """
     shape = _plain_shape(problem)
-    if problem.softcap is None or shape.groups <= MOST_GROUPS_SHARED:
+    if shape.groups <= MOST_GROUPS_SHARED:
         return shape
-    return TileShape(MOST_GROUPS_SHARED, HALVED_KEYS)
+    short = problem.softcap is not None or (problem.alibi and problem.head_dim > NARROW_HEAD)
+    return TileShape(MOST_GROUPS_SHARED, HALVED_KEYS) if short else shape
 
 
 def _plain_shape(problem: Problem) -> TileShape:
-    head_dim = problem.head_dim
+    head_dim = problem.widest_dim
     if problem.page_size is not None:
         return _paged_shape(head_dim)
     if head_dim <= NARROW_HEAD:
@@ -118,7 +119,8 @@ def _plain_shape(problem: Problem) -> TileShape:
     if head_dim <= MIDDLE_HEAD:
         return TileShape(2, _middle_keys(problem))
     if head_dim <= WIDE_HEAD:
-        return TileShape(2, 112 if head_dim <= 160 else 96)  # noqa: PLR2004 - a table of head dims
+        wide_keys = 112 if head_dim <= 160 else 96  # noqa: PLR2004 - a table of head dims
+        return TileShape(2, HALVED_KEYS if problem.value_dim <= MIDDLE_HEAD else wide_keys)
     return TileShape(2, 80)
 
 
@@ -131,6 +133,8 @@ def _middle_keys(problem: Problem) -> int:
         return HALVED_KEYS
     if "ragged" in features:
         return HALVED_KEYS if keys <= SHORT_KEYS else max(STEP_COSTS)
+    if problem.alibi and problem.rows <= 2 * SMS * 2 * GROUP_ROWS:  # of a block a tile registers are too few
+        return HALVED_KEYS
     if not problem.causal:
         return min(STEP_COSTS, key=partial(_row_cost, keys))
     return min((HALVED_KEYS, max(STEP_COSTS)), key=partial(_causal_cost, problem))
@@ -179,14 +183,14 @@ def _paged_shape(head_dim: int) -> TileShape:
 
 def small_shapes(problem: Problem) -> Iterator[TileShape]:
     """Tiles of fewer queries than the usual one, the smallest last."""
-    usual, panels = usual_shape(problem), ceil(problem.head_dim / PANEL)
+    usual, panels = usual_shape(problem), ceil(problem.widest_dim / PANEL)
     few = problem.longest_keys <= FEW_KEYS
     if panels <= 2:  # noqa: PLR2004 - two warpgroups' tiles of 64 keys were measured up to head dim 128
         if few or usual.groups > MOST_GROUPS_SHARED:
             yield TileShape(2, 64 if few else 128)
         yield TileShape(1, 64 if few or problem.seqlen_q < GROUP_ROWS else 128)
     else:
-        yield TileShape(1, 80 if problem.head_dim <= WIDE_HEAD and problem.page_size is None else 64)
+        yield TileShape(1, 80 if problem.widest_dim <= WIDE_HEAD and problem.page_size is None else 64)
 
 
 @lru_cache(maxsize=4096)
@@ -287,7 +291,7 @@ def _cost(problem: Problem, found: Share) -> float:
     computing_us = ceil(items / SMS) * longest if even else max(longest, items / SMS * mean)
     if found.splits == 1:
         return computing_us * (AGAIN if found.shape.groups == 1 and items > SMS else 1)
-    merged_bytes = items * min(found.shape.rows, problem.seqlen_q * found.pack_gqa) * problem.head_dim * 8
+    merged_bytes = items * min(found.shape.rows, problem.seqlen_q * found.pack_gqa) * problem.value_dim * 8
     merged_us, whole_us = merged_bytes / MERGE_BYTES_A_US, _cost(problem, found._replace(splits=1))
     reading_us = _reading_us(problem)
     if whole_us >= reading_us:
@@ -332,7 +336,7 @@ def _draws(problem: Problem, found: Share) -> bool:
 
 def _residents(problem: Problem, found: Share) -> int:
     """Two blocks an SM where few queries leave room for them, and there are more than one an SM."""
-    fit = found.shape == FEW_ROWS_SHAPE and problem.head_dim <= MIDDLE_HEAD
+    fit = found.shape == FEW_ROWS_SHAPE and problem.widest_dim <= MIDDLE_HEAD
     items = _tiles(problem, found.shape, found.pack_gqa) * found.splits
     return 2 if fit and problem.seqlen_q < GROUP_ROWS and items > SMS else 1
 

@@ -10,6 +10,7 @@ from flashscope.kernels.catalogue.spec import (
     EVERY_FEATURE,
     EVERY_LAYOUT,
     EVERY_MASK,
+    HEAD_DIMS,
     ON_A_CPU,
     ON_A_GPU,
     SIXTEEN_BIT,
@@ -20,7 +21,12 @@ from flashscope.kernels.catalogue.spec import (
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import NOT_TRACED, SCORING, Backend, Dtype, Feature, Problem
 
+FLASH3_HEADS = range(64, 257, 32)
 EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_FEATURE}
+BACKWARD_OF_ALL_TERMS: dict[Backend, frozenset[Feature]] = {
+    "cuda": EVERY_MASK | NOT_TRACED,
+    "cpu": EVERY_MASK | NOT_TRACED,
+}
 BACKWARD_EVERYWHERE: dict[Backend, frozenset[Feature]] = {"cuda": EVERY_MASK, "cpu": EVERY_MASK | NOT_TRACED}
 ON_TENSOR_CORES: dict[Backend, tuple[Dtype, ...]] = {"cpu": DTYPES_BY_BACKEND["cpu"], "cuda": SIXTEEN_BIT}
 
@@ -121,11 +127,17 @@ FLASH1 = KernelSpec(
 )
 
 
-def _in_16_bits(problem: Problem, device: Device) -> str | None:
-    scoring = problem.features & SCORING
-    if device.backend == "cpu" or problem.dtype != "float32" or not scoring:
+def _on_cuda(problem: Problem, device: Device) -> str | None:
+    terms = problem.features & NOT_TRACED
+    if device.backend == "cpu" or not terms:
         return None
-    return f"flash2 takes {listed(scoring)} on {device.backend} in 16 bits alone, not in float32"
+    if problem.dtype == "float32":
+        return f"flash2 takes {listed(terms)} on {device.backend} in 16 bits alone, not in float32"
+    if "head_dim_v" in terms and "paged" in problem.features:
+        return "flash2 takes values of another head dim as arrays alone, not in pages"
+    if problem.value_dim not in HEAD_DIMS:
+        return f"flash2 takes a head dim of V as of Q, from {HEAD_DIMS[0]} on in steps of {HEAD_DIMS.step}"
+    return None
 
 
 FLASH2 = KernelSpec(
@@ -141,15 +153,15 @@ FLASH2 = KernelSpec(
     traffic=traffic.FLASH2,
     shared_traffic=shared_traffic.flash2_shared,
     implementation=_on_both("flash2"),
-    features={"cuda": EVERY_LAYOUT | SCORING, "cpu": EVERY_FEATURE},
-    limit=_in_16_bits,
+    features={"cuda": EVERY_FEATURE, "cpu": EVERY_FEATURE},
+    limit=_on_cuda,
     backward=Backward(
         idea="S and P computed again from LSE, key tiles outside, delta = rowsum(dO O) once for every row",
         dtypes=ON_TENSOR_CORES,
         workspace=workspace_backward.flash2,
         kept=workspace_backward.kept_rows,
         implementation=_on_both("flash2_backward"),
-        features={"cuda": EVERY_MASK | SCORING, "cpu": EVERY_MASK | NOT_TRACED},
+        features=BACKWARD_OF_ALL_TERMS,
     ),
 )
 
@@ -167,7 +179,7 @@ def _hopper(name: str, idea: str, predecessor: str, mark: MarkSpec) -> KernelSpe
         traffic=traffic.FLASH2,
         shared_traffic=shared_traffic.flash3_step_shared,
         implementation={"cuda": "flashscope.kernels.cuda.flash3"},
-        head_dims={"cuda": range(64, 257, 32)},
+        head_dims={"cuda": FLASH3_HEADS},
         features={"cuda": EVERY_MASK},
         min_compute_capability=(9, 0),
         max_compute_capability=(9, 0),
@@ -180,6 +192,13 @@ def _of_wide_heads(problem: Problem) -> str | None:
     if problem.block_mask is not None:
         return f"takes no block mask at head dims over {workspace_backward.WIDE_HEAD}"
     return None
+
+
+def _of_other_values(problem: Problem, device: Device) -> str | None:
+    del device
+    if problem.value_dim in FLASH3_HEADS:
+        return None
+    return f"flash3 takes head dims {', '.join(map(str, FLASH3_HEADS))} of V, not {problem.value_dim}"
 
 
 FLASH3_A = replace(
@@ -211,7 +230,8 @@ FLASH3 = replace(
         MarkSpec("cyan", "diamond"),
     ),
     rank=10,
-    features={"cuda": EVERY_LAYOUT | {"softcap"}},
+    features={"cuda": EVERY_LAYOUT | SCORING | {"head_dim_v"}},
+    limit=_of_other_values,
     workspace=workspace.flash3,
     traffic=traffic.FLASH3,
     shared_traffic=shared_traffic.flash3_shared,
@@ -222,7 +242,7 @@ FLASH3 = replace(
         kept=workspace_backward.kept_rows,
         implementation={"cuda": "flashscope.kernels.cuda.flash3_backward"},
         head_dims={"cuda": range(64, 257, 64)},
-        features={"cuda": EVERY_MASK},
+        features={"cuda": EVERY_MASK | SCORING},
         deterministic=frozenset({"cuda"}),
         limit=_of_wide_heads,
     ),

@@ -113,13 +113,14 @@ def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:
 def flash3_shared(problem: Problem, chosen: Share) -> tuple[Buffer, ...]:
     """The same for one way to share a problem among the SMs."""
     if chosen.splits == 1:
-        return (*_flash3_tiles(problem, 1), *length_buffers(problem))
+        return (*_flash3_tiles(problem, 1), *length_buffers(problem), *slopes(problem))
     heads, rows = problem.batch * problem.heads // chosen.pack_gqa, problem.seqlen_q * chosen.pack_gqa
     parts = (heads, chosen.splits, rows)
     return (
         *_flash3_tiles(problem, chosen.splits),
         *length_buffers(problem),
-        Buffer(PARTIAL_O, (*parts, problem.head_dim), "float32"),
+        *slopes(problem),
+        Buffer(PARTIAL_O, (*parts, problem.value_dim), "float32"),
         Buffer(PARTIAL_SUMS, (*parts, 2), "float32"),
     )
 

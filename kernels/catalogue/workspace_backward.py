@@ -72,14 +72,15 @@ def padded(seqlen_q: int) -> int:
 def flash3_tile_q(problem: Problem) -> int:
     """Queries of a tile.
 
-    At head dim 128 these are 80, as many as registers take. A block mask and the deterministic mode need some
-    of those, so that 64 are left; and 64 are faster where the tiles of 80, a step of which takes a fifth
-    longer (H200), are not fewer by more than that.
+    At head dim 128 these are 80, as many as registers take. A block mask, a softcap, a bias and the
+    deterministic mode need some of those, so that 64 are left; and 64 are faster where the tiles of 80, a
+    step of which takes a fifth longer (H200), are not fewer by more than that.
     """
     if problem.head_dim <= NARROW_HEAD:
         return FLASH3_NARROW_TILE_Q
     long, short = (-(-problem.seqlen_q // rows) for rows in (FLASH3_TURNED_TILE_Q, FLASH3_TILE_Q))
-    taken = problem.head_dim <= WIDE_HEAD and problem.block_mask is None and not problem.deterministic
+    short = problem.deterministic or bool(problem.features & {"block_mask", "softcap", "alibi"})
+    taken = problem.head_dim <= WIDE_HEAD and not short
     return FLASH3_TURNED_TILE_Q if taken and 6 * long < 5 * short else FLASH3_TILE_Q
 
 
@@ -108,6 +109,7 @@ def flash3_in_tiles(problem: Problem, tile_q: int) -> tuple[Buffer, ...]:
         *added,
         *zeroed,
         *_flash3_tables(problem, tiles[2]),
+        *workspace.slopes(problem),
     )
 
 

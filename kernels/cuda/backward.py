@@ -148,7 +148,7 @@ def suitable(
     Raises:
         InputError: None suits the block mask.
     """
-    cuts = [cut for widest, cut in table if problem.head_dim <= widest and divides(problem, tile(cut))]
+    cuts = [cut for widest, cut in table if problem.widest_dim <= widest and divides(problem, tile(cut))]
     if not cuts:
         raise InputError(
             f"{kernel}'s backward pass takes block masks whose blocks are multiples of {FRAGMENT_ROWS} long, "

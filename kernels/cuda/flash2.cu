@@ -40,9 +40,16 @@
 
 constexpr int THREADS = WARPS * 32;
 constexpr int TILE_Q = WARPS * SUBTILES * 16;
-constexpr int WIDTH = round_up(HEAD_DIM, 16);
+#ifndef HEAD_DIM_V
+#define HEAD_DIM_V HEAD_DIM  // of V and O
+#endif
+constexpr int WIDTH = round_up(HEAD_DIM, 16), V_WIDTH = round_up(HEAD_DIM_V, 16);
+constexpr bool OWN_V = HEAD_DIM_V != HEAD_DIM;
 using TileQ = Tile<TILE_Q, WIDTH, THREADS>;
 using TileK = Tile<BLOCK_K, WIDTH, THREADS>;
+using TileV = Tile<BLOCK_K, V_WIDTH, THREADS>;
+using TileO = Tile<TILE_Q, V_WIDTH, THREADS>;
+static_assert(!OWN_V || PAGE_SIZE == 0, "pages of K and of V are looked up at once");
 #if TRACE
 #include "trace_fragments.cuh"
 #endif
@@ -102,6 +109,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const long long first_row = (long long)head * seqlen_q + q0;
     const Pages<TileK, BLOCK_K> pages(k, v, sequences.page_table, kv_heads, head / group, sequence, seqlen_k, keys);
     const long long first_key = (long long)(head / group) * seqlen_k, v_from_k = v - k;  // of arrays
+    if constexpr (OWN_V) v = TileV::thread_source(v + first_key * HEAD_DIM_V, HEAD_DIM_V);
     if constexpr (PAGE_SIZE == 0) k = TileK::thread_source(k + first_key * HEAD_DIM, HEAD_DIM);
 
     const Mask mask = Mask::of(queries, keys, window_left, window_right);
@@ -123,8 +131,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * SUBTILES * 16;
     Rows<TileQ, SUBTILES, Q_IN_REGISTERS> left{shared_q + TileQ::lane_rows_first(lane) + warp_row * TileQ::ROW_BYTES};
     const unsigned lane_k = shared_k + TileK::lane_columns_first(lane);
-    const unsigned lane_v = shared_v + TileK::lane_rows_first(lane);
-    const unsigned target_k = TileK::thread_target(shared_k), target_v = TileK::thread_target(shared_v);
+    const unsigned lane_v = shared_v + TileV::lane_rows_first(lane);
+    const unsigned target_k = TileK::thread_target(shared_k), target_v = TileV::thread_target(shared_v);
+    const auto v_stage = [](unsigned stage) { return OWN_V ? (stage ? TileV::BYTES : 0u) : stage; };  // K's to V's
 
 #if TRACE
     Recorder recorder(recording, head, warp_row, rows);
@@ -143,7 +152,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
             if (!STAYS) k += start;
             const element* const source = STAYS ? k + start : k;
             TileK::copy(target_k, source, HEAD_DIM, keys - k0, HEAD_DIM);
-            TileK::copy(target_v, source + v_from_k, HEAD_DIM, keys - k0, HEAD_DIM);
+            TileV::copy(target_v, OWN_V ? v + (long long)k0 * HEAD_DIM_V : source + v_from_k, HEAD_DIM_V, keys - k0,
+                        HEAD_DIM_V);
         }
     }
     commit_copies();
@@ -152,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     __syncthreads();
     left.keep();
 
-    float acc[SUBTILES][WIDTH / 8][4] = {};
+    float acc[SUBTILES][V_WIDTH / 8][4] = {};
     float m[SUBTILES][2], l[SUBTILES][2];  // l: this lane's columns only
 #pragma unroll
     for (int i = 0; i < SUBTILES; ++i) m[i][0] = m[i][1] = NO_MAXIMUM, l[i][0] = l[i][1] = 0.0f;
@@ -193,7 +203,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
                 if (!STAYS) k += (long long)(next - k0) * HEAD_DIM;
                 const element* const source = STAYS ? k + (long long)next * HEAD_DIM : k;
                 TileK::copy(target_k + other, source, HEAD_DIM, keys - next, HEAD_DIM);
-                TileK::copy(target_v + other, source + v_from_k, HEAD_DIM, keys - next, HEAD_DIM);
+                TileV::copy(target_v + v_stage(other), OWN_V ? v + (long long)next * HEAD_DIM_V : source + v_from_k,
+                            HEAD_DIM_V, keys - next, HEAD_DIM_V);
             }
             commit_copies();
         }
@@ -226,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
             for (int i = 0; i < SUBTILES; ++i) {
                 l[i][0] *= alpha[i][0], l[i][1] *= alpha[i][1];
 #pragma unroll
-                for (int n = 0; n < WIDTH / 8; ++n) {
+                for (int n = 0; n < V_WIDTH / 8; ++n) {
 #pragma unroll
                     for (int c = 0; c < 4; ++c) acc[i][n][c] *= alpha[i][c / 2];
                 }
@@ -241,7 +252,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         StageClocks::mark<3>(shared + CLOCKS_AT);
         StageClocks::write(clock_recording, shared + CLOCKS_AT, step);
 #endif
-        multiply_columns<TileK>(acc, s, lane_v + stage);
+        multiply_columns<TileV>(acc, s, lane_v + v_stage(stage));
 #if TRACE
         recorder.state(m, l, alpha);
         recorder.output(acc);
@@ -272,14 +283,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
             if (row < out_rows && lane % 4 == 0) lse[row0 + row] = log_sum_exp(m[i][r], sum);
             const float inverse = sum > 0.0f ? reciprocal_approx(sum) : 0.0f;
 #pragma unroll
-            for (int n = 0; n < WIDTH / 8; ++n) {
+            for (int n = 0; n < V_WIDTH / 8; ++n) {
 #pragma unroll
                 for (int c = 2 * r; c < 2 * r + 2; ++c) acc[i][n][c] = padding ? 0.0f : acc[i][n][c] * inverse;
             }
         }
     }
-    // Q's place is free: this warp alone has read these rows.
-    store_rows<TileQ>(shared, acc, warp_row, o + row0 * HEAD_DIM, HEAD_DIM, out_rows, HEAD_DIM);
+    // Q's place is free: this warp alone has read these rows, where they are as wide.
+    if (OWN_V) __syncthreads();
+    store_rows<TileO>(shared, acc, warp_row, o + row0 * HEAD_DIM_V, HEAD_DIM_V, out_rows, HEAD_DIM_V);
 #if CLOCKS
     StageClocks::end_block(clock_recording);
 #endif

@@ -91,7 +91,7 @@ def program(
         **sparse_defines(problem, variant.tile),
         **layout_defines(problem),
         **scoring_defines(problem),
-        "Q_IN_REGISTERS": int(problem.head_dim <= NARROW_HEAD),
+        "Q_IN_REGISTERS": int(problem.widest_dim <= NARROW_HEAD),
         "BLOCKS_PER_SM": residents or blocks_per_sm(problem),
     }
     tables = {**sparse_tables(problem, variant.tile), **length_tables(problem), **slope_table(problem)}
@@ -100,23 +100,25 @@ def program(
 
 def variants(problem: Problem, target: Target) -> tuple[TensorVariant, ...]:
     """Cuts that spill no registers, best first; the first that fits is taken."""
-    if problem.head_dim > MIDDLE_HEAD:
+    if problem.widest_dim > MIDDLE_HEAD:
         return WIDE
-    if problem.head_dim > NARROW_HEAD:
+    if problem.widest_dim > NARROW_HEAD:
         terms = problem.softcap is not None or problem.alibi
         spilling = SPILLING.get(target.compute_capability, range(MIDDLE_HEAD + 1))
-        spills = terms or problem.head_dim in spilling or (problem.window is not None and not problem.even)
+        spills = terms or problem.widest_dim in spilling or (problem.window is not None and not problem.even)
         return (TensorVariant(4, 2, 32),) if spills else (TensorVariant(4, 2, 64), TensorVariant(4, 2, 32))
     plain = problem.even and not problem.causal and problem.window is None and problem.block_mask is None
-    long = problem.seqlen_k >= LONG and problem.head_dim in LONG_HEADS and plain
+    long = problem.seqlen_k >= LONG and {problem.head_dim, problem.value_dim} <= set(LONG_HEADS) and plain
     return (TensorVariant(4, 2, LONG_KEYS if long and target.compute_capability == HOPPER else 64),)
 
 
 def blocks_per_sm(problem: Problem) -> int:
     """Blocks that share the registers of an SM."""
-    return 2 if problem.head_dim <= MIDDLE_HEAD else 1
+    return 2 if problem.widest_dim <= MIDDLE_HEAD else 1
 
 
 def shared_bytes(problem: Problem, variant: TensorVariant) -> int:
-    """Shared memory of a block: Q, and two stages of K and V."""
-    return tile_bytes(variant.tile_q + 4 * variant.block_k, problem.head_dim)
+    """Shared memory of a block: Q, and two stages of K and V; O takes their place at the end."""
+    keys = 2 * variant.block_k
+    held = tile_bytes(variant.tile_q + keys, problem.head_dim) + tile_bytes(keys, problem.value_dim)
+    return max(held, tile_bytes(variant.tile_q, problem.value_dim))

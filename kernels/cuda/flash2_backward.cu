@@ -23,11 +23,12 @@ struct Given {
 // A tile of queries and their states to one of the stages.
 __device__ __forceinline__ void copy_queries(const Shared& shared, int stage, const Given& given, const Walk& at) {
     const int rows = at.rows();
-    const long long first = ((long long)at.head * at.seqlen_q + at.q0) * HEAD_DIM;
+    const long long row = (long long)at.head * at.seqlen_q + at.q0, first = row * HEAD_DIM;
     const unsigned q = QueryTile::thread_target(shared.q(stage));
     QueryTile::copy(q, QueryTile::thread_source(given.q + first, HEAD_DIM), HEAD_DIM, rows, HEAD_DIM);
-    QueryTile::copy(q + QueryTile::BYTES, QueryTile::thread_source(given.grad_output + first, HEAD_DIM), HEAD_DIM, rows,
-                    HEAD_DIM);
+    const unsigned grad = GradTile::thread_target(shared.q(stage) + QueryTile::BYTES);
+    GradTile::copy(grad, GradTile::thread_source(given.grad_output + row * HEAD_DIM_V, HEAD_DIM_V), HEAD_DIM_V, rows,
+                   HEAD_DIM_V);
     const int two = 2 * threadIdx.x;  // states; those behind the last query are zeros, as is dO there
     if (two >= QUERIES) return;
     const RowState* const states = given.states + (long long)at.head * padded(at.seqlen_q) + at.q0 + two;
@@ -50,13 +51,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const Owned owned = Owned::of(blockIdx.x, kv_heads, together, seqlen_k);
     const unsigned target = KeyTile::thread_target(shared.k());
     KeyTile::copy(target, KeyTile::thread_source(k + owned.first(), HEAD_DIM), HEAD_DIM, owned.keys(), HEAD_DIM);
-    KeyTile::copy(target + KeyTile::BYTES, KeyTile::thread_source(v + owned.first(), HEAD_DIM), HEAD_DIM, owned.keys(),
-                  HEAD_DIM);
+    ValueTile::copy(ValueTile::thread_target(shared.v()), ValueTile::thread_source(v + owned.first_value(), HEAD_DIM_V),
+                    HEAD_DIM_V, owned.keys(), HEAD_DIM_V);
     Walk walk(mask, kept, seqlen_q, owned, group);
     if (walk.more()) copy_queries(shared, 0, given, walk);
     commit_copies();
 
-    Fragments acc_k = {}, acc_v = {};
+    Fragments acc_k = {};
+    ValueFragments acc_v = {};
     const int tiles = padded(seqlen_q) / 16;  // fragments of a head's queries
 #if SOFTCAP || ALIBI
     const float factor = 1.0f;  // scores are in base 2
@@ -90,13 +92,14 @@ UNROLL_HALVES
         if (SHARED_DS) __syncthreads();  // all of P and dS is there
         CLOCK_OF_ALL(0)
         if (SHARED_P) {
-            add_others(acc_v, shared_address(shared.p()), shared.q(stage) + QueryTile::BYTES, place);
+            add_others<GradTile>(acc_v, shared_address(shared.p()), shared.q(stage) + QueryTile::BYTES, place,
+                                 place.first_value_column());
             CLOCK_OF_ALL(1)
-            add_others(acc_k, shared_address(shared.ds()), shared.q(stage), place);
+            add_others<QueryTile>(acc_k, shared_address(shared.ds()), shared.q(stage), place, place.first_column());
             CLOCK_OF_ALL(2)
         }
         TRACED(recorder.key_rows(recording.dk, acc_k, place.first_key, place.first_column() * 16);)
-        TRACED(recorder.key_rows(recording.dv, acc_v, place.first_key, place.first_column() * 16);)
+        TRACED(recorder.key_rows(recording.dv, acc_v, place.first_key, place.first_value_column() * 16);)
         if (!DETERMINISTIC) add_queries(shared, dq_sums, fragment_row, tiles - q0 / 16 CLOCKS_PASSED TRACE_PASSED);
         TRACED(if (threadIdx.x == 0) recorder.stamp();)
         CLOCKS_WRITE()
@@ -107,7 +110,8 @@ UNROLL_HALVES
     __syncthreads();  // K and V are done with
     scale_all(acc_k, scale);
     const Owned again = Owned::of(block_again(), kv_heads, together, seqlen_k);
-    store_part(shared.base, acc_k, place, dk + again.first(), again.keys());
-    store_part(shared.base + KeyTile::BYTES, acc_v, place, dv + again.first(), again.keys());
+    store_part<KeyTile, HEAD_DIM>(shared.base, acc_k, place, place.first_column(), dk + again.first(), again.keys());
+    store_part<ValueTile, HEAD_DIM_V>(shared.base + KeyTile::BYTES, acc_v, place, place.first_value_column(),
+                                      dv + again.first_value(), again.keys());
     CLOCKS_END()
 }

@@ -144,6 +144,8 @@ def program(problem: Problem, target: Target, cut: KeyTiling | None = None) -> P
 
 def spills(problem: Problem, cut: KeyTiling, target: Target) -> bool:
     """Whether registers are too few for two fragments of keys a warp, as where masks need some, too."""
+    if "head_dim_v" in problem.features:
+        return cut.subtiles > 1
     if cut.subtiles == 1 or (problem.head_dim > MIDDLE_HEAD and target.compute_capability == HOPPER):
         return False
     masked = problem.causal or problem.window is not None
@@ -161,14 +163,16 @@ def spills(problem: Problem, cut: KeyTiling, target: Target) -> bool:
 
 def shared_bytes(problem: Problem, cut: KeyTiling) -> int:
     """Shared memory of a block: K and V, two stages of Q and dO, dS, of several warps P, and states."""
-    rows = tile_bytes(2 * cut.keys + 4 * cut.queries, problem.head_dim)
+    held = cut.keys + 2 * cut.queries
+    rows = tile_bytes(held, problem.head_dim) + tile_bytes(held, problem.value_dim)
     weights = (2 if cut.column_warps > 1 else 1) * tile_bytes(cut.keys, cut.queries)
     return rows + weights + 2 * cut.queries * STATE_BYTES
 
 
 def query_shared_bytes(problem: Problem, cut: RowTiling) -> int:
     """Shared memory of a block of the launch of dQ alone: Q and dO, and two stages of K and V."""
-    return tile_bytes(2 * cut.outer + 4 * cut.inner, problem.head_dim)
+    held = cut.outer + 2 * cut.inner
+    return tile_bytes(held, problem.head_dim) + tile_bytes(held, problem.value_dim)
 
 
 def section(problem: Problem) -> int:
@@ -182,7 +186,7 @@ def section(problem: Problem) -> int:
 
 def _rows(problem: Problem) -> KernelLaunch:
     rows = problem.batch * problem.heads * padded(problem.seqlen_q)
-    lanes = 1 << (problem.head_dim // VECTOR - 1).bit_length()
+    lanes = 1 << (problem.widest_dim // VECTOR - 1).bit_length()
     sums = NO_POINTER if problem.deterministic else DQ_SUMS
     return KernelLaunch(
         "flash2_backward_rows",

@@ -66,6 +66,12 @@ __device__ __forceinline__ void rescale(float (&o)[O_REGS], const Softmax& state
         for (int i = 0; i < O_REGS; ++i) o[i] *= state.alpha[i / 2 % 2];
     }
 }
+// Of a key tile that needs no mask.
+#if ALIBI
+#define UNMASKED(j) mask_of(work, j)
+#else
+#define UNMASKED(j) RowMask()
+#endif
 // A key tile: S, then the product with V. OVERLAP: S of this tile, then O += P V of the tile before, whose softmax is
 // done: this one's runs under the product. That tile had `BEFORE` keys.
 template <bool MASK, int BEFORE = BLOCK_K>
@@ -75,7 +81,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
     const bool leader = threadIdx.x % 32 == 0;
     if constexpr (OVERLAP) {
         const u32 k_now = __shfl_sync(~0u, at.k + rk.stage * K_BYTES, 0);
-        const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
+        const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * V_BYTES, 0);
         wait(at.k_full(rk.stage), rk.phase);
         if (PINGPONG) named_sync(turn_of(group));
         CLOCK(3)
@@ -123,7 +129,7 @@ __device__ __forceinline__ void attend(float (&s)[S_REGS], u32 (&p)[S_REGS / 2],
         wait(at.v_full(rv.stage), rv.phase);
         pin(o); pin(p);
         wgmma_fence();
-        product_pv<BLOCK_K>(o, p, at.v + rv.stage * K_BYTES);
+        product_pv<BLOCK_K>(o, p, at.v + rv.stage * V_BYTES);
         wgmma_commit();
         wgmma_wait<0>();
         pin(o); pin(p);
@@ -156,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
     at.q = ((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u;
     at.k = at.q + Q_STAGES * Q_BYTES;
     at.v = at.k + STAGES * K_BYTES;
-    at.barriers = at.v + STAGES * K_BYTES;
+    at.barriers = at.v + STAGES * V_BYTES;
     CLOCKS_BEGIN()
     const Tables tables = given;
     const Lengths lengths = given;
@@ -183,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
         const int group = warpgroup - 1, lane = threadIdx.x % 32;
         const bool leader = lane == 0;
 #if SOFTCAP
-        const Factor c{scoring.softcap * LOG2E, scale / scoring.softcap};
+        const Factor c{scoring.softcap * LOG2E, scale * scoring.inverse};
         const float unit = SCALED ? LN2 : scoring.softcap;
 #else
         const float c = fmaxf(scale * 1.4426950408889634f, 1e-30f), unit = SCALED ? LN2 : scale;
@@ -216,6 +222,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
 #pragma unroll
             for (int i = 0; i < O_REGS; ++i) o[i] = 0.0f;
         };
+#if SINKS || ALIBI
+        RowHeads heads_of;
+#endif
+#if SINKS && !SPLIT
+        const auto total = [&](Softmax& state) {
+            const int query_heads = PACKED ? sequence_heads * group_heads : sequence_heads;
+            state.total({sink_of(scoring, heads_of.of[0] % query_heads), sink_of(scoring, heads_of.of[1] % query_heads)});
+        };
+#else
+        const auto total = [](Softmax& state) { state.total(); };
+#endif
+#if ALIBI
+        float slopes[2];
+#endif
         // The keys [from, to) of a row, counted from the thread's first column in key tile j.
         const auto mask_of = [&](const Work& work, int j) {
             const int queries = RAGGED ? work.queries : head_rows, keys = RAGGED ? work.keys : seqlen_k;
@@ -227,6 +247,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                 mask.to[r] = (CAUSAL || WINDOW ? min(row + 1 + right, keys) : keys) - tile;
                 mask.from[r] = row - left - tile;
                 if (SPARSE) mask.keep(r, tables.kept_from(row, tile - shift, seqlen_q, seqlen_k));
+#if ALIBI
+                mask.slope[r] = slopes[r], mask.bias[r] = slopes[r] * float(tile - row);
+#endif
             }
             return mask;
         };
@@ -262,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             rk.next();
         };
         const auto last_pv = [&] {
-            const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * K_BYTES, 0);
+            const u32 v_now = __shfl_sync(~0u, at.v + rv.stage * V_BYTES, 0);
             wait(at.v_full(rv.stage), rv.phase);
             CLOCK(3)
             pin(o); pin(p);
@@ -270,7 +293,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             product_pv<BLOCK_K>(o, p, v_now);
             wgmma_commit();
             CLOCKS_WRITE()
-            if (TOTALS_UNDER_PV) state.total();
+            if (TOTALS_UNDER_PV) total(state);
             if (TOTALS_UNDER_PV) advance();
             wgmma_wait<0>();
             pin(o); pin(p);
@@ -282,11 +305,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             const Work work(place, seqlen_q, head_rows, seqlen_k, left, right,
                             splits, tables, lengths, sequence_heads);
             CLOCKS_OF_TILE(work.head * tiles_q + work.q0 / BLOCK_Q)
+#if SINKS || ALIBI
+            heads_of.take(SPLIT ? work.head / splits : work.head, work.q0 + row_in_tile, head_rows, group_heads);
+#endif
+#if ALIBI
+            for (int r = 0; r < 2; ++r) slopes[r] = scoring.slopes[heads_of.of[r]] * LOG2E;
+#endif
             if (work.empty()) {
                 clear();
                 CLOCK(0)
+#if SINKS && !SPLIT
+                total(state = Softmax());
+                store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
+                           unit, head_rows, RAGGED ? work.queries : head_rows);
+#else
                 store_rows(o, Softmax(), out, lse, work.head, work.q0 + row_in_tile, seqlen_q,
                        unit, head_rows, RAGGED ? work.queries : head_rows);
+#endif
                 CLOCK(1)
                 CLOCKS_WRITE()
                 advance();
@@ -324,7 +359,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                         pack_all(p, half);
                         CLOCK(2)
                         if (--j >= work.begin) {
-                            attend<false, HALF_KEYS>(s, p, o, state, at, q, rk, rv, group, c, RowMask());
+                            attend<false, HALF_KEYS>(s, p, o, state, at, q, rk, rv, group, c, UNMASKED(j));
                             --j;
                         }
                     }
@@ -334,7 +369,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                         // Without a mask if it may be: that pays in a wave or two of tiles.
                         if (!(SPARSE ? j >= own.whole : (j + 1) * BLOCK_K > own.limit) &&
                             (WINDOW && !SPARSE ? j * BLOCK_K >= work.lower : true))
-                            state.step<false>(s, c, RowMask());
+                            state.step<false>(s, c, UNMASKED(j));
                         else state.step<true>(s, c, mask_of(work, j));
                     } else {
                         state.step<true>(s, c, mask_of(work, j));
@@ -352,7 +387,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                 attend<true>(s, p, o, state, at, q, rk, rv, group, c, mask_of(work, j));
 #pragma unroll 1
             for (; j >= work.begin && (WINDOW && !SPARSE ? j * BLOCK_K >= work.lower : true); --j)
-                attend<false>(s, p, o, state, at, q, rk, rv, group, c, RowMask());
+                attend<false>(s, p, o, state, at, q, rk, rv, group, c, UNMASKED(j));
             if constexpr (WINDOW && !SPARSE) {
                 for (; j >= work.begin; --j)
                     attend<true>(s, p, o, state, at, q, rk, rv, group, c, mask_of(work, j));
@@ -362,14 +397,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
                 if (own.last >= work.begin) {
                     last_pv();
                 } else if (TOTALS_UNDER_PV) {
-                    state.total();
+                    total(state);
                     advance();
                 }
             } else {
                 CLOCKS_WRITE()
             }
             CLOCK(0)
-            if (!TOTALS_UNDER_PV) state.total();
+            if (!TOTALS_UNDER_PV) total(state);
 #if BOXED
             give_back();
             store_boxes(o, state, map_o, lse, q + warp_row * 128, work.head, work.q0 + group * 64 + warp_row, seqlen_q,

@@ -41,10 +41,15 @@ from flashscope.kernels.cuda.program import (
     shape_arguments,
 )
 from flashscope.kernels.cuda.ragged import PAGE_TABLE, layout_defines, length_tables
-from flashscope.kernels.cuda.scoring import scoring_arguments, scoring_defines
+from flashscope.kernels.cuda.scoring import (
+    scoring_arguments,
+    scoring_defines,
+    scoring_fields,
+    slope_table,
+)
 from flashscope.kernels.cuda.tensor import tile_bytes
 from flashscope.kernels.launching.launch import Launch
-from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.problem import SCORING, Problem
 from flashscope.kernels.workload.tensors import Inputs
 
 GROUP_THREADS = 128  # of a warpgroup
@@ -135,15 +140,23 @@ class Flash3Variant(NamedTuple):
         sign = {"NEGATIVE_SCALE": int(problem.softmax_scale < 0)}
         return {**defines_of(problem), **steps, **rows, **sign, **layout_defines(problem)}
 
-    def shared_bytes(self, head_dim: int) -> int:
-        """Shared memory of a block: Q, K, V, the barriers, and room to align them."""
-        tiles = tile_bytes(self.q_stages * self.tile_q + 2 * self.stages * self.block_k, head_dim)
+    def shared_bytes(self, head_dim: int, value_dim: int | None = None) -> int:
+        """Shared memory of a block: Q, K, V, the barriers, and room to align them.
+
+        Args:
+            head_dim: Of Q and K.
+            value_dim: Of V; None: as that.
+        """
+        keys = self.stages * self.block_k
+        tiles = tile_bytes(self.q_stages * self.tile_q + keys, head_dim)
+        tiles += tile_bytes(keys, head_dim if value_dim is None else value_dim)
         room = SHARED_ALIGNMENT if self.residents == 1 else 0  # it is aligned; two blocks have none to spare
         return tiles + room + BARRIER_BYTES + BARRIER_BYTES_A_STAGE * self.stages
 
-    def fits(self, head_dim: int) -> bool:
+    def fits(self, problem: Problem) -> bool:
         """Whether Hopper has that much for each block of an SM."""
-        return self.shared_bytes(head_dim) <= (MULTIPROCESSOR_BYTES // self.residents - RESERVED_BYTES)
+        taken = self.shared_bytes(problem.head_dim, problem.value_dim)
+        return taken <= (MULTIPROCESSOR_BYTES // self.residents - RESERVED_BYTES)
 
 
 def flash3_variant(problem: Problem, step: str = "flash3", chosen: Share | None = None) -> Flash3Variant:
@@ -169,17 +182,20 @@ def _deep(problem: Problem, chosen: Share) -> Flash3Variant:
         for stages in range(most, 1, -1)
         for q_stages in ((2, 1) if chosen.draws else (1,))
     )
-    return next(cut for cut in cuts if cut.fits(problem.head_dim))
+    return next(cut for cut in cuts if cut.fits(problem))
 
 
 def _early(problem: Problem, cut: Flash3Variant) -> int:
     """Whether a block's first boxes are asked for early: not found in pages; of many tiles, where it won.
 
-    Of many tiles of an uneven batch with a softcap it would spill registers.
+    With a softcap it would spill registers: of many tiles of an uneven batch, which is so with values of
+    another head dim, too, and beside a bias.
     """
-    spills = problem.softcap is not None and "ragged" in problem.features
+    if problem.page_size is not None or problem.features >= {"softcap", "alibi"}:
+        return 0
+    spills = "ragged" in problem.features and problem.features & {"softcap", "head_dim_v"}
     plain = problem.block_mask is None and cut.block_k < LONG_TILE_KEYS and not spills
-    return int(problem.page_size is None and (plain or not cut.schedule))
+    return int(plain or not cut.schedule)
 
 
 def sparse_variants(problem: Problem, step: str = "flash3") -> tuple[Flash3Variant, ...]:
@@ -189,7 +205,7 @@ def sparse_variants(problem: Problem, step: str = "flash3") -> tuple[Flash3Varia
     smaller = (Flash3Variant(2, keys, pingpong=turns) for keys in (128, FLASH3_TILE[1]))
     usual = Share(usual_shape(problem))
     cuts = (flash3_variant(problem, step), *(_stepped(cut, problem, step, usual) for cut in smaller))
-    return tuple(cut for cut in cuts if cut.fits(head_dim))
+    return tuple(cut for cut in cuts if cut.fits(problem))
 
 
 def _stepped(cut: Flash3Variant, problem: Problem, step: str, chosen: Share) -> Flash3Variant:
@@ -209,7 +225,7 @@ def _stepped(cut: Flash3Variant, problem: Problem, step: str, chosen: Share) -> 
         return alone._replace(early=_early(problem, alone))
     cut = cut._replace(lazy=int(problem.head_dim > NARROW_HEAD), early=_early(problem, cut))
     two_of_q = cut._replace(q_stages=2)
-    return _ended(problem, two_of_q, chosen) if two_of_q.fits(problem.head_dim) else cut
+    return _ended(problem, two_of_q, chosen) if two_of_q.fits(problem) else cut
 
 
 def _ended(problem: Problem, cut: Flash3Variant, chosen: Share) -> Flash3Variant:
@@ -217,9 +233,11 @@ def _ended(problem: Problem, cut: Flash3Variant, chosen: Share) -> Flash3Variant
 
     Parts of keys take none of it: they leave what is to be merged, not O.
     """
-    if problem.features - {"causal", "window", "gqa"} or chosen.splits > 1:
+    if problem.features - SCORING - {"causal", "window", "gqa"} or chosen.splits > 1:
         return cut
-    narrow, halves = problem.head_dim == NARROW_HEAD, _halves(problem, cut.block_k)
+    narrow = problem.head_dim == NARROW_HEAD
+    serialises = narrow and bool(problem.features & {"softcap", "alibi"})  # registers are too few
+    halves = _halves(problem, cut.block_k) and not serialises
     boxed = problem.head_dim == MIDDLE_HEAD or (narrow and (problem.causal or halves))
     return cut._replace(halves=int(halves), boxed=int(boxed))
 
@@ -279,7 +297,7 @@ def program(
         "PACKED": int(chosen.pack_gqa > 1),
     }
     launches = (_attention(problem, target, taken, chosen, tables), *_combine(problem, chosen))
-    tables = {TILE_COUNTER: np.zeros(2, np.int32), **tables, **length_tables(problem)}
+    tables = {TILE_COUNTER: np.zeros(2, np.int32), **tables, **length_tables(problem), **slope_table(problem)}
     return Program("flash3.cu", defines, launches, tables, arch_suffix="a", note=chosen.reason)
 
 
@@ -307,13 +325,13 @@ def _attention(
             *((Boxes("o", WARP_ROWS, chosen.pack_gqa),) if taken.boxed else ()),
         ),
         threads=taken.threads,
-        shared_bytes=taken.shared_bytes(problem.head_dim),
+        shared_bytes=taken.shared_bytes(problem.head_dim, problem.value_dim),
     )
 
 
 def _special(problem: Problem, tables: dict[str, Any]) -> Struct:
     """Flash3Arguments of flash3.cu: a block mask's tables, lengths, pages; each where it counts."""
-    lengths = (QUERY_LENGTHS, KEY_LENGTHS) if "ragged" in problem.features else ()
+    lengths = _lengths(problem)
     pages = () if problem.page_size is None else (PAGE_TABLE, np.int32(problem.key_heads))
     return Struct((*tables, *lengths, *pages))
 
@@ -327,9 +345,22 @@ def _combine(problem: Problem, chosen: Share) -> tuple[KernelLaunch, ...]:
         *(PARTIAL_O, PARTIAL_SUMS, "o", "lse"),
         *(np.int64(problem.rows), np.int32(problem.seqlen_q * chosen.pack_gqa)),
         *(np.int32(chosen.splits), np.int32(lanes)),
+        *_merged_sinks(problem),
     )
-    grid, threads = ceil_div(problem.rows * lanes, COMBINE_LINES), problem.head_dim // 4 * COMBINE_LINES
+    grid, threads = ceil_div(problem.rows * lanes, COMBINE_LINES), problem.value_dim // 4 * COMBINE_LINES
     return (KernelLaunch("flash3_combine", grid, arguments, threads, pdl=True),)
+
+
+def _merged_sinks(problem: Problem) -> tuple[Struct, ...]:
+    """MergedSinks of flash3_combine.cuh; nothing without sinks."""
+    if not problem.sinks:
+        return ()
+    heads = np.int32(problem.heads), np.int32(problem.seqlen_q)
+    return (Struct((*scoring_fields(problem), *_lengths(problem), *heads)),)
+
+
+def _lengths(problem: Problem) -> tuple[str, ...]:
+    return (QUERY_LENGTHS, KEY_LENGTHS) if "ragged" in problem.features else ()
 
 
 def tiling_of(problem: Problem, step: str, chosen: Share) -> tuple[Flash3Variant, dict[str, Any]]:

@@ -84,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     const float* states, float* dq_sums, element* dk_out, element* dv_out, int* counter, int kv_heads,
                     int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right, float scale,
                     int zero_shares, int zeroed_together, const __grid_constant__ BackwardArguments given
-                    CLOCKS_GIVEN TRACE_GIVEN) {
+                    SCORING_GIVEN CLOCKS_GIVEN TRACE_GIVEN) {
     let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     const Shared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
@@ -207,8 +207,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 wgmma_wait<1>();
                 pin(s);
                 CLOCK(1)
+#if SOFTCAP || ALIBI
+                const int q0 = tile_at(place, keys, tables) * BLOCK_Q;
+                const Scored scored(scoring, scale, head, keys.k0 + row - q0 - lane % 4 * 2 - (seqlen_k - seqlen_q));
+#if SOFTCAP
+                wgmma_wait<0>();
+                pin(dp);
+                probabilities(s, dp, state, state + BLOCK_Q * 4, scored);
+#else
+                probabilities(s, state, scored);
+#endif
+#else
                 probabilities(s, state, c);
                 const int q0 = tile_at(place, keys, tables) * BLOCK_Q;
+#endif
                 if (k_first + 64 > mask.end(q0) || k_first < mask.begin(q0 + BLOCK_Q - 1))
                     hide(s, Visible(mask, keys.k0 + row, q0 + lane % 4 * 2));
                 if (SPARSE && tables.masked(place)) hide_blocks(s, tables, keys.k0 + row, q0, seqlen_q, seqlen_k);

@@ -33,6 +33,12 @@ from flashscope.kernels.cuda.program import (
     defines_of,
     shape_arguments,
 )
+from flashscope.kernels.cuda.scoring import (
+    scoring_arguments,
+    scoring_defines,
+    slope_table,
+    without_sinks,
+)
 from flashscope.kernels.cuda.tensor import SWIZZLE_WIDTH, tile_bytes
 from flashscope.kernels.launching.launch import BackwardLaunch
 from flashscope.kernels.workload.problem import Problem
@@ -163,8 +169,9 @@ def program(problem: Problem, target: Target, cut: QueryTiling | None = None) ->
     own = {"TILE_Q": tile_q, "DETERMINISTIC": int(problem.deterministic)}
     if cut != QueryTiling.of(tile_q):
         own["STAGES_OF_KEYS"] = cut.key_stages
-    defines = {**defines_of(problem), **mask_defines(problem), **own}
-    return Program(source, defines, launches, tables, arch_suffix="a")
+    scored = scoring_defines(without_sinks(problem))
+    defines = {**defines_of(problem), **mask_defines(problem), **scored, **own}
+    return Program(source, defines, launches, {**tables, **slope_table(problem)}, arch_suffix="a")
 
 
 def _draws(
@@ -179,6 +186,7 @@ def _draws(
             *_boxes(cut.rows, KEYS),
             *(ROW_STATES, DQ_SUMS, "dk", "dv", TILE_COUNTER),
             *(*_numbers(problem), ahead.shares, ahead.together, special),
+            *scoring_arguments(without_sinks(problem)),
         ),
         threads=THREADS,
         shared_bytes=shared_bytes(problem, cut),
@@ -194,6 +202,7 @@ def _pairs(problem: Problem) -> KernelLaunch:
         arguments=(
             *_boxes(flash3_tile_q(problem) // PAIR, KEYS // PAIR),
             *(ROW_STATES, DQ_SUMS, "dk", "dv", *_numbers(problem)),
+            *scoring_arguments(without_sinks(problem)),
             *((TILE_COUNTER, ADDED) if problem.deterministic else ()),
         ),
         threads=THREADS,

@@ -34,6 +34,11 @@ struct Work {
     u32 weights_row;  // of those that this thread's warp moves to or from `weights`, this thread's
     float c;
     float* dq_sums;
+#if SOFTCAP || ALIBI
+    const Scoring& scoring;
+    float scale;
+    int shift;  // Nk - Nq
+#endif
 
     __device__ __forceinline__ int part(int group) const { return GROUPS * rank + group; }  // 64 columns of dQ
     __device__ __forceinline__ Sums sums(int group_of_warps) const {
@@ -79,8 +84,22 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
     const auto finish_s = [&](int step) {
         wgmma_wait<0>();
         pin(s);
+#if SOFTCAP || ALIBI
+        const int q0 = tile_at(place, work.keys, Tables()) * ROWS;
+        const u32 state = at.states + queries.stage * STATE_BYTES + lane % 4 * 8;
+        const Scored scored(work.scoring, work.scale, head, work.key - q0 - lane % 4 * 2 - work.shift);
+#if SOFTCAP
+        float sloped[S_REGS];
+        probabilities(s, sloped, state, scored);
+        if (work.k0 + ROWS > work.mask.end(q0) || work.k0 < work.mask.begin(q0 + ROWS - 1))
+            hide(sloped, Visible(work.mask, work.key, q0 + lane % 4 * 2));
+#else
+        probabilities(s, state, scored);
+#endif
+#else
         probabilities(s, at.states + queries.stage * STATE_BYTES + lane % 4 * 8, work.c);
         const int q0 = tile_at(place, work.keys, Tables()) * ROWS;
+#endif
         if (work.k0 + ROWS > work.mask.end(q0) || work.k0 < work.mask.begin(q0 + ROWS - 1))
             hide(s, Visible(work.mask, work.key, q0 + lane % 4 * 2));
         TRACED(recorder.tile(work.keys, work.group, head, q0);)
@@ -91,7 +110,13 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
         advance(head, place, work.keys, work.group);
         pack_all(p, s);
         if (step >= 2) wait(at.weights_empty(buffer), step / 2 - 1 & 1);
+#if SOFTCAP
+        u32 q[S_REGS / 2];
+        pack_all(q, sloped);
+        put_weights(work.weights_row + buffer * PANEL_BYTES, q);
+#else
         put_weights(work.weights_row + buffer * PANEL_BYTES, p);
+#endif
         named_arrive(Turn::P_READY);
     };
     const auto take_step = [&](int step, auto more) {
@@ -261,7 +286,7 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
                          const __grid_constant__ TensorMap map_v, const __grid_constant__ TensorMap map_grad,
                          const float* states, float* dq_sums, element* dk_out, element* dv_out, int kv_heads,
                          int group, int section, int seqlen_q, int seqlen_k, int window_left, int window_right,
-                         float scale
+                         float scale SCORING_GIVEN
 #if DETERMINISTIC
                          ,
                          int* counter, int* added
@@ -304,7 +329,11 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
         const int lane = threadIdx.x % 32, warp_row = threadIdx.x % 128 / 32 * 16;
         const int k0 = keys.k0 + rank * ROWS, key = k0 + warp_row + lane / 4;
         const Work work{at,   keys, mask, rank, k0, key, group, tiles_q, steps, at.weights + (warp_row + lane % 16) * 128,
-                        scale * LOG2E, dq_sums};
+                        scale * LOG2E, dq_sums
+#if SOFTCAP || ALIBI
+                        , scoring, scale, seqlen_k - seqlen_q
+#endif
+        };
         TRACED(Recorder recorder(recording, rank, warp_row + lane / 4, seqlen_q, seqlen_k);)
         TRACED(recorder.begin(keys, group);)
         const long long first_key = (long long)keys.head * seqlen_k * HEAD_DIM;

@@ -36,7 +36,7 @@ class CudaLaunch:
 
     Attributes:
         inputs: Q, K and V, kept alive.
-        output: O, shape and dtype of Q; valid after `run`.
+        output: O, shape and dtype of Q, head dim of V; valid after `run`.
         lse: Natural log-sum-exp (batch, heads, Nq), float32; valid after `run`.
         workspace: The spec's buffers by name.
         workspace_bytes: Bytes of all of them.
@@ -112,7 +112,7 @@ def bind(spec: KernelSpec, problem: Problem, inputs: Inputs, program_of: Program
 
     check_alignment(dict(zip("QKV", inputs.qkv, strict=True)))
     ready = prepared_for(spec.name, problem, program_of, lambda: spec.workspace(problem, "cuda"))
-    output = cupy.empty(problem.q_shape, storage_dtype(problem.dtype))
+    output = cupy.empty(problem.o_shape, storage_dtype(problem.dtype))
     lse = cupy.empty(problem.q_shape[:3], cupy.float32)
     workspace = allocate(ready)
     buffers = {**inputs.arrays, "o": output, "lse": lse, **workspace}
@@ -207,7 +207,7 @@ def arrays_of(program: Program, spec: KernelSpec, problem: Problem, inputs: Inpu
 
     arrays: dict[str, Any] = {
         **inputs.arrays,
-        "o": cupy.empty(problem.q_shape, storage_dtype(problem.dtype)),
+        "o": cupy.empty(problem.o_shape, storage_dtype(problem.dtype)),
         "lse": cupy.empty(problem.q_shape[:3], cupy.float32),
     }
     for buffer in spec.workspace(problem, "cuda"):

@@ -155,6 +155,7 @@ def defines_of(problem: Problem) -> dict[str, int]:
     return {
         f"DTYPE_{problem.dtype}": 1,
         "HEAD_DIM": problem.head_dim,
+        **({"HEAD_DIM_V": problem.value_dim} if "head_dim_v" in problem.features else {}),
         "CAUSAL": int(problem.causal),
         "WINDOW": int(problem.window is not None),
         "SPARSE": int(problem.block_mask is not None),

@@ -23,9 +23,16 @@ def scoring_defines(problem: Problem) -> dict[str, int]:
 
 def scoring_arguments(problem: Problem) -> tuple[Any, ...]:
     """A struct of what they take; nothing where there is none."""
-    softcap = () if problem.softcap is None else (np.float32(problem.softcap),)
-    fields = (*softcap, *((SINKS,) if problem.sinks else ()), *((SLOPES,) if problem.alibi else ()))
+    fields = scoring_fields(problem)
     return (Struct(fields),) if fields else ()
+
+
+def scoring_fields(problem: Problem) -> tuple[Any, ...]:
+    """What is in that struct."""
+    softcap = (
+        () if problem.softcap is None else (np.float32(problem.softcap), np.float32(1 / problem.softcap))
+    )
+    return (*softcap, *((SINKS,) if problem.sinks else ()), *((SLOPES,) if problem.alibi else ()))
 
 
 def slope_table(problem: Problem) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def masked_variants(
     """
     if problem.block_mask is None:
         return tuple(table)
-    widest = (4, 2) if problem.head_dim <= MIDDLE_HEAD else (8, 1)
+    widest = (4, 2) if problem.widest_dim <= MIDDLE_HEAD else (8, 1)
     cuts = ((*cut, keys) for cut in (widest, (4, 1), (2, 1), (1, 1)) for keys in (32, 16))
     smaller = (TensorVariant(*cut) for cut in (*((w, 1, 64) for w in (4, 2, 1)), *cuts))
     fitting = tuple(variant for variant in (*table, *smaller) if divides(problem, variant.tile))

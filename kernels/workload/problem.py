@@ -289,6 +289,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return (self.batch, self.heads, self.seqlen_q, self.head_dim)
 
     @property
+    def widest_dim(self) -> int:
+        """The larger of both head dims, by which tiles are cut."""
+        return max(self.head_dim, self.value_dim)
+
+    @property
     def o_shape(self) -> tuple[int, int, int, int]:
         """Shape of O and of dO."""
         return (*self.q_shape[:3], self.value_dim)

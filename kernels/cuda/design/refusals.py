@@ -49,7 +49,7 @@ def shared_of(cut: Cut, problem: Problem, card: GpuCard) -> int:
         case "flash3 backward":
             return flash3_backward.shared_bytes(problem, query_tiling(cut))
         case _:
-            return variant3_of(cut, problem, card.target).shared_bytes(problem.head_dim)
+            return variant3_of(cut, problem, card.target).shared_bytes(problem.head_dim, problem.value_dim)
 
 
 def threads_of(cut: Cut) -> int:

@@ -13,17 +13,20 @@
 
 // P and dS of the warp's keys and AT_ONCE queries from first_query of the tile on, and their part of dV and dK. The
 // tile's first query is q0, the warp's first key is k0; `whole`: nothing is hidden.
-__device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shared& shared, int stage,
+__device__ __forceinline__ void add_own(Fragments& dk, ValueFragments& dv, const Shared& shared, int stage,
                                         const Place& place, int first_query, float factor, const Mask& mask, bool whole,
                                         int q0, int k0, [[maybe_unused]] int half TERMS_TAKEN CLOCKS_TAKEN TRACE_TAKEN) {
     const int lane = place.lane;
     const unsigned keys = KeyTile::lane_rows_first(lane) + place.first_key * KeyTile::ROW_BYTES;
-    const Rows<KeyTile, SUBTILES, false> k{shared.k() + keys}, v{shared.v() + keys};
-    const unsigned q = shared.q(stage) + first_query * QueryTile::ROW_BYTES, grad = q + QueryTile::BYTES;
+    const unsigned values = ValueTile::lane_rows_first(lane) + place.first_key * ValueTile::ROW_BYTES;
+    const Rows<KeyTile, SUBTILES, false> k{shared.k() + keys};
+    const Rows<ValueTile, SUBTILES, false> v{shared.v() + values};
+    const unsigned q = shared.q(stage) + first_query * QueryTile::ROW_BYTES;
+    const unsigned grad = shared.q(stage) + QueryTile::BYTES + first_query * GradTile::ROW_BYTES;
     const RowState* const states = shared.states(stage) + first_query + lane % 4 * 2;
 
     float p[SUBTILES][AT_ONCE / 8][4], ds[SUBTILES][AT_ONCE / 8][4];
-    multiply_rows<QueryTile>(ds, v, grad + QueryTile::lane_columns_first(lane));  // the other order takes more registers
+    multiply_rows<GradTile>(ds, v, grad + GradTile::lane_columns_first(lane));  // the other order takes more registers
     CLOCK_OF_OWN(half, 0)
     multiply_rows<QueryTile>(p, k, q + QueryTile::lane_columns_first(lane));
     CLOCK_OF_OWN(half, 1)
@@ -52,7 +55,7 @@ __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shar
     TRACED(recorder.weights(recorder.to.p, p, place.first_key, first_query);)
     if (SHARED_P) put_rows<Weights>(shared.p(), p, place.lane, place.first_key, first_query);
     CLOCK_OF_OWN(half, 2)
-    multiply_columns<QueryTile>(dv, p, grad + QueryTile::lane_rows_first(lane), place.first_column());
+    multiply_columns<GradTile>(dv, p, grad + GradTile::lane_rows_first(lane), place.first_value_column());
     CLOCK_OF_OWN(half, 3)
 #pragma unroll
     for (int i = 0; i < SUBTILES; ++i) {
@@ -69,11 +72,12 @@ __device__ __forceinline__ void add_own(Fragments& dk, Fragments& dv, const Shar
     CLOCK_OF_OWN(half, 5)
 }
 
-// sums += the weights of the group's other warps, from shared memory, times rows of Q or dO.
-__device__ __forceinline__ void add_others(Fragments& sums, unsigned weights, unsigned queries, const Place& place) {
+// sums += the weights of the group's other warps, from shared memory, times rows of Q or dO, from a column on.
+template <typename Right, typename Sums>
+__device__ __forceinline__ void add_others(Sums& sums, unsigned weights, unsigned queries, const Place& place, int column) {
     constexpr int STEPS = QUERIES / 16, OWN = SHARE / 16;
     const unsigned left = weights + Weights::lane_rows_first(place.lane) + place.first_key * Weights::ROW_BYTES;
-    const unsigned right = queries + QueryTile::lane_rows_first(place.lane);
+    const unsigned right = queries + Right::lane_rows_first(place.lane);
 #pragma unroll
     for (int i = 0; i < STEPS; ++i) {
         if (i >= STEPS - OWN && place.computes()) break;
@@ -81,7 +85,7 @@ __device__ __forceinline__ void add_others(Fragments& sums, unsigned weights, un
         unsigned a[SUBTILES][4];
 #pragma unroll
         for (int m = 0; m < SUBTILES; ++m) load_matrices(a[m], Weights::at(left, m, step));
-        multiply_step<QueryTile>(sums, a, right, step, place.first_column());
+        multiply_step<Right>(sums, a, right, step, column);
     }
 }
 
@@ -132,17 +136,18 @@ __device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums
 }
 
 // A warp's rows and columns of dK or dV to HBM in 16-byte stores, by way of a tile in shared memory.
-__device__ __forceinline__ void store_part(unsigned char* tile, const Fragments& x, const Place& place, element* target,
-                                           int keys) {
-    const int first_chunk = place.first_column() * 2;
-    put_rows<KeyTile>(tile, x, place.lane, place.first_key, first_chunk * 8);
+template <typename Keys, int WIDE, typename Sums>
+__device__ __forceinline__ void store_part(unsigned char* tile, const Sums& x, const Place& place, int column,
+                                           element* target, int keys) {
+    const int first_chunk = column * 2;
+    put_rows<Keys>(tile, x, place.lane, place.first_key, first_chunk * 8);
     __syncwarp();
-    constexpr int CHUNKS = PART / 8;
+    constexpr int CHUNKS = sizeof(x[0]) / sizeof(x[0][0]);
     for (int i = place.lane; i < GROUP_KEYS * CHUNKS; i += 32) {
         const int row = place.first_key + i / CHUNKS, chunk = first_chunk + i % CHUNKS;
-        if (row < keys && chunk * 8 < HEAD_DIM) {
-            *reinterpret_cast<uint4*>(target + (long long)row * HEAD_DIM + chunk * 8) =
-                *reinterpret_cast<const uint4*>(tile + KeyTile::offset(row, chunk));
+        if (row < keys && chunk * 8 < WIDE) {
+            *reinterpret_cast<uint4*>(target + (long long)row * WIDE + chunk * 8) =
+                *reinterpret_cast<const uint4*>(tile + Keys::offset(row, chunk));
         }
     }
 }

@@ -7,6 +7,9 @@
 constexpr int OUTER = OUTER_WARPS * 16, OUTER_THREADS = OUTER_WARPS * 32;
 using Outer = Tile<OUTER, WIDTH, OUTER_THREADS>;
 using Inner = Tile<INNER, WIDTH, OUTER_THREADS>;
+using OuterGrad = Tile<OUTER, V_WIDTH, OUTER_THREADS>;
+using InnerValues = Tile<INNER, V_WIDTH, OUTER_THREADS>;
+constexpr int INNER_STAGE = Inner::BYTES + InnerValues::BYTES;
 TRACED(using DqRecorder = TileRecorder<OUTER, INNER>;)
 
 // dQ alone: a block owns OUTER queries and passes by the keys that they see, INNER at a time, in the same order always.
@@ -17,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 1)
     TRACED(DqRecorder recorder(recording);)
     extern __shared__ __align__(1024) unsigned char shared[];
     const unsigned shared_q = shared_address(shared), shared_grad = shared_q + Outer::BYTES;
-    const unsigned shared_k = shared_grad + Outer::BYTES;  // two stages of K and, behind each, V
+    const unsigned shared_k = shared_grad + OuterGrad::BYTES;  // two stages of K and, behind each, V
 
     const int tiles_q = (seqlen_q + OUTER - 1) / OUTER, steps = (seqlen_k + INNER - 1) / INNER;
     const long long head = blockIdx.x / tiles_q;
@@ -26,7 +29,9 @@ extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 1)
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
     const int lane = threadIdx.x % 32, warp_row = threadIdx.x / 32 * 16;
     const unsigned lane_rows = Outer::lane_rows_first(lane) + warp_row * Outer::ROW_BYTES;
-    const Rows<Outer, 1, false> left_q{shared_q + lane_rows}, left_grad{shared_grad + lane_rows};
+    const unsigned grad_rows = OuterGrad::lane_rows_first(lane) + warp_row * OuterGrad::ROW_BYTES;
+    const Rows<Outer, 1, false> left_q{shared_q + lane_rows};
+    const Rows<OuterGrad, 1, false> left_grad{shared_grad + grad_rows};
     auto next = [&](int step) {
         while (step < steps && !meet(mask, kept, q0, q0 + rows - 1, step * INNER, INNER)) ++step;
         return step;
@@ -34,18 +39,22 @@ extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 1)
     auto copy = [&](int step, int stage) {
         if (step < steps) {
             const int keys = seqlen_k - step * INNER;
-            const long long start = (first_key + step * INNER) * HEAD_DIM;
-            const unsigned target = Inner::thread_target(shared_k + stage * 2 * Inner::BYTES);
-            Inner::copy(target, Inner::thread_source(k + start, HEAD_DIM), HEAD_DIM, keys, HEAD_DIM);
-            Inner::copy(target + Inner::BYTES, Inner::thread_source(v + start, HEAD_DIM), HEAD_DIM, keys, HEAD_DIM);
+            const long long start = first_key + step * INNER;
+            const unsigned here = shared_k + stage * INNER_STAGE;
+            Inner::copy(Inner::thread_target(here), Inner::thread_source(k + start * HEAD_DIM, HEAD_DIM), HEAD_DIM, keys,
+                        HEAD_DIM);
+            InnerValues::copy(InnerValues::thread_target(here + Inner::BYTES),
+                              InnerValues::thread_source(v + start * HEAD_DIM_V, HEAD_DIM_V), HEAD_DIM_V, keys,
+                              HEAD_DIM_V);
         }
         commit_copies();
     };
 
     Outer::copy(Outer::thread_target(shared_q), Outer::thread_source(q + first_row * HEAD_DIM, HEAD_DIM), HEAD_DIM, rows,
                 HEAD_DIM);
-    Outer::copy(Outer::thread_target(shared_grad), Outer::thread_source(grad_output + first_row * HEAD_DIM, HEAD_DIM),
-                HEAD_DIM, rows, HEAD_DIM);
+    OuterGrad::copy(OuterGrad::thread_target(shared_grad),
+                    OuterGrad::thread_source(grad_output + first_row * HEAD_DIM_V, HEAD_DIM_V), HEAD_DIM_V, rows,
+                    HEAD_DIM_V);
     int step = next(0), stage = 0;
     copy(step, 0);
     RowState state[2];
@@ -68,11 +77,11 @@ extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 1)
         __syncthreads();  // this K and V are complete, the previous ones done with
         copy(following, 1 - stage);
         TRACED(recorder.tile(int(head / group), int(head % group), q0, seqlen_q, k0, seqlen_k);)
-        const unsigned here_k = shared_k + stage * 2 * Inner::BYTES, here_v = here_k + Inner::BYTES;
+        const unsigned here_k = shared_k + stage * INNER_STAGE, here_v = here_k + Inner::BYTES;
 
         float p[1][INNER / 8][4], ds[1][INNER / 8][4];
         multiply_rows<Inner>(p, left_q, here_k + Inner::lane_columns_first(lane));
-        multiply_rows<Inner>(ds, left_grad, here_v + Inner::lane_columns_first(lane));
+        multiply_rows<InnerValues>(ds, left_grad, here_v + InnerValues::lane_columns_first(lane));
         TRACED(recorder.weights_of_rows(recording.dp, ds, warp_row);)
 #pragma unroll
         for (int n = 0; n < INNER / 8; ++n) {

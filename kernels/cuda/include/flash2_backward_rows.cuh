@@ -5,7 +5,7 @@
 #pragma once
 #include "flash2_backward_layout.cuh"
 
-constexpr int ROW_LANES = power_of_two(HEAD_DIM / VECTOR);  // threads on one row
+constexpr int ROW_LANES = power_of_two((HEAD_DIM > HEAD_DIM_V ? HEAD_DIM : HEAD_DIM_V) / VECTOR);  // threads on one row
 
 // The fragment of the queries 16 row .. and the columns 8 column .. of the padded queries of all heads.
 __device__ __forceinline__ float* fragment(float* dq_sums, long long row, int column) {
@@ -43,8 +43,8 @@ extern "C" __global__ void flash2_backward_rows(const element* o, const element*
     const long long given = row / padded(seqlen_q) * seqlen_q + q;
     const bool exists = row < rows && q < seqlen_q;
     float delta = 0.0f;
-    if (exists && column < HEAD_DIM) {
-        const long long at = given * HEAD_DIM + column;
+    if (exists && column < HEAD_DIM_V) {
+        const long long at = given * HEAD_DIM_V + column;
         const Vector a = load_vector(o + at), b = load_vector(grad_output + at);
 #pragma unroll
         for (int i = 0; i < VECTOR; ++i) delta = fmaf(to_float(a.x[i]), to_float(b.x[i]), delta);

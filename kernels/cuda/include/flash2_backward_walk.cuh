@@ -8,6 +8,7 @@ struct Owned {
     int kv_head, k0, seqlen_k;
     __device__ __forceinline__ int keys() const { return min(KEYS, seqlen_k - k0); }
     __device__ __forceinline__ long long first() const { return ((long long)kv_head * seqlen_k + k0) * HEAD_DIM; }
+    __device__ __forceinline__ long long first_value() const { return ((long long)kv_head * seqlen_k + k0) * HEAD_DIM_V; }
 
     static __device__ __forceinline__ Owned of(int block, int kv_heads, int together, int seqlen_k) {
         const int tiles = (seqlen_k + KEYS - 1) / KEYS, section = block / (together * tiles) * together;

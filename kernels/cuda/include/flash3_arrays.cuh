@@ -11,9 +11,10 @@ struct Pages {
     __device__ __forceinline__ int2 find(int) const { return make_int2(0, 0); }
 };
 
-// `box` is of pages.
+// Of K, or of V with its own panels; `box` is of pages.
+template <int panels = PANELS>
 __device__ __forceinline__ void load_keys(u32 to, const TensorMap& map, u32 bar, int key, int kv, int2 box) {
-    load_tile<PANELS>(to, K_PANEL, map, bar, key, kv);
+    load_tile<panels>(to, K_PANEL, map, bar, key, kv);
 }
 // The next tile, from a counter.
 __device__ __forceinline__ int draw_tile(int* counter) {

@@ -1,6 +1,7 @@
 // What flash3's backward pass makes of S^T and dP^T in registers, P and dS, and where these and dQ go from there.
 #pragma once
 #include "flash3_backward_layout.cuh"
+#include "scoring.cuh"
 
 // Of each of a thread's two keys the queries that see it, counted from the thread's first: from .. to.
 struct Visible {
@@ -32,6 +33,57 @@ __device__ __forceinline__ void probabilities(float (&s)[S_REGS], u32 lse, float
         s[i + 3] = exp2_approx(fmaf(s[i + 3], c, minus.y));
     }
 }
+#if SOFTCAP || ALIBI
+// The same with a softcap or a bias. `base`: the bias of the thread's first pair, in base 2.
+struct Scored {
+    ScoreTerms terms;
+    float base;
+    // Of a head of all sequences, whose pair's key is so far ahead of its query.
+    __device__ __forceinline__ Scored(const Scoring& scoring, float scale, int head, int distance)
+        : terms(ScoreTerms::of(scoring, scale * LOG2E, scale, head)), base(terms.slope * float(distance)) {}
+    // Four of them, from `i` on; how fast each changes with the scaled product.
+    __device__ __forceinline__ void apply(float (&s)[S_REGS], int i, float2 minus, float (&rates)[4]) const {
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            float add = j % 2 ? minus.y : minus.x;
+            if (ALIBI) add = fmaf(terms.slope, float(j / 2 * 8 - i / 4 * 8 - j % 2), add + base);
+            float& x = s[i + j];
+            if (SOFTCAP) x = tanh_of(x * terms.share);
+            rates[j] = 1.0f - x * x;
+            x = exp2_approx(fmaf(x, terms.factor, add));
+        }
+    }
+};
+__device__ __forceinline__ void probabilities(float (&s)[S_REGS], u32 lse, const Scored& scored) {
+#pragma unroll
+    for (int i = 0; i < S_REGS; i += 4) {
+        float rates[4];
+        scored.apply(s, i, load_pair(lse + i * 8), rates);
+    }
+}
+// SOFTCAP: beside P what dS has of the softcap's slope, which dP - delta is multiplied with.
+__device__ __forceinline__ void probabilities(float (&s)[S_REGS], float (&dp)[S_REGS], u32 lse, u32 delta,
+                                              const Scored& scored) {
+#pragma unroll
+    for (int i = 0; i < S_REGS; i += 4) {
+        float rates[4];
+        const float2 d = load_pair(delta + i * 8);
+        scored.apply(s, i, load_pair(lse + i * 8), rates);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) dp[i + j] = (dp[i + j] - (j % 2 ? d.y : d.x)) * rates[j];
+    }
+}
+// ... and P times that slope, for the warpgroup that has dP.
+__device__ __forceinline__ void probabilities(float (&s)[S_REGS], float (&sloped)[S_REGS], u32 lse, const Scored& scored) {
+#pragma unroll
+    for (int i = 0; i < S_REGS; i += 4) {
+        float rates[4];
+        scored.apply(s, i, load_pair(lse + i * 8), rates);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) sloped[i + j] = s[i + j] * rates[j];
+    }
+}
+#endif
 __device__ __forceinline__ void hide(float (&p)[S_REGS], const Visible& visible) {
 #pragma unroll
     for (int i = 0; i < S_REGS; ++i) {
@@ -47,11 +99,15 @@ __device__ __forceinline__ void hide_blocks(float (&p)[S_REGS], const Tables& ta
         if (!(kept[i / 2 % 2] >> i / 4 & 1)) p[i] = 0.0f;
     }
 }
+// Of two queries; where a warpgroup has both S and dP, a softcap's P was computed with it.
+__device__ __forceinline__ float2 load_delta(u32 address) {
+    return SOFTCAP && !WIDE ? make_float2(0.0f, 0.0f) : load_pair(address);
+}
 // dP becomes dS = P (dP - delta). `delta`: of the thread's first query.
 __device__ __forceinline__ void weights(float (&dp)[S_REGS], const float (&p)[S_REGS], u32 delta) {
 #pragma unroll
     for (int i = 0; i < S_REGS; i += 4) {
-        const float2 d = load_pair(delta + i * 8);
+        const float2 d = load_delta(delta + i * 8);
         dp[i] = p[i] * (dp[i] - d.x);
         dp[i + 1] = p[i + 1] * (dp[i + 1] - d.y);
         dp[i + 2] = p[i + 2] * (dp[i + 2] - d.x);
@@ -78,7 +134,7 @@ __device__ __forceinline__ void put_weights(u32 row, const u32 (&ds)[S_REGS / 2]
 // in rows of queries, panels of 64 keys. `row`: this thread's of the 16.
 __device__ __forceinline__ void put_turned(u32 (&packed)[S_REGS / 2], const float (&p)[S_REGS], const float (&dp)[S_REGS],
                                            u32 delta, u32 row) {
-    float2 d[2] = {load_pair(delta), load_pair(delta + 32)};
+    float2 d[2] = {load_delta(delta), load_delta(delta + 32)};
 #pragma unroll
     for (int i = 0; i < S_REGS; i += 8) {
         u32 ds[4];
@@ -88,7 +144,7 @@ __device__ __forceinline__ void put_turned(u32 (&packed)[S_REGS / 2], const floa
             ds[j] = pack(p[at] * (dp[at] - d[j / 2].x), p[at + 1] * (dp[at + 1] - d[j / 2].y));
             packed[at / 2] = pack(p[at], p[at + 1]);
         }
-        if (i + 8 < S_REGS) d[0] = load_pair(delta + (i + 8) * 8), d[1] = load_pair(delta + (i + 12) * 8);
+        if (i + 8 < S_REGS) d[0] = load_delta(delta + (i + 8) * 8), d[1] = load_delta(delta + (i + 12) * 8);
         asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row + i / 8 * 2048),
                      "r"(ds[0]), "r"(ds[1]), "r"(ds[2]), "r"(ds[3])
                      : "memory");

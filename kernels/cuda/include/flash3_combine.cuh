@@ -25,12 +25,12 @@ __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& st
         if (lane % 4 == 0) sums[at] = make_float2(l > 0.0f ? shift : NO_MAXIMUM, l);
 #pragma unroll
         for (int i = 0; i < O_REGS; i += 4) {
-            *(float2*)(out + at * HEAD_DIM + i * 2 + lane % 4 * 2) = make_float2(o[i + 2 * r], o[i + 2 * r + 1]);
+            *(float2*)(out + at * HEAD_DIM_V + i * 2 + lane % 4 * 2) = make_float2(o[i + 2 * r], o[i + 2 * r + 1]);
         }
     }
 }
 
-constexpr int COLUMNS = HEAD_DIM / 4;  // threads for a row, of four columns each
+constexpr int COLUMNS = HEAD_DIM_V / 4;  // threads for a row, of four columns each
 
 struct Sum {
     float m = NO_MAXIMUM, l = 0.0f;
@@ -46,11 +46,27 @@ struct Sum {
     }
 };
 
+#if SINKS
+// Of all rows: a part more, whose value is 0. Padding has none.
+struct MergedSinks : Scoring, Lengths {
+    int heads, head_rows;
+    __device__ __forceinline__ bool has(long long row) const {
+        return of(row) > MINUS_INFINITY && (!RAGGED || row % head_rows < queries(int(row / head_rows / heads)));
+    }
+    __device__ __forceinline__ float of(long long row) const {
+        return sink_of(*this, int(row / head_rows % heads));
+    }
+};
+#endif
+
 // COLUMNS x 8 threads: `lanes` (1 or 8) sums a row, each of every lanes-th part, then of those; 8 / lanes rows a block.
-// `parts`: (heads, splits, seqlen_q, HEAD_DIM); `sums` likewise, m and l; rows = heads * seqlen_q.
+// `parts`: (heads, splits, seqlen_q, HEAD_DIM_V); `sums` likewise, m and l; rows = heads * seqlen_q.
 extern "C" __global__ void __launch_bounds__(COLUMNS * 8)
     flash3_combine(const float4* parts, const float2* sums, uint2* out, float* lse, long long rows, int seqlen_q,
                    int splits, int lanes
+#if SINKS
+                   , const __grid_constant__ MergedSinks sinks
+#endif
 #if TRACE
                    , const __grid_constant__ MergeRecording recording
 #endif
@@ -89,6 +105,9 @@ extern "C" __global__ void __launch_bounds__(COLUMNS * 8)
         }
     }
     if (!inside) return;
+#if SINKS
+    if (sinks.has(row)) own.add(sinks.of(row), 1.0f, make_float4(0.0f, 0.0f, 0.0f, 0.0f));
+#endif
     const float inverse = own.l > 0.0f ? 1.0f / own.l : 0.0f;
     out[row * COLUMNS + column] =
         make_uint2(pack(own.o.x * inverse, own.o.y * inverse), pack(own.o.z * inverse, own.o.w * inverse));

@@ -17,6 +17,9 @@
 #define CLOCKS 0
 #endif
 
+#ifndef HEAD_DIM_V
+#define HEAD_DIM_V HEAD_DIM  // of V and O
+#endif
 #ifndef OVERLAP
 #define OVERLAP 1
 #endif
@@ -42,6 +45,8 @@ constexpr int THREADS = (GROUPS + 1) * 128;
 constexpr int PANELS = (HEAD_DIM + 63) / 64;  // 64 columns: 128 bytes, the widest swizzle
 constexpr u32 Q_PANEL = BLOCK_Q * 128, K_PANEL = BLOCK_K * 128;
 constexpr u32 Q_BYTES = PANELS * Q_PANEL, K_BYTES = PANELS * K_PANEL;
+constexpr int V_PANELS = (HEAD_DIM_V + 63) / 64;
+constexpr u32 V_BYTES = V_PANELS * K_PANEL;
 constexpr bool MOVES_REGISTERS = GROUPS > 1 || RESIDENTS > 1;  // two warpgroups have 255 each anyway
 // In steps of 8 for each of a warpgroup's 128 threads. A launch is given as many for each thread as its blocks of an SM
 // may have, in steps of 8, too: of the SM's 65,536 3 x 168 of 3 warpgroups, 4 x 128 of 4, 2 x 128 of 2 blocks of 2. Where
@@ -51,7 +56,7 @@ constexpr int CONSUMER_REGISTERS = GROUPS == 3 ? 160 : GROUPS == 1 ? 224 : WIDE_
 constexpr int PRODUCER_REGISTERS = GROUPS != 2 ? 32 : WIDE_PRODUCER ? 40 : 24;
 constexpr int LAUNCHED_REGISTERS = 65536 / RESIDENTS / THREADS / 8 * 8;
 static_assert(!MOVES_REGISTERS || GROUPS * CONSUMER_REGISTERS + PRODUCER_REGISTERS <= (GROUPS + 1) * LAUNCHED_REGISTERS);
-constexpr int S_REGS = BLOCK_K / 2, O_REGS = HEAD_DIM / 2;
+constexpr int S_REGS = BLOCK_K / 2, O_REGS = HEAD_DIM_V / 2;
 // A tile's sums, and the next tile's place, are found under its last product; with 176 keys the registers for that cost 1 %.
 constexpr bool TOTALS_UNDER_PV = OVERLAP && !SPLIT && BLOCK_K < 176;
 constexpr int HALF_KEYS = 64;  // of 128: all that the upper warpgroup of a causal tile sees of its last keys

@@ -23,10 +23,10 @@ using Lengths = LengthsIf<RAGGED>;
 
 // Waits for the next tile of V and clears its rows from `rows` on. Every warpgroup that uses the tile does so.
 __device__ __forceinline__ void clear_tail(const Shared& at, const Ring& rv, int group, int rows) {
-    const u32 v = at.v + rv.stage * K_BYTES;
+    const u32 v = at.v + rv.stage * V_BYTES;
     wait(at.v_full(rv.stage), rv.phase);
 #pragma unroll
-    for (int p = 0; p < PANELS; ++p) {
+    for (int p = 0; p < V_PANELS; ++p) {
         for (int chunk = rows * 8 + threadIdx.x % 128; chunk < BLOCK_K * 8; chunk += 128)
             store_zeros(v + p * K_PANEL + chunk * 16);
     }

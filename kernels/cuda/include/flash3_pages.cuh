@@ -35,11 +35,12 @@ struct Pages {
     }
 };
 
+template <int panels = PANELS>  // of K, or of V
 __device__ __forceinline__ void load_keys(u32 to, const TensorMap& map, u32 bar, int, int, int2 box) {
-    if (threadIdx.x == 0) expect(bar, K_BYTES);
+    if (threadIdx.x == 0) expect(bar, panels * K_PANEL);
     if (LOADERS > 1) __syncwarp((1ull << LOADERS) - 1);
 #pragma unroll
-    for (int p = 0; p < PANELS; ++p)
+    for (int p = 0; p < panels; ++p)
         load_box(to + p * K_PANEL + threadIdx.x * BOX * 128, map, bar, 64 * p, box.x, box.y);
 }
 // One of the loaders draws, and all of them need the tile.

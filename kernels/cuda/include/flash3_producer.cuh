@@ -59,7 +59,7 @@ __device__ __forceinline__ void produce(const Shared& at, const TensorMap& map_q
                     if (PAGE_SIZE) box = pages.find(j * BLOCK_K);
                     wait(at.v_empty(rv.stage), rv.phase ^ 1);
                     CLOCK(2)
-                    load_keys(at.v + rv.stage * K_BYTES, map_v, at.v_full(rv.stage),
+                    load_keys<V_PANELS>(at.v + rv.stage * V_BYTES, map_v, at.v_full(rv.stage),
                               SPARSE ? __ldg(work.list + j) : j * BLOCK_K, kv, box);
                     CLOCK(3)
                     rv.next();

@@ -23,11 +23,14 @@ struct KeptIf<true> {
 };
 struct RowMask : KeptIf<SPARSE> {  // of each of a thread's rows: its keys [from, to), counted from its first column
     int from[2], to[2];
+#if ALIBI
+    float bias[2], slope[2];  // in base 2: at its first column, and how much more a column later
+#endif
 };
 
 // Whether m is c times the maximum of the scores, rounded once, or the score itself. Where the maximum stays alpha is
 // exactly 1 either way, see softmax.cuh; which one the compiler schedules better differs, by up to 2 %.
-constexpr bool SCALED = HEAD_DIM > 64;
+constexpr bool SCALED = HEAD_DIM > 64 || ALIBI || SINKS;
 
 // LAZY, as flash-attn-4 on Blackwell: m follows the maximum only when it rose by more than 8 in base 2. Until then p is
 // at most 2^8, to the same relative precision, and what was summed needs no factor; so that O overflows at V 2^8 times
@@ -61,10 +64,18 @@ struct Softmax {
     // exponentials need not wait for it.
     template <bool MASK, int n>
     __device__ __forceinline__ void step(float (&s)[n], const Factor& factor, const RowMask& mask) {
-        const float c = factor;
 #if SOFTCAP
 #pragma unroll
         for (int i = 0; i < n; ++i) s[i] = tanh_of(s[i] * factor.share);
+#endif
+#if ALIBI
+        // What the bias adds from the first column on; there it goes into the maximum.
+#pragma unroll
+        for (int i = 0; i < n; ++i)
+            s[i] = fmaf(s[i], factor, mask.slope[i / 2 % 2] * float(i / 4 * 8 + i % 2));
+        constexpr float c = 1.0f;
+#else
+        const float c = factor;
 #endif
         if (MASK) {
 #pragma unroll
@@ -83,7 +94,11 @@ struct Softmax {
 #pragma unroll
             for (int i = 4; i < n; i += 4) top = fmaxf(top, fmaxf(s[i + 2 * r], s[i + 2 * r + 1]));
             const float old = m[r];
+#if ALIBI
+            const float now = quad_max(top + mask.bias[r]);
+#else
             const float now = quad_max(SCALED ? top * c : top);
+#endif
             CLOCK_OF_PV(r)
             if (LAZY) {
                 const bool rose = now > __fadd_rd(old, SCALED ? HEADROOM : HEADROOM / c);
@@ -92,7 +107,11 @@ struct Softmax {
             } else {
                 m[r] = fmaxf(old, now);
             }
+#if ALIBI
+            const float shift = m[r] - mask.bias[r];
+#else
             const float shift = SCALED ? m[r] : m[r] == MINUS_INFINITY ? 0.0f : m[r] * c;
+#endif
             float sum = 0.0f;
 #pragma unroll
             for (int i = 0; i < n; i += 4) {
@@ -120,7 +139,33 @@ struct Softmax {
             alpha[r] = l[r] > 0.0f ? 1.0f / l[r] : 0.0f;
         }
     }
+#if SINKS
+    // The same with a score for each row whose value is 0, in base 2.
+    __device__ __forceinline__ void total(const float (&sinks)[2]) {
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+            const float before = m[r];
+            m[r] = fmaxf(before, sinks[r]);
+            const float keep = exp2_approx(before - m[r]);
+            l[r] = fmaf(quad_sum(l[r]), keep, exp2_approx(sinks[r] - m[r]));
+            alpha[r] = l[r] > 0.0f ? keep / l[r] : 0.0f;
+        }
+    }
+#endif
 };
+
+#if SINKS || ALIBI
+// The query heads, of all sequences, of a thread's two rows: where heads are packed each row has its own.
+struct RowHeads {
+    int of[2];
+    // Of head `head` of the tiles, and of `row` of it and 8 below.
+    __device__ __forceinline__ void take(int head, int row, int head_rows, int group_heads) {
+#pragma unroll
+        for (int r = 0; r < 2; ++r)
+            of[r] = PACKED ? head * group_heads + min((row + 8 * r) / head_rows, group_heads - 1) : head;
+    }
+};
+#endif
 
 // Keys that there are no scores of have the weight 0.
 template <int n>

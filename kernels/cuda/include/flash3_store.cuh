@@ -10,6 +10,7 @@
 #include "tma.cuh"
 
 static_assert(!BOXED || Q_STAGES == 2 && !RAGGED, "the next tile of Q arrives while O leaves, and padding is 0");
+static_assert(!BOXED || HEAD_DIM_V <= HEAD_DIM, "O lies where Q was");
 constexpr int WARP_ROWS = 16;
 
 using Output = unsigned short;
@@ -37,7 +38,7 @@ __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& st
             for (int j = 0; j < 4; ++j)
                 x[j] = pack(o[i + 4 * j + 2 * r] * state.alpha[r], o[i + 4 * j + 2 * r + 1] * state.alpha[r]);
             const uint4 piece = quad_transpose(x[0], x[1], x[2], x[3], lane);
-            if (row < seqlen_q) *(uint4*)(out + at * HEAD_DIM + i * 2 + lane % 4 * 8) = piece;
+            if (row < seqlen_q) *(uint4*)(out + at * HEAD_DIM_V + i * 2 + lane % 4 * 8) = piece;
         }
     }
 }
@@ -46,7 +47,7 @@ __device__ __forceinline__ void store_boxes(const float (&o)[O_REGS], const Soft
                                             float* lse, u32 rows, int head, int row0, int seqlen_q, float unit) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int i = 0; i < HEAD_DIM / 16; ++i) {
+    for (int i = 0; i < HEAD_DIM_V / 16; ++i) {
         u32 x[4];
 #pragma unroll
         for (int j = 0; j < 4; ++j)
@@ -61,7 +62,7 @@ __device__ __forceinline__ void store_boxes(const float (&o)[O_REGS], const Soft
     __syncwarp();
     if (lane == 0) {
 #pragma unroll
-        for (int p = 0; p < PANELS; ++p) store_box(map, rows + p * Q_PANEL, 64 * p, row0, head);
+        for (int p = 0; p < V_PANELS; ++p) store_box(map, rows + p * Q_PANEL, 64 * p, row0, head);
         commit_stores();
     }
 #pragma unroll

@@ -9,11 +9,14 @@
 #ifndef ALIBI
 #define ALIBI 0
 #endif
+#ifndef SINKS
+#define SINKS 0
+#endif
 #if SOFTCAP || SINKS || ALIBI
 
 struct Scoring {
 #if SOFTCAP
-    float softcap;
+    float softcap, inverse;  // 1 / softcap
 #endif
 #if SINKS
     const float* sinks;  // (heads), natural logits
@@ -44,7 +47,7 @@ struct ScoreTerms {
                                                     long long head) {
         ScoreTerms made{0.0f, scale_factor, 0.0f};
 #if SOFTCAP
-        made.share = scale / scoring.softcap, made.factor = scoring.softcap * LOG2E;
+        made.share = scale * scoring.inverse, made.factor = scoring.softcap * LOG2E;
 #endif
 #if ALIBI
         made.slope = scoring.slopes[head] * LOG2E;
@@ -89,10 +92,14 @@ struct ScoreTerms {
 #endif
 
 #if SINKS
+// A head's sink in base 2, finite unless it is none.
+__device__ __forceinline__ float sink_of(const Scoring& scoring, int head) {
+    return fminf(scoring.sinks[head] * LOG2E, -NO_MAXIMUM);
+}
 // m and l of rows that have met no key: as if of a score whose value is 0. One lane of a row has its l.
 __device__ __forceinline__ void begin_row(float& m, float& l, const Scoring& scoring, int head) {
-    const float sink = scoring.sinks[head];
-    m = fmaxf(sink * LOG2E, NO_MAXIMUM);
+    const float sink = sink_of(scoring, head);
+    m = fmaxf(sink, NO_MAXIMUM);
     l = sink > MINUS_INFINITY && threadIdx.x % 4 == 0 ? 1.0f : 0.0f;
 }
 #endif

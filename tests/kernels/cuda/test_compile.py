@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.kernels.catalogue.workspace_backward import NARROW_HEAD
 from flashscope.kernels.cuda import compile as cuda_compile
 from flashscope.kernels.cuda import flash1, simt, standard
 from flashscope.kernels.cuda.compile import compile_offline, options
@@ -25,6 +26,7 @@ SPILLED = {"standard.cu": 32, "simt_standard.cu": 16, "flash1.cu": 52, "fused.cu
 """Bytes of a thread at most, by source: at odd head dims, or on GPUs other than Hopper."""
 SPILLED_BY_FLASH1_BACKWARD = {"sm_100": 4, "sm_120": 24}  # never measured there
 SPILLED_WITH_PAGES = 16  # of simt; never measured
+SOFTCAP_SPILLED = 32  # of flash3's backward pass at head dim 64: tiles of 128 queries take all registers
 
 
 @cache
@@ -38,6 +40,9 @@ def spilled(build: Build) -> int:
     match build.program.source:
         case "flash1_backward.cu":
             return SPILLED_BY_FLASH1_BACKWARD.get(build.arch, 0)
+        case "flash3_backward.cu":
+            narrow = build.program.defines["HEAD_DIM"] == NARROW_HEAD
+            return SOFTCAP_SPILLED if narrow and build.program.defines.get("SOFTCAP") else 0
         case "simt.cu":
             return SPILLED_WITH_PAGES if build.program.defines.get("PAGE_SIZE") else 0
         case source:

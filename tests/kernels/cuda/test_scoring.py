@@ -9,12 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.ladder import FLASH2, FLASH3
-from flashscope.kernels.cuda import flash2, flash2_backward, flash3
-from flashscope.kernels.cuda.program import HOPPER, KernelLaunch, Target
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.catalogue.workspace_backward import NARROW_HEAD
+from flashscope.kernels.cuda import flash2, flash2_backward, flash3, flash3_backward
+from flashscope.kernels.cuda.program import HOPPER, KernelLaunch, ProgramOf, Target
 from flashscope.kernels.cuda.scoring import scoring_arguments, scoring_defines
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.problem import SCORING, Dtype, Problem
+from flashscope.kernels.workload.problem import SCORING, Dtype, Passes, Problem
 from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels import cases
 from tests.kernels.cases import in_mode
@@ -24,11 +26,14 @@ from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import Setting, backward, drawn, fails, forward, needs_compiler
 from tests.kernels.cuda.running import run
 from tests.kernels.cuda.running_backward import Mode, judged
+from tests.kernels.cuda.test_compile import SOFTCAP_SPILLED
 from tests.kernels.cuda.test_emulated import KINDS
 from tests.matrix import chosen, matrix
 
 FLOAT32_ALONE = "on cuda in 16 bits alone, not in float32"
+GPU = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
 UNEVEN = ("ragged", "pages", "ragged pages")
+FORWARD: dict[str, ProgramOf] = {"flash2": flash2.program, "flash3": flash3.program}
 MORE_MASKS = tuple(kind for kind in KINDS if kind not in UNEVEN)
 
 
@@ -56,31 +61,45 @@ def test_outputs_agree_with_the_oracle(kind: str, scores: str) -> None:
 
 
 @needs_compiler
-@chosen("kind", KINDS, ("causal",))
-def test_softcapped_outputs_of_flash3_agree_with_the_oracle(kind: str) -> None:
-    head_dim, dtype, _ = cut_of(kind, "softcap")
-    problem = of_kind(kind, "softcap", head_dim, dtype)
+@matrix("kind scores", product(KINDS, SCORED), few=3)
+def test_outputs_of_flash3_agree_with_the_oracle(kind: str, scores: str) -> None:
+    head_dim, dtype, _ = cut_of(kind, scores)
+    problem = of_kind(kind, scores, head_dim, dtype)
     for seed in range(2):
         verdict = forward("flash3", problem, flash3.program, Setting(seed))
         assert verdict.passed, (seed, verdict)
 
 
-@needs_compiler
-@chosen("head_dim", (64, 128, 256), (128,))
-def test_softcapped_parts_of_keys_and_packed_heads_agree_with_the_oracle(head_dim: int) -> None:
-    problem = Problem(
-        heads=4,
-        kv_heads=1,
-        seqlen_q=2,
-        seqlen_k=2500,
-        head_dim=head_dim,
-        dtype="bfloat16",
-        softcap=2.0,
-        scale=-0.4,
-    )
+FEW_ROWS: dict[str, dict[str, Any]] = {
+    "full": {},
+    "ragged": {"batch": 2, "query_lengths": (2, 1), "key_lengths": (2500, 77)},
+    "causal": {"causal": True},
+}
+
+
+def few_rows(kind: str, scores: str, head_dim: int) -> Problem:
+    """Rows of packed heads over parts of the keys."""
+    problem = of_kind("full", scores, head_dim, "bfloat16", seqlen_q=2, seqlen_k=2500, **FEW_ROWS[kind])
+    problem = replace(problem, heads=4, kv_heads=1, scale=-0.4)
     defines = flash3.program(problem, ON_HOPPER).defines
     assert (defines["SPLIT"], defines["PACKED"]) == (1, 1)
-    verdict = forward("flash3", problem, flash3.program)
+    return problem
+
+
+@needs_compiler
+@matrix("kind scores head_dim", product(FEW_ROWS, SCORED, (64, 128, 256)), few=2)
+def test_parts_of_keys_and_packed_heads_agree_with_the_oracle(kind: str, scores: str, head_dim: int) -> None:
+    verdict = forward("flash3", few_rows(kind, scores, head_dim), flash3.program)
+    assert verdict.passed, verdict
+
+
+@needs_compiler
+@matrix("scores head_dim causal", product(SCORED, (64, 96, 128), (False, True)), few=1)
+def test_drawn_tiles_agree_with_the_oracle(scores: str, head_dim: int, causal: bool) -> None:
+    problem = of_kind("full", scores, head_dim, "bfloat16", seqlen_q=330, seqlen_k=350, causal=causal)
+    problem = replace(problem, batch=2, heads=40, kv_heads=20)
+    assert flash3.program(problem, ON_HOPPER).defines["SCHEDULE"]
+    verdict = forward("flash3", problem, flash3.program, Setting(1))
     assert verdict.passed, verdict
 
 
@@ -94,6 +113,17 @@ def test_gradients_agree_with_the_oracle(kind: str, scores: str, deterministic: 
         assert verdict.passed, (seed, verdict)
 
 
+@needs_compiler
+@matrix("kind scores head_dim", product(MORE_MASKS, SCORED, (64, 128, 192, 256)), few=2)
+def test_gradients_of_flash3_agree_with_the_oracle(kind: str, scores: str, head_dim: int) -> None:
+    for deterministic in (False, True):
+        problem = in_mode(of_kind(kind, scores, head_dim, "bfloat16"), deterministic)
+        if FLASH3.unsupported(problem, GPU) is not None:
+            pytest.skip("a block mask before wide heads")
+        verdict = backward("flash3", problem, flash3_backward.program, Setting(int(deterministic)))
+        assert verdict.passed, (deterministic, verdict)
+
+
 def in_dtype(problem: Problem, case: Inputs) -> Inputs:
     dtype = storage_dtype(problem.dtype)
     return drawn(problem)._replace(**{name: getattr(case, name).astype(dtype) for name in ("q", "k", "v")})
@@ -104,7 +134,16 @@ def in_dtype(problem: Problem, case: Inputs) -> Inputs:
 def test_scores_of_ten_thousand_are_capped(softcap: float) -> None:
     plain, inputs = cases.logits_are_huge()
     problem = replace(plain, softcap=softcap, dtype="bfloat16")
-    verdict = forward("flash2", problem, flash2.program, inputs=in_dtype(problem, inputs))
+    for kernel, program_of in FORWARD.items():
+        verdict = forward(kernel, problem, program_of, inputs=in_dtype(problem, inputs))
+        assert verdict.passed, (kernel, verdict)
+
+
+@needs_compiler
+@matrix("kernel head_dim causal", product(FORWARD, (64, 128), (False, True)), few=1)
+def test_a_bias_over_long_distances_agrees_with_the_oracle(kernel: str, head_dim: int, causal: bool) -> None:
+    problem = of_kind("full", "alibi", head_dim, "float16", seqlen_q=300, seqlen_k=1300, causal=causal)
+    verdict = forward(kernel, problem, FORWARD[kernel])
     assert verdict.passed, verdict
 
 
@@ -115,8 +154,9 @@ def test_sinks_far_beyond_all_scores_and_rows_without_keys(sinks: tuple[float, .
         seqlen_q=150, seqlen_k=37, heads=3, head_dim=64, dtype="float16", causal=True, sinks=True
     )
     inputs = drawn(problem)._replace(sinks=np.array(sinks, np.float32))
-    verdict = forward("flash2", problem, flash2.program, inputs=inputs)
-    assert verdict.passed, verdict
+    for kernel, program_of in FORWARD.items():
+        verdict = forward(kernel, problem, program_of, inputs=inputs)
+        assert verdict.passed, (kernel, verdict)
 
 
 MUTANTS: dict[str, tuple[str, Edits]] = {
@@ -149,12 +189,15 @@ def test_builds_fit_their_architecture_and_spill_nothing(
     check(flash2.program(problem, target), target)
     if target.compute_capability >= (8, 0):
         check(flash2_backward.program(in_mode(problem, deterministic=False), target), target)
-    if target.compute_capability == HOPPER and scores == "softcap":
+    if target.compute_capability == HOPPER:
         check(flash3.program(problem, target), target)
+        spilled = SOFTCAP_SPILLED if head_dim == NARROW_HEAD and problem.softcap is not None else 0
+        check(flash3_backward.program(in_mode(problem, deterministic=False), target), target, spilled)
 
 
-@chosen("layout", ({}, {"lengths": True}, {"page_size": 64}), ())
-def test_softcapped_builds_of_flash3_spill_nothing_where_tiles_are_many(layout: dict[str, Any]) -> None:
+@chosen("layout", ({}, {"lengths": True}, {"page_size": 64}, {"window": (500, 0)}), ())
+@pytest.mark.parametrize("scores", SCORED)
+def test_builds_of_flash3_spill_nothing_where_tiles_are_many(scores: str, layout: dict[str, Any]) -> None:
     more = {"key_lengths": (5, 8192)} if "lengths" in layout else layout
     for head_dim, causal in product((64, 96, 128, 192, 256), (False, True)):
         problem = Problem(
@@ -165,7 +208,7 @@ def test_softcapped_builds_of_flash3_spill_nothing_where_tiles_are_many(layout: 
             head_dim=head_dim,
             dtype="bfloat16",
             causal=causal,
-            softcap=50.0,
+            **SCORED[scores],
             **more,
         )
         check(flash3.program(problem, ON_HOPPER), ON_HOPPER)
@@ -183,23 +226,17 @@ def test_a_problem_without_any_has_no_define_and_no_argument_of_them() -> None:
     assert backward_of_sinks.defines == flash2_backward.program(in_mode(plain), ON_HOPPER).defines
 
 
-def test_flash3_takes_softcaps_alone_and_forward() -> None:
-    gpu = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
-    problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", softcap=50.0)
-    assert FLASH3.unsupported(problem, gpu) is None
-    for other, said in (
-        (replace(problem, sinks=True), "attention sinks"),
-        (replace(problem, passes="both"), "softcapped"),
-    ):
-        assert said in (FLASH3.unsupported(other, gpu) or "")
+@pytest.mark.parametrize("passes", ["forward", "both"])
+def test_flash3_takes_all_of_them_at_once(passes: Passes) -> None:
+    problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", passes=passes, **SCORED["all of scores"])
+    assert FLASH3.unsupported(problem, GPU) is None
 
 
 @pytest.mark.parametrize("feature", sorted(SCORING))
 def test_flash2_takes_each_in_16_bits_alone(feature: str) -> None:
-    gpu = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
     problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", **SCORED[feature])
-    assert FLASH2.unsupported(replace(problem, passes="both"), gpu) is None
-    assert FLOAT32_ALONE in (FLASH2.unsupported(replace(problem, dtype="float32"), gpu) or "")
+    assert FLASH2.unsupported(replace(problem, passes="both"), GPU) is None
+    assert FLOAT32_ALONE in (FLASH2.unsupported(replace(problem, dtype="float32"), GPU) or "")
 
 
 @pytest.mark.gpu
@@ -214,19 +251,36 @@ def test_outputs_on_a_gpu_agree_with_the_oracle(scores: str, head_dim: int, dtyp
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("head_dim", [64, 96, 128, 192, 256])
-def test_softcapped_outputs_of_flash3_on_a_gpu_agree_with_the_oracle(head_dim: int) -> None:
+@pytest.mark.parametrize("scores", SCORED)
+def test_outputs_of_flash3_on_a_gpu_agree_with_the_oracle(scores: str, head_dim: int) -> None:
     for kind in KINDS:
-        verdict = run("flash3", of_kind(kind, "softcap", head_dim, "bfloat16"))
+        verdict = run("flash3", of_kind(kind, scores, head_dim, "bfloat16"))
         assert verdict.passed, (kind, verdict)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("deterministic", [False, True])
 @pytest.mark.parametrize("head_dim", [64, 128, 256])
 @pytest.mark.parametrize("scores", SCORED)
+def test_parts_and_drawn_tiles_on_a_gpu_agree_with_the_oracle(scores: str, head_dim: int) -> None:
+    for kind in FEW_ROWS:
+        verdict = run("flash3", few_rows(kind, scores, head_dim))
+        assert verdict.passed, (kind, verdict)
+    for causal in (False, True):
+        many = of_kind("full", scores, head_dim, "float16", seqlen_q=1500, seqlen_k=1701, causal=causal)
+        verdict = run("flash3", replace(many, batch=4, heads=40, kv_heads=20))
+        assert verdict.passed, (causal, verdict)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("head_dim", [64, 128, 192, 256])
+@pytest.mark.parametrize("scores", SCORED)
+@pytest.mark.parametrize("kernel", ["flash2", "flash3"])
 def test_gradients_on_a_gpu_agree_with_the_oracle(
-    cp: Any, scores: str, head_dim: int, deterministic: bool
+    cp: Any, kernel: str, scores: str, head_dim: int, deterministic: bool
 ) -> None:
     for kind in MORE_MASKS:
-        verdict = judged(cp, Mode("flash2", deterministic), of_kind(kind, scores, head_dim, "bfloat16"))
-        assert verdict.passed, (kind, verdict)
+        problem = of_kind(kind, scores, head_dim, "bfloat16")
+        if find_kernel(kernel).unsupported(in_mode(problem, deterministic), GPU) is None:
+            verdict = judged(cp, Mode(kernel, deterministic), problem)
+            assert verdict.passed, (kind, verdict)

@@ -87,7 +87,7 @@ def given(problem: Problem) -> Saved:
         scale=problem.softmax_scale,
         scoring=Scoring.of(problem, inputs),
     )
-    grad_output = np.random.default_rng(problem.seed + 1).standard_normal(problem.q_shape, np.float32)
+    grad_output = np.random.default_rng(problem.seed + 1).standard_normal(problem.o_shape, np.float32)
     return Saved(*inputs.qkv, output.astype(dtype), lse.astype(np.float32), grad_output.astype(dtype))
 
 
@@ -149,7 +149,7 @@ def forward(
     program = program_of(problem, target(setting.arch))
     with guarded_memory(at_end=setting.seed % 2 == 0) as memory:
         buffers = {key: memory.copy(key, array) for key, array in inputs.arrays.items()}
-        buffers["o"] = memory.empty("o", problem.q_shape, storage_dtype(problem.dtype))
+        buffers["o"] = memory.empty("o", problem.o_shape, storage_dtype(problem.dtype))
         buffers["lse"] = memory.empty("lse", problem.q_shape[:3], np.float32)
         buffers |= workspace(memory, spec.workspace(problem, "cuda"), program)
         setting.run(program, buffers)
