@@ -245,6 +245,22 @@ def packed_heads(problem: Problem, shape: TileShape) -> int:
     return 1 if few or together > PACKED_SHARE * alone else group
 
 
+def lifted_rows(problem: Problem, chosen: Share) -> int:
+    """Rows before a head's first at which its tiles begin, so that the diagonal meets key tiles as a square's does.
+
+    Where keys are more than rows, and not by a multiple of `GROUP_ROWS`, warpgroups would end within key tiles:
+    each would compute what none of its rows sees. It is done where no tile more is needed for it, and where
+    halves of key tiles are computed (flash3_layout.cuh).
+    """
+    beyond, rows = problem.seqlen_k - problem.seqlen_q, chosen.shape.rows
+    plain = problem.causal and beyond > 0 and not problem.features - {"causal", "gqa"}
+    whole = chosen.pack_gqa == 1 and chosen.splits == 1 and chosen.draws
+    halved = chosen.shape.block_k == HALVED_KEYS and chosen.shape == usual_shape(problem)
+    lift = beyond % GROUP_ROWS
+    narrow = problem.head_dim in {NARROW_HEAD, MIDDLE_HEAD}
+    return lift if plain and whole and halved and narrow and lift <= -problem.seqlen_q % rows else 0
+
+
 def _parts(problem: Problem, shape: TileShape, pack_gqa: int) -> range:
     """Into how many parts keys may be cut: so that all fit the SMs at once, or few."""
     load = _load(problem, shape, pack_gqa)

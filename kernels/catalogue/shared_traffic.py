@@ -18,6 +18,7 @@ from flashscope.kernels.catalogue.flash3_share import (
     HALVED_KEYS,
     PANEL,
     Share,
+    lifted_rows,
     share,
     usual_shape,
 )
@@ -74,6 +75,8 @@ def flash3_shared_as(problem: Problem, chosen: Share, *, all_alike: bool = False
         chosen: How.
         all_alike: Whether every warpgroup multiplies all key tiles of its tile.
     """
+    if not all_alike:  # tiles that begin before the first row are those of a problem of more rows
+        problem = structs.replace(problem, seqlen_q=problem.seqlen_q + lifted_rows(problem, chosen))
     keys, rows, packed = chosen.shape.block_k, chosen.shape.rows, chosen.pack_gqa
     heads = problem.batch * problem.heads // packed
     row_tiles = heads * ceil(problem.seqlen_q * packed / rows)

@@ -67,6 +67,7 @@ __device__ __forceinline__ void store_boxes(const float (&o)[O_REGS], const Soft
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
         const int row = row0 + lane / 4 + 8 * r;
-        if (row < seqlen_q) store_lse(lse + (long long)head * seqlen_q + row, state.m[r], state.l[r], unit);
+        if (row < seqlen_q && (!LIFTED || row >= 0))
+            store_lse(lse + (long long)head * seqlen_q + row, state.m[r], state.l[r], unit);
     }
 }
