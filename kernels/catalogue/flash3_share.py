@@ -246,11 +246,11 @@ def packed_heads(problem: Problem, shape: TileShape) -> int:
 
 
 def lifted_rows(problem: Problem, chosen: Share) -> int:
-    """Rows before a head's first at which its tiles begin, so that the diagonal meets key tiles as a square's does.
+    """Rows before a head's first at which its tiles begin, to meet the diagonal as a square's tiles do.
 
-    Where keys are more than rows, and not by a multiple of `GROUP_ROWS`, warpgroups would end within key tiles:
-    each would compute what none of its rows sees. It is done where no tile more is needed for it, and where
-    halves of key tiles are computed (flash3_layout.cuh).
+    Where keys are more than rows, and not by a multiple of `GROUP_ROWS`, warpgroups would end within key
+    tiles: each would compute what none of its rows sees. It is done where no tile more is needed for it, and
+    where halves of key tiles are computed (flash3_layout.cuh).
     """
     beyond, rows = problem.seqlen_k - problem.seqlen_q, chosen.shape.rows
     plain = problem.causal and beyond > 0 and not problem.features - {"causal", "gqa"}

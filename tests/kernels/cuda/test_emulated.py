@@ -287,7 +287,7 @@ def test_a_mutant_of_the_first_and_last_steps_is_found(mutant: str, monkeypatch:
     pytest.fail("none of the runs failed")
 
 
-LIFTED = ((128, 65, 66), (128, 100, 192), (64, 320, 383))  # head dim, rows, keys; the second fill tiles to the last
+LIFTED = ((128, 65, 66), (128, 100, 192), (64, 320, 383))  # head dim, rows, keys; the second fill a tile
 LIFT_MUTANTS: dict[str, Edits] = {
     "rows before the first are stored": (("&& (!LIFTED || row >= 0)", ""),),
     "the last row is in no tile": (("(seqlen_k - seqlen_q) % 64", "(seqlen_k - seqlen_q) % 64 + 1"),),
