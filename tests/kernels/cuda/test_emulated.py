@@ -287,39 +287,6 @@ def test_a_mutant_of_the_first_and_last_steps_is_found(mutant: str, monkeypatch:
     pytest.fail("none of the runs failed")
 
 
-LIFTED = ((128, 65, 66), (128, 100, 192), (64, 320, 383))  # head dim, rows, keys; the second fill a tile
-LIFT_MUTANTS: dict[str, Edits] = {
-    "rows before the first are stored": (("&& (!LIFTED || row >= 0)", ""),),
-    "the last row is in no tile": (("(seqlen_k - seqlen_q) % 64", "(seqlen_k - seqlen_q) % 64 + 1"),),
-}
-
-
-def lifted(head_dim: int, seqlen_q: int, seqlen_k: int) -> tuple[Problem, ProgramOf]:
-    """A problem whose tiles begin before its first row, and its program in the usual tiles."""
-    rows = {"seqlen_q": seqlen_q, "seqlen_k": seqlen_k}
-    problem = Problem(heads=4, kv_heads=2, **rows, head_dim=head_dim, dtype="bfloat16", causal=True)
-    share = Share(usual_shape(problem))
-    assert flash3.flash3_variant(problem, chosen=share).lift
-    return problem, partial(flash3.program, chosen=share)
-
-
-@chosen("head_dim,seqlen_q,seqlen_k", LIFTED, LIFTED[1:2])
-def test_tiles_that_begin_before_the_first_row_agree_with_the_oracle(
-    head_dim: int, seqlen_q: int, seqlen_k: int
-) -> None:
-    problem, program = lifted(head_dim, seqlen_q, seqlen_k)
-    for seed in range(4):
-        verdict = forward("flash3", problem, program, Setting(seed, grid=1))
-        assert verdict.passed, (seed, verdict)
-
-
-@chosen("mutant", LIFT_MUTANTS, [*LIFT_MUTANTS])
-def test_a_mutant_of_tiles_before_the_first_row_is_found(mutant: str) -> None:
-    problem, program = lifted(*LIFTED[1])
-    settings = (Setting(seed, grid=1, edits=LIFT_MUTANTS[mutant]) for seed in range(8))
-    assert any(fails(partial(forward, "flash3", problem, program, setting)) for setting in settings)
-
-
 FREE_MUTANT: Edits = (("(!1 || j > work.begin)", "true"),)  # as the preprocessor leaves it
 
 
