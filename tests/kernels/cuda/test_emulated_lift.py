@@ -30,8 +30,15 @@ LIFT_MUTANTS: dict[str, Edits] = {
 
 def lifted(head_dim: int, seqlen_q: int, seqlen_k: int) -> tuple[Problem, ProgramOf]:
     """A problem whose tiles begin before its first row, and its program in the usual tiles."""
-    rows = {"seqlen_q": seqlen_q, "seqlen_k": seqlen_k}
-    problem = Problem(heads=4, kv_heads=2, **rows, head_dim=head_dim, dtype="bfloat16", causal=True)
+    problem = Problem(
+        heads=4,
+        kv_heads=2,
+        seqlen_q=seqlen_q,
+        seqlen_k=seqlen_k,
+        head_dim=head_dim,
+        dtype="bfloat16",
+        causal=True,
+    )
     share = Share(usual_shape(problem))
     assert flash3.flash3_variant(problem, chosen=share).lift
     return problem, partial(flash3.program, chosen=share)
