@@ -249,16 +249,16 @@ def lifted_rows(problem: Problem, chosen: Share) -> int:
     """Rows before a head's first at which its tiles begin, to meet the diagonal as a square's tiles do.
 
     Where keys are more than rows, and not by a multiple of `GROUP_ROWS`, warpgroups would end within key
-    tiles: each would compute what none of its rows sees. It is done where no tile more is needed for it, and
-    where halves of key tiles are computed (flash3_layout.cuh).
+    tiles: each would compute what none of its rows sees. It is done where no tile more is needed for it,
+    where halves of key tiles are computed (flash3_layout.cuh), and where registers are left for it.
     """
     beyond, rows = problem.seqlen_k - problem.seqlen_q, chosen.shape.rows
     plain = problem.causal and beyond > 0 and not problem.features - {"causal", "gqa"}
     whole = chosen.pack_gqa == 1 and chosen.splits == 1 and chosen.draws
     halved = chosen.shape.block_k == HALVED_KEYS and chosen.shape == usual_shape(problem)
     lift = beyond % GROUP_ROWS
-    narrow = problem.head_dim in {NARROW_HEAD, MIDDLE_HEAD}
-    return lift if plain and whole and halved and narrow and lift <= -problem.seqlen_q % rows else 0
+    room = problem.head_dim == MIDDLE_HEAD and lift <= -problem.seqlen_q % rows
+    return lift if plain and whole and halved and room else 0
 
 
 def _parts(problem: Problem, shape: TileShape, pack_gqa: int) -> range:

@@ -372,8 +372,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             if (!TOTALS_UNDER_PV) state.total();
 #if BOXED
             give_back();
-            store_boxes(o, state, map_o, lse, q + warp_row * 128, work.head, work.q0 + group * 64 + warp_row, seqlen_q,
-                        unit);
+            store_boxes(o, state, map_o, out, lse, q + warp_row * 128, work.head, work.q0 + group * 64 + warp_row,
+                        seqlen_q, unit);
             stores = true;
 #else
             store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit, head_rows,

@@ -21,9 +21,13 @@ from tests.kernels.cuda.emulator.running import (
 from tests.matrix import chosen
 
 pytestmark = needs_compiler
-LIFTED = ((128, 65, 66), (128, 100, 192), (64, 320, 383))  # head dim, rows, keys; the second fill a tile
+LIFTED = ((128, 65, 66), (128, 100, 192), (128, 193, 250))  # head dim, rows, keys; the second fill a tile
 LIFT_MUTANTS: dict[str, Edits] = {
-    "rows before the first are stored": (("&& (!LIFTED || row >= 0)", ""),),
+    "rows before the first are stored": (
+        ("&& (!LIFTED || row >= 0)", ""),
+        ("if (row >= 0 && row < seqlen_q)", "if (row < seqlen_q)"),
+    ),
+    "a box begins before the first row": (("if (LIFTED && row0 < 0)", "if (false)"),),
     "the last row is in no tile": (("(seqlen_k - seqlen_q) % 64", "(seqlen_k - seqlen_q) % 64 + 1"),),
 }
 
