@@ -313,3 +313,13 @@ def test_tiles_that_begin_before_the_first_row_are_no_more_and_end_by_halves(
     assert 0 <= lift < GROUP_ROWS
     assert ceil((rows + lift) / tile) == ceil(rows / tile)
     assert lift == 0 or (keys - rows - lift) % GROUP_ROWS == 0
+
+
+def test_few_queries_of_wide_heads_read_many_keys_in_tiles_of_80_and_up_to_11_parts() -> None:
+    """Where tiles fill more than half of the SMs; of fewer tiles, or fewer keys, 64."""
+    many = workload(1, 32768, batch=6, heads=32, kv_heads=16, head_dim=256)
+    found = share(many)
+    assert (found.shape, found.splits) == (TileShape(1, 80), 11)
+    others = [structs.replace(many, batch=2), structs.replace(many, batch=12)]
+    others += [structs.replace(many, seqlen_k=8192), structs.replace(many, page_size=64)]
+    assert {share(one).shape for one in others} == {TileShape(1, 64)}
