@@ -320,6 +320,6 @@ def test_few_queries_of_wide_heads_read_many_keys_in_tiles_of_80_and_up_to_11_pa
     many = workload(1, 32768, batch=6, heads=32, kv_heads=16, head_dim=256)
     found = share(many)
     assert (found.shape, found.splits) == (TileShape(1, 80), 11)
-    others = [structs.replace(many, batch=2), structs.replace(many, batch=12)]
-    others += [structs.replace(many, seqlen_k=8192), structs.replace(many, page_size=64)]
+    changes: list[dict[str, Any]] = [{"batch": 2}, {"seqlen_k": 8192}, {"page_size": 64}]
+    others = [structs.replace(many, **change) for change in changes]
     assert {share(one).shape for one in others} == {TileShape(1, 64)}
