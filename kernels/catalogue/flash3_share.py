@@ -39,6 +39,8 @@ the others end, in its time; to a merge, which begins meanwhile (H100)."""
 PACKED_SHARE = 0.975  # of the tiles of heads alone: up to here packed ones win (H100)
 DRAM_BYTES_A_US = 4.2e6
 MOST_PARTS_OF_MANY = 8  # where tiles fill more than half of the SMs
+MOST_WIDE_PARTS, LONG_READ = 11, 16384
+"""The same over `WIDE_HEAD` from so many keys on, where tiles of 80 keys win, too (H100)."""
 PART_KEYS = 128  # of a part at least
 PAGED_KEYS, WIDE_PAGED_KEYS = 128, 64  # of a tile, whole pages or part of one; the second for wide heads
 LONG_OF_UNEVEN = 1024  # keys: from here on uneven tiles are better not drawn early
@@ -190,7 +192,16 @@ def small_shapes(problem: Problem) -> Iterator[TileShape]:
             yield TileShape(2, 64 if few else 128)
         yield TileShape(1, 64 if few or problem.seqlen_q < GROUP_ROWS else 128)
     else:
-        yield TileShape(1, 80 if problem.widest_dim <= WIDE_HEAD and problem.page_size is None else 64)
+        wide = problem.widest_dim > WIDE_HEAD and not _reads_long(problem)
+        yield TileShape(1, 64 if wide or problem.page_size is not None else 80)
+
+
+def _reads_long(problem: Problem) -> bool:
+    """Whether few queries of wide heads have more tiles than half of the SMs, and many keys each."""
+    few = problem.seqlen_q <= GROUP_ROWS and problem.head_dim > WIDE_HEAD and problem.page_size is None
+    if not few or problem.longest_keys < LONG_READ:
+        return False
+    return SMS < 2 * _tiles(problem, FEW_ROWS_SHAPE, problem.heads // problem.key_heads) <= 2 * SMS
 
 
 @lru_cache(maxsize=4096)
@@ -249,12 +260,29 @@ def packed_heads(problem: Problem, shape: TileShape) -> int:
     return 1 if few or together > PACKED_SHARE * alone else group
 
 
+def lifted_rows(problem: Problem, chosen: Share) -> int:
+    """Rows before a head's first at which its tiles begin, to meet the diagonal as a square's tiles do.
+
+    Where keys are more than rows, and not by a multiple of `GROUP_ROWS`, warpgroups would end within key
+    tiles: each would compute what none of its rows sees. It is done where no tile more is needed for it,
+    where halves of key tiles are computed (flash3_layout.cuh), and where registers are left for it.
+    """
+    beyond, rows = problem.seqlen_k - problem.seqlen_q, chosen.shape.rows
+    plain = problem.causal and beyond > 0 and not problem.features - {"causal", "gqa"}
+    whole = chosen.pack_gqa == 1 and chosen.splits == 1 and chosen.draws
+    halved = chosen.shape.block_k == HALVED_KEYS and chosen.shape == usual_shape(problem)
+    lift = beyond % GROUP_ROWS
+    room = problem.head_dim == MIDDLE_HEAD and lift <= -problem.seqlen_q % rows
+    return lift if plain and whole and halved and room else 0
+
+
 def _parts(problem: Problem, shape: TileShape, pack_gqa: int) -> range:
     """Into how many parts keys may be cut: so that all fit the SMs at once, or few."""
     load = _load(problem, shape, pack_gqa)
     if shape.groups > MOST_GROUPS_SHARED:
         return range(1, 2)
-    most = max(MOST_PARTS_OF_MANY, SMS // load.tiles) if load.tiles <= SMS else 1
+    many = MOST_WIDE_PARTS if _reads_long(problem) else MOST_PARTS_OF_MANY
+    most = max(many, SMS // load.tiles) if load.tiles <= SMS else 1
     return range(1, 1 + max(1, min(most, int(load.mean) // PART_KEYS)))
 
 

@@ -12,12 +12,14 @@ from math import ceil
 
 from msgspec import structs
 
+from flashscope.kernels.catalogue.flash2_cut import KEYS, MIDDLE_HEAD, NARROW_HEAD, ROWS, hopper_keys
 from flashscope.kernels.catalogue.flash3_share import (
     GROUP_ROWS,
     HALF_KEYS,
     HALVED_KEYS,
     PANEL,
     Share,
+    lifted_rows,
     share,
     usual_shape,
 )
@@ -29,14 +31,14 @@ SharedTraffic = Callable[[Problem], int]
 
 ELEMENT = 2  # bytes
 FRAGMENT = 16  # columns of an operand of mma.sync and wgmma, to which head dims are rounded up
-ROWS, KEYS = 128, 64  # of a tile of flash2
-NARROW_HEAD, MIDDLE_HEAD = 64, 128  # up to the first Q stays in registers, beyond the second warps are 8
-FEW_WARPS, MANY_WARPS = 4, 8
+FEW_WARPS, MANY_WARPS = 4, 8  # of a block of flash2: the second beyond `MIDDLE_HEAD`
 
 
 def flash2_shared(problem: Problem) -> int:
-    """Of flash2 in tiles of 128 × 64, as it is cut on Hopper."""
-    return flash2_shared_as(problem, ROWS, KEYS, FEW_WARPS if problem.head_dim <= MIDDLE_HEAD else MANY_WARPS)
+    """Of flash2 as it is cut on Hopper."""
+    narrow = problem.head_dim <= MIDDLE_HEAD
+    keys, warps = (hopper_keys(problem), FEW_WARPS) if narrow else (KEYS, MANY_WARPS)
+    return flash2_shared_as(problem, ROWS, keys, warps)
 
 
 def flash2_shared_as(problem: Problem, rows: int, keys: int, warps: int) -> int:
@@ -74,6 +76,8 @@ def flash3_shared_as(problem: Problem, chosen: Share, *, all_alike: bool = False
         chosen: How.
         all_alike: Whether every warpgroup multiplies all key tiles of its tile.
     """
+    if not all_alike:  # tiles that begin before the first row are those of a problem of more rows
+        problem = structs.replace(problem, seqlen_q=problem.seqlen_q + lifted_rows(problem, chosen))
     keys, rows, packed = chosen.shape.block_k, chosen.shape.rows, chosen.pack_gqa
     heads = problem.batch * problem.heads // packed
     row_tiles = heads * ceil(problem.seqlen_q * packed / rows)

@@ -4,6 +4,8 @@ Between the two passes standard keeps P, a matrix; the tiled kernels keep O and 
 for each query, and compute P again: that difference is why long sequences can be trained on.
 """
 
+from functools import lru_cache
+
 from flashscope.kernels.catalogue import workspace
 from flashscope.kernels.catalogue.buffers import Buffer
 from flashscope.kernels.workload.problem import Backend, Problem
@@ -13,6 +15,7 @@ ADDED, ZEROED, KEPT_QUERIES = "additions to dQ", "zeroed sums of dQ", "kept quer
 FLASH3_TILE_Q, FLASH3_NARROW_TILE_Q, FLASH3_TURNED_TILE_Q = 64, 128, 80  # queries of a tile of flash3
 NARROW_HEAD, WIDE_HEAD = 64, 128  # wider ones have a kernel of their own
 FLASH3_KEYS = 128  # of its tiles
+TURNED_COST = 1.222  # steps of 64 queries in the time of one of 80 (H100)
 FLASH3_PART = 64  # rows or columns of a tile's dQ that a warpgroup adds at a time
 FLASH2_ROWS = 16  # of a fragment
 FLASH3_WORD = 256  # queries in 32 bits of its mask, a bit for 8 of them
@@ -69,19 +72,30 @@ def padded(seqlen_q: int) -> int:
     return -(-seqlen_q // FLASH2_ROWS) * FLASH2_ROWS
 
 
+@lru_cache(maxsize=256)
 def flash3_tile_q(problem: Problem) -> int:
     """Queries of a tile.
 
     At head dim 128 these are 80, as many as registers take. A block mask, a softcap, a bias and the
-    deterministic mode need some of those, so that 64 are left; and 64 are faster where the tiles of 80, a
-    step of which takes a fifth longer (H200), are not fewer by more than that.
+    deterministic mode need some of those, so that 64 are left; and 64 are faster where the steps of 80, which
+    take a fifth longer, are not fewer by more than that.
     """
     if problem.head_dim <= NARROW_HEAD:
         return FLASH3_NARROW_TILE_Q
-    long, short = (-(-problem.seqlen_q // rows) for rows in (FLASH3_TURNED_TILE_Q, FLASH3_TILE_Q))
-    short = problem.deterministic or bool(problem.features & {"block_mask", "softcap", "alibi"})
-    taken = problem.head_dim <= WIDE_HEAD and not short
-    return FLASH3_TURNED_TILE_Q if taken and 6 * long < 5 * short else FLASH3_TILE_Q
+    few = problem.deterministic or bool(problem.features & {"block_mask", "softcap", "alibi"})
+    if problem.head_dim > WIDE_HEAD or few:
+        return FLASH3_TILE_Q
+    long, short = (_flash3_steps(problem, rows) for rows in (FLASH3_TURNED_TILE_Q, FLASH3_TILE_Q))
+    return FLASH3_TURNED_TILE_Q if TURNED_COST * long < short else FLASH3_TILE_Q
+
+
+def _flash3_steps(problem: Problem, rows: int) -> int:
+    """Tiles of so many queries that a head's tiles of keys meet; under a causal mask by their first key."""
+    tiles, beyond = -(-problem.seqlen_q // rows), problem.seqlen_k - problem.seqlen_q
+    keys = range(0, problem.seqlen_k, FLASH3_KEYS)
+    if not problem.causal or problem.window is not None:
+        return tiles * len(keys)
+    return sum(tiles - max(0, first - beyond) // rows for first in keys)
 
 
 def flash3(problem: Problem, backend: Backend) -> tuple[Buffer, ...]:

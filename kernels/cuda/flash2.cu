@@ -25,6 +25,12 @@
 //   a polynomial for 1/4 of the exp2             -7 % at d = 64: issue slots are short, not special functions
 //   QK^T of tile j + 1 amid the softmax of j     -0.5 to -1.5 %
 //   keys a tile at d = 64: 96 instead of 64      +2.5 % at N >= 4k without a mask (used there), causal -2 %; 128: -5 %
+//   ... on an H100, without a mask               1k +1 to 4, 1.5k +4 to 8, 2k 0 to +1, 3k +4 to 6 % (used from 1k on), 512
+//                                                -1 to -5 %; causal 1k -1 to 0, 2k +0.5 to 2, 4k -7 to +3, 8k, 16k 0 to +2 %
+//   keys a tile at d = 128: 32 instead of 64     causal +1 to 4 % where tiles fill two rounds of blocks (512 of 528: used
+//   (an H100)                                    there), -2 to -3 % of 448 and 576 tiles, else -4 to -11 %; full -5 to -18 %
+//   ... 48                                       causal -1 to -4 %; full 1k -5, 2k -1 to +2, 4k -1 to +1, 8k, 16k 0 to +1 %
+//   ... 80                                       causal -5 to +1 %; full -1 to -6 %
 //   the rows' place computed again, not kept     0 to +0.7 % at d = 64 and 128 without a mask, and no spill: used there
 //   ... from its head and q0, which are kept     +1.2 and +0.5 %, but 8 bytes spilled at d = 64, N >= 4k
 //   K's pointer fixed, not moved along           -1 % with a window over a block mask, but no spill: used there

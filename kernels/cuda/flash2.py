@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from flashscope.kernels.catalogue.flash2_cut import KEYS, MIDDLE_HEAD, NARROW_HEAD, hopper_keys
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cuda import simt
 from flashscope.kernels.cuda.launch import bind
@@ -22,10 +23,6 @@ from flashscope.kernels.launching.launch import Launch
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 
-NARROW_HEAD, MIDDLE_HEAD = (
-    64,
-    128,
-)  # Q stays in registers up to the first; two blocks share an SM up to the second
 WIDE = (
     TensorVariant(8, 1, 64),
     TensorVariant(8, 1, 32),
@@ -34,8 +31,6 @@ WIDE = (
 )  # by shared memory
 SPILLING = {HOPPER: range(97, 121), (10, 0): range(97, 129)}
 """Head dims with which 64 keys a tile spill registers, where two such blocks would fit an SM."""
-LONG, LONG_KEYS = 4096, 96  # from here on, without a mask, a narrow head gains 2 % from more keys a tile
-LONG_HEADS = range(24, 65, 8)  # narrower ones are copied 64 rows at a time
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
@@ -102,14 +97,14 @@ def variants(problem: Problem, target: Target) -> tuple[TensorVariant, ...]:
     """Cuts that spill no registers, best first; the first that fits is taken."""
     if problem.widest_dim > MIDDLE_HEAD:
         return WIDE
+    keys = hopper_keys(problem) if target.compute_capability == HOPPER else KEYS
     if problem.widest_dim > NARROW_HEAD:
         terms = problem.softcap is not None or problem.alibi
         spilling = SPILLING.get(target.compute_capability, range(MIDDLE_HEAD + 1))
         spills = terms or problem.widest_dim in spilling or (problem.window is not None and not problem.even)
-        return (TensorVariant(4, 2, 32),) if spills else (TensorVariant(4, 2, 64), TensorVariant(4, 2, 32))
-    plain = problem.even and not problem.causal and problem.window is None and problem.block_mask is None
-    long = problem.seqlen_k >= LONG and {problem.head_dim, problem.value_dim} <= set(LONG_HEADS) and plain
-    return (TensorVariant(4, 2, LONG_KEYS if long and target.compute_capability == HOPPER else 64),)
+        few = (TensorVariant(4, 2, 32),)
+        return few if spills or keys < KEYS else (TensorVariant(4, 2, KEYS), *few)
+    return (TensorVariant(4, 2, keys),)
 
 
 def blocks_per_sm(problem: Problem) -> int:

@@ -20,7 +20,7 @@
 // all blocks kept, 2 % with half, 10 % with an eighth, 20 % with a sixteenth: a tile of queries costs two steps besides.
 //
 // The ladder, each a variant in flash3.py: flash3-a all three 0; flash3-b OVERLAP and PINGPONG; flash3-c SCHEDULE too;
-// flash3 with EARLY, FREE_FIRST, HALVES, LAZY (flash3_softmax.cuh), BOXED (flash3_store.cuh) and two buffers of Q where
+// flash3 with EARLY, FREE_FIRST, HALVES, LIFT, LAZY (flash3_softmax.cuh), BOXED (flash3_store.cuh) and two buffers of Q where
 // they win. Tried (flash3-attempts.md) and lost:
 //   the last PV of a tile under the first QK of the next -1 to -4 % at d = 64, where it once won, -1 to -10 % elsewhere
 //   hints to the L2 about what to keep                   -4 to -6 % in decoding
@@ -407,8 +407,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENTS)
             if (!TOTALS_UNDER_PV) total(state);
 #if BOXED
             give_back();
-            store_boxes(o, state, map_o, lse, q + warp_row * 128, work.head, work.q0 + group * 64 + warp_row, seqlen_q,
-                        unit);
+            store_boxes(o, state, map_o, out, lse, q + warp_row * 128, work.head, work.q0 + group * 64 + warp_row,
+                        seqlen_q, unit);
             stores = true;
 #else
             store_rows(o, state, out, lse, work.head, work.q0 + row_in_tile, seqlen_q, unit, head_rows,

@@ -14,6 +14,7 @@ from flashscope.kernels.catalogue.flash3_share import (
     NARROW_HEAD,
     Share,
     TileShape,
+    lifted_rows,
     share,
     usual_shape,
 )
@@ -91,6 +92,7 @@ class Flash3Variant(NamedTuple):
             that is its one tile.
         halves: Of a warpgroup's first key tile only half is computed, where its rows see no more.
         boxed: O leaves by TMA, from where Q was.
+        lift: Tiles of a head begin before its first row, so that they meet the diagonal as a square's do.
         residents: Blocks that an SM holds; two of one warpgroup, and of half of its shared memory.
     """
 
@@ -106,6 +108,7 @@ class Flash3Variant(NamedTuple):
     early: int = 0
     halves: int = 0
     boxed: int = 0
+    lift: int = 0
     residents: int = 1
 
     @property
@@ -239,7 +242,8 @@ def _ended(problem: Problem, cut: Flash3Variant, chosen: Share) -> Flash3Variant
     serialises = narrow and bool(problem.features & {"softcap", "alibi"})  # registers are too few
     halves = _halves(problem, cut.block_k) and not serialises
     boxed = problem.head_dim == MIDDLE_HEAD or (narrow and (problem.causal or halves))
-    return cut._replace(halves=int(halves), boxed=int(boxed))
+    lift = int(halves and lifted_rows(problem, chosen) > 0)
+    return cut._replace(halves=int(halves), boxed=int(boxed), lift=lift)
 
 
 def varied(problem: Problem, shape: TileShape, stages: int, q_stages: int, residents: int) -> Flash3Variant:

@@ -174,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 CLOCK(4)
                 named_sync(Barrier::SECOND_TURN);
                 CLOCK(5)
-                if (steps == 1) named_arrive(Barrier::LAST_DS);
+                if (TURNED && steps == 1) named_arrive(Barrier::LAST_DS);
                 start_dq<64>(dq, weights, k_tile + part % PANELS * K_PANEL);
                 wait(at.v_full(ks), key_ring.phase);
                 if (leader) arrive(at.grad_empty(ring.stage));

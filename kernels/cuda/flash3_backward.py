@@ -113,8 +113,13 @@ def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
 
 
 def query_cut(problem: Problem) -> QueryTiling:
-    """How tiles of queries pass by where nothing else is asked for."""
-    return QueryTiling.of(flash3_tile_q(problem))
+    """How tiles of queries pass by where nothing else is asked for.
+
+    Of 64 queries at head dim 128 the next keys wait in a second stage only where that won: not where a tile
+    of keys is drawn late.
+    """
+    cut = QueryTiling.of(flash3_tile_q(problem))
+    return cut._replace(key_stages=1) if cut.rows == PRODUCT_ROWS and drawn_late(problem) else cut
 
 
 def program(problem: Problem, target: Target, cut: QueryTiling | None = None) -> Program:

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from flashscope.kernels.catalogue.flash2_cut import NARROW_HEAD
 from flashscope.kernels.catalogue.flash3_share import Share, TileShape
 from flashscope.kernels.catalogue.shared_traffic import flash2_shared_as, flash3_shared_as
 from flashscope.kernels.catalogue.traffic import Tiles, flash2_io
@@ -15,7 +16,6 @@ from flashscope.kernels.cuda.design.refusals import (
     shared_of,
     threads_of,
 )
-from flashscope.kernels.cuda.flash2 import NARROW_HEAD
 from flashscope.kernels.cuda.program import ceil_div, round_up
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.cuda.tensor import tile_bytes

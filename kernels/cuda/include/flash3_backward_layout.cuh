@@ -28,8 +28,9 @@ constexpr bool WIDE = HEAD_DIM > 128;  // cut as in flash3_backward_wide_layout.
 // 80 rows are no multiple of the 64 that a product has: dQ is computed turned over, 64 columns by 80 rows, from dS with
 // the keys of a query together, and dK takes dS from there, too, for its registers.
 constexpr bool TURNED = TILE_Q % 64;
-// Of 80 queries that see some key of a block, few enough can be the first ones that none sees the block's last 64 keys.
-constexpr bool PEELED = TURNED && CAUSAL;
+// Of the queries of a tile that see some key of a block, few enough can be the first ones that none sees its last 64 keys:
+// the first 64 of a square problem's block, and some of 80.
+constexpr bool PEELED = CAUSAL && (TURNED || LATE_DRAW && TILE_Q == 64);
 constexpr int GROUPS = 2, BLOCK_K = GROUPS * 64, BLOCK_Q = TILE_Q;
 constexpr int STAGES = 2, KEY_STAGES = STAGES_OF_KEYS, THREADS = (GROUPS + 1) * 128;
 constexpr int PANELS = HEAD_DIM / 64, Q_PANELS = TURNED ? 1 : BLOCK_Q / 64, PARTS = PANELS * Q_PANELS;

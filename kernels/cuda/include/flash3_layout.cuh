@@ -64,6 +64,15 @@ constexpr int HALF_KEYS = 64;  // of 128: all that the upper warpgroup of a caus
 #define BOXED 0  // 1: O leaves by TMA, flash3_store.cuh
 #endif
 static_assert(!HALVES || SCHEDULE && BLOCK_K == 128, "where it was measured");
+#ifndef LIFT
+#define LIFT 0  // 1: tiles begin before a head's first row, so that the diagonal lies in key tiles as that of a square does
+#endif
+static_assert(!LIFT || HALVES && CAUSAL && BOXED && !PACKED, "where it was measured");
+#if TRACE || CLOCKS || LIVE
+constexpr bool LIFTED = false;  // what such builds write counts tiles from the first row
+#else
+constexpr bool LIFTED = LIFT;
+#endif
 
 // Addresses in shared memory.
 struct Shared {

@@ -42,9 +42,25 @@ __device__ __forceinline__ void store_rows(float (&o)[O_REGS], const Softmax& st
         }
     }
 }
+// Of a warp's 16 rows in shared memory those from the head's first on, where the warp begins before it: a box that is
+// stored may end behind its tensor, and not begin before it.
+__device__ __forceinline__ void store_from_first(unsigned short* out, u32 rows, int head, int row0, int seqlen_q) {
+    constexpr int CHUNKS = HEAD_DIM / 8;
+    for (int i = threadIdx.x % 32; i < WARP_ROWS * CHUNKS; i += 32) {
+        const int line = i / CHUNKS, column = i % CHUNKS, row = row0 + line;
+        uint4 x;
+        asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                     : "r"(rows + line * 128 + column / 8 * Q_PANEL + ((column % 8) ^ line % 8) * 16)
+                     : "memory");
+        if (row >= 0 && row < seqlen_q) *(uint4*)(out + ((long long)head * seqlen_q + row) * HEAD_DIM + column * 8) = x;
+    }
+    __syncwarp();
+}
 // The same of a warp whose rows begin at `rows` in shared memory, and at row `row0` of the head. A store is under way.
 __device__ __forceinline__ void store_boxes(const float (&o)[O_REGS], const Softmax& state, const TensorMap& map,
-                                            float* lse, u32 rows, int head, int row0, int seqlen_q, float unit) {
+                                            unsigned short* out, float* lse, u32 rows, int head, int row0, int seqlen_q,
+                                            float unit) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < HEAD_DIM_V / 16; ++i) {
@@ -60,7 +76,9 @@ __device__ __forceinline__ void store_boxes(const float (&o)[O_REGS], const Soft
     }
     publish_stores();
     __syncwarp();
-    if (lane == 0) {
+    if (LIFTED && row0 < 0) {
+        store_from_first(out, rows, head, row0, seqlen_q);
+    } else if (lane == 0) {
 #pragma unroll
         for (int p = 0; p < V_PANELS; ++p) store_box(map, rows + p * Q_PANEL, 64 * p, row0, head);
         commit_stores();
@@ -68,6 +86,7 @@ __device__ __forceinline__ void store_boxes(const float (&o)[O_REGS], const Soft
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
         const int row = row0 + lane / 4 + 8 * r;
-        if (row < seqlen_q) store_lse(lse + (long long)head * seqlen_q + row, state.m[r], state.l[r], unit);
+        if (row < seqlen_q && (!LIFTED || row >= 0))
+            store_lse(lse + (long long)head * seqlen_q + row, state.m[r], state.l[r], unit);
     }
 }

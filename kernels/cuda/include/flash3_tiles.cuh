@@ -29,10 +29,10 @@ struct Work {
         const int width = min(section, heads - first);
         return make_int2(first + rest % width, (tiles_q - 1 - rest / width) * BLOCK_Q);
     }
-    // `seqlen_q` rows, of which each head has `head_rows` (PACKED), or as many.
+    // `seqlen_q` rows, of which each head has `head_rows` (PACKED), or as many. LIFT: rows before the first are no rows.
     __device__ __forceinline__ Work(int2 place, int seqlen_q, int head_rows, int seqlen_k, int left, int right,
                                     int splits, const Tables&, const Lengths& lengths, int sequence_heads)
-        : head(place.x), q0(place.y) {
+        : head(place.x), q0(place.y - (LIFTED ? (seqlen_k - seqlen_q) % 64 : 0)) {
         if (RAGGED) {
             const int sequence = head / (splits * sequence_heads);
             queries = head_rows = lengths.queries(sequence);

@@ -20,6 +20,7 @@ from flashscope.kernels.catalogue.flash3_share import (
     WIDE_HEAD,
     Share,
     TileShape,
+    lifted_rows,
     share,
     small_shapes,
     usual_shape,
@@ -272,3 +273,53 @@ def test_the_cost_of_causal_rows_is_the_sum_over_row_tiles(
     spared = (STEP_COSTS[128] - HALF_STEP_COST) // 2 if block_k == 128 else 0
     cost = flash3_share._causal_cost(workload(seqlen_q, seqlen_k, causal=True), block_k)
     assert cost == sum(seen) * STEP_COSTS[block_k] - spared * len(seen)
+
+
+@pytest.mark.parametrize(
+    ("rows", "keys", "rest", "lift"),
+    [
+        (2500, 2600, {}, 36),  # the last tile has 60 rows to spare
+        (2500, 2600, {"head_dim": 64}, 0),  # no registers are left
+        (2500, 2600, {"causal": False}, 0),
+        (2500, 2600, {"window": (500, 0)}, 0),
+        (2500, 2600, {"head_dim": 256}, 0),  # no half of a key tile is computed there
+        (2500, 2500, {}, 0),
+        (2500, 2564, {}, 0),  # the diagonal meets a half as it is
+        (2500, 2400, {}, 0),  # some rows see no key
+        (2560, 2660, {}, 0),  # a tile more would be needed
+    ],
+)
+def test_tiles_begin_before_the_first_row_where_that_meets_the_diagonal(
+    rows: int, keys: int, rest: dict[str, Any], lift: int
+) -> None:
+    problem = workload(rows, keys, **{"batch": 6, "heads": 16, "causal": True, **rest})
+    assert lifted_rows(problem, share(problem)) == lift
+
+
+def test_tiles_of_several_heads_and_parts_of_keys_begin_at_the_first_row() -> None:
+    problem = workload(100, 192, batch=6, heads=16, kv_heads=4, causal=True)
+    usual = Share(usual_shape(problem))
+    others = [usual._replace(pack_gqa=4), usual._replace(splits=2), usual._replace(draws=False)]
+    assert [lifted_rows(problem, one) for one in (usual, *others)] == [28, 0, 0, 0]
+
+
+@given(rows=st.integers(1, 5000), keys=st.integers(1, 5000), head_dim=st.sampled_from((64, 128)))
+def test_tiles_that_begin_before_the_first_row_are_no_more_and_end_by_halves(
+    rows: int, keys: int, head_dim: int
+) -> None:
+    problem = workload(rows, keys, heads=64, head_dim=head_dim, causal=True)
+    usual = Share(usual_shape(problem))
+    lift, tile = lifted_rows(problem, usual), usual.shape.rows
+    assert 0 <= lift < GROUP_ROWS
+    assert ceil((rows + lift) / tile) == ceil(rows / tile)
+    assert lift == 0 or (keys - rows - lift) % GROUP_ROWS == 0
+
+
+def test_few_queries_of_wide_heads_read_many_keys_in_tiles_of_80_and_up_to_11_parts() -> None:
+    """Where tiles fill more than half of the SMs; of fewer tiles, or fewer keys, 64."""
+    many = workload(1, 32768, batch=6, heads=32, kv_heads=16, head_dim=256)
+    found = share(many)
+    assert (found.shape, found.splits) == (TileShape(1, 80), 11)
+    changes: list[dict[str, Any]] = [{"batch": 2}, {"seqlen_k": 8192}, {"page_size": 64}]
+    others = [structs.replace(many, **change) for change in changes]
+    assert {share(one).shape for one in others} == {TileShape(1, 64)}

@@ -7,7 +7,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from flashscope.kernels.cuda import flash3_backward
+from flashscope.kernels.cuda.design.cut import program_of, spec_of
 from flashscope.kernels.oracle.verdict import Verdict
+from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.problem import Dtype, Problem
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import Setting, backward, fails, needs_compiler
@@ -77,10 +79,13 @@ WALKS: dict[str, dict[str, Any]] = {
 }
 
 
-@chosen("walk,seed", [*product(WALKS, range(4))], [("a group", 1)])
-def test_a_first_step_that_sees_half_of_the_keys_is_taken_before_the_others(walk: str, seed: int) -> None:
+@chosen("walk,rows,seed", [*product(WALKS, (80, 64), range(4))], [("a group", 80, 1), ("one step", 64, 0)])
+def test_a_first_step_that_sees_half_of_the_keys_is_taken_before_the_others(
+    walk: str, rows: int, seed: int
+) -> None:
     problem = Problem(head_dim=128, dtype="float16", causal=True, **{"heads": 2, **WALKS[walk]})
-    verdict = run(problem, seed, grid=2)
+    cut = Cut(kernel="flash3 backward", groups=2, queries=rows, stages=1)
+    verdict = backward(spec_of(cut), problem, partial(program_of, cut), Setting(seed, grid=2))
     assert verdict.passed, verdict
 
 

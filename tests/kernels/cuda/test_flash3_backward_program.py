@@ -84,6 +84,18 @@ def test_tiles_of_queries_leave_few_rows_behind_the_last() -> None:
     assert tiles == {1: 64, 64: 64, 65: 80, 512: 64, 640: 80, 768: 64, 896: 64, 1024: 80, 4224: 80}
 
 
+def test_under_a_causal_mask_tiles_of_queries_are_those_whose_steps_take_less() -> None:
+    """A tile of keys is met from its first query on, which a tile of 80 seldom begins with."""
+    tiles = {
+        seqlen: flash3_backward.query_cut(
+            structs.replace(workload(128, causal=True), seqlen_q=seqlen, seqlen_k=seqlen)
+        )
+        for seqlen in (512, 1024, 1200, 4096, 8192, 16384)
+    }
+    assert {seqlen for seqlen, cut in tiles.items() if cut.rows == 64} == {512, 1024, 1200, 4096}
+    assert {cut.key_stages for cut in tiles.values()} == {1}
+
+
 def test_rows_of_dq_that_are_turned_over_meet_no_others_in_shared_memory() -> None:
     """16 bytes more than 128 columns in each."""
     first, _, last = flash3_backward.program(workload(128), ON_HOPPER).launches

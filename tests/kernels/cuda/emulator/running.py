@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from msgspec import structs
 
@@ -146,6 +147,15 @@ def forward(
     """One forward pass against the oracle; inputs drawn unless given."""
     inputs = drawn(problem) if inputs is None else inputs
     spec = find_kernel(kernel) if isinstance(kernel, str) else kernel
+    output, lse = answer(spec, problem, program_of, setting, inputs)
+    rounding = spec.rounding and spec.rounding(problem)
+    return verify(problem, inputs, output, lse, rounding=rounding)
+
+
+def answer(
+    spec: KernelSpec, problem: Problem, program_of: ProgramOf, setting: Setting, inputs: Inputs
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32]]:
+    """O and LSE as one forward pass leaves them."""
     program = program_of(problem, target(setting.arch))
     with guarded_memory(at_end=setting.seed % 2 == 0) as memory:
         buffers = {key: memory.copy(key, array) for key, array in inputs.arrays.items()}
@@ -153,9 +163,7 @@ def forward(
         buffers["lse"] = memory.empty("lse", problem.q_shape[:3], np.float32)
         buffers |= workspace(memory, spec.workspace(problem, "cuda"), program)
         setting.run(program, buffers)
-        output, lse = (buffers[key].copy() for key in ("o", "lse"))
-    rounding = spec.rounding and spec.rounding(problem)
-    return verify(problem, inputs, output, lse, rounding=rounding)
+        return buffers["o"].copy(), buffers["lse"].copy()
 
 
 def workspace(memory: Memory, buffers: tuple[Buffer, ...], program: Program) -> dict[str, Any]:

@@ -204,6 +204,8 @@ void bulk_store(u64 to, u32 from, u32 bytes, bool add) {
     start_in(running->stores, copy);
 }
 void store_box(const void* map, const int* coordinates, u32 from, u32 rank) {
+    for (u32 i = 0; i < rank; ++i)  // of loads it may; a GPU ends a kernel that stores so: illegal instruction
+        if (coordinates[i] < 0) fail("a box that is stored begins before its tensor, at %d", coordinates[i]);
     Copy copy = box(Copy::Kind::BOX_STORE, from, map, 0, coordinates, rank);
     start_in(running->stores, copy);
 }
