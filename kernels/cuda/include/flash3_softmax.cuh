@@ -65,8 +65,7 @@ struct Softmax {
     template <bool MASK, int n>
     __device__ __forceinline__ void step(float (&s)[n], const Factor& factor, const RowMask& mask) {
 #if SOFTCAP
-#pragma unroll
-        for (int i = 0; i < n; ++i) s[i] = tanh_of(s[i] * factor.share);
+        tanh_of_all(s, factor.share);
 #endif
 #if ALIBI
         // What the bias adds from the first column on; there it goes into the maximum.
