@@ -79,8 +79,8 @@ def flash3_tile_q(problem: Problem) -> int:
     if problem.head_dim <= NARROW_HEAD:
         return FLASH3_NARROW_TILE_Q
     long, short = (-(-problem.seqlen_q // rows) for rows in (FLASH3_TURNED_TILE_Q, FLASH3_TILE_Q))
-    short = problem.deterministic or bool(problem.features & {"block_mask", "softcap", "alibi"})
-    taken = problem.head_dim <= WIDE_HEAD and not short
+    few_registers = problem.deterministic or bool(problem.features & {"block_mask", "softcap", "alibi"})
+    taken = problem.head_dim <= WIDE_HEAD and not few_registers
     return FLASH3_TURNED_TILE_Q if taken and 6 * long < 5 * short else FLASH3_TILE_Q
 
 
