@@ -45,12 +45,12 @@ def problem_of(head_dim: int, causal: bool, passes: Passes) -> Problem:
     )
 
 
-def runs_of(kernel: str, plain: Problem) -> dict[str, Run]:
+def runs_of(kernel: str, plain: Problem, features: dict[str, dict[str, Any]]) -> dict[str, Run]:
     """The plain problem and those with each feature that the kernel takes, ready to run."""
     from flashscope.kernels.cuda.device import describe  # noqa: PLC0415 - imports CuPy; collected without it
 
     spec, device, found = find_kernel(kernel), describe(), {}
-    for name, more in {"": {}, **FEATURES}.items():
+    for name, more in {"": {}, **features}.items():
         problem = structs.replace(plain, **more)
         if spec.unsupported(problem, device) is None:
             given = after_forward(spec, problem, draw_given(problem, "cuda"), "cuda")
@@ -117,11 +117,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--head-dim", type=int, nargs="*", default=list(HEAD_DIMS))
     parser.add_argument("--flex", action="store_true", help="flex_attention, too: compiles for a minute")
+    parser.add_argument("--values", type=int, help="in place of the terms: a head dim of V's own")
     parser.add_argument("--warm", action="store_true", help="compile, and time nothing")
     asked = parser.parse_args()
     for head_dim, causal in product(asked.head_dim, (False, True)):
         plain = problem_of(head_dim, causal, asked.passes)
-        runs = {**runs_of("flash3", plain), **runs_of("flash2", plain)}
+        features = {f"values of {asked.values}": {"head_dim_v": asked.values}} if asked.values else FEATURES
+        runs = {**runs_of("flash3", plain, features), **runs_of("flash2", plain, features)}
         if asked.flex:
             try:
                 flex = flex_runs(plain)

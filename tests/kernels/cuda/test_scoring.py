@@ -124,6 +124,38 @@ def test_gradients_of_flash3_agree_with_the_oracle(kind: str, scores: str, head_
         assert verdict.passed, (deterministic, verdict)
 
 
+WIDTHS = ((192, 128), (128, 64), (64, 128), (256, 64), (96, 256))
+
+
+def of_widths(widths: tuple[int, int], kind: str, dtype: Dtype) -> Problem:
+    """Values of another head dim, with all terms of the scores in every second kind."""
+    terms = SCORED["all of scores"] if [*KINDS].index(kind) % 2 else {}
+    head_dim, value_dim = widths
+    kinds = {**KINDS[kind], **terms}
+    return Problem(heads=6, kv_heads=3, head_dim=head_dim, head_dim_v=value_dim, dtype=dtype, **kinds)
+
+
+@needs_compiler
+@matrix("widths kind", product(WIDTHS, KINDS), few=3, ids=str)
+def test_values_of_another_head_dim_agree_with_the_oracle(widths: tuple[int, int], kind: str) -> None:
+    for kernel, program_of in FORWARD.items():
+        problem = of_widths(widths, kind, "bfloat16")
+        if find_kernel(kernel).unsupported(problem, GPU) is None:
+            verdict = forward(kernel, problem, program_of, Setting(1))
+            assert verdict.passed, (kernel, verdict)
+
+
+@needs_compiler
+@matrix("widths kind", product((*WIDTHS, (40, 72), (72, 24)), MORE_MASKS), few=3, ids=str)
+def test_gradients_beside_values_of_another_head_dim_agree_with_the_oracle(
+    widths: tuple[int, int], kind: str
+) -> None:
+    for deterministic in (False, True):
+        problem = in_mode(of_widths(widths, kind, "float16"), deterministic)
+        verdict = backward("flash2", problem, flash2_backward.program, Setting(int(deterministic), 890))
+        assert verdict.passed, (deterministic, verdict)
+
+
 def in_dtype(problem: Problem, case: Inputs) -> Inputs:
     dtype = storage_dtype(problem.dtype)
     return drawn(problem)._replace(**{name: getattr(case, name).astype(dtype) for name in ("q", "k", "v")})
@@ -269,6 +301,19 @@ def test_parts_and_drawn_tiles_on_a_gpu_agree_with_the_oracle(scores: str, head_
         many = of_kind("full", scores, head_dim, "float16", seqlen_q=1500, seqlen_k=1701, causal=causal)
         verdict = run("flash3", replace(many, batch=4, heads=40, kv_heads=20))
         assert verdict.passed, (causal, verdict)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("widths", WIDTHS, ids=str)
+def test_values_of_another_head_dim_on_a_gpu_agree_with_the_oracle(cp: Any, widths: tuple[int, int]) -> None:
+    for kind, kernel in product(KINDS, FORWARD):
+        problem = of_widths(widths, kind, "bfloat16")
+        if find_kernel(kernel).unsupported(problem, GPU) is None:
+            verdict = run(kernel, problem)
+            assert verdict.passed, (kind, kernel, verdict)
+    for kind, deterministic in product(MORE_MASKS, (False, True)):
+        verdict = judged(cp, Mode("flash2", deterministic), of_widths(widths, kind, "bfloat16"))
+        assert verdict.passed, (kind, deterministic, verdict)
 
 
 @pytest.mark.gpu
