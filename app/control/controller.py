@@ -20,7 +20,6 @@ from flashscope.app.control.inside.timelines import Timelines
 from flashscope.app.control.own.watch import OwnWatch
 from flashscope.app.control.playback import Clock
 from flashscope.app.control.queue import Queue, QueuedSweep
-from flashscope.app.control.recordings import OpenRecorder, Recordings, new_recorder
 from flashscope.app.control.showing import Showing
 from flashscope.app.control.shown_words import ShownWords
 from flashscope.app.words.progress import NS
@@ -34,6 +33,7 @@ from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.running.driver import Driver, OpenRecording
 from flashscope.profiles.running.recording import FileMade, FileNote, FileTrouble
+from flashscope.profiles.running.recordings import OpenRecorder, Recordings, new_recorder
 from flashscope.profiles.wire.events import (
     Event,
     LogLine,

@@ -6,10 +6,10 @@ from typing import Literal
 from flashscope.app.words.versions import ratio_words
 from flashscope.profiles.watching.versions import PeerRatio, Version
 
-Stage = Literal["waits", "checked", "timed"]
+VersionStage = Literal["waits", "checked", "timed"]
 """Of a version that has not ended: it waits for its turn, its answers are checked, or it is timed."""
 
-STAGE_WORDS: dict[Stage, str] = {"waits": "waits", "checked": "checking …", "timed": "timing …"}
+STAGE_WORDS: dict[VersionStage, str] = {"waits": "waits", "checked": "checking …", "timed": "timing …"}
 WHAT_IS_WATCHED = "Edit, save, see: no kernel is watched yet."
 HOW_TO_WATCH = (
     "Watch measures a kernel of your own anew at each save of its .cu or .py file: it is compiled, checked "

@@ -132,7 +132,7 @@ class InFlight:
             self.verdict_s = seconds_since(self.save)
 
 
-Run = Callable[[Plan, OpenRecording | None], None]
+RunVersion = Callable[[Plan, OpenRecording | None], None]
 """Starts a plan, recorded by what is made by this."""
 
 Tell = Callable[[Version, Timing, RunRecording | None], None]
@@ -169,7 +169,7 @@ class Watching:
         record: Callable[[OwnKernel], OpenRecording] | None,
         tell: Tell,
         *,
-        run: Run | None = None,
+        run: RunVersion | None = None,
     ) -> None:
         self.plan, self.strip = plan, Strip()
         self.in_flight: InFlight | None = None

@@ -35,7 +35,7 @@ OTHER_WATCHED = "{} is watched by now; clear its versions first."
 PRESENTING = "something is presented"
 
 
-class Asked(NamedTuple):
+class WatchAsked(NamedTuple):
     """What is to be watched.
 
     Attributes:
@@ -59,13 +59,13 @@ class Prepared(NamedTuple):
         peers: The kernels that may be the peer.
     """
 
-    asked: Asked
+    asked: WatchAsked
     watched: WatchedFile
     plan: Plan
     peers: tuple[str, ...]
 
 
-class Told(NamedTuple):
+class ToldVersion(NamedTuple):
     """A version that has ended, how long that took, and what records its session, None: nothing does."""
 
     version: Version
@@ -77,7 +77,7 @@ class Cleared(NamedTuple):
     """What was watched, and is no longer on show."""
 
     prepared: Prepared | None
-    told: tuple[Told, ...]
+    told: tuple[ToldVersion, ...]
     watching: Watching | None
 
 
@@ -109,7 +109,7 @@ class OwnWatch(QObject):
         super().__init__(controller)
         self.prepared: Prepared | None = None
         self.active, self.missing = False, ""
-        self.told: tuple[Told, ...] = ()
+        self.told: tuple[ToldVersion, ...] = ()
         self._controller, self._driver = controller, driver
         self._watching: Watching | None = None
         self._ending: Watching | None = None  # of a file that is watched no more, while a version ends
@@ -143,7 +143,7 @@ class OwnWatch(QObject):
         """Whether a version begins as soon as nothing runs: it goes before sweeps that wait."""
         return self.waiting is not None and not self._held and not self._controller.occupied
 
-    def start(self, asked: Asked) -> None:
+    def start(self, asked: WatchAsked) -> None:
         """Watch a kernel's file; one that was watched before with its versions goes on with them."""
         machine = self._controller.machine
         device = machine.device(asked.request.backend) if machine else None
@@ -248,7 +248,7 @@ class OwnWatch(QObject):
 
         def tell(version: Version, timing: Timing, recording: RunRecording | None) -> None:
             if self._watching is made:
-                told = (*self.told, Told(version, timing, recording))
+                told = (*self.told, ToldVersion(version, timing, recording))
                 self.told = tuple(sorted(told, key=lambda one: one.version.number))
                 self.changed.emit()
 
@@ -305,7 +305,7 @@ class OwnWatch(QObject):
         self.changed.emit()
 
 
-def _prepare(asked: Asked, device: Device) -> Prepared | str:
+def _prepare(asked: WatchAsked, device: Device) -> Prepared | str:
     """Read the file and plan; why that cannot be, in a sentence."""
     own, request = asked.own, asked.request
     if request.backend not in own.backends:

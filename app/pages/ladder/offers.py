@@ -18,7 +18,7 @@ STRIDE = 3  # rows that a key goes on
 COPY_WORDS, SAVE_WORDS = "Copy the source with its machine code", "Save the source with its machine code"
 
 
-class Source(Protocol):
+class LadderView(Protocol):
     """Where sources, machine code and stalls are shown.
 
     Attributes:
@@ -55,7 +55,7 @@ class Source(Protocol):
         """Write the source with its machine code into a file."""
 
 
-def offers(page: Source) -> list[Action]:
+def offers(page: LadderView) -> list[Action]:
     """Everything that the page offers, in the order of the menus."""
     board = page.board
     sass, stalls = partial(page.toggle, page.sass), partial(page.toggle, page.stalls)
@@ -74,7 +74,7 @@ def offers(page: Source) -> list[Action]:
     ]
 
 
-def _sass_offers(page: Source) -> list[Action]:
+def _sass_offers(page: LadderView) -> list[Action]:
     """What can be done with machine code on show."""
     board = page.sass_board
     told: tuple[tuple[str, str, Callable[[], None], str], ...] = (
@@ -87,7 +87,7 @@ def _sass_offers(page: Source) -> list[Action]:
     return [Action(f"ladder.{key}", title, do, "Ladder", keys) for key, title, do, keys in told]
 
 
-def _stalls_offers(page: Source) -> list[Action]:
+def _stalls_offers(page: LadderView) -> list[Action]:
     """What can be done with stalls on show."""
     board = page.stalls_board
     return [

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from flashscope.app.control.own.shelf import OwnShelf
-from flashscope.app.control.own.watch import Asked, OwnWatch
+from flashscope.app.control.own.watch import OwnWatch, WatchAsked
 from flashscope.app.pages.own.bringing import Bringing
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import button_text
@@ -74,7 +74,7 @@ class WatchStarter(QObject):
         self._shelf.register()
         asked = self._request()
         request = replace(asked, kernels=(AUTO,), seqlens=(usual_length(asked.seqlens),))
-        self._watch.start(Asked(own, request, tuple(self._others(own))))
+        self._watch.start(WatchAsked(own, request, tuple(self._others(own))))
         self.begun.emit()
 
     def _others(self, own: OwnKernel) -> list[str]:

@@ -5,20 +5,20 @@ from typing import NamedTuple
 
 from PySide6.QtGui import QIcon
 
-from flashscope.app.control.own.watch import OwnWatch, Told
+from flashscope.app.control.own.watch import OwnWatch, ToldVersion
 from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.compare.list_model import ListColumn
 from flashscope.app.plots.status_marks import status_icon
 from flashscope.app.words.versions import HEADINGS, change_texts, commit_parts, times_text, version_lines
-from flashscope.app.words.watching import STAGE_WORDS, Stage, ratio_cells
+from flashscope.app.words.watching import STAGE_WORDS, VersionStage, ratio_cells
 from flashscope.profiles.watching.versions import RIGHT, CellChange, Version
 from flashscope.profiles.watching.watching import InFlight
 
-WIDTHS = (64, 80, 116, 88, 166, 204, 204)
+WIDTHS = (60, 84, 110, 84, 160, 214, 206)
 CHANGE_WIDTHS = (64, 110, 110, 130, 150)
 GLYPHS = {RIGHT: "done", "unreadable": "failed"}
-STAGE_GLYPHS: dict[Stage, str] = {"waits": "pending", "checked": "running", "timed": "running"}
+STAGE_GLYPHS: dict[VersionStage, str] = {"waits": "pending", "checked": "running", "timed": "running"}
 
 
 class VersionRow(NamedTuple):
@@ -31,8 +31,8 @@ class VersionRow(NamedTuple):
     """
 
     number: int
-    told: Told | None
-    stage: Stage = "waits"
+    told: ToldVersion | None
+    stage: VersionStage = "waits"
 
     @property
     def version(self) -> Version | None:
@@ -50,7 +50,7 @@ def version_rows(watch: OwnWatch) -> list[VersionRow]:
     return sorted(found, key=lambda row: row.number)
 
 
-def _stage(flying: InFlight) -> Stage:
+def _stage(flying: InFlight) -> VersionStage:
     return "timed" if flying.checked else "checked"
 
 

@@ -16,8 +16,8 @@ from flashscope.app.look.zoom import keep
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import SHOWING
 from flashscope.app.pages.watch.columns import version_rows
-from flashscope.app.pages.watch.comparison import Comparison
 from flashscope.app.pages.watch.empty import WATCH, EmptyWatch
+from flashscope.app.pages.watch.side_by_side import SideBySide
 from flashscope.app.pages.watch.staging import WatchStaging
 from flashscope.app.pages.watch.table import VersionTable
 from flashscope.app.widgets.drop_down import DropDown
@@ -39,6 +39,15 @@ NO_SESSION = "v{} has no session: nothing of it was measured."
 NOTHING_CHOSEN = "There is no version yet."
 
 
+class StripView(QWidget):
+    """What the page shows of a kernel that is, or was, watched."""
+
+    @guarded(bool)
+    def hasHeightForWidth(self) -> bool:
+        """No: its words would make the whole page as high as it would like to be."""
+        return False
+
+
 class WatchPage(Page):
     """A sentence and what it is measured by, over the strip of versions, over two of them side by side."""
 
@@ -54,7 +63,7 @@ class WatchPage(Page):
         self.toggle = does(QPushButton(STOP), "watch.toggle")
         self.clear = does(QPushButton("Clear"), "watch.clear")
         self.table = VersionTable(lambda: self.theme)
-        self.comparison = Comparison(theme)
+        self.comparison = SideBySide(theme)
         self.empty = EmptyWatch()
         self.stack = QStackedWidget()
         self._shown: Prepared | None = None
@@ -76,7 +85,7 @@ class WatchPage(Page):
         set_tip(self.clear, "Forget the versions, and stop; their sessions stay in the Library")
         keep(self.table, self.table.setMinimumHeight, STRIP_PX)
         parts = (self.sentence, self.lengths, self.peers, self.again, self.toggle, self.clear)
-        full = QWidget()
+        full = StripView()
         column = QVBoxLayout(full)
         column.setContentsMargins(12, 8, 12, 10)
         column.setSpacing(8)

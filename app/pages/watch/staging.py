@@ -1,5 +1,7 @@
 """What the view of a watched kernel says of itself; it has no form for a stage."""
 
+from msgspec.structs import replace
+
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.staging import Staging
 from flashscope.app.words.provenance import Provenance, of_machine
@@ -14,7 +16,9 @@ class WatchStaging(Staging):
 
     @property
     def provenance(self) -> Provenance:
-        """This machine, on the backend that versions are measured on."""
+        """This machine, on the backend that versions are measured on; while there are none, as elsewhere."""
         prepared = self.controller.watch_own.prepared
-        backend = prepared.plan.backend if prepared else self.controller.backend
-        return of_machine(self.controller.machine, backend)
+        if prepared is None:
+            return super().provenance
+        here = of_machine(self.controller.machine, prepared.plan.backend)
+        return replace(here, of=f"versions of {prepared.watched.name}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from flashscope.app.control.own.shelf import OwnShelf
@@ -89,7 +89,8 @@ class FaultRow(QWidget):
         line = ElidedLabel(fault.text)
         line.setProperty("role", "unit")
         line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        set_tip(line, "\n".join(filter(None, (fault.text, fault.detail))))
+        line.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)  # its own tip has no detail
+        set_tip(self, "\n".join(filter(None, (fault.text, fault.detail))))
         column = QVBoxLayout(self)
         keep(self, lambda left: column.setContentsMargins(left, 0, 0, 0), INDENT + INDENT_PX)
         column.addWidget(line)

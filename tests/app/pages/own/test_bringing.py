@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.chores import wait_for_all
@@ -242,6 +242,11 @@ def test_the_folder_of_ones_own_is_listed_unticked_and_what_declares_nothing_say
     assert len(row._buttons) == 1  # it can be watched, and not be taken off
     [fault] = page.own.faults
     assert fault.text.startswith("broken.py, line 1")
+    [line] = page.form.kernels.own._faults
+    window.resize(1400, 800)
+    QApplication.processEvents()
+    assert "1: def attend(q, k, v:" in line.toolTip()  # at any width
+    assert line.childAt(line.rect().center()) is None
     assert not questions.asked
     row.box.setChecked(True)
     window.trigger("run")

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.watch import WatchPage
-from flashscope.app.pages.watch.comparison import Compared
+from flashscope.app.pages.watch.side_by_side import Compared
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.watching.versions import Version

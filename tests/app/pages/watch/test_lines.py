@@ -2,7 +2,7 @@
 
 import pytest
 
-from flashscope.app.pages.watch.comparison import lines_of
+from flashscope.app.pages.watch.side_by_side import lines_of
 
 
 @pytest.mark.parametrize(

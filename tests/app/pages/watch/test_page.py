@@ -72,6 +72,7 @@ def test_the_eye_beside_a_kernel_begins_its_first_version_beside_the_fastest_of_
     assert scene.column("version") == ["v1"]
     assert scene.column("verdict") == ["checking …"]
     assert "without another question" in scene.page.problem.text()
+    assert window.top_bar.badge.text() == "CPU · versions of mine"
 
 
 def test_a_kernel_that_was_not_asked_about_is_with_what_watching_means(

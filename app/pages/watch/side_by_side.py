@@ -43,7 +43,7 @@ class Compared(NamedTuple):
     sources: SourceDiff
 
 
-class Comparison(Card):
+class SideBySide(Card):
     """A sentence, the reason of what is not right, a line of figures, and two columns of source.
 
     Attributes:
