@@ -45,10 +45,11 @@ class HeldRun(NamedTuple):
     """One run that the device was not let begin until the host had enqueued all of it.
 
     Attributes:
-        waited: Whether the host came back only when the device was let go: it waits for the device.
+        waited: Whether the host came back only when the device was let go: it is slow, or waits for it.
         early: The bytes at the end of each array of the answer while the device was held, uint8.
         at_end: The same when the stream that it was called on was through with it.
         late: The same when the whole device had nothing left to do.
+        host_ms: For how long the host was away.
         ms: What it took between two events.
         left_ms: For how long the device worked on after the second of them.
     """
@@ -57,6 +58,7 @@ class HeldRun(NamedTuple):
     early: tuple[Any, ...]
     at_end: tuple[Any, ...]
     late: tuple[Any, ...]
+    host_ms: float
     ms: float
     left_ms: float
 

@@ -51,7 +51,9 @@ def held_run(gate: Gate, run: Run, answer: Callable[[], Iterable[Any]], ms: floa
     runtime.deviceSynchronize()
     with gate.closed():
         begun.record()
+        called_ns = time.perf_counter_ns()
         run()
+        host_ms = (time.perf_counter_ns() - called_ns) / 1e6
         ended.record()
         parts = [_end_of(array) for array in answer()]
         at_end = [part.copy() for part in parts]
@@ -63,7 +65,7 @@ def held_run(gate: Gate, run: Run, answer: Callable[[], Iterable[Any]], ms: floa
     left_ms = _busy_ms()
     late = [_end_of(array).get() for array in answer()]
     taken = float(cupy.cuda.get_elapsed_time(begun, ended))
-    return HeldRun(waited, (*early,), tuple(one.get() for one in at_end), (*late,), taken, left_ms)
+    return HeldRun(waited, (*early,), tuple(one.get() for one in at_end), (*late,), host_ms, taken, left_ms)
 
 
 def _end_of(array: Any) -> Any:

@@ -13,6 +13,7 @@ from flashscope.profiles.worker.vetting.values import redraw
 
 HELD = 3  # runs, each with values that were never there
 LEFT, LEFT_MS = 0.25, 0.03  # a share of a run, and ms, for which the GPU may work on behind it
+AWAY_MS = 50.0  # half of what a GPU is held for at most: a host that is slow is so where none is held, too
 WAITS = "its call does not return before the GPU is through: it waits on the host in every run"
 
 
@@ -44,7 +45,18 @@ def told_of_streams(launch: PassLaunch, problem: Problem, around: Around, bench:
             f"The GPU worked on for {left:.3g} ms when its run of {took:.3g} ms was over: it leaves work "
             "running, or begins the next answer ahead."
         )
-    return WAITS if all(one.waited for one in seen) else ""
+    return WAITS if _waits(launch, around, bench, seen) else ""
+
+
+def _waits(launch: PassLaunch, around: Around, bench: Bench, seen: list[HeldRun]) -> bool:
+    """Whether its call takes long where the GPU is held, and only there."""
+    if not all(one.waited for one in seen):
+        return False
+    begun = around.state.clocks.wall()
+    launch.run()
+    alone_ms = (around.state.clocks.wall() - begun) / 1e6
+    bench.wait()
+    return min(one.host_ms for one in seen) > alone_ms + AWAY_MS
 
 
 def _tell_answers(held: HeldRun) -> None:

@@ -16,7 +16,7 @@ from flashscope.profiles.worker.instruments.bench_cpu import CpuBench
 from flashscope.profiles.worker.vetting.around import Around
 from flashscope.profiles.worker.vetting.guards import guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
-from flashscope.profiles.worker.vetting.streams import HELD, WAITS, told_of_streams
+from flashscope.profiles.worker.vetting.streams import AWAY_MS, HELD, WAITS, told_of_streams
 
 PROBLEM = Problem(seqlen_q=12, seqlen_k=20, heads=2, head_dim=16)
 BEFORE, LATER = np.zeros(4, np.uint8), np.ones(4, np.uint8)
@@ -28,14 +28,14 @@ class Holding(CpuBench):
     def __init__(self, *, early: bool = False, at_end: bool = True, waited: bool = False) -> None:
         super().__init__()
         parts = (BEFORE, LATER)[early], (BEFORE, LATER)[at_end], LATER
-        self.left_ms = [0.0] * HELD
+        self.left_ms, self.host_ms = [0.0] * HELD, 100.0
         self._waited, self._parts = waited, parts
 
     def held(self, run: Run, answer: Callable[[], Iterable[Any]], ms: float) -> HeldRun:  # type: ignore[override]
         run()
         assert all(np.isfinite(array).all() for array in answer())
         early, at_end, late = ((part,) for part in self._parts)
-        return HeldRun(self._waited, early, at_end, late, ms, self.left_ms.pop())
+        return HeldRun(self._waited, early, at_end, late, self.host_ms, ms, self.left_ms.pop())
 
 
 def told(bench: CpuBench, problem: Problem = PROBLEM) -> str:
@@ -63,6 +63,12 @@ def test_an_answer_after_its_stream_was_through_is_told() -> None:
 
 def test_a_call_that_waits_for_the_gpu_is_doubtful_and_was_not_held() -> None:
     assert told(Holding(early=True, waited=True)) == WAITS
+
+
+def test_a_host_that_is_slow_in_every_call_waits_for_nobody() -> None:
+    bench = Holding(waited=True)
+    bench.host_ms = AWAY_MS
+    assert told(bench) == ""
 
 
 @pytest.mark.parametrize(
