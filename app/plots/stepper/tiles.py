@@ -52,7 +52,7 @@ class TilesFrame:
     captions: tuple[str, ...]
 
 
-class Tiles(PanelOf[ViewKind]):
+class TilePanel(PanelOf[ViewKind]):
     """The grid of tiles.
 
     Signals:
