@@ -75,6 +75,14 @@ class Backwards(QObject):
         self._place = place
         self._ask(request)
 
+    def show(self, trace: BackwardTrace) -> None:
+        """Show a trace in the mode, whatever is on show beside it."""
+        story = self._page.story
+        self.board.pin(story.recording if story is not None else None)
+        self._page.show_mode(BACKWARD)
+        self.wanted, self._place = None, None
+        self._show(trace)
+
     def let_follow(self) -> None:
         """Have the mode follow the trace on show again."""
         if self._page.modes.has(BACKWARD):

@@ -307,6 +307,19 @@ def test_a_stop_of_a_story_goes_to_its_step_of_the_backward_pass(bench: Bench) -
     assert not any(card.isHidden() for card in board.cards)
 
 
+def test_a_stop_may_be_of_a_backward_trace_of_its_session(rig: Rig, tmp_path: Path) -> None:
+    window = rig.window()
+    kept = grouped(1)
+    rig.open(builders.recorded(tmp_path / "a.flashscope", *with_trace(kept)))
+    window.show_page("stepper")
+    page = window.pages["stepper"]
+    page.staging.show_stop(Stop(page="stepper", session="a", mode=BACKWARD, kernels=("flash2",), step=5))
+    board = page.modes.board_of(BACKWARD)  # type: ignore[attr-defined]
+    assert (board.trace, board.position.at) == (kept, 5)
+    assert page.staging.provenance.badge.startswith("SAVED")
+    page.staging.leave()
+
+
 def test_the_panels_have_room_in_a_small_window_whether_they_are_on_show_or_not(bench: Bench) -> None:
     bench.page.resize(1200, 640)
     bench.show("slide").choose_mode(BACKWARD)
