@@ -38,6 +38,7 @@ class Stepper(Protocol):
         modes: What is drawn, by modes.
         player: Moves on by itself, step by step.
         transport: The controls that move through the steps.
+        below: What these stand in.
         visits: What other views have it show.
         backwards: Shows backward passes.
         story: What is walked through, None before the first trace.
@@ -49,6 +50,7 @@ class Stepper(Protocol):
     modes: Modes
     player: Player
     transport: Transport
+    below: QWidget
     visits: Visits
     backwards: Backwards
     story: SteppedTrace | None
@@ -78,7 +80,7 @@ class StepperStaging(Staging):
     """
 
     def __init__(self, page: Stepper, controller: Controller, tracing: Tracing) -> None:
-        aside = page.bar, page.transport, page.visits.line
+        aside = page.bar, page.below, page.visits.line
         super().__init__("stepper", controller, aside, page.modes.cards)
         self._page, self._tracing = page, tracing
         self._before = ""  # the mode that the stage came upon
