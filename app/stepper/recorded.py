@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from flashscope.kernels.workload.backward_trace import BackwardTrace
 from flashscope.kernels.workload.trace import Trace
 
 NONE = "No trace of this kernel at this N is in this session."
@@ -20,5 +21,16 @@ def newest_trace(traces: Sequence[Trace], kernels: Sequence[str], seqlen: int | 
         if kernels and (request.kernel or request.order) != kernels[-1]:
             continue
         if seqlen in {None, request.problem.seqlen_q}:
+            return one
+    return None
+
+
+def newest_backward(
+    traces: Sequence[BackwardTrace], kernels: Sequence[str], seqlen: int | None
+) -> BackwardTrace | None:
+    """The same of backward passes."""
+    for one in reversed(traces):
+        request = one.request
+        if (not kernels or request.kernel == kernels[-1]) and seqlen in {None, request.problem.seqlen_q}:
             return one
     return None

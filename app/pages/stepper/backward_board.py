@@ -50,6 +50,7 @@ class BackwardBoard(ModeBoard):
         story: What is walked through, None before the first trace.
         position: The step on show, None before the first trace.
         view: What the panels show, None before the first trace.
+        gpu: Whether there is a GPU here.
 
     Signals:
         wanted: A backward pass is to be traced (BackwardTraceRequest).
@@ -59,7 +60,7 @@ class BackwardBoard(ModeBoard):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme, self.gpu = theme, False
         self.panels = BackwardCards(theme)
         self.bar, self.message = BackwardBar(), PlainLabel(NONE_YET, wordWrap=True)
         self.player = Player(self)
@@ -124,7 +125,7 @@ class BackwardBoard(ModeBoard):
     def follow(self, recording: Recording, kernel: BackwardKernel | None = None) -> None:
         """Have the backward pass of what a trace is of."""
         self._followed = recording
-        found = backward_of_trace(recording.trace, kernel)
+        found = backward_of_trace(recording.trace, kernel, gpu=self.gpu)
         if isinstance(found, str):
             self.say(found)
         else:

@@ -56,6 +56,7 @@ class Backwards(QObject):
         controller.timelines.backward_tile_asked.connect(self.step_to)
         controller.session_changed.connect(lambda _session: self.offer())
         controller.keeping.kept.connect(self.offer)
+        controller.machine_found.connect(self._tell_of_gpu)
         page.modes.made.connect(self._listen)
 
     @property
@@ -74,6 +75,14 @@ class Backwards(QObject):
         self._place = place
         self._ask(request)
 
+    def show(self, trace: BackwardTrace) -> None:
+        """Show a trace in the mode, whatever is on show beside it."""
+        story = self._page.story
+        self.board.pin(story.recording if story is not None else None)
+        self._page.show_mode(BACKWARD)
+        self.wanted, self._place = None, None
+        self._show(trace)
+
     def let_follow(self) -> None:
         """Have the mode follow the trace on show again."""
         if self._page.modes.has(BACKWARD):
@@ -85,6 +94,12 @@ class Backwards(QObject):
             self.board.bar.offer(self._held)
 
     @property
+    def _gpu(self) -> bool:
+        """Whether there is a GPU here, as far as is known."""
+        machine = self._controller.machine
+        return machine is not None and machine.device("cuda") is not None
+
+    @property
     def _held(self) -> list[BackwardTrace]:
         session = self._controller.session
         return [] if session is None else session.backward_traces
@@ -92,7 +107,12 @@ class Backwards(QObject):
     def _listen(self, board: ModeBoard) -> None:
         if isinstance(board, BackwardBoard):
             board.wanted.connect(self._ask_anew)
+            board.gpu = self._gpu
             self.offer()
+
+    def _tell_of_gpu(self) -> None:
+        if self._page.modes.has(BACKWARD):
+            self.board.gpu = self._gpu
 
     def _ask_anew(self, request: BackwardTraceRequest) -> None:
         self._place = None
@@ -105,8 +125,7 @@ class Backwards(QObject):
             self.wanted = None
             self._show(held[-1])
             return
-        machine = self._controller.machine
-        if request.backend == "cuda" and machine is not None and machine.device("cuda") is None:
+        if request.backend == "cuda" and self._controller.machine is not None and not self._gpu:
             request = on_cpu(request)
             if why := why_not(request, None):
                 self.wanted = None

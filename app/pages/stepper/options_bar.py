@@ -95,7 +95,6 @@ class OptionsBar(QWidget):
         self.head.setKeyboardTracking(False)  # or each digit of a number would ask for a trace
         self.head.setAccessibleName("Head on show")
         set_tip(self.head, HEAD_TIP)
-        self.head.hide()
         self.result = ElidedLabel()
         self.result.setProperty("role", "dim")
         self.source = ElidedLabel()
@@ -109,9 +108,12 @@ class OptionsBar(QWidget):
         self._ran_on_gpu = False  # the session on show
         self._point: PointTrace | None = None  # which the preset may be
         self.controls = (self.preset, self.backend, self.order, self.own, self.scores, self.notation)
-        self._head_box = side_by_side(self.head)  # the head is hidden where a problem has one alone
+        self._head_box = side_by_side(
+            self.head
+        )  # hidden where a problem has one alone; some modes hide the head
+        self._head_box.hide()
         self.by_name: dict[str, QWidget] = {"order": self.order, "notation": self.notation}
-        self.by_name |= {"scores": self.scores, "head": self._head_box}
+        self.by_name |= {"scores": self.scores, "head": self.head}
         self._lay_out()
         self._connect()
         self.show_machine(None)
@@ -205,7 +207,7 @@ class OptionsBar(QWidget):
             self.head.setRange(0, heads - 1)
             self.head.setValue(request.head)
         missing = self._why_no_gpu() if request.backend == "cuda" else ""
-        self.head.setVisible(heads > 1)
+        self._head_box.setVisible(heads > 1)
         self.head.setEnabled(not missing)
         set_tip(self.head, missing or HEAD_TIP)
 

@@ -51,6 +51,7 @@ class StepperPage(Page):
         commands: What can be done in single modes.
         bar: What is traced, and where the trace came from.
         transport: The controls that move through the steps.
+        below: What it stands in.
         visits: What other views have it show.
         player: Moves on by itself, step by step.
         position: The step on show, None before the first trace.
@@ -77,8 +78,8 @@ class StepperPage(Page):
         self._actions = motion_actions({key: partial(self._move, key, do) for key, do in motions.items()})
         self.bar, self.player = OptionsBar(), Player(self)
         self.transport = Transport(theme, self._actions)
-        self._below = side_by_side(self.transport)  # a stage puts the transport away, some modes this
-        controls = self.bar.by_name | self.transport.by_name | {"transport": self._below}
+        self.below = side_by_side(self.transport)  # a stage puts this away, some modes the transport
+        controls = self.bar.by_name | self.transport.by_name | {"transport": self.transport}
         self.modes = Modes(theme, controls)
         self.commands = ModeCommands(self.modes, self.choose_mode, self.noticed.emit)
         self.message = PlainLabel(NO_TRACE_YET)
@@ -259,7 +260,7 @@ class StepperPage(Page):
         outer.addWidget(self.bar)
         outer.addWidget(self.visits.line)
         outer.addWidget(self.stack, 1)
-        outer.addWidget(self._below)
+        outer.addWidget(self.below)
 
     def _connect(self) -> None:
         self.bar.asked.connect(self.ask)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.staging import Staging
+from flashscope.app.pages.stepper.backwards import Backwards
 from flashscope.app.pages.stepper.mode_board import ModeBoard
 from flashscope.app.pages.stepper.modes import Modes
 from flashscope.app.pages.stepper.options_bar import OptionsBar
@@ -21,7 +22,7 @@ from flashscope.app.stage.story import Stop
 from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.modes import MODES
 from flashscope.app.stepper.presets import PRESETS, preset_of
-from flashscope.app.stepper.recorded import newest_trace
+from flashscope.app.stepper.recorded import newest_backward, newest_trace
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.words.inside.tracing import broken
 from flashscope.app.words.provenance import Provenance, of_kept, of_machine
@@ -37,7 +38,9 @@ class Stepper(Protocol):
         modes: What is drawn, by modes.
         player: Moves on by itself, step by step.
         transport: The controls that move through the steps.
+        below: What these stand in.
         visits: What other views have it show.
+        backwards: Shows backward passes.
         story: What is walked through, None before the first trace.
         position: The step on show, None before the first trace.
         view: What the mode shows, None before the first trace.
@@ -47,7 +50,9 @@ class Stepper(Protocol):
     modes: Modes
     player: Player
     transport: Transport
+    below: QWidget
     visits: Visits
+    backwards: Backwards
     story: SteppedTrace | None
     position: Cursor | None
     view: StepView | None
@@ -75,7 +80,7 @@ class StepperStaging(Staging):
     """
 
     def __init__(self, page: Stepper, controller: Controller, tracing: Tracing) -> None:
-        aside = page.bar, page.transport, page.visits.line
+        aside = page.bar, page.below, page.visits.line
         super().__init__("stepper", controller, aside, page.modes.cards)
         self._page, self._tracing = page, tracing
         self._before = ""  # the mode that the stage came upon
@@ -163,7 +168,11 @@ class StepperStaging(Staging):
         if stop.fault:
             self._board.take_fault(cast("Fault", stop.fault))  # a story names one of them
         newest = self._newest(stop)
-        if stop.preset and stop.preset != self._preset():
+        backward = self._newest_backward(stop)
+        if backward is not None:
+            page.backwards.show(backward)
+            self._go()
+        elif stop.preset and stop.preset != self._preset():
             if self.controller.measuring:
                 page.bar.follow_backend("cpu")  # the GPU would have the stage empty until its end
             page.bar.choose_preset(stop.preset)
@@ -212,6 +221,13 @@ class StepperStaging(Staging):
         if session is None or not named:
             return None
         return newest_trace(session.traces, stop.kernels, stop.seqlen)
+
+    def _newest_backward(self, stop: Stop) -> BackwardTrace | None:
+        """The same of a backward pass, for the mode that walks those."""
+        session = self.controller.session
+        if session is None or not stop.session or stop.preset or not self._page.modes.mode.apart:
+            return None
+        return newest_backward(session.backward_traces, stop.kernels, stop.seqlen)
 
     def _preset(self) -> str:
         """The preset on show in the order it is meant for; empty for anything else."""

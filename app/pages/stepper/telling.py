@@ -10,7 +10,7 @@ from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.inside.tracing import NO_TRACE_YET
 
 
-class Told(Protocol):
+class Speaking(Protocol):
     """What walks through a trace.
 
     Attributes:
@@ -43,7 +43,7 @@ class Telling:
         tracing: Tells what becomes of a trace.
     """
 
-    def __init__(self, page: Told, tracing: Tracing) -> None:
+    def __init__(self, page: Speaking, tracing: Tracing) -> None:
         self.next = ""
         self._page, self._tracing = page, tracing
         tracing.begun.connect(self._begin)

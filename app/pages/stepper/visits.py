@@ -103,6 +103,7 @@ class Visits(QObject):
     def step_to(self, request: TraceRequest, tile: tuple[int, int]) -> None:
         """Show a tile (i, j) of a trace."""
         self._tile = request, tile
+        self._leave_backward()
         self._show(request)
 
     def look_into(self, found: PointTrace) -> None:
@@ -111,8 +112,8 @@ class Visits(QObject):
         self._tell(found)
         if found.whole:
             self._page.show_mode(LANES)
-        elif self._page.modes.mode.apart:
-            self._page.show_mode(MODES[0].key)
+        else:
+            self._leave_backward()
         self._show(found.request)
 
     def look_into_backward(self, found: PointBackward) -> None:
@@ -120,6 +121,11 @@ class Visits(QObject):
         self._remember()
         self._tell(found)
         self._page.backwards.step_to(found.request, None)
+
+    def _leave_backward(self) -> None:
+        """Show what is asked for in a mode that walks it."""
+        if self._page.modes.mode.apart:
+            self._page.show_mode(MODES[0].key)
 
     def _remember(self) -> None:
         """Know what is on show before the point."""

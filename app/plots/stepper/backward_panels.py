@@ -8,10 +8,10 @@ import numpy as np
 from PySide6.QtCore import Signal
 
 from flashscope.app.look.theme import Theme
-from flashscope.app.plots.stepper.cells import Cells, Frame
+from flashscope.app.plots.stepper.cells import CellFrame, CellPanel
 from flashscope.app.plots.stepper.code_panel import Coded, CodeOf
 from flashscope.app.plots.stepper.formula_panel import FormulasOf
-from flashscope.app.plots.stepper.tiles import Tiles, TilesFrame
+from flashscope.app.plots.stepper.tiles import TilePanel, TilesFrame
 from flashscope.app.stepper.backward.code import (
     BackwardFormula,
     D,
@@ -29,7 +29,7 @@ SCALES: dict[Weights, str] = {"p": "cividis", "dp": "CET-CBD1", "ds": "CET-CBD1"
 SPLIT = "a launch of its own computes it"
 
 
-class BackwardTiles(Tiles[BackwardView]):
+class BackwardTiles(TilePanel[BackwardView]):
     """The tiles of the query head on show, in the launch that is on show."""
 
     columns = ("tile", "head", "i", "j")
@@ -67,7 +67,7 @@ class BackwardTiles(Tiles[BackwardView]):
         return f"{told} · {masked} masked ✕{place}", f"{brief} · {masked} ✕{place}", f"{brief} · {masked} ✕"
 
 
-class PairCells(Cells[BackwardView]):
+class PairCells(CellPanel[BackwardView]):
     """P, dP or dS of the tile on show.
 
     Signals:
@@ -98,14 +98,14 @@ class PairCells(Cells[BackwardView]):
         query, key = (one.start for one in view.area)
         return [(query + row, key + column, float(one)) for (row, column), one in np.ndenumerate(values)]
 
-    def frame(self, view: BackwardView) -> Frame:
+    def frame(self, view: BackwardView) -> CellFrame:
         """The tile, its queries and keys by their numbers, and the row of the pair."""
         recording = view.recording
         rows, keys = view.area
         asked = recording.request_at(view.tile)
         first_rows, first_keys = asked.area(0, 0)
         top = recording.limit(self.name)
-        return Frame(
+        return CellFrame(
             values=view.weights(self.name),
             levels=(0.0, max(1.0, top)) if self.name == "p" else (-top, top),
             shape=(rows.stop - rows.start, keys.stop - keys.start),
@@ -132,7 +132,7 @@ class PairCells(Cells[BackwardView]):
         self.pair_chosen.emit((row, column))
 
 
-class SumCells(Cells[BackwardView]):
+class SumCells(CellPanel[BackwardView]):
     """dQ of the tile's queries, or dK or dV of its keys: the rows, by the d components."""
 
     headed: ClassVar[dict[Sums, str]] = {"dq": "query", "dk": "key", "dv": "key"}
@@ -162,13 +162,13 @@ class SumCells(Cells[BackwardView]):
         first = self._span(view).start
         return [(first + row, column, float(one)) for (row, column), one in np.ndenumerate(values)]
 
-    def frame(self, view: BackwardView) -> Frame:
+    def frame(self, view: BackwardView) -> CellFrame:
         """The rows by their numbers, and the one of the pair that is watched."""
         span, values = self._span(view), view.sums(self.name)
         asked, width = view.recording.request_at(view.tile), view.recording.trace.request.problem.head_dim
         first = asked.area(0, 0)[self._axis]
         top = view.recording.limit(self.name)
-        return Frame(
+        return CellFrame(
             values=values,
             levels=(-top, top),
             shape=(span.stop - span.start, width),

@@ -74,7 +74,7 @@ class Area:
 
 
 @dataclass(frozen=True)
-class Frame:
+class CellFrame:
     """What a panel of cells shows of a step.
 
     Attributes:
@@ -100,7 +100,7 @@ class Frame:
     rings: NDArray[np.intp] | None = None
 
 
-class Cells(PanelOf[ViewKind]):
+class CellPanel(PanelOf[ViewKind]):
     """Numbers on a colour scale that stays fixed over the trace.
 
     Signals:
@@ -121,7 +121,7 @@ class Cells(PanelOf[ViewKind]):
         self.setMouseTracking(True)
         keep(self, self.setMinimumSize, 160, 120)
 
-    def frame(self, view: ViewKind) -> Frame:
+    def frame(self, view: ViewKind) -> CellFrame:
         """What to show of a step."""
         raise NotImplementedError
 
@@ -179,7 +179,7 @@ class Cells(PanelOf[ViewKind]):
             return None
         return self._area(self.frame(self.view)).find(event.position().x(), event.position().y())
 
-    def _area(self, frame: Frame) -> Area:
+    def _area(self, frame: CellFrame) -> Area:
         (rows, columns), unit = frame.shape, self.unit()
         metrics = QFontMetricsF(self.sized(SMALL))
         left = metrics.horizontalAdvance(str(frame.last)) + px(7)
@@ -207,7 +207,7 @@ class Cells(PanelOf[ViewKind]):
         painter.drawRoundedRect(pill, 6, 6)
         put(painter, pill, words, self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
-    def _draw_cells(self, painter: QPainter, frame: Frame, area: Area, values: RecordedFloats) -> None:
+    def _draw_cells(self, painter: QPainter, frame: CellFrame, area: Area, values: RecordedFloats) -> None:
         low, high = frame.levels
         digits = self._digits if max(abs(low), abs(high)) < WIDE else 0
         widest = number(low or high, digits)
@@ -272,7 +272,7 @@ class Cells(PanelOf[ViewKind]):
         share = (value - low) / (high - low) if high > low else 0.5
         return self._colours[max(0, min(STEPS - 1, int(share * (STEPS - 1))))]
 
-    def _draw_rings(self, painter: QPainter, frame: Frame, area: Area) -> None:
+    def _draw_rings(self, painter: QPainter, frame: CellFrame, area: Area) -> None:
         columns = frame.rings
         if columns is None:
             return
@@ -282,7 +282,7 @@ class Cells(PanelOf[ViewKind]):
             if column >= 0:
                 painter.drawRect(area.rect(row, int(column)).adjusted(0.8, 0.8, -1.6, -1.6))
 
-    def _draw_labels(self, painter: QPainter, frame: Frame, area: Area) -> None:
+    def _draw_labels(self, painter: QPainter, frame: CellFrame, area: Area) -> None:
         unit, (first_row, first) = self.unit(), frame.first
         every_row = max(1, int(np.ceil(unit / area.height)))
         free = area.y  # below the labels of the columns, and from then on below the one before
@@ -302,7 +302,7 @@ class Cells(PanelOf[ViewKind]):
             label = str(first + column)
             put(painter, rect, label, self.theme.dim, Qt.AlignmentFlag.AlignHCenter)
 
-    def _draw_marks(self, painter: QPainter, frame: Frame, area: Area) -> None:
+    def _draw_marks(self, painter: QPainter, frame: CellFrame, area: Area) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if frame.watched is not None:
             rect = area.row(frame.watched).adjusted(-1, -1, 0, 0)
@@ -314,7 +314,7 @@ class Cells(PanelOf[ViewKind]):
             painter.drawRect(area.row(self.hovered[0]))
             painter.drawRect(area.column(self.hovered[1]))
 
-    def _draw_scale(self, painter: QPainter, frame: Frame, area: Area) -> None:
+    def _draw_scale(self, painter: QPainter, frame: CellFrame, area: Area) -> None:
         unit = self.unit()
         height = max(area.rows * area.height, 4 * unit)
         middle = area.y + area.rows * area.height / 2

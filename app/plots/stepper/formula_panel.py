@@ -37,7 +37,7 @@ def unmarked(html: str) -> str:
     return plain(html)
 
 
-class Told(Protocol):
+class ToldFormula(Protocol):
     """A formula as it is drawn.
 
     Attributes:
@@ -61,7 +61,7 @@ class FormulasOf(PanelOf[ViewKind]):
         super().__init__(theme, "Formulas with live numbers")
         keep(self, self.setMinimumSize, 220, 180)
 
-    def told(self, view: ViewKind) -> Sequence[Told]:
+    def told(self, view: ViewKind) -> Sequence[ToldFormula]:
         """The formulas at a step; none: `idle` is shown."""
         raise NotImplementedError
 
@@ -96,7 +96,7 @@ class FormulasOf(PanelOf[ViewKind]):
         wide = (self.width() - INDENT) / width_of(WIDEST, self.sized(SMALL * 1.04))
         return max(1.0, int(min(tall, wide, LARGEST) / STEP) * STEP)
 
-    def _draw_formula(self, painter: QPainter, rect: QRectF, formula: Told, scale: float) -> None:
+    def _draw_formula(self, painter: QPainter, rect: QRectF, formula: ToldFormula, scale: float) -> None:
         if formula.active:
             strip = rect.adjusted(0, 1, 0, -1)
             painter.fillRect(strip, mix(self.theme.accent, self.theme.panel, 0.88))

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashscope.app.look.theme import Theme
-from flashscope.app.plots.stepper.cells import CellIndex, Cells, Frame
+from flashscope.app.plots.stepper.cells import CellFrame, CellIndex, CellPanel
 from flashscope.app.plots.stepper.panel import Panel
 from flashscope.app.stepper.numbers import number
 from flashscope.app.stepper.recording import RecordedFloats
@@ -15,7 +15,7 @@ from flashscope.app.words.inside.tracing import key_words, row_words
 __all__ = ["CellIndex", "Heatmap", "ScoreHeatmap", "WeightHeatmap"]
 
 
-class Heatmap(Cells[StepView], Panel):
+class Heatmap(CellPanel[StepView], Panel):
     """A tile of numbers on a colour scale that stays fixed over the trace."""
 
     def __init__(self, theme: Theme, name: str, scale: str, digits: int) -> None:
@@ -69,10 +69,10 @@ class Heatmap(Cells[StepView], Panel):
         key_name = key_words(recording.trace, key)
         return f"[{query_name}, {key_name}] = {number(float(values[row, column]))}"
 
-    def frame(self, view: StepView) -> Frame:
+    def frame(self, view: StepView) -> CellFrame:
         """The tile, its rows and keys by their numbers, and the row watched."""
         recording, step = view.recording, view.step
-        return Frame(
+        return CellFrame(
             values=self.values(view),
             levels=self.levels(view),
             shape=(recording.rows(step.i), recording.columns(step.j)),

@@ -3,11 +3,11 @@
 from bisect import bisect_right
 
 from flashscope.app.plots.stepper.panel import Panel
-from flashscope.app.plots.stepper.tiles import Tiles, TilesFrame
+from flashscope.app.plots.stepper.tiles import TilePanel, TilesFrame
 from flashscope.app.stepper.step_view import StepView
 
 
-class TileMap(Tiles[StepView], Panel):
+class TileMap(TilePanel[StepView], Panel):
     """The tiles of a trace.
 
     Signals:

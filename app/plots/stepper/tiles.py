@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPen, QPolygonF
 
@@ -9,12 +10,14 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.look.kernel_marks import KERNEL_MARKS, OTHER_MARK
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
+from flashscope.app.plots.stepper.cell_image import bounds_of, cell_image, runs
 from flashscope.app.plots.stepper.ink import mix, on_fill
 from flashscope.app.plots.stepper.panel import SMALL, PanelOf, ViewKind, put, put_first
 from flashscope.app.stepper.walk import Ints
 from flashscope.app.widgets.plain import set_tip
 
 LARGEST_CELL = 72.0
+VISIBLE_GAP = 6  # pixels: larger cells stand apart
 SMALL_CELL = 10.0  # smaller cells have no outline and no glyph
 GLYPH_CELL = 13.0  # smaller cells show no glyph, only fill and hatching
 NUMBER_CELL = 22.0  # smaller cells do not fit `i,j`
@@ -28,9 +31,14 @@ class TileGrid:
     y: float
     cell: float
 
+    @property
+    def gap(self) -> float:
+        """Pixels around a cell."""
+        return min(1.5, self.cell * 0.08) if self.cell > VISIBLE_GAP else 0.0
+
     def rect(self, i: int, j: int) -> QRectF:
         """The rectangle of a tile, with a gap around it."""
-        gap = min(1.5, self.cell * 0.08)
+        gap = self.gap
         left, top = self.x + j * self.cell + gap, self.y + i * self.cell + gap
         return QRectF(left, top, self.cell - 2 * gap, self.cell - 2 * gap)
 
@@ -52,7 +60,7 @@ class TilesFrame:
     captions: tuple[str, ...]
 
 
-class Tiles(PanelOf[ViewKind]):
+class TilePanel(PanelOf[ViewKind]):
     """The grid of tiles.
 
     Signals:
@@ -153,19 +161,25 @@ class Tiles(PanelOf[ViewKind]):
             painter.drawRoundedRect(rect, radius, radius)
 
     def _draw_small_cells(self, painter: QPainter, frame: TilesFrame, grid: TileGrid) -> None:
-        """Cells without outline or glyph, all of one kind at once: there may be thousands."""
+        """Cells without outline or glyph, as one picture: there may be thousands."""
         ran, now = frame.order, frame.now
-        hatched = QBrush(QColor(self.theme.dim), Qt.BrushStyle.BDiagPattern)
-        kinds = (
-            (ran < 0, hatched),
-            (ran > now, QBrush(QColor(self.theme.raised))),
-            ((ran >= 0) & (ran < now), QBrush(mix(self.theme.accent, self.theme.panel, 0.6))),
-            (ran == now, QBrush(QColor(self.theme.accent))),
+        theme, dense = self.theme, painter.device().devicePixelRatioF()
+        done = mix(theme.accent, theme.panel, 0.6)
+        colours = (QColor(theme.accent), QColor(theme.raised), done)
+        there = ((ran == now) & (ran >= 0), ran > now, ran >= 0)
+        cells = np.select(there, [np.uint32(one.rgba()) for one in colours], np.uint32(0))
+        rows, columns = (
+            bounds_of((first + grid.gap) * dense, grid.cell * dense, count, 2 * grid.gap * dense)
+            for first, count in zip((grid.y, grid.x), ran.shape, strict=True)
         )
-        painter.setPen(Qt.PenStyle.NoPen)
-        for chosen, brush in kinds:
-            painter.setBrush(brush)
-            painter.drawRects([grid.rect(int(i), int(j)) for i, j in zip(*chosen.nonzero(), strict=True)])
+        image = cell_image(cells, rows, columns)
+        image.setDevicePixelRatio(dense)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+        painter.drawImage(QPointF(columns[0, 0] / dense, rows[0, 0] / dense), image)
+        hatched = QBrush(QColor(theme.dim), Qt.BrushStyle.BDiagPattern)
+        for row, first, end in runs(ran < 0, apart=False):
+            painter.fillRect(grid.rect(row, first).united(grid.rect(row, end - 1)), hatched)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if frame.current is not None and now < ran.size:
             painter.setPen(QPen(QColor(self.theme.text), 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -105,6 +105,8 @@ class Scenes(QObject):
         return found if isinstance(found, Scene) else _waiting(found)
 
     def _stepped(self, stop: Stop, session: Path | None) -> Scene:
+        if mode_named(stop.mode).apart:
+            return Scene()  # a sentence has no numbers of what it walks
         if stop.preset:
             walked = self._look(("stepper", stop.preset, stop.mode), partial(_walk, stop.preset, stop.mode))
         elif session is not None:

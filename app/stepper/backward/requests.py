@@ -49,12 +49,17 @@ class PointBackward:
         return " ".join((f"Inside the backward pass of {self.title}.", *self.changes))
 
 
-def backward_of_trace(trace: Trace, kernel: BackwardKernel | None = None) -> BackwardTraceRequest | str:
+def backward_of_trace(
+    trace: Trace, kernel: BackwardKernel | None = None, *, gpu: bool = False
+) -> BackwardTraceRequest | str:
     """The backward pass of what a trace is of, of the same head or heads; a sentence: why there is none.
+
+    Of a trace of a GPU it is a timed kernel's, in 16 bits and in tiles of its own.
 
     Args:
         trace: Of a forward pass.
         kernel: Whose backward pass; None: that of the traced one, or of its loop order.
+        gpu: Whether there is a GPU here, for a kernel that runs on nothing else.
     """
     asked = trace.request
     if asked.inputs is not None:
@@ -62,11 +67,15 @@ def backward_of_trace(trace: Trace, kernel: BackwardKernel | None = None) -> Bac
     if asked.fault:
         return FAULTY
     own = next((one for one in BACKWARD_KERNELS if one == asked.kernel), None)
-    problem, timed = asked.problem, asked.backend == "cuda" and asked.problem.dtype != "float32"
+    found = kernel or own or asked.order
+    problem = backward_problem(asked.problem)
+    on_gpu = asked.backend == "cuda" or (gpu and found not in ON_CPU)
+    if on_gpu and problem.dtype == "float32":
+        problem = with_fields(problem, dtype="float16")
     request = BackwardTraceRequest(
-        problem=backward_problem(problem),
-        backend="cuda" if timed else "cpu",
-        kernel=kernel or own or asked.order,
+        problem=problem,
+        backend="cuda" if on_gpu else "cpu",
+        kernel=found,
         head=asked.head // (problem.heads // problem.key_heads),
         block_q=min(asked.block_q, problem.seqlen_q) if not asked.kernel else TILE,
         block_k=min(asked.block_k, problem.seqlen_k) if not asked.kernel else TILE,

@@ -41,7 +41,8 @@ def backward_words(request: BackwardTraceRequest) -> str:
     head = (f"K/V head {request.head} of {heads}",) if heads > 1 else ()
     deterministic = ("deterministic",) if problem.deterministic else ()
     named = f"{request.kernel} backward on {DEVICES[request.backend]}", f"N = {problem.seqlen_k}"
-    return ", ".join((*named, *masks, *deterministic, *head))
+    bits = () if problem.dtype == "float32" else (problem.dtype,)
+    return ", ".join((*named, *bits, *masks, *deterministic, *head))
 
 
 def row_words(request: TraceRequest, row: int) -> str:

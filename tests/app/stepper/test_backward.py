@@ -169,6 +169,18 @@ def test_a_trace_on_show_is_followed_with_its_kernel_its_tiles_and_its_head() ->
     assert (found.kernel, found.head, found.problem.passes) == ("flash1", 1, "backward")
 
 
+def test_on_a_gpu_it_is_a_timed_kernels_in_16_bits() -> None:
+    trace = random_trace(16, block=4, head_dim=64)
+    of_gpu = replace(trace, request=replace(trace.request, backend="cuda"))
+    found = backward_of_trace(of_gpu)
+    assert isinstance(found, BackwardTraceRequest)
+    assert (found.backend, found.kernel, found.problem.dtype) == ("cuda", "flash2", "float16")
+    assert "cpu" in str(backward_of_trace(trace, "flash3"))
+    here = backward_of_trace(trace, "flash3", gpu=True)
+    assert isinstance(here, BackwardTraceRequest)
+    assert (here.backend, here.kernel, here.problem.dtype) == ("cuda", "flash3", "float16")
+
+
 def test_given_scores_and_faults_have_no_backward_pass_and_say_why() -> None:
     assert backward_of_trace(slide_trace()) == GIVEN
     trace = random_trace(16, block=4, head_dim=16)

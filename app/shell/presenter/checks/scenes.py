@@ -81,6 +81,8 @@ def _ladder(stop: Stop) -> Scene:
 
 
 def _stepper(stop: Stop, session: Session | None) -> Scene:
+    if mode_named(stop.mode).apart:
+        return Scene()  # a sentence has no numbers of what it walks
     preset = next((one for one in PRESETS if one.key == stop.preset), PRESETS[0])
     if stop.session and not stop.preset and session is not None and session.traces:
         trace = newest_trace(session.traces, stop.kernels, stop.seqlen)

@@ -19,13 +19,14 @@ from flashscope.app.stepper.modes import BACKWARD
 from flashscope.kernels.cpu.backward_trace import record
 from flashscope.kernels.workload.backward_trace import BackwardTrace, BackwardTraceRequest
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.trace import Array
+from flashscope.kernels.workload.trace import Array, TraceRequest
 from flashscope.profiles.store import load
 from flashscope.profiles.store.blobs.backward_traces import decode_backward_trace
 from flashscope.profiles.wire.events import BackwardTraceReady, Event
 from tests.app.fakes import CPU_MACHINE
 from tests.app.pages.stepper.conftest import Bench
 from tests.app.rig import Rig
+from tests.app.stepper.builders import random_trace
 from tests.profiles.store import builders
 
 GROUPED = Problem(seqlen_q=24, seqlen_k=20, heads=4, kv_heads=2, head_dim=16, passes="backward")
@@ -204,6 +205,21 @@ def test_a_tile_that_is_asked_for_is_shown_though_the_first_trace_comes_later(be
     assert len(bench.engine.backwards) == 1
 
 
+def test_a_tile_of_a_forward_pass_is_shown_in_blocks_again(bench: Bench) -> None:
+    shown(bench)
+    request = random_trace(16, block=4, head_dim=2).request
+    bench.controller.timelines.tile_asked.emit(request, (2, 1))
+    bench.qtbot.waitUntil(lambda: bench.page.story is not None and _request(bench) == request)
+    assert bench.page.modes.key == "blocks"
+    assert bench.page.position is not None
+    assert (bench.page.position.snapshot.i, bench.page.position.snapshot.j) == (2, 1)
+
+
+def _request(bench: Bench) -> TraceRequest | None:
+    story = bench.page.story
+    return None if story is None else story.recording.trace.request
+
+
 def test_a_trace_on_the_gpu_waits_for_the_end_of_a_sweep(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,6 +305,19 @@ def test_a_stop_of_a_story_goes_to_its_step_of_the_backward_pass(bench: Bench) -
     page.staging.leave()
     assert page.modes.key == "blocks"
     assert not any(card.isHidden() for card in board.cards)
+
+
+def test_a_stop_may_be_of_a_backward_trace_of_its_session(rig: Rig, tmp_path: Path) -> None:
+    window = rig.window()
+    kept = grouped(1)
+    rig.open(builders.recorded(tmp_path / "a.flashscope", *with_trace(kept)))
+    window.show_page("stepper")
+    page = window.pages["stepper"]
+    page.staging.show_stop(Stop(page="stepper", session="a", mode=BACKWARD, kernels=("flash2",), step=5))
+    board = page.modes.board_of(BACKWARD)  # type: ignore[attr-defined]
+    assert (board.trace, board.position.at) == (kept, 5)
+    assert page.staging.provenance.badge.startswith("SAVED")
+    page.staging.leave()
 
 
 def test_the_panels_have_room_in_a_small_window_whether_they_are_on_show_or_not(bench: Bench) -> None:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QColor, QFontMetricsF
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.pages.stepper import StepperPage
@@ -13,6 +13,7 @@ from flashscope.app.plots.stepper import panel as panels
 from flashscope.app.plots.stepper.panel import put, width_of
 from flashscope.app.shell.shots import grab_whole
 from tests.app.rig import Rig
+from tests.app.stepper.builders import random_trace
 from tests.matrix import chosen
 
 PANELS = {code_panel: "code", cells: "scores", memory_panel: "memory", tiles: "tiles"}
@@ -187,3 +188,19 @@ def test_the_chart_of_what_is_known_ends_where_the_question_does(page: StepperPa
     bottoms = [card.mapTo(board, card.rect().bottomLeft()).y() for card in (question, known)]
     assert known.isVisible()
     assert bottoms[0] == bottoms[1]
+
+
+def test_before_the_first_tile_no_masked_one_looks_like_the_one_that_runs(page: StepperPage) -> None:
+    page.show_trace(random_trace(464, block=8, head_dim=2, causal=True))
+    page.seek(0)
+    tiles = page.board.tiles
+    accent = QColor(tiles.theme.accent).rgb()
+
+    def coloured() -> int:
+        image = tiles.grab().toImage()
+        pixels = ((x, y) for x in range(image.width()) for y in range(image.height()))
+        return sum(image.pixel(x, y) == accent for x, y in pixels)
+
+    assert coloured() == 0
+    page.seek(9)
+    assert coloured() > 0

@@ -28,6 +28,9 @@ from flashscope.app.shell.presenter import venue
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.story import find_story, read_story
 from flashscope.app.widgets.elided import ElidedLabel
+from flashscope.kernels.cpu.backward_trace import record as record_backward
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
+from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.events import TimelineReady
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import answer, profile
@@ -49,6 +52,7 @@ VIEWS = (
     "stepper lanes",
     "stepper broken",
     "stepper predict",
+    "stepper backward",
     "timeline",
     "ladder",
 )
@@ -86,6 +90,12 @@ def take(window: MainWindow, rig: Rig, qtbot: QtBot, view: str) -> None:
         stepper.show_mode(mode or "blocks")
         answer(rig)
         stepper.seek(4)
+        if mode == "backward":
+            problem = Problem(seqlen_q=24, seqlen_k=24, heads=1, head_dim=16, passes="backward")
+            stepper.backwards.show(
+                record_backward(BackwardTraceRequest(problem=problem, block_q=8, block_k=8))
+            )
+            stepper.backwards.board.seek(6)
     if mode == "memories":
         window.trigger("roofline.memories")
     if view == "timeline":
