@@ -25,10 +25,19 @@ NAMES = {
     "cpu-timelines": "CPU timelines of flash1 and flash2",
     "h100-cuts": "H100 cuts of flash2 and flash3",
 }
+AUDITS = {
+    "cpu-audit-llama3": "Llama-3",
+    "cpu-audit-gemma2": "Gemma-2",
+    "cpu-audit-gpt-oss": "gpt-oss",
+    "cpu-audit-deepseek": "DeepSeek-V3",
+    "cpu-audit-whisper": "Whisper",
+}
+"""Audits of models by what is audited: small in width and depth, true in what attention is asked for."""
+NAMES |= {name: f"CPU audit of {model}" for name, model in AUDITS.items()}
 COUNTED, INSIDE, CLOCKED = "h200-traffic", "h100-inside", "cpu-timelines"
 STALLED, CUTS = "h100-stalls", "h100-cuts"
 # For one view each, which leads to it, or like another one, and in the Library alone.
-SPECIAL = {"h100-caches", INSIDE, CLOCKED, STALLED, CUTS, "h100-flash-attn-3"}
+SPECIAL = {"h100-caches", INSIDE, CLOCKED, STALLED, CUTS, "h100-flash-attn-3", *AUDITS}
 BACKWARD, DECODING = "h200-backward", "h200-decode"
 # In problems.
 ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers", "h100-flash-attn-3"}
@@ -72,6 +81,11 @@ def stalls_title() -> str:
 def cuts_recording() -> Path | None:
     """The bundled recording that has landscapes of cuts."""
     return next((path for path in bundled_sessions() if path.stem == CUTS), None)
+
+
+def audit_recordings() -> list[Path]:
+    """The bundled audits of models, in the order of `AUDITS`; empty where this copy has none."""
+    return [path for path in bundled_sessions() if path.stem in AUDITS]
 
 
 def counted_recording() -> Path | None:

@@ -5,7 +5,7 @@ from functools import cache
 from statistics import geometric_mean
 from typing import NamedTuple
 
-from flashscope.app.control.bundled import STALLED, bundled_sessions
+from flashscope.app.control.bundled import AUDITS, STALLED, bundled_sessions
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
@@ -36,8 +36,11 @@ def points_of(name: str) -> tuple[PointRow, ...]:
 
 
 def measured() -> list[PointRow]:
-    """The points of bundled recordings that have samples; that of stalls is made anew with the kernels."""
-    names = [path.stem for path in bundled_sessions() if path.stem != STALLED]
+    """The points of bundled recordings that have samples.
+
+    That of stalls is made anew with the kernels; audits were taken beside other work.
+    """
+    names = [path.stem for path in bundled_sessions() if path.stem not in {STALLED, *AUDITS}]
     return [row for name in names for row in points_of(name) if row.trust is not None]
 
 

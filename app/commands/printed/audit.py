@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from flashscope.app.commands.messages import say
 from flashscope.app.commands.printed.printing import print_table
+from flashscope.app.report.sentences import worst_check
 from flashscope.app.words.learn.audits import (
     CALL_HEADINGS,
     KERNEL_HEADINGS,
@@ -28,6 +29,8 @@ def print_audit(audit: ModelAudit, rows: Sequence[PointRow]) -> None:
         say("")
         _print_step(audit, found)
     say("")
+    if rows:
+        say(f"Replays: {worst_check(rows)}")
     for text in audit_notes(audit):
         say(text)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QShowEvent
@@ -14,16 +15,16 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.audit.columns import WIDTHS, CallRow, call_columns
+from flashscope.app.pages.audit.recorded import EmptyAudits, RecordedAudits
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.compare.table import ListTable
+from flashscope.app.report.sentences import worst_check
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.app.words.learn.audits import (
-    HOW_TO_AUDIT,
-    WHAT_IS_AUDITED,
     audit_head,
     gains_texts,
     step_text,
@@ -52,14 +53,16 @@ class AuditPage(Page):
         super().__init__(controller, theme)
         self.setObjectName("page")
         self.found: AuditedSteps = []
+        self._checked = ""
         self._stale = True
         self._chores = Chores(self)
         self.sentence, self.head, self.gains = (PlainLabel(wordWrap=True) for _ in range(3))
-        self.steps = DropDown()
+        self.steps, self.models = DropDown(), RecordedAudits()
         self.table = ListTable("Attention calls", call_columns(), WIDTHS, spread=True)
         self.stack = QStackedWidget()
         self._lay_out()
         self.steps.currentIndexChanged.connect(self._show_step)
+        self.models.path_chosen.connect(self._open)
         controller.events_arrived.connect(self._take_events)
         self.show_session(controller.session)
 
@@ -77,11 +80,12 @@ class AuditPage(Page):
         column = QVBoxLayout(full)
         column.setContentsMargins(12, 8, 12, 10)
         column.setSpacing(8)
-        column.addWidget(Lines((self.sentence, self.steps), (self.sentence,), 8))
+        column.addWidget(Lines((self.sentence, self.models, self.steps), (self.sentence,), 8))
         column.addWidget(self.table, 2)
         column.addWidget(card, 3)
         column.addWidget(self.head)
-        self.stack.addWidget(_empty())
+        self.empty = EmptyAudits(self._open)
+        self.stack.addWidget(self.empty)
         self.stack.addWidget(full)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -112,22 +116,35 @@ class AuditPage(Page):
         self._chores.wait()
         super().closeEvent(event)
 
+    def _open(self, path: Path) -> None:
+        """Show an audit that comes with the program, here."""
+        self.controller.open_session(path, partial(self.page_requested.emit, self.key))
+
     def _refresh(self) -> None:
         self._stale = not self.isVisible()
+        self.models.show_file(self.controller.path)
         session = self.controller.session
         audits = list(session.audits) if session else []
         if session is None or not audits:
             self._chores.forget()
-            self._show_found([])
+            self._show_found([], "")
         elif not self._stale:
-            self._chores.do_instead(partial(_worked_out, audits, rows(session)), self._show_found)
+            self._chores.do_instead(
+                partial(_worked_out, audits, rows(session)), lambda told: self._show_found(*told)
+            )
 
     def _take_events(self, events: Sequence[Event]) -> None:
         if any(isinstance(event, AuditReady) for event in events):
             self._refresh()
 
-    def _show_found(self, found: AuditedSteps) -> None:
-        """List the steps, and show the first, or the one that was on show."""
+    def _show_found(self, found: AuditedSteps, checked: str) -> None:
+        """List the steps, and show the first, or the one that was on show.
+
+        Args:
+            found: The steps.
+            checked: How right the replays are.
+        """
+        self._checked = checked
         before = max(self.steps.currentIndex(), 0)
         self.found = found
         self.steps.blockSignals(True)
@@ -147,7 +164,7 @@ class AuditPage(Page):
         calls = [one for one in audit.calls if one.phase == found.phase]
         self.table.list.set_rows([CallRow(*pair) for pair in zip(calls, found.calls, strict=True)])
         self.sentence.setText(f"{step_text(found)}.")
-        self.head.setText(audit_head(audit))
+        self.head.setText(f"{audit_head(audit)}. Replays: {self._checked}")
         self.gains.setText("\n\n".join(gains_texts(audit, found)))
 
     def _step(self, by: int) -> Callable[[], None]:
@@ -158,23 +175,7 @@ class AuditPage(Page):
         return go
 
 
-def _worked_out(audits: Sequence[ModelAudit], measured: Sequence[PointRow]) -> AuditedSteps:
-    return [(audit, found) for audit in audits for found in switchings_of(audit, measured)]
-
-
-def _empty() -> QWidget:
-    """Words where there is no audit."""
-    heading = PlainLabel(WHAT_IS_AUDITED, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-    heading.setProperty("role", "heading")
-    words = PlainLabel(HOW_TO_AUDIT, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-    words.setProperty("role", "dim")
-    words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(48, 24, 48, 24)
-    column.setSpacing(12)
-    column.addStretch(2)
-    column.addWidget(heading)
-    column.addWidget(words)
-    column.addStretch(3)
-    return box
+def _worked_out(audits: Sequence[ModelAudit], measured: Sequence[PointRow]) -> tuple[AuditedSteps, str]:
+    """The steps, and how right the replays are."""
+    steps = [(audit, found) for audit in audits for found in switchings_of(audit, measured)]
+    return steps, worst_check(measured)

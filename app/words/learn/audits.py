@@ -40,7 +40,7 @@ BLIND = (
     "attention that a model writes by hand is not."
 )
 CUT_OF_KERNEL, NAMELESS = re.compile(r"[<(]"), "(anonymous namespace)::"
-RECORDED_AUDITS = "Recorded on an H200, with layers of the true shape, few of them:"
+RECORDED_AUDITS = "Recorded on a CPU, of models small in width and depth:"
 NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
 PART_WORDS = {
     "in_place": "what the calls take in the model beyond their replay (copies, repeated heads, caches)",

@@ -186,7 +186,7 @@ def _switching(
     return Switching(
         phase=phase,
         step_ms=median(base.step_ms),
-        share=_median_share(base.attention_ms, base),
+        share=sum(one.share for one in calls),  # an interruption of one call is no part of it
         overhead=median(base.profiled_ms) / median(base.step_ms),
         calls=tuple(one.told(kernels) for one in calls),
         amdahl=tuple(amdahl),

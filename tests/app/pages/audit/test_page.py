@@ -1,10 +1,18 @@
 """The Audit page: the calls of a step of the session on show, what follows, and how to make an audit."""
 
+from pathlib import Path
+
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.bundled import AUDITS, audit_recordings
 from flashscope.app.pages.audit import AuditPage
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.profiles.results.compare.switching import switchings_of
+from flashscope.profiles.results.model.rows import rows
+from flashscope.profiles.store import load
 from tests.app.rig import Rig, Save
 from tests.profiles.store import builders
 
@@ -44,6 +52,8 @@ def test_a_session_with_an_audit_shows_the_calls_of_its_step(shown: AuditPage) -
     assert second[4:7] == ["window 16", "dropout 0.5", "math"]
     assert shown.sentence.text().startswith("prefill: a step takes 10.2 ms")
     assert "SmallForCausalLM" in shown.head.text()
+    assert "Replays: " in shown.head.text()
+    assert "compared with float64 attention" in shown.head.text()
 
 
 def test_what_follows_says_what_no_kernel_takes_and_what_was_refused(shown: AuditPage) -> None:
@@ -51,6 +61,40 @@ def test_what_follows_says_what_no_kernel_takes_and_what_was_refused(shown: Audi
     assert "no kernel here takes dropout" in text
     assert "eager: cannot be put in place: It has none." in text
     assert "Only 4 of 32 layers were built" in text
+
+
+def test_an_audit_that_comes_with_the_program_is_one_click_away(
+    qtbot: QtBot, page: AuditPage, window: MainWindow
+) -> None:
+    assert [button.text() for button in page.empty.buttons] == list(AUDITS.values())
+    QTest.mouseClick(page.empty.buttons[0], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(page.found))
+    assert window.page is page
+    assert page.stack.currentIndex() == 1
+    assert page.models.currentText() == next(iter(AUDITS.values()))
+    assert {found.phase for _, found in page.found} == {"prefill", "decode", "training"}
+    assert "LlamaForCausalLM" in page.head.text()
+
+
+def test_from_one_recorded_model_to_the_next_is_one_choice(qtbot: QtBot, shown: AuditPage) -> None:
+    assert shown.models.currentText() == "your session"
+    place = shown.models.findText("gpt-oss")
+    shown.models.setCurrentIndex(place)
+    shown.models.activated.emit(place)
+    qtbot.waitUntil(lambda: bool(shown.found) and "GptOss" in shown.head.text())
+    assert shown.models.findText("your session") == -1
+    assert any("sinks" in cells(shown, row)[5] for row in range(shown.table.list.rowCount()))
+
+
+@pytest.mark.parametrize("path", audit_recordings(), ids=lambda path: path.stem)
+def test_a_recorded_audit_names_what_ran_and_tells_both_roads(path: Path) -> None:
+    session = load(path)
+    (audit,) = session.audits
+    assert audit.layers == audit.layers_in_all
+    assert all(call.operators for call in audit.calls)
+    for found in switchings_of(audit, rows(session)):
+        assert 0 < found.share < 1
+        assert any(real.predicted for real in found.real)
 
 
 def test_another_session_takes_it_away_again(

@@ -100,6 +100,18 @@ def test_no_step_gains_more_than_its_share_of_attention_allows(
     assert (step >= 1 - 1e-12) == (base >= other * (1 - 1e-12))
 
 
+def test_a_call_that_was_interrupted_once_adds_nothing_to_the_share() -> None:
+    found = audited({CALL: 20.0, WINDOW: 10.0}, 100.0)
+    first, second = found.calls
+    calls = (
+        replace(first, took_ms=(90.0, *first.took_ms[1:])),
+        replace(second, took_ms=(*second.took_ms[1:], 90.0)),
+    )
+    step = replace(found.steps[0], attention_ms=(100.0, 30.0, 30.0, 30.0, 30.0, 110.0))
+    told = only(replace(found, calls=calls, steps=(step,)), [])
+    assert told.share == pytest.approx(0.3) == pytest.approx(sum(one.share or 0 for one in told.calls))
+
+
 def test_calls_that_a_kernel_does_not_take_stay_as_they_are() -> None:
     rows = [row(CALL, "torch-flash", [2.0] * 6), row(CALL, "flash2", [1.0] * 6)]
     found = only(audited({CALL: 20.0, WINDOW: 60.0}, 100.0), rows)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.control.bundled import AUDITS, bundled_sessions
 from flashscope.profiles.engine.batches import broken_off
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.model.trust import WORDS, Trust, Word, trust_of
@@ -195,7 +195,10 @@ def test_whatever_a_file_says_there_is_a_word_or_none(times: list[float], one: f
     assert trust is None or trust.word in WORDS
 
 
-@pytest.mark.parametrize("path", bundled_sessions(), ids=lambda path: path.stem)
+ALONE = [path for path in bundled_sessions() if path.stem not in AUDITS]  # those ran beside other work
+
+
+@pytest.mark.parametrize("path", ALONE, ids=lambda path: path.stem)
 def test_of_the_bundled_recordings_no_point_is_doubtful_and_almost_all_are_solid(path: Any) -> None:
     trusts = [
         row.trust

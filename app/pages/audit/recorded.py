@@ -1,0 +1,103 @@
+"""The audits that come with the program: buttons where none is on show, a choice beside the one that is."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from flashscope.app.control.bundled import AUDITS, audit_recordings
+from flashscope.app.look.zoom import keep
+from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.words.learn.audits import HOW_TO_AUDIT, RECORDED_AUDITS, WHAT_IS_AUDITED
+
+MOST = 100  # of the width is the words', as far as they want it
+WORDS_PX = 640
+OTHER = "your session"
+
+
+class EmptyAudits(QWidget):
+    """Words where there is no audit, and the ways on.
+
+    Attributes:
+        buttons: One for each audit that comes with the program.
+
+    Args:
+        show: Opens one.
+    """
+
+    def __init__(self, show: Callable[[Path], None]) -> None:
+        super().__init__()
+        heading = PlainLabel(WHAT_IS_AUDITED, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        heading.setProperty("role", "heading")
+        words = PlainLabel(HOW_TO_AUDIT, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        words.setProperty("role", "dim")
+        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        keep(words, words.setMaximumWidth, WORDS_PX)
+        told = PlainLabel(RECORDED_AUDITS, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self.buttons = [_opening(path, show) for path in audit_recordings()]
+        column = QVBoxLayout(self)
+        column.setContentsMargins(48, 24, 48, 24)
+        column.setSpacing(12)
+        column.addStretch(2)
+        column.addWidget(heading)
+        column.addLayout(_in_the_middle(words))
+        if self.buttons:
+            column.addSpacing(8)
+            column.addWidget(told)
+            column.addLayout(_in_the_middle(*self.buttons))
+        column.addStretch(3)
+
+
+def _opening(path: Path, show: Callable[[Path], None]) -> QPushButton:
+    name = AUDITS[path.stem]
+    button = text_button(name, f"Show the recorded audit of {name}", partial(show, path))
+    set_tip(button, button.accessibleName())
+    return button
+
+
+def _in_the_middle(*parts: QWidget) -> QHBoxLayout:
+    line = QHBoxLayout()
+    line.setSpacing(8)
+    line.addStretch(1)
+    for part in parts:
+        line.addWidget(part, MOST if len(parts) == 1 else 0)
+    line.addStretch(1)
+    return line
+
+
+class RecordedAudits(DropDown):
+    """A choice among the audits that come with the program; one of the user's own stands before them.
+
+    Signals:
+        path_chosen: The user has chosen one (Path).
+    """
+
+    path_chosen = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._paths = audit_recordings()
+        self.setAccessibleName("Audited model on show")
+        set_tip(self, "The model: that of the session on show, and those that come with the program")
+        self.activated.connect(self._choose)
+
+    def show_file(self, path: Path | None) -> None:
+        """Say which file is on show."""
+        here = [one for one in self._paths if path is not None and one.resolve() == path.resolve()]
+        with QSignalBlocker(self):
+            self.clear()
+            if not here:
+                self.addItem(OTHER, None)
+            for one in self._paths:
+                self.addItem(AUDITS[one.stem], one)
+            self.setCurrentIndex(self._paths.index(here[0]) if here else 0)
+        self.setVisible(self.count() > 1)
+
+    def _choose(self, place: int) -> None:
+        path = self.itemData(place)
+        if path is not None:
+            self.path_chosen.emit(path)
