@@ -205,10 +205,15 @@ class Examination:
         """Whether values that it has just had take less time: it was right, but remembers."""
         new: list[RunCost] = []
         known: list[RunCost] = []
+        earlier: PassOutputs | None = None
         while len(new) < PAIRS and (len(new) < LEAST_PAIRS or sum(one.ms for one in new) < 1e3 * PAIRS_S):
             redraw_row(self._around.given, self._rng)
             for kept in (new, known):
-                kept.append(self._spent(launch))
+                spent, answer = self._spent(launch)
+                kept.append(spent)
+                if kept is new and earlier is not None:
+                    self._tell_unchanged(launch, answer, earlier, spent.ms)
+                earlier = answer
         if not (
             _falls([one.ms for one in new], [one.ms for one in known]) and self._falls_in_work(new, known)
         ):
@@ -219,11 +224,18 @@ class Examination:
             "remembers by content"
         )
 
-    def _spent(self, launch: PassLaunch) -> RunCost:
-        """What one run takes."""
+    def _spent(self, launch: PassLaunch) -> tuple[RunCost, PassOutputs]:
+        """What one run takes, and its answer."""
         before = self._around.state.clocks.process()
-        ms, _ = self._run(launch)
-        return RunCost(ms, (self._around.state.clocks.process() - before) / 1e6)
+        ms, answer = self._run(launch)
+        return RunCost(ms, (self._around.state.clocks.process() - before) / 1e6), answer
+
+    def _tell_unchanged(
+        self, launch: PassLaunch, answer: PassOutputs, earlier: PassOutputs, ms: float
+    ) -> None:
+        """Whether its answer stayed though a row changed; it may, where a mask hides that row."""
+        if _same_rows(answer, earlier) == 1 and self._wrong(answer):
+            raise found_wrong(self._why_unchanged(launch, answer, ms))
 
     def _falls_in_work(self, new: list[RunCost], known: list[RunCost]) -> bool:
         """Whether a CPU works less, too: other programs may take its time in the rhythm of the pairs."""

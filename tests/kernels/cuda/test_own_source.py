@@ -17,10 +17,12 @@ from flashscope.kernels.own.expression import evaluate_whole, sizes_of
 from flashscope.kernels.own.references import declared
 from flashscope.kernels.workload.errors import CompileError, InputError, KernelError
 from flashscope.kernels.workload.problem import Problem
+from tests.kernels import own_kernels
 from tests.kernels.cuda.emulator.launch import guarded_memory, run
 from tests.kernels.cuda.emulator.running import needs_compiler
 
 ROWS = Path(__file__).parents[1] / "own" / "examples" / "rows.cu"
+WHOLE_TILES = Path(own_kernels.__file__).with_name("gpu_right") / "whole_tiles.cu"
 PROBLEM = Problem(seqlen_q=100, seqlen_k=300, batch=2, heads=8, kv_heads=2, head_dim=64, causal=True)
 AMPERE, HOPPER = Target((8, 0), 163 << 10), Target((9, 0), 227 << 10)
 
@@ -71,11 +73,20 @@ def test_a_file_that_has_changed_since_it_was_read_is_not_compiled(tmp_path: Pat
 
 
 @needs_compiler
-def test_the_example_is_right_in_the_emulator(tmp_path: Path) -> None:
-    path = tmp_path / "rows.cu"
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        (ROWS, Problem(seqlen_q=70, seqlen_k=130, head_dim=32, causal=True)),
+        (WHOLE_TILES, Problem(seqlen_q=128, seqlen_k=128, head_dim=64, causal=True)),
+        (WHOLE_TILES, Problem(seqlen_q=64, seqlen_k=64, head_dim=64)),
+    ],
+    ids=lambda one: one.stem if isinstance(one, Path) else f"N={one.seqlen}",
+)
+def test_a_raw_kernel_is_right_in_the_emulator(source: Path, problem: Problem, tmp_path: Path) -> None:
+    path = tmp_path / source.name
     infinity = "#define INFINITY __builtin_inff()\n"  # NVRTC is given it as an option
-    path.write_text(infinity + ROWS.read_text(encoding="utf-8"), encoding="utf-8")
-    own, problem = declared(str(path)), Problem(seqlen_q=70, seqlen_k=130, head_dim=32, causal=True)
+    path.write_text(infinity + source.read_text(encoding="utf-8"), encoding="utf-8")
+    own = declared(str(path))
     (one,), sizes = own.launches, sizes_of(problem)
     given = tuple(
         each.value if each.scalar is None else argument_of(each, sizes, {}) for each in one.arguments
@@ -88,9 +99,10 @@ def test_the_example_is_right_in_the_emulator(tmp_path: Path) -> None:
     with guarded_memory() as memory:
         arrays = {name: memory.copy(name, array) for name, array in inputs.arrays.items()}
         arrays["o"] = memory.empty("o", problem.q_shape, np.float32)
-        arrays["lse"] = memory.empty("lse", problem.q_shape[:3], np.float32)
+        if "lse" in given:
+            arrays["lse"] = memory.empty("lse", problem.q_shape[:3], np.float32)
         run(program, arrays)
-        assert verify(problem, inputs, arrays["o"], arrays["lse"]).passed
+        assert verify(problem, inputs, arrays["o"], arrays.get("lse")).passed
 
 
 @pytest.mark.parametrize(
