@@ -48,7 +48,8 @@ def sink_gradient(sinks: A, output: A, lse: A, grad_output: A, *, layout: Layout
                 f"{row_lse.shape}."
             )
         delta = _delta(o, grad, order)
-        return caller.give_back(_summed(logits, row_lse, delta, order.lse.index("heads")))
+        found: A = caller.give_back(_summed(logits, row_lse, delta, order.lse.index("heads")))
+        return found
 
 
 def _delta(output: Any, grad_output: Any, order: AxisOrder) -> Any:

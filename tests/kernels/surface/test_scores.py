@@ -53,7 +53,10 @@ def test_gradients_need_no_sinks_but_the_lse_that_holds_them(spec: KernelSpec) -
 def test_the_gradient_of_the_sinks_is_the_slope_of_the_loss(layout: Any) -> None:
     problem = replace(PROBLEM, head_dim_v=None)
     inputs = make_inputs(problem, "cpu")
-    turn = (lambda x: x.swapaxes(1, 2)) if layout == "bnhd" else (lambda x: x)
+
+    def turn(array: Any) -> Any:
+        return array.swapaxes(1, 2) if layout == "bnhd" else array
+
     q, k, v = (turn(x) for x in inputs.qkv)
     grad = turn(np.random.default_rng(3).standard_normal(problem.o_shape, np.float32))
 
@@ -76,7 +79,12 @@ def test_sequences_one_behind_the_other_take_them_too() -> None:
     rng = np.random.default_rng(0)
     q, k = (rng.standard_normal((50, heads, 16), np.float32) for heads in (4, 2))
     v, sinks = rng.standard_normal((50, 2, 8), np.float32), rng.standard_normal(4, np.float32)
-    both = {"cu_seqlens_q": starts, "cu_seqlens_k": starts, "max_seqlen_q": 30, "max_seqlen_k": 30}
+    both: dict[str, Any] = {
+        "cu_seqlens_q": starts,
+        "cu_seqlens_k": starts,
+        "max_seqlen_q": 30,
+        "max_seqlen_k": 30,
+    }
     output, lse = attention(q, k, v, layout="thd", sinks=sinks, return_lse=True, **both, **TERMS)
     assert output.shape == (50, 4, 8)
     grad = rng.standard_normal(output.shape, np.float32)
