@@ -39,7 +39,7 @@ MORE_MASKS = tuple(kind for kind in KINDS if kind not in UNEVEN)
 
 def of_kind(kind: str, scores: str, head_dim: int, dtype: Dtype, **more: Any) -> Problem:
     """Heads are no power of two, so that slopes are of both kinds."""
-    bound = {"softcap": more.pop("softcap", 2.0)} if "softcap" in SCORED[scores] else {}
+    bound = {"softcap": 2.0} if "softcap" in SCORED[scores] else {}
     asked = {**KINDS[kind], **SCORED[scores], **bound, **more}
     return Problem(heads=6, kv_heads=3, head_dim=head_dim, dtype=dtype, **asked)
 
