@@ -12,6 +12,7 @@ from flashscope.kernels.catalogue.registry import KERNELS, choose_backward, choo
 from flashscope.kernels.surface.backward import attention_backward
 from flashscope.kernels.surface.forward import attention
 from flashscope.kernels.surface.options import AttentionOptions, BackwardOptions, KernelLike, SharedOptions
+from flashscope.kernels.surface.sinks import sink_gradient
 from flashscope.kernels.surface.transformers import register_transformers
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.problem import Problem
@@ -29,4 +30,5 @@ __all__ = [
     "choose_backward",
     "choose_kernel",
     "register_transformers",
+    "sink_gradient",
 ]

@@ -135,8 +135,7 @@ def _middle_keys(problem: Problem) -> int:
         return HALVED_KEYS
     if "ragged" in features:
         return HALVED_KEYS if keys <= SHORT_KEYS else max(STEP_COSTS)
-    few = problem.alibi and problem.rows <= 2 * SMS * 2 * GROUP_ROWS  # tiles, so that each may be a block's
-    if few or problem.softcap is not None:  # registers are too few for others
+    if problem.alibi and problem.rows <= 2 * SMS * 2 * GROUP_ROWS:  # of a block a tile registers are too few
         return HALVED_KEYS
     if not problem.causal:
         return min(STEP_COSTS, key=partial(_row_cost, keys))

@@ -161,7 +161,7 @@ def flash3_io(problem: Problem, tiles: Tiles) -> int:
     How the problem is shared is `kernels.catalogue.flash3_share`; a part's row has O, m and l.
     """
     chosen = share(problem)
-    parts = 2 * chosen.splits * (problem.head_dim + 2) * FLOAT32 if chosen.splits > 1 else 0
+    parts = 2 * chosen.splits * (problem.value_dim + 2) * FLOAT32 if chosen.splits > 1 else 0
     return _packed_io(problem, tiles, chosen.pack_gqa) + problem.rows * parts
 
 
@@ -170,7 +170,7 @@ def _packed_io(problem: Problem, tiles: Tiles, packed: int) -> int:
     if packed == 1:
         return flash2_io(problem, tiles)
     one_tile = tiles._replace(block_q=problem.seqlen_q)
-    row = 2 * problem.head_dim * problem.itemsize + LSE_ITEMSIZE
+    row = (problem.head_dim + problem.value_dim) * problem.itemsize + LSE_ITEMSIZE
     heads = problem.batch * problem.heads // packed
     loads = flash2_io(problem, one_tile) // packed - heads * problem.seqlen_q * row
     return problem.rows * row + loads * ceil(problem.seqlen_q * packed / tiles.block_q)

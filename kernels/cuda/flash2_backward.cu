@@ -23,11 +23,12 @@ struct Given {
 // A tile of queries and their states to one of the stages.
 __device__ __forceinline__ void copy_queries(const Shared& shared, int stage, const Given& given, const Walk& at) {
     const int rows = at.rows();
-    const long long row = (long long)at.head * at.seqlen_q + at.q0, first = row * HEAD_DIM;
+    const long long first = ((long long)at.head * at.seqlen_q + at.q0) * HEAD_DIM;
     const unsigned q = QueryTile::thread_target(shared.q(stage));
     QueryTile::copy(q, QueryTile::thread_source(given.q + first, HEAD_DIM), HEAD_DIM, rows, HEAD_DIM);
-    const unsigned grad = GradTile::thread_target(shared.q(stage) + QueryTile::BYTES);
-    GradTile::copy(grad, GradTile::thread_source(given.grad_output + row * HEAD_DIM_V, HEAD_DIM_V), HEAD_DIM_V, rows,
+    const unsigned grad = OWN_V ? GradTile::thread_target(shared.q(stage) + QueryTile::BYTES) : q + QueryTile::BYTES;
+    const long long first_grad = OWN_V ? ((long long)at.head * at.seqlen_q + at.q0) * HEAD_DIM_V : first;
+    GradTile::copy(grad, GradTile::thread_source(given.grad_output + first_grad, HEAD_DIM_V), HEAD_DIM_V, rows,
                    HEAD_DIM_V);
     const int two = 2 * threadIdx.x;  // states; those behind the last query are zeros, as is dO there
     if (two >= QUERIES) return;
@@ -51,8 +52,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     const Owned owned = Owned::of(blockIdx.x, kv_heads, together, seqlen_k);
     const unsigned target = KeyTile::thread_target(shared.k());
     KeyTile::copy(target, KeyTile::thread_source(k + owned.first(), HEAD_DIM), HEAD_DIM, owned.keys(), HEAD_DIM);
-    ValueTile::copy(ValueTile::thread_target(shared.v()), ValueTile::thread_source(v + owned.first_value(), HEAD_DIM_V),
-                    HEAD_DIM_V, owned.keys(), HEAD_DIM_V);
+    ValueTile::copy(OWN_V ? ValueTile::thread_target(shared.v()) : target + KeyTile::BYTES,
+                    ValueTile::thread_source(v + owned.first_value(), HEAD_DIM_V), HEAD_DIM_V, owned.keys(), HEAD_DIM_V);
     Walk walk(mask, kept, seqlen_q, owned, group);
     if (walk.more()) copy_queries(shared, 0, given, walk);
     commit_copies();

@@ -16,19 +16,18 @@ from flashscope.kernels.workload.tensors import Inputs, Saved
 LIKE_Q = ("output", "grad_output")
 
 
-def check_inputs(inputs: Inputs, order: AxisOrder, *, own_v_dim: bool = False) -> None:
+def check_inputs(inputs: Inputs, order: AxisOrder) -> None:
     """Whether Q, K, V, a page table and sinks are of the right dtypes, and of shapes that belong together.
 
     Args:
         inputs: What attention is computed from.
-        order: The layout of Q, K and V.
-        own_v_dim: Whether V may have a head dim of its own, where there are no pages.
+        order: The layout of Q, K and V. V may have a head dim of its own, where there are no pages.
 
     Raises:
         InputError: They are not; the text says what is accepted.
     """
     _check_arrays(dict(zip("qkv", inputs.qkv, strict=True)), order)
-    _check_shapes(inputs, order, own_v_dim=own_v_dim)
+    _check_shapes(inputs, order)
     heads, sinks = order.size(inputs.q, "heads"), inputs.sinks
     if sinks is not None and (sinks.dtype.name != "float32" or sinks.shape != (heads,)):
         raise InputError(f"sinks must be float32 ({heads},), not {sinks.dtype.name} {sinks.shape}.")
@@ -49,6 +48,7 @@ def problem_of(
     query_lengths: Sequence[int] | None = None,
     key_lengths: Sequence[int] | None = None,
     softcap: float | None = None,
+    alibi: bool = False,
 ) -> Problem:
     """The workload that arrays, which `check_inputs` has seen, describe.
 
@@ -78,14 +78,15 @@ def problem_of(
         head_dim=head_dim,
         dtype=inputs.q.dtype.name,
         causal=yes_or_no("causal", causal),
-        scale=finite(scale),
+        scale=finite("scale", scale),
         kv_heads=None if kv_heads == heads else kv_heads,
         window=two_sides(window),
         block_mask=block_mask,
         query_lengths=rows,
         key_lengths=keys,
         page_size=None if table is None else order.size(inputs.k, "seqlen"),
-        softcap=softcap,
+        softcap=finite("softcap", softcap),
+        alibi=yes_or_no("alibi", alibi),
         sinks=inputs.sinks is not None,
         head_dim_v=None if head_dim_v == head_dim else head_dim_v,
     )
@@ -113,9 +114,11 @@ def check_saved(saved: Saved, order: AxisOrder) -> None:
     """
     _check_arrays({"q": saved.q, **{name: getattr(saved, name) for name in LIKE_Q}}, order)
     for name in LIKE_Q:
-        shape = getattr(saved, name).shape
-        if shape != saved.q.shape:
-            raise InputError(f"{name} must have the shape of q, {saved.q.shape}, not {shape}.")
+        shape, expected = getattr(saved, name).shape, (*saved.q.shape[:-1], saved.v.shape[-1])
+        if shape != expected:
+            raise InputError(
+                f"{name} must have the shape of q and the head_dim of v, {expected}, not {shape}."
+            )
     lse, shape = saved.lse, order.lse_shape(saved.q)
     if lse is not None and (lse.dtype != "float32" or lse.shape != shape):
         raise InputError(
@@ -148,7 +151,7 @@ def _accepted(dtype: Any) -> bool:
     return dtype.name in DTYPES and bool(dtype.isnative)
 
 
-def _check_shapes(inputs: Inputs, order: AxisOrder, *, own_v_dim: bool) -> None:
+def _check_shapes(inputs: Inputs, order: AxisOrder) -> None:
     """Whether the three shapes belong together."""
     q, k, v = (array.shape for array in inputs.qkv)
     axes, in_pages = written(order.axes), inputs.page_table is not None
@@ -160,9 +163,12 @@ def _check_shapes(inputs: Inputs, order: AxisOrder, *, own_v_dim: bool) -> None:
         )
     for name in ("head_dim",) if in_pages or order.varlen else ("batch", "head_dim"):
         at = order.place(name)
-        if name == "head_dim" and own_v_dim and not in_pages and q[at] == k[at]:
-            continue
-        if not q[at] == k[at] == v[at]:
+        if name == "head_dim" and not in_pages:
+            if q[at] != k[at]:
+                raise InputError(
+                    f"q and k must have the same head_dim (axis {at} of {axes}), not {q[at]} and {k[at]}."
+                )
+        elif not q[at] == k[at] == v[at]:
             raise InputError(
                 f"q, k and v must have the same {name} (axis {at} of {axes}), "
                 f"not {q[at]}, {k[at]} and {v[at]}."

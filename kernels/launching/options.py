@@ -68,16 +68,20 @@ def _scalar_kind(value: Any) -> str:
     return "f" if hasattr(type(value), "__float__") and not hasattr(value, "dtype") else ""
 
 
-def finite(scale: float | None) -> float | None:
-    """The scale as a plain float; Problem refuses one that is not finite."""
-    if scale is None:
+def finite(name: str, number: float | None) -> float | None:
+    """An option that is a number, as a plain float; Problem refuses one that is not finite.
+
+    Raises:
+        InputError: It is none; the text says what is accepted.
+    """
+    if number is None:
         return None
     try:
-        if _scalar_kind(scale) in {"i", "u", "f"}:
-            return float(scale)
+        if _scalar_kind(number) in {"i", "u", "f"}:
+            return float(number)
     except OverflowError:
-        raise InputError("scale must be a finite number in float32, not one of so many digits.") from None
-    raise InputError(f"scale must be a finite number or None, not {told(scale)}.")
+        raise InputError(f"{name} must be a finite number in float32, not one of so many digits.") from None
+    raise InputError(f"{name} must be a finite number or None, not {told(number)}.")
 
 
 def two_sides(window: tuple[int, int] | None) -> tuple[int, int] | None:

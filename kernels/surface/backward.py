@@ -33,6 +33,8 @@ def attention_backward(  # noqa: D417, PLR0917 - SharedOptions tells the options
     window: tuple[int, int] | None = None,
     scale: float | None = None,
     block_mask: BlockMask | None = None,
+    softcap: float | None = None,
+    alibi: bool = False,
     cu_seqlens_q: Any = None,
     cu_seqlens_k: Any = None,
     max_seqlen_q: int | None = None,
@@ -48,10 +50,11 @@ def attention_backward(  # noqa: D417, PLR0917 - SharedOptions tells the options
         q: As in `attention`, in the same layout; and so are `k` and `v`.
         k: See `q`.
         v: See `q`.
-        output: O as `attention` returned it, like `q`.
+        output: O as `attention` returned it, like `q`, with the head_dim of `v`.
         lse: LSE as it returned it; None for a kernel that takes none (`KernelSpec.backward.needs_lse`).
-        grad_output: dO, the gradient of the loss with respect to O, like `q`.
-        kernel: Not necessarily that of the forward pass; the same for all other options but `copy`.
+        grad_output: dO, the gradient of the loss with respect to O, like `output`.
+        kernel: Not necessarily that of the forward pass; the same for all other options but `copy`. Sinks are
+            not asked for: LSE holds all that they do.
         deterministic: Give the same bits in every run; slower where sums are otherwise taken in any order.
 
     Returns:
@@ -69,6 +72,7 @@ def attention_backward(  # noqa: D417, PLR0917 - SharedOptions tells the options
     same_bits = yes_or_no("deterministic", deterministic)
     offsets = Offsets(cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k)
     masks = {"causal": causal, "scale": scale, "window": window, "block_mask": block_mask}
+    masks |= {"softcap": softcap, "alibi": alibi}
     given = Saved(q, k, v, output, lse, grad_output).arrays
     caller = caller_of(given)
     with caller.here():

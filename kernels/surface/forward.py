@@ -49,6 +49,9 @@ def attention(  # noqa: D417 - AttentionOptions tells the options
     scale: float | None = None,
     window: tuple[int, int] | None = None,
     block_mask: BlockMask | None = None,
+    softcap: float | None = None,
+    alibi: bool = False,
+    sinks: Any = None,
     query_lengths: Sequence[int] | None = None,
     key_lengths: Sequence[int] | None = None,
     page_table: Any = None,
@@ -69,15 +72,17 @@ def attention(  # noqa: D417 - AttentionOptions tells the options
             strides that the kernel reads, or with `copy=True` any.
         k: (batch, kv_heads, Nk, head_dim), likewise, of the same kind and dtype. kv_heads divides heads; head
             h of Q attends to head h // (heads // kv_heads).
-        v: Like `k`. On the CPU a V row that masks hide from a query never enters its O, whatever it holds.
-            On a GPU it has the weight 0 in its tile, and 0 x NaN is NaN: clean a V that may hold NaN or
-            infinity. Padding and unused pages never enter.
+        v: Like `k`, of a head dim of its own where the kernel takes that and there are no pages. On the CPU a
+            V row that masks hide from a query never enters its O, whatever it holds. On a GPU it has the
+            weight 0 in its tile, and 0 x NaN is NaN: clean a V that may hold NaN or infinity. Padding and
+            unused pages never enter.
         return_lse: Also return the log-sum-exp.
 
     Returns:
-        O, row-major, of the kind, shape and dtype of `q`; with `return_lse` the pair (O, LSE), LSE being the
-        natural log-sum-exp of the scaled scores, float32 (batch, heads, Nq), with "thd" (heads, total_q). A
-        row that keeps no key, and padding, has O = 0 and LSE = -inf.
+        O, row-major, of the kind, shape and dtype of `q`, with the head_dim of `v`; with `return_lse` the
+        pair (O, LSE), LSE being the natural log-sum-exp of the scaled scores, float32 (batch, heads, Nq),
+        with "thd" (heads, total_q). A row that keeps no key, and padding, has O = 0 and LSE = -inf; beside
+        sinks a row that keeps no key has its sink as LSE.
 
     Raises:
         InputError: The arrays or options are not what is accepted; the text says what is.
@@ -86,10 +91,11 @@ def attention(  # noqa: D417 - AttentionOptions tells the options
         CompileError: The CUDA compiler refused the kernel.
         MemoryError: The outputs or the workspace do not fit.
     """
-    wants_lse, given = yes_or_no("return_lse", return_lse), Inputs(q, k, v, page_table).arrays
+    wants_lse, given = yes_or_no("return_lse", return_lse), Inputs(q, k, v, page_table, sinks).arrays
     offsets = Offsets(cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k)
     lengths = {"query_lengths": query_lengths, "key_lengths": key_lengths}
     masks = {"causal": causal, "scale": scale, "window": window, "block_mask": block_mask, **lengths}
+    masks |= {"softcap": softcap, "alibi": alibi}
     caller = caller_of(given)
     with caller.here():
         inputs = Inputs(**{name: caller.borrow(name, array) for name, array in given.items()})

@@ -45,6 +45,10 @@ class SharedOptions(TypedDict, total=False):
             With `causal` the right side is 0.
         block_mask: Keep only these blocks of the scores, in every head; tiled kernels skip the others. Not
             with "thd".
+        softcap: Bound the scaled scores, softcap tanh(score / softcap), before masks and maximum, as Gemma 2
+            does; from 0.001 to 1e6. None: they are not bounded.
+        alibi: Add ALiBi's bias to the scores, behind a softcap: slope (k - q - D) with D = Nk - Nq and the
+            slopes of its authors, 2^(-8 i / heads) of head i = 1, 2, ... where heads are a power of two.
         cu_seqlens_q: With "thd", and with it alone: where the rows of each sequence begin, int32 (batch +
             1,), the first 0, none below the one before, the last total_q. Of the arrays' kind, or NumPy's:
             one on a GPU is copied to the host, where it is checked, and the call waits until its stream is
@@ -63,6 +67,8 @@ class SharedOptions(TypedDict, total=False):
     scale: float | None
     window: tuple[int, int] | None
     block_mask: BlockMask | None
+    softcap: float | None
+    alibi: bool
     cu_seqlens_q: Any
     cu_seqlens_k: Any
     max_seqlen_q: int | None
@@ -71,9 +77,12 @@ class SharedOptions(TypedDict, total=False):
 
 
 class AttentionOptions(SharedOptions, total=False):
-    """What `attention` takes by name, beside those of `SharedOptions`; not with the layout "thd".
+    """What `attention` takes by name, beside those of `SharedOptions`; all but sinks not with "thd".
 
     Attributes:
+        sinks: float32 (heads,), of the arrays' kind: a logit of each query head that enters the denominators
+            of its rows and LSE, as gpt-oss has it. `attention_backward` needs none, as LSE holds all that it
+            does; `sink_gradient` gives its own gradient.
         query_lengths: Rows of q that each sequence has, up to Nq; the rest is padding, which may hold NaN.
             Causal and window go by the lengths of each sequence. None: all Nq.
         key_lengths: Keys that each sequence has, up to Nk; the rest is padding. None: all Nk.
@@ -83,6 +92,7 @@ class AttentionOptions(SharedOptions, total=False):
             may share pages; entries behind the last key are never used.
     """
 
+    sinks: Any
     query_lengths: Sequence[int] | None
     key_lengths: Sequence[int] | None
     page_table: Any

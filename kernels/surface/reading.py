@@ -32,8 +32,9 @@ def readable(
         if array is None or _in_place(array, spec, backend, aligned=copy):
             continue
         if not copy:
-            kv, lse = pages and name in {"k", "v"}, name == "lse"
-            axes = written(BHND.lse if lse else BHND.pages if kv else BHND.axes)
+            kv = pages and name in {"k", "v"}
+            apart = {"lse": BHND.lse, "sinks": ("heads",)}
+            axes = written(BHND.pages if kv else apart.get(name, BHND.axes))
             raise InputError(
                 f"{name} must be contiguous (row-major) as {axes} for {spec.name} on {backend}, and lies in "
                 f"memory in another way; copy=True copies it."

@@ -100,7 +100,7 @@ def _takes_padding(call: Call) -> bool:
 def _attend_batch(call: Call, inputs: Inputs) -> tuple[Any, Any]:
     """One launch on views of arrays that have an axis of sequences."""
     q, k, v = map(call.order.heads_first, inputs.qkv)
-    launch = _attend(call, call.problem, Inputs(q, k, v, inputs.page_table))
+    launch = _attend(call, call.problem, Inputs(q, k, v, inputs.page_table, inputs.sinks))
     return without_gaps(call.order.heads_first(launch.output)), launch.lse
 
 
@@ -109,17 +109,18 @@ def _attend_padded(call: Call, sequences: Sequences, inputs: Inputs) -> tuple[An
     rows, keys = sequences.rows, sequences.keys
     q = pad(inputs.q, rows, call.problem.seqlen_q)
     k, v = (pad(array, keys, call.problem.seqlen_k) for array in inputs.qkv[1:])
-    launch = _attend(call, call.problem, Inputs(q, k, v))
+    launch = _attend(call, call.problem, Inputs(q, k, v, sinks=inputs.sinks))
     lse = None if launch.lse is None else take_out(launch.lse[..., None], rows)[..., 0]
     return take_out(launch.output, rows), None if lse is None else without_gaps(lse.swapaxes(0, 1))
 
 
 def _attend_parts(call: Call, inputs: Inputs) -> tuple[Any, Any]:
     """One launch for each part, on views of its sequences; rows without keys have O = 0 and LSE = -inf."""
-    output = filled(inputs.q.shape, 0, inputs.q.dtype, inputs.q)
+    output = filled((*inputs.q.shape[:-1], inputs.v.shape[-1]), 0, inputs.q.dtype, inputs.q)
     lse = filled(call.order.lse_shape(inputs.q), -inf, "float32", inputs.q)
     for part in call.parts:
-        one = Inputs(part.rows_of(inputs.q), part.keys_of(inputs.k), part.keys_of(inputs.v))
+        own = part.rows_of(inputs.q), part.keys_of(inputs.k), part.keys_of(inputs.v)
+        one = Inputs(*own, sinks=inputs.sinks)
         launch = _attend(call, part.problem, one)
         put(part.rows_of(output), launch.output)
         if launch.lse is None:

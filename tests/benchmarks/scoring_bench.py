@@ -8,6 +8,7 @@ softcap and ALiBi as functions of the score.
 import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from statistics import median, quantiles
 from typing import Any
@@ -28,7 +29,7 @@ FEATURES: dict[str, dict[str, Any]] = {
 HEAD_DIMS, SEQLEN, BATCH, WIDTH = (128, 64), 4096, 4, 2048
 WARMUP, SOFTCAP = 2, 50.0
 
-Run = Callable[[], object]
+Run = Callable[[], None]
 
 
 def problem_of(head_dim: int, causal: bool, passes: Passes) -> Problem:
@@ -49,7 +50,8 @@ def runs_of(kernel: str, plain: Problem, features: dict[str, dict[str, Any]]) ->
     """The plain problem and those with each feature that the kernel takes, ready to run."""
     from flashscope.kernels.cuda.device import describe  # noqa: PLC0415 - imports CuPy; collected without it
 
-    spec, device, found = find_kernel(kernel), describe(), {}
+    spec, device = find_kernel(kernel), describe()
+    found: dict[str, Run] = {}
     for name, more in {"": {}, **features}.items():
         problem = structs.replace(plain, **more)
         if spec.unsupported(problem, device) is None:
@@ -78,10 +80,11 @@ def flex_runs(plain: Problem) -> dict[str, Run]:
         "alibi": lambda s, b, h, i, j: s + slopes[h] * (j - i),  # noqa: ARG005 - as above
     }
     compiled = torch.compile(flex_attention, dynamic=False)
-    return {
-        f"flex {name}".strip(): lambda term=term: compiled(q, k, v, score_mod=term, block_mask=keep)
-        for name, term in terms.items()
-    }
+
+    def run(term: Any) -> None:
+        compiled(q, k, v, score_mod=term, block_mask=keep)
+
+    return {f"flex {name}".strip(): partial(run, term) for name, term in terms.items()}
 
 
 def measure(runs: dict[str, Run], rounds: int) -> dict[str, list[float]]:

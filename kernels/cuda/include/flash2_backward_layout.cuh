@@ -11,6 +11,7 @@
 constexpr int WARPS = KEY_WARPS * COLUMN_WARPS, THREADS = WARPS * 32;
 constexpr int GROUP_KEYS = SUBTILES * 16, KEYS = KEY_WARPS * GROUP_KEYS;
 constexpr int WIDTH = round_up(HEAD_DIM, 16), V_WIDTH = round_up(HEAD_DIM_V, 16);
+constexpr bool OWN_V = HEAD_DIM_V != HEAD_DIM;
 constexpr int SHARES = COLUMN_WARPS < QUERIES / 16 ? COLUMN_WARPS : QUERIES / 16;  // warps of a group that have queries
 constexpr int SHARE = QUERIES / SHARES;
 constexpr int AT_ONCE = SHARE * SUBTILES > 64 ? 64 / SUBTILES : SHARE;  // of those, as registers go

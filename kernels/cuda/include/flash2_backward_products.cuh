@@ -20,9 +20,10 @@ __device__ __forceinline__ void add_own(Fragments& dk, ValueFragments& dv, const
     const unsigned keys = KeyTile::lane_rows_first(lane) + place.first_key * KeyTile::ROW_BYTES;
     const unsigned values = ValueTile::lane_rows_first(lane) + place.first_key * ValueTile::ROW_BYTES;
     const Rows<KeyTile, SUBTILES, false> k{shared.k() + keys};
-    const Rows<ValueTile, SUBTILES, false> v{shared.v() + values};
+    const Rows<ValueTile, SUBTILES, false> v{shared.v() + (OWN_V ? values : keys)};
     const unsigned q = shared.q(stage) + first_query * QueryTile::ROW_BYTES;
-    const unsigned grad = shared.q(stage) + QueryTile::BYTES + first_query * GradTile::ROW_BYTES;
+    const unsigned grad = OWN_V ? shared.q(stage) + QueryTile::BYTES + first_query * GradTile::ROW_BYTES
+                                : q + QueryTile::BYTES;
     const RowState* const states = shared.states(stage) + first_query + lane % 4 * 2;
 
     float p[SUBTILES][AT_ONCE / 8][4], ds[SUBTILES][AT_ONCE / 8][4];

@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 1)
     const unsigned lane_rows = Outer::lane_rows_first(lane) + warp_row * Outer::ROW_BYTES;
     const unsigned grad_rows = OuterGrad::lane_rows_first(lane) + warp_row * OuterGrad::ROW_BYTES;
     const Rows<Outer, 1, false> left_q{shared_q + lane_rows};
-    const Rows<OuterGrad, 1, false> left_grad{shared_grad + grad_rows};
+    const Rows<OuterGrad, 1, false> left_grad{shared_grad + (OWN_V ? grad_rows : lane_rows)};
     auto next = [&](int step) {
         while (step < steps && !meet(mask, kept, q0, q0 + rows - 1, step * INNER, INNER)) ++step;
         return step;
@@ -39,13 +39,12 @@ extern "C" __global__ void __launch_bounds__(OUTER_THREADS, 1)
     auto copy = [&](int step, int stage) {
         if (step < steps) {
             const int keys = seqlen_k - step * INNER;
-            const long long start = first_key + step * INNER;
-            const unsigned here = shared_k + stage * INNER_STAGE;
-            Inner::copy(Inner::thread_target(here), Inner::thread_source(k + start * HEAD_DIM, HEAD_DIM), HEAD_DIM, keys,
-                        HEAD_DIM);
-            InnerValues::copy(InnerValues::thread_target(here + Inner::BYTES),
-                              InnerValues::thread_source(v + start * HEAD_DIM_V, HEAD_DIM_V), HEAD_DIM_V, keys,
-                              HEAD_DIM_V);
+            const long long start = (first_key + step * INNER) * HEAD_DIM;
+            const long long start_v = OWN_V ? (first_key + step * INNER) * HEAD_DIM_V : start;
+            const unsigned here = shared_k + stage * INNER_STAGE, target = Inner::thread_target(here);
+            Inner::copy(target, Inner::thread_source(k + start, HEAD_DIM), HEAD_DIM, keys, HEAD_DIM);
+            InnerValues::copy(OWN_V ? InnerValues::thread_target(here + Inner::BYTES) : target + Inner::BYTES,
+                              InnerValues::thread_source(v + start_v, HEAD_DIM_V), HEAD_DIM_V, keys, HEAD_DIM_V);
         }
         commit_copies();
     };

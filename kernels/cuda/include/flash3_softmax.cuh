@@ -65,7 +65,8 @@ struct Softmax {
     template <bool MASK, int n>
     __device__ __forceinline__ void step(float (&s)[n], const Factor& factor, const RowMask& mask) {
 #if SOFTCAP
-        tanh_of_all(s, factor.share);
+#pragma unroll
+        for (int i = 0; i < n; ++i) s[i] = tanh_of(s[i] * factor.share);
 #endif
 #if ALIBI
         // What the bias adds from the first column on; there it goes into the maximum.

@@ -35,26 +35,6 @@ __device__ __forceinline__ float tanh_of(float x) {
     return fabsf(x) < 0.125f ? x * inner : outer;
 }
 
-// Of all that a warp's lanes have, times the share. Up to 1/2 in all of them, as most scores are, by a polynomial to 1e-7
-// of itself: the special function unit, which the exponentials keep busy, has no part in it.
-template <int n>
-__device__ __forceinline__ void tanh_of_all(float (&x)[n], float share) {
-    float top = 0.0f;
-#pragma unroll
-    for (int i = 0; i < n; ++i) x[i] *= share, top = fmaxf(top, fabsf(x[i]));
-    if (__any_sync(~0u, top > 0.5f)) {
-#pragma unroll
-        for (int i = 0; i < n; ++i) x[i] = tanh_of(x[i]);
-    } else {
-#pragma unroll
-        for (int i = 0; i < n; ++i) {
-            const float square = x[i] * x[i];
-            const float inner = fmaf(square, fmaf(square, 1.713511486e-2f, -5.298613625e-2f), 0.1332478046f);
-            x[i] *= fmaf(square, fmaf(square, inner, -0.3333306947f), 1.0f);
-        }
-    }
-}
-
 #if SOFTCAP || ALIBI
 // From the products of Q and K, which still lack the scale, to scores in base 2.
 struct ScoreTerms {

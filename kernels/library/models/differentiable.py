@@ -70,7 +70,7 @@ def attend(
     given = (*tensors, logits)
     with _on_stream_of(tensors[0]):
         inputs = _inputs_of(*given)
-        check_inputs(inputs, BHND, own_v_dim=True)
+        check_inputs(inputs, BHND)
         problem = problem_of(inputs, BHND, **options)
         if not (torch.is_grad_enabled() and any(one is not None and one.requires_grad for one in given)):
             return _Run(_spec_for(kernel, problem, backend), problem, backend).forward(inputs)[0]

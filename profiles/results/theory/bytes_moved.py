@@ -6,12 +6,15 @@ from typing import NamedTuple
 
 from flashscope.kernels.catalogue.registry import find_kernel, known_kernel
 from flashscope.kernels.catalogue.traffic import TILES
+from flashscope.kernels.workload.problem import NOT_TRACED, Feature
 from flashscope.kernels.workload.walk import parts
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.theory.formulas import compulsory_dram_bytes, tile_io_bytes, tiles_of
 from flashscope.profiles.wire.measurement import Figure
 
 COUNTERS, FORMULA, LEAST = "by counters", "by formula", "by formula, at least"
+CUT_OTHERWISE: frozenset[Feature] = NOT_TRACED - {"sinks"} | {"block_mask", "paged"}
+"""Problems of which kernels are cut in other tiles than the formulas of shared memory know."""
 MOST_PARTS = 1 << 20  # of a score matrix that tiles and a block mask cut, looked at in arrays
 MOST_LENGTHS = 2000  # different ones of a batch, each counted for itself
 BACKWARD = "no formula for the bytes of a backward pass has been derived here"
@@ -81,7 +84,7 @@ def shared_bytes(row: PointRow) -> BytesMoved | None:
     spec, problem = known_kernel(row.kernel), row.problem
     if spec is None or spec.shared_traffic is None or row.backend != "cuda" or _without_formula(row):
         return None
-    plain = problem.even and problem.block_mask is None and problem.page_size is None
+    plain = problem.even and not problem.features & CUT_OTHERWISE
     if not plain or problem.dtype == "float32":
         return None
     return BytesMoved(spec.shared_traffic(problem), FORMULA)

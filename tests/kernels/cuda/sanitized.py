@@ -24,7 +24,10 @@ from tests.kernels.cases import in_mode
 from tests.kernels.cuda.test_emulated import EVEN, KINDS
 
 HEAD_DIMS = (64, 128, 192, 256)
-SCORED: tuple[dict[str, Any], ...] = ({"softcap": 5.0}, {"sinks": True}, {"alibi": True, "causal": True})
+SCORED: tuple[dict[str, Any], ...] = (
+    *({"softcap": 5.0}, {"sinks": True}, {"alibi": True, "causal": True}),
+    {"head_dim_v": 96},
+)
 ASKED = (*KINDS.values(), *({**EVEN, **terms} for terms in SCORED))
 
 

@@ -80,9 +80,12 @@ def test_what_a_backward_pass_does_not_take_is_told_with_its_name() -> None:
         ({"k": KV[:, :1]}, "the same heads"),
         (
             {"output": Q[:, :, :4].copy()},
-            r"output must have the shape of q, \(2, 4, 5, 16\), not \(2, 4, 4, 16\)",
+            r"output must have the shape of q .* \(2, 4, 5, 16\), not \(2, 4, 4, 16\)",
         ),
-        ({"grad_output": KV}, r"grad_output must have the shape of q, \(2, 4, 5, 16\), not \(2, 2, 7, 16\)"),
+        (
+            {"grad_output": KV},
+            r"grad_output must have the shape of q .* \(2, 4, 5, 16\), not \(2, 2, 7, 16\)",
+        ),
         (
             {"grad_output": Q.astype(np.float16)},
             "q, output and grad_output must share one dtype, not float32 and",

@@ -132,7 +132,7 @@ Jax = type("Array", (), {"__module__": "jax"})
             {"block_mask": BlockMask.of(np.ones((2, 1), bool), 4, 4)},
             "5 queries and 5 keys in blocks of 4 x 4 need a block mask of 2 x 2 blocks, not 2 x 1",
         ),
-        ({"v": array(2, 3, 5, 24)}, "the same head_dim .* not 16, 16 and 24"),
+        ({"k": array(2, 3, 5, 24)}, "q and k must have the same head_dim .* not 16 and 24"),
         ({"v": array(2, 3, 6, 16)}, "k and v must have the same seqlen .* not 5 and 6"),
         ({"q": array(2, 3, 0, 16)}, "q is empty"),
         (

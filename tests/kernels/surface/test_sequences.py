@@ -34,7 +34,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"q": FOUR}, r"q must have 3 axes \(tokens, heads, head_dim\), not shape \(2, 4, 5, 16\)"),
     ({"k": KV[:, :1]}, r"the same heads \(axis 1 of \(tokens, heads, head_dim\)\), a divisor .* not 1 and 2"),
     ({"v": KV[:7]}, r"the same tokens \(axis 0 of \(tokens, heads, head_dim\)\), not 11 and 7"),
-    ({"v": KV[..., :8]}, r"the same head_dim \(axis 2 of .* not 16, 16 and 8"),
+    ({"k": KV[..., :8]}, r"the same head_dim \(axis 2 of .* not 16 and 8"),
     ({"cu_seqlens_q": None}, r'layout="thd" needs cu_seqlens_q, .* and max_seqlen_k: give cu_seqlens_q\.'),
     ({"max_seqlen_q": None, "max_seqlen_k": None}, "give max_seqlen_q and max_seqlen_k"),
     (

@@ -182,7 +182,10 @@ def test_a_kernel_whose_warps_each_read_all_keys_is_bound_by_shared_memory() -> 
 
 @pytest.mark.parametrize(
     "other",
-    [{"dtype": "float32"}, {"passes": "backward"}, {"batch": 2, "key_lengths": (5, 8192)}, {"page_size": 64}],
+    [
+        *({"dtype": "float32"}, {"passes": "backward"}, {"batch": 2, "key_lengths": (5, 8192)}),
+        *({"page_size": 64}, {"softcap": 50.0}, {"alibi": True}, {"head_dim_v": 64}),
+    ],
 )
 def test_what_no_formula_counts_has_no_bytes_of_shared_memory(other: dict[str, Any]) -> None:
     problem = structs.replace(PROBLEM, **other)
