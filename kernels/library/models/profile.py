@@ -74,7 +74,7 @@ class DeviceWork(NamedTuple):
     end: float
 
 
-class Span(NamedTuple):
+class LaunchSpan(NamedTuple):
     """A part of a step on the CPU: begin and end, us."""
 
     start: float
@@ -131,7 +131,7 @@ def busy_us(work: Iterable[DeviceWork]) -> float:
     return busy
 
 
-def work_of(spans: Sequence[Span], work: Iterable[DeviceWork]) -> list[DeviceWork]:
+def work_of(spans: Sequence[LaunchSpan], work: Iterable[DeviceWork]) -> list[DeviceWork]:
     """What was asked for within some parts of a step, by their times on the CPU."""
     return [
         one
@@ -163,7 +163,9 @@ def _calls(
         if work is None:
             us, kernels = sum(float(one.cpu_time_total) for one in parts), {}
         else:
-            kernels = _by_kernel(work_of([Span(e.time_range.start, e.time_range.end) for e in parts], work))
+            kernels = _by_kernel(
+                work_of([LaunchSpan(e.time_range.start, e.time_range.end) for e in parts], work)
+            )
             us = sum(kernels.values())
         yield CallProfile(us / 1e3, ran, tuple(operators), tuple(kernels))
 

@@ -46,7 +46,7 @@ def test_a_kernel_is_known_by_the_call_that_launched_it(found: Any) -> None:
         ("flash3_combine", 12.0),
         ("Memset (Device)", None),
     ]
-    within = found.work_of([found.Span(11.0, 14.0), found.Span(60.0, 70.0)], work)
+    within = found.work_of([found.LaunchSpan(11.0, 14.0), found.LaunchSpan(60.0, 70.0)], work)
     assert [one.name for one in within] == ["flash3", "flash3_combine"]
 
 
