@@ -8,9 +8,10 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 
-from flashscope.app.control.backward_traces import BackwardTraces
 from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.edits import Edits
+from flashscope.app.control.endings import FAILED, REPLAYING, SWEEPING, trouble, why_not_begun
+from flashscope.app.control.inside.backward_traces import BackwardTraces
 from flashscope.app.control.inside.cut_work import CutWork
 from flashscope.app.control.inside.from_point import Insides
 from flashscope.app.control.inside.keeping import Keeping
@@ -50,11 +51,6 @@ from flashscope.profiles.wire.events import (
 
 OF_THIS_MACHINE = Readings, TelemetryStarted
 OF_NO_SWEEP = MachineFound, TelemetryStarted, Readings, RequestFailed, LogLine
-SWEEPING = "A sweep is running already; cancel it first, or wait for its end."
-REPLAYING = "A replay is on show; leave it (Esc, Esc) before a sweep is run or resumed."
-FAILED = "The sweep failed."
-NO_FILE = "The file of the sweep belongs to another one."
-CATCHES_UP = "The sweep goes on, and the file catches up once it can be written."
 LIVE_READINGS = 1200  # two minutes at 10 Hz
 
 
@@ -357,8 +353,7 @@ class Controller(Showing):
 
     def _hear_of_file(self, note: FileNote) -> None:
         if isinstance(note, FileTrouble):
-            text = f"{note.text} {CATCHES_UP}" if note.passing else note.text
-            self.error_raised.emit(text, f"{type(note.error).__name__}: {note.error}\n{note.path}")
+            self.error_raised.emit(*trouble(note))
         elif note.path == self.path:
             self.path_found.emit(note.path)
 
@@ -398,14 +393,6 @@ class Controller(Showing):
             self.error_raised.emit(event.reason or FAILED, "")
         self.running_changed.emit(False)
         self.queue.follow(self.sweep)
-        self.queue.ended("" if self.aside else self._why_not_begun(event))
+        self.queue.ended("" if self.aside else why_not_begun(event, self.sweep, self._driver.recording))
         if self._watched != self.backend and not self.queue.goes_on:
             self.watch(self.backend)
-
-    def _why_not_begun(self, event: PlanFinished) -> str:
-        """Why the sweep that has ended measured nothing and the next would not either; empty: no reason."""
-        recording = self._driver.recording
-        if recording is not None and recording.refused:
-            return NO_FILE
-        began = self.sweep is not None and self.sweep.ended_points
-        return event.reason or FAILED if event.outcome == "failed" and not began else ""

@@ -1,6 +1,5 @@
 """flash3 on CUDA: one launch; blocks of a producer and two or three consumer warpgroups, on Hopper alone."""
 
-import math
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -28,6 +27,7 @@ from flashscope.kernels.catalogue.workspace import (
     TILE_COUNTER,
 )
 from flashscope.kernels.cuda.flash3_blocks import covers, tables_of
+from flashscope.kernels.cuda.flash3_sections import SHORT_KEYS, section
 from flashscope.kernels.cuda.launch import bind
 from flashscope.kernels.cuda.program import (
     Boxes,
@@ -66,13 +66,6 @@ COMBINE_LINES = 8  # rows, or parts of one row, in a block that merges: flash3_c
 LONG_TILE_KEYS = 176  # of tiles whose softmax takes all registers: nothing else is taken early
 WARP_ROWS = 16
 LAZY_KEYS = 2048  # of a block for one tile from so many keys on
-SHORT_KEYS = 1024
-SECTIONS: tuple[tuple[float, int], ...] = ((4096, 16 << 20), (8192, 32 << 20), (math.inf, 64 << 20))
-"""Bytes of K and V of the heads that causal tiles are taken from together, at most, by keys up to which:
-smaller sections stay in the L2 with Q and O, and as tiles are drawn late, they cost little balance.
-"""
-SHORT_SECTION_BYTES = 8 << 20  # up to `SHORT_KEYS` beyond head dim 64: little is computed for each byte
-GROUPED_SECTION_BYTES = 16 << 20  # of heads that share K and V, which lie in the L2 once
 
 
 class Flash3Variant(NamedTuple):
@@ -379,34 +372,3 @@ def tiling_of(problem: Problem, step: str, chosen: Share) -> tuple[Flash3Variant
     found = {v: covers(problem, blocks, v.tile) for v in sparse_variants(problem, step)}
     best = min(found, key=lambda v: sum(cover.cost for cover in found[v]) * v.step_cost)
     return best, tables_of(problem, blocks, best.tile, found[best], chosen.splits)
-
-
-def section(problem: Problem) -> int:
-    """Query heads whose tiles are taken together and whose K and V the L2 holds; 1 where tiles are alike."""
-    group = problem.heads // problem.key_heads
-    most = _section_bytes(problem) if group == 1 else group * GROUPED_SECTION_BYTES
-    return alike_sections(problem, most)
-
-
-def alike_sections(problem: Problem, most_bytes: int) -> int:
-    """Query heads of each section of so many bytes at most, counted as if each had a K and V of its own.
-
-    1 where tiles are alike.
-
-    Sections are alike, or the last one has half as many at least: of few heads it would have too few tiles
-    to end evenly.
-    """
-    if not problem.causal:
-        return 1
-    head_bytes = 2 * problem.seqlen_k * problem.head_dim * problem.itemsize
-    heads = problem.batch * problem.heads
-    taken = ceil_div(heads, ceil_div(heads, max(1, most_bytes // head_bytes)))
-    while 2 * ((heads - 1) % taken + 1) < taken:
-        taken -= 1
-    return taken
-
-
-def _section_bytes(problem: Problem) -> int:
-    if problem.seqlen_k <= SHORT_KEYS and problem.head_dim > NARROW_HEAD:
-        return SHORT_SECTION_BYTES
-    return next(most for keys, most in SECTIONS if problem.seqlen_k <= keys)

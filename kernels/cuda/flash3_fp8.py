@@ -13,8 +13,8 @@ from flashscope.kernels.cuda.flash3 import (
     BARRIER_BYTES_A_STAGE,
     GROUP_THREADS,
     SHARED_ALIGNMENT,
-    alike_sections,
 )
+from flashscope.kernels.cuda.flash3_sections import alike_sections
 from flashscope.kernels.cuda.launch import bind
 from flashscope.kernels.cuda.program import (
     LOG2E,

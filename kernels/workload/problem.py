@@ -371,15 +371,13 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Number of (query, key) pairs that the masks keep in all heads of all sequences, exactly."""
         if "ragged" not in self.features:
             return self.batch * self.heads * self.kept_pairs
-        return self.heads * kept_pairs(
-            self.row_counts, self.key_counts, causal=self.causal, window=self.window
-        )
+        counts = self.row_counts, self.key_counts
+        return self.heads * kept_pairs(*counts, causal=self.causal, window=self.window)
 
     @property
     def dense_equivalent_flops(self) -> int:
         """`flops` of the same problem without its block mask: what a kernel that skips nothing would do."""
-        dense = self if self.block_mask is None else replace(self, block_mask=None)
-        return dense.flops
+        return self.flops if self.block_mask is None else replace(self, block_mask=None).flops
 
     @property
     def kept_share(self) -> float:

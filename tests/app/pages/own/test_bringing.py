@@ -8,16 +8,15 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.pages.own.asking import BRING, NOT_NOW
-from flashscope.app.pages.profile import ProfilePage
-from flashscope.app.pages.profile.form.own_rows import OwnRow
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.kernels.own import consent
 from flashscope.kernels.own.files import file_of, kernels_folder
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.plan.request import Request
 from tests.app.fakes import sweep
-from tests.app.mouse import carry, drop
+from tests.app.mouse import carry
 from tests.app.own_files import cuda_file, package, python_file
+from tests.app.pages.own.scene import dropped, names, profile, read, row_of
 from tests.app.questions import Questions
 from tests.app.rig import Rig, Save
 
@@ -39,25 +38,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "site"
 
 
-def profile(window: MainWindow) -> ProfilePage:
-    page = window.pages["profile"]
-    assert isinstance(page, ProfilePage)
-    return page
-
-
-def dropped(window: MainWindow, qtbot: QtBot, *paths: Path) -> None:
-    drop(window, paths)
-    read(window, qtbot)
-
-
-def read(window: MainWindow, qtbot: QtBot) -> None:
-    """Wait until what was asked for is read, and taken in."""
-    bringing = profile(window).bringing
-    over: list[None] = []
-    bringing._chores.do(lambda: None, over.append)
-    qtbot.waitUntil(lambda: bool(over))
-
-
 @pytest.fixture
 def mine(window: MainWindow, qtbot: QtBot, tmp_path: Path, questions: Questions) -> Path:
     """A file of Python that was dropped, agreed to and brought in."""
@@ -65,14 +45,6 @@ def mine(window: MainWindow, qtbot: QtBot, tmp_path: Path, questions: Questions)
     dropped(window, qtbot, path)
     questions.asked.clear()
     return path
-
-
-def row_of(window: MainWindow, name: str) -> OwnRow:
-    return next(row for row in profile(window).form.kernels.own.rows if row.spec.name == name)
-
-
-def names(window: MainWindow) -> list[str]:
-    return [row.spec.name for row in profile(window).form.kernels.own.rows]
 
 
 def test_a_file_over_the_window_is_said_to_come_into_the_form(window: MainWindow, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.own.asking import BRING, NOT_NOW
@@ -19,7 +19,7 @@ from flashscope.kernels.own.files import kernels_folder
 from flashscope.profiles.store import list_sessions
 from flashscope.profiles.watching.watching import CANCELLED, SUPERSEDED
 from tests.app.fakes import PLAN, plan_started, sweep
-from tests.app.own_files import cuda_file, python_file
+from tests.app.own_files import python_file
 from tests.app.pages.watch.scene import BROKEN, TEXT, Watched, bring, quick
 from tests.app.questions import Questions
 from tests.app.rig import Rig, Save
@@ -378,27 +378,6 @@ def test_another_kernel_takes_its_place_and_what_ran_is_not_told_there(
     scene.version(1)
     assert scene.column("version") == ["v1"]
     assert scene.page.watch.told[0].version.name == "other-v1"
-
-
-def test_of_several_kernels_the_action_lets_one_choose(
-    window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path
-) -> None:
-    bring(window, qtbot, python_file(tmp_path), python_file(tmp_path, "other"))
-    window.trigger("profile.watch")
-    [menu] = [one for one in window.findChildren(QMenu) if one.isVisible()]
-    assert [action.text() for action in menu.actions()] == ["Watch mine", "Watch other"]
-    QTest.keyClick(menu, Qt.Key.Key_Down)
-    QTest.keyClick(menu, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(rig.engine.plans))
-    assert rig.engine.plans[0].kernels[0] == "other-v1"
-
-
-def test_a_kernel_that_runs_elsewhere_is_refused_in_words(
-    window: MainWindow, qtbot: QtBot, tmp_path: Path
-) -> None:
-    bring(window, qtbot, cuda_file(tmp_path))
-    window.trigger("profile.watch")
-    qtbot.waitUntil(lambda: "rows runs on cuda alone" in window.errors.text)
 
 
 @pytest.mark.usefixtures("scene")

@@ -23,7 +23,6 @@ from flashscope.profiles.results.theory.why import (
     Load,
     LoadShare,
     Why,
-    decimal,
     why,
     whys,
 )
@@ -392,10 +391,3 @@ def test_tiled_kernels_of_the_h200_recording_are_bound_by_products_if_anything()
     session = load(SESSIONS / "h200-peers.flashscope")
     known = zip(rows(session), whys(session), strict=True)
     assert {one.binds for row, one in known if one and row.kernel.startswith("flash")} == {None, "products"}
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(8.8e9, "8.8 G"), (12.4e9, "12 G"), (999.0, "999 "), (1e12, "1 T"), (9.96e9, "10 G")]
-)
-def test_amounts_have_two_or_three_digits_and_a_decimal_prefix(value: float, text: str) -> None:
-    assert decimal(value) == text
