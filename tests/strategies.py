@@ -238,6 +238,7 @@ def own_kernels() -> Strategy:
         backends=st.just(("cuda", "cpu")),
         dtypes=st.just(("float32",)),
         head_dims=st.lists(st.integers(1, 512), max_size=MOST_ITEMS).map(tuple),
+        length_multiple=st.integers(1, 512),
     )
     return st.lists(drawn, max_size=MOST_ITEMS, unique_by=lambda one: one.name).map(tuple)
 
