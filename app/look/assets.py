@@ -6,6 +6,7 @@ from flashscope.installation import restore_command
 
 ASSETS = Path(__file__).parents[2] / "assets"
 RECORDINGS = "backward", "decode", "peers", "standard-flash2", "thin", "traffic"
+AUDITED = "deepseek", "gemma2", "gpt-oss", "llama3", "whisper"
 ON_AN_H100 = "caches", "cuts", "flash-attn-3", "inside", "peers", "stalls"
 STORIES = "flash1-to-flash3", "inside-flash3", "online-softmax", "why-tiling-wins"
 USED = (
@@ -13,6 +14,7 @@ USED = (
     *(f"fonts/{name}" for name in ("DejaVuSansMono.ttf", "Inter-Regular.otf", "Inter-SemiBold.otf")),
     *(f"marks/{mark}-{of}.svg" for mark in ("check", "down", "up") for of in ("contrast", "dark", "light")),
     "sessions/cpu-timelines.flashscope",
+    *(f"sessions/cpu-audit-{name}.flashscope" for name in AUDITED),
     *(f"sessions/h100-{name}.flashscope" for name in ON_AN_H100),
     *(f"sessions/h200-{name}.flashscope" for name in RECORDINGS),
     *(f"stories/{name}.toml" for name in STORIES),

@@ -5,12 +5,13 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from flashscope.app.control.bundled import AUDITS, audit_recordings
 from flashscope.app.look.zoom import keep
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.learn.audits import HOW_TO_AUDIT, RECORDED_AUDITS, WHAT_IS_AUDITED
 
@@ -48,7 +49,9 @@ class EmptyAudits(QWidget):
         if self.buttons:
             column.addSpacing(8)
             column.addWidget(told)
-            column.addLayout(_in_the_middle(*self.buttons))
+            lines = Lines(self.buttons, (), 8)  # as few as there is room for
+            lines.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+            column.addLayout(_in_the_middle(lines))
         column.addStretch(3)
 
 
@@ -59,12 +62,10 @@ def _opening(path: Path, show: Callable[[Path], None]) -> QPushButton:
     return button
 
 
-def _in_the_middle(*parts: QWidget) -> QHBoxLayout:
+def _in_the_middle(part: QWidget) -> QHBoxLayout:
     line = QHBoxLayout()
-    line.setSpacing(8)
     line.addStretch(1)
-    for part in parts:
-        line.addWidget(part, MOST if len(parts) == 1 else 0)
+    line.addWidget(part, MOST)
     line.addStretch(1)
     return line
 

@@ -60,10 +60,10 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "load": ("KeyTile::copy(", "copy_queries(", "wait_copies"),
         **dict.fromkeys(("QKᵀ", "softmax", "dOVᵀ", "dS"), _OWN),
         "dQ": ("add_queries(",),
-        "dV": (*_OWN, "add_others(acc_v"),
-        "dK": (*_OWN, "add_others(acc_k"),
+        "dV": (*_OWN, "add_others<GradTile>(acc_v"),
+        "dK": (*_OWN, "add_others<QueryTile>(acc_k"),
         "add dQ": ("add_queries(",),
-        "store": ("store_part(",),
+        "store": ("store_part<",),
     },
     "flash3 backward": {
         "load": ("load_tiles(",),

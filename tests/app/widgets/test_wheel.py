@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope import app
@@ -106,6 +106,7 @@ def test_the_wheel_over_the_form_of_a_sweep_changes_no_field_of_it(window: MainW
     before = [field.chosen() for field in inputs]
     form = page.form.findChild(Scrolling)
     assert form is not None
+    QApplication.processEvents()  # the form has its whole height
     for field in inputs:
         form.ensureWidgetVisible(field)
         turn_down(field)

@@ -104,6 +104,7 @@ def test_the_tile_that_is_clicked_and_the_pair_are_shown(bench: Bench) -> None:
     place = grid.rect(3, 1).center().toPoint()
     QTest.mouseClick(tiles, Qt.MouseButton.LeftButton, pos=place)
     assert (board.view.place.i, board.view.place.j) == (3, 1)
+    QApplication.processEvents()  # what is said of the tile may take another line
     p = board.panels.pairs[0]
     area = p._area(p.frame(board.view))
     cell = area.rect(2, 5).center().toPoint()
