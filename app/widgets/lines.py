@@ -53,6 +53,12 @@ class Lines(Arranging):
         """As narrow as the widest part: the others go into other lines."""
         return QSize(max(map(_least, self._parts)), super().minimumSizeHint().height())
 
+    @guarded(QSize)
+    def sizeHint(self) -> QSize:
+        """As wide as all of them in one line, as high as they are now."""
+        shown = [_least(part) for part in self._parts if not part.isHidden()]
+        return QSize(sum(shown) + self._spacing * max(0, len(shown) - 1), super().sizeHint().height())
+
     def _arrange(self) -> None:
         lines = broken(self._parts, _least, self._spacing, self.width())
         if lines == self._lines:
