@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("app", "kernels", "profiles", "tests")
 LINES, BODY, MODULES = 400, 50, 32
@@ -31,6 +33,7 @@ def test_no_file_has_more_lines_than_one_reads_at_once() -> None:
     assert {path: count for path, count in lines.items() if count > LINES} == {}
 
 
+@pytest.mark.matrix
 def test_no_function_is_longer_than_a_screen() -> None:
     long = {
         f"{path.relative_to(ROOT)}: {node.name}": body_lines(node)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from flashscope.kernels.catalogue.flash3_share import Share, share
-from flashscope.kernels.cuda import flash1, flash2, flash3
+from flashscope.kernels.cuda import flash1, flash2, flash3, flash3_sections
 from flashscope.kernels.cuda.clocked.groups import GroupCut, GroupTile, tiles
 from flashscope.kernels.cuda.clocks import walk
 from flashscope.kernels.cuda.program import Program, Struct, Target, TileSize, ceil_div
@@ -163,7 +163,7 @@ def flash3_build(problem: Problem, target: Target, chosen: Share) -> LiveBuild:
 def as_drawn(problem: Problem, cut: GroupCut, numbered: list[GroupTile]) -> Iterator[GroupTile]:
     """The tiles in the order in which blocks take them: `Work::place` of flash3_tiles.cuh."""
     heads, rows = problem.batch * problem.heads * cut.splits, ceil_div(problem.seqlen_q, cut.tile.q)
-    section = min(heads, flash3.section(problem) * cut.splits)
+    section = min(heads, flash3_sections.section(problem) * cut.splits)
     for first in range(0, heads, section):
         width = min(section, heads - first)
         for rest in range(width * rows):

@@ -14,7 +14,7 @@ from flashscope.kernels.catalogue.flash3_share import (
 )
 from flashscope.kernels.catalogue.ladder import FLASH3, STEPS
 from flashscope.kernels.catalogue.workspace import PARTIAL_O, PARTIAL_SUMS
-from flashscope.kernels.cuda import flash3
+from flashscope.kernels.cuda import flash3, flash3_sections
 from flashscope.kernels.cuda.flash3 import Flash3Variant
 from flashscope.kernels.cuda.program import Boxes
 from flashscope.kernels.cuda.tensor_map import MAP_ALIGNMENT, MAP_BYTES, aligned_buffer
@@ -210,13 +210,13 @@ def test_sections_are_alike_and_hold_heads_whose_keys_and_values_fit(
         dtype="bfloat16",
         causal=causal,
     )
-    assert flash3.section(problem) == expected
+    assert flash3_sections.section(problem) == expected
 
 
 def test_sections_of_grouped_heads_count_what_they_share_once() -> None:
     alone = Problem(heads=64, seqlen_q=3072, seqlen_k=3072, head_dim=128, dtype="bfloat16", causal=True)
     grouped = structs.replace(alone, kv_heads=16)
-    assert (flash3.section(alone), flash3.section(grouped)) == (8, 32)
+    assert (flash3_sections.section(alone), flash3_sections.section(grouped)) == (8, 32)
 
 
 @pytest.mark.parametrize(("head_dim", "free"), [(64, 0), (96, 0), (128, 1), (192, 0), (256, 0)])
