@@ -22,6 +22,7 @@ from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.widgets.wheel import ChoiceBox
+from flashscope.app.words.plain import cut_short
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.plan.choice import choices_of
 from flashscope.profiles.plan.models import FAVOURITE, MODELS, Model, Setting
@@ -31,6 +32,7 @@ HEIGHT_PX, WIDTH_PX, GAP = 30, 84, 8
 WIDER_PX = {"memory": 110, "parameters": 110}  # numbers with a unit
 MEMORY = 80.0  # GiB, while no GPU is known
 CHANGED, AUDITED = ", changed", ", audited"
+MOST_LISTED = 40  # letters of the name of an audited model
 
 
 class PlannerForm(Card):
@@ -175,7 +177,12 @@ class PlannerForm(Card):
             self.changed.emit()
 
 
+def listed_name(audited: Model) -> str:
+    """What a model of an audit is called in the list."""
+    return f"{cut_short(audited.name, MOST_LISTED)}{AUDITED}"
+
+
 def _as_shown(audited: Model) -> Model:
     """A model of an audit with its name in the list, and with as many decimals as the form shows."""
     rounded = {name: round(getattr(audited, name), DECIMALS) for name in ("parameters", "weight_bytes")}
-    return replace(audited, name=f"{audited.name}{AUDITED}", **rounded)
+    return replace(audited, name=listed_name(audited), **rounded)

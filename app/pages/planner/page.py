@@ -17,7 +17,7 @@ from flashscope.app.pages.compare.table import ListTable
 from flashscope.app.pages.planner.columns import WIDTHS, prospect_columns
 from flashscope.app.pages.planner.crossing_card import CrossingCard
 from flashscope.app.pages.planner.crossing_search import CrossingSearch
-from flashscope.app.pages.planner.form import AUDITED, PlannerForm
+from flashscope.app.pages.planner.form import PlannerForm, listed_name
 from flashscope.app.pages.planner.memory_card import MemoryCard
 from flashscope.app.pages.planner.staging import PlannerStaging
 from flashscope.app.widgets.buttons import text_button
@@ -190,7 +190,7 @@ class PlannerPage(Page):
         for audit in self._session.audits if self._session else ():
             with suppress(InputError):
                 found.append(planned(audit))
-        self._cautions = {f"{one.model.name}{AUDITED}": one.cautions for one in found}
+        self._cautions = {listed_name(one.model): one.cautions for one in found}
         self.form.offer_models([one.model for one in found])
 
     def _changed(self) -> None:

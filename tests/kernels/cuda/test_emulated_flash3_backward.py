@@ -111,7 +111,7 @@ TURNED: dict[str, Edits] = {
         ("at.ds + stage * DS_BYTES + part", "at.ds + part"),
     ),
     "the other's dS for dK": (("part * Q_PANEL, 0), q_now", "(1 - part) * Q_PANEL, 0), q_now"),),
-    "delta of other queries": (("load_pair(delta + (i + 8) * 8)", "load_pair(delta + i * 8)"),),
+    "delta of other queries": (("load_delta(delta + (i + 8) * 8)", "load_delta(delta + i * 8)"),),
     "rows of dQ behind the last": (("if (q0 + row < seqlen_q)\n", "\n"),),
     "rows of dQ before they are there": (
         ("__syncthreads();\n    constexpr int ROW_CHUNKS", "constexpr int ROW_CHUNKS"),
