@@ -59,7 +59,6 @@ CASES: list[Case] = [
 ]
 IN_EVERY_RUN: list[Case] = [
     ("flash1", "causal", 40),
-    ("flash2", "grouped", 64),
     ("flash2", "deterministic", 64),
     ("flash3", "deterministic", 64),
 ]

@@ -52,7 +52,7 @@ def cut_of(kind: str, scores: str) -> tuple[int, Dtype, int]:
 
 
 @needs_compiler
-@matrix("kind scores", product(KINDS, SCORED), few=3)
+@matrix("kind scores", product(KINDS, SCORED), few=1)
 def test_outputs_agree_with_the_oracle(kind: str, scores: str) -> None:
     head_dim, dtype, arch = cut_of(kind, scores)
     problem = of_kind(kind, scores, head_dim, dtype)
@@ -62,7 +62,7 @@ def test_outputs_agree_with_the_oracle(kind: str, scores: str) -> None:
 
 
 @needs_compiler
-@matrix("kind scores", product(KINDS, SCORED), few=3)
+@matrix("kind scores", product(KINDS, SCORED), few=1)
 def test_outputs_of_flash3_agree_with_the_oracle(kind: str, scores: str) -> None:
     head_dim, dtype, _ = cut_of(kind, scores)
     problem = of_kind(kind, scores, head_dim, dtype)
@@ -88,7 +88,7 @@ def few_rows(kind: str, scores: str, head_dim: int) -> Problem:
 
 
 @needs_compiler
-@matrix("kind scores head_dim", product(FEW_ROWS, SCORED, (64, 128, 256)), few=2)
+@matrix("kind scores head_dim", product(FEW_ROWS, SCORED, (64, 128, 256)), few=1)
 def test_parts_of_keys_and_packed_heads_agree_with_the_oracle(kind: str, scores: str, head_dim: int) -> None:
     verdict = forward("flash3", few_rows(kind, scores, head_dim), flash3.program)
     assert verdict.passed, verdict
@@ -105,7 +105,7 @@ def test_drawn_tiles_agree_with_the_oracle(scores: str, head_dim: int, causal: b
 
 
 @needs_compiler
-@matrix("kind scores deterministic", product(MORE_MASKS, SCORED, (False, True)), few=2)
+@matrix("kind scores deterministic", product(MORE_MASKS, SCORED, (False, True)), few=1)
 def test_gradients_agree_with_the_oracle(kind: str, scores: str, deterministic: bool) -> None:
     head_dim, dtype, arch = cut_of(kind, scores)
     problem = in_mode(of_kind(kind, scores, head_dim, dtype), deterministic)
@@ -115,7 +115,7 @@ def test_gradients_agree_with_the_oracle(kind: str, scores: str, deterministic: 
 
 
 @needs_compiler
-@matrix("kind scores head_dim", product(MORE_MASKS, SCORED, (64, 128, 192, 256)), few=2)
+@matrix("kind scores head_dim", product(MORE_MASKS, SCORED, (64, 128, 192, 256)), few=1)
 def test_gradients_of_flash3_agree_with_the_oracle(kind: str, scores: str, head_dim: int) -> None:
     for deterministic in (False, True):
         problem = in_mode(of_kind(kind, scores, head_dim, "bfloat16"), deterministic)
@@ -137,7 +137,7 @@ def of_widths(widths: tuple[int, int], kind: str, dtype: Dtype) -> Problem:
 
 
 @needs_compiler
-@matrix("widths kind", product(WIDTHS, KINDS), few=3, ids=str)
+@matrix("widths kind", product(WIDTHS, KINDS), few=1, ids=str)
 def test_values_of_another_head_dim_agree_with_the_oracle(widths: tuple[int, int], kind: str) -> None:
     for kernel, program_of in FORWARD.items():
         problem = of_widths(widths, kind, "bfloat16")
@@ -147,7 +147,7 @@ def test_values_of_another_head_dim_agree_with_the_oracle(widths: tuple[int, int
 
 
 @needs_compiler
-@matrix("widths kind", product((*WIDTHS, (40, 72), (72, 24)), MORE_MASKS), few=3, ids=str)
+@matrix("widths kind", product((*WIDTHS, (40, 72), (72, 24)), MORE_MASKS), few=1, ids=str)
 def test_gradients_beside_values_of_another_head_dim_agree_with_the_oracle(
     widths: tuple[int, int], kind: str
 ) -> None:

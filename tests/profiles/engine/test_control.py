@@ -124,6 +124,7 @@ def test_a_trace_on_the_cpu_is_recorded_beside_a_sweep(heard: Heard) -> None:
     assert heard.all(PlanFinished) == []
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_the_trace_of_a_backward_pass_on_the_cpu_is_recorded_beside_a_sweep(heard: Heard) -> None:
     begin(heard, "hang")
     asked = BackwardTraceRequest(problem=Problem(seqlen_q=4, seqlen_k=4, head_dim=16), block_q=2)

@@ -141,6 +141,7 @@ def test_the_version_before_runs_by_its_own_text_though_the_file_holds_another(
     assert bench.version(3).verdict == RIGHT  # what was saved is measured, be the file gone meanwhile
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_the_source_of_a_function_is_that_of_its_version(bench: Bench) -> None:
     """Triton and others read it again where the function is said to be from."""
     text = PLAIN + (
@@ -172,6 +173,7 @@ def test_nothing_that_a_version_leaves_in_its_process_reaches_the_next(bench: Be
     assert bench.version(4).verdict == RIGHT, bench.version(4).reason
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_what_raises_is_told_with_its_line_and_what_ends_the_process_costs_its_version(bench: Bench) -> None:
     bench.save(PLAIN)
     bench.version(1)

@@ -333,6 +333,7 @@ def test_the_panels_have_room_in_a_small_window_whether_they_are_on_show_or_not(
     assert all(one.width() >= 160 for one in cards)
 
 
+@pytest.mark.matrix  # it takes a second or more
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e38])
 def test_a_trace_with_any_numbers_is_shown_at_every_step(bench: Bench, value: float) -> None:
     trace = grouped()

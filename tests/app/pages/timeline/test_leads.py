@@ -240,6 +240,7 @@ def test_no_kernel_without_numpy_has_a_numpy_source() -> None:
         numpy_source("flash3")
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_a_bar_of_a_backward_pass_leads_to_its_tile_in_the_mode_backward(rig: Rig, qtbot: QtBot) -> None:
     window = rig.window()
     rig.open(BUNDLED / "h100-inside.flashscope")

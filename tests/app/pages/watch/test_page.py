@@ -75,6 +75,7 @@ def test_the_eye_beside_a_kernel_begins_its_first_version_beside_the_fastest_of_
     assert window.top_bar.badge.text() == "CPU · versions of mine"
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_a_kernel_that_was_not_asked_about_is_with_what_watching_means(
     window: MainWindow, rig: Rig, qtbot: QtBot, questions: Questions
 ) -> None:
@@ -189,6 +190,7 @@ def test_a_wrong_version_says_why_and_the_next_is_timed_beside_the_last_right_on
     assert scene.plans[2].kernels == ("mine-v3", "mine-v1", "flash2")
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_a_save_before_the_check_has_ended_takes_its_place(scene: Watched) -> None:
     scene.save(f"{TEXT}# newer\n")
     scene.until(lambda: scene.rig.engine.cancelled == 1)
@@ -239,6 +241,7 @@ def test_a_version_waits_for_a_sweep_and_goes_before_those_that_wait(scene: Watc
     assert scene.plans[3] == quick(PLAN)
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_run_beside_a_version_waits_for_it(scene: Watched) -> None:
     assert scene.rig.controller.run(PLAN)
     scene.end()
@@ -262,6 +265,7 @@ def test_stopped_it_gives_up_what_runs_and_goes_on_with_the_numbers(scene: Watch
     assert scene.plans[1].own[0].source == f"{TEXT}# unseen\n"
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_stopped_before_its_turn_a_version_is_told_as_cancelled(scene: Watched) -> None:
     scene.save(f"{TEXT}# 2\n")
     scene.until(lambda: scene.page.watch.waiting is not None)
@@ -272,6 +276,7 @@ def test_stopped_before_its_turn_a_version_is_told_as_cancelled(scene: Watched) 
     assert len(scene.plans) == 1
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_closed_nothing_of_what_waits_begins(scene: Watched) -> None:
     scene.save(f"{TEXT}# 2\n")
     scene.until(lambda: scene.page.watch.waiting is not None)
@@ -289,6 +294,7 @@ def test_cancelling_what_runs_ends_the_version_alone(scene: Watched) -> None:
     assert scene.version(2).right
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_the_strip_is_cleared_and_comes_back(scene: Watched) -> None:
     scene.end()
     scene.version(1)
@@ -302,6 +308,7 @@ def test_the_strip_is_cleared_and_comes_back(scene: Watched) -> None:
     assert scene.plans[1].kernels[:2] == ("mine-v2", "mine-v1")
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_a_file_that_is_deleted_is_waited_for_in_words(scene: Watched) -> None:
     scene.end()
     scene.path.unlink()
@@ -311,6 +318,7 @@ def test_a_file_that_is_deleted_is_waited_for_in_words(scene: Watched) -> None:
     assert scene.page.sentence.text().startswith("Watching mine.py")
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_another_peer_or_length_measures_the_file_anew(scene: Watched) -> None:
     scene.end()
     scene.version(1)
@@ -331,6 +339,7 @@ def test_another_peer_or_length_measures_the_file_anew(scene: Watched) -> None:
     assert [problem.seqlen for problem in scene.plans[2].problems] == [256]
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_measured_again_the_same_file_is_a_version_beside_itself(scene: Watched) -> None:
     scene.end()
     scene.version(1)
@@ -342,6 +351,7 @@ def test_measured_again_the_same_file_is_a_version_beside_itself(scene: Watched)
     assert "Their sources are the same." in scene.page.comparison.sentence.text()
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_on_a_stage_nothing_is_measured_until_it_is_left(scene: Watched, save: Save) -> None:
     scene.end()
     scene.version(1)
@@ -362,6 +372,7 @@ def test_the_view_itself_has_nothing_for_a_stage_and_says_so(scene: Watched) -> 
     assert "Watch" in scene.window.errors.text
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_another_kernel_takes_its_place_and_what_ran_is_not_told_there(
     scene: Watched, tmp_path: Path, qtbot: QtBot
 ) -> None:

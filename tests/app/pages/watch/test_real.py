@@ -40,6 +40,7 @@ def real(
     window.deleteLater()
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_two_saves_are_two_versions_with_their_ratio_and_errors_in_words_between(
     real: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:

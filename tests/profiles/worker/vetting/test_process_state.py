@@ -25,6 +25,7 @@ def state() -> Iterator[ProcessState]:
     state.trouble()  # puts functions back
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_a_process_that_nobody_touched_is_as_it_was(state: ProcessState) -> None:
     assert state.trouble() == ""
     assert not state.spoilt

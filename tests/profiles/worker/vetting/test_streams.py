@@ -45,6 +45,7 @@ def told(bench: CpuBench, problem: Problem = PROBLEM) -> str:
     return told_of_streams(launch, problem, Around(ProcessState(), guards, given), bench, 1.0)
 
 
+@pytest.mark.matrix  # it takes a second or more
 @pytest.mark.parametrize("passes", ["forward", "both"])
 def test_a_kernel_that_works_on_its_own_stream_alone_leaves_nothing_to_doubt(passes: Passes) -> None:
     assert told(Holding(), replace(PROBLEM, passes=passes)) == ""
