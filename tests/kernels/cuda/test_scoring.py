@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from flashscope.kernels.catalogue.flash2_cut import MIDDLE_HEAD, NARROW_HEAD
 from flashscope.kernels.catalogue.ladder import FLASH2, FLASH3
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.catalogue.workspace_backward import NARROW_HEAD
 from flashscope.kernels.cuda import flash2, flash2_backward, flash3, flash3_backward
 from flashscope.kernels.cuda.program import HOPPER, KernelLaunch, ProgramOf, Target
 from flashscope.kernels.cuda.scoring import scoring_arguments, scoring_defines
@@ -32,6 +32,7 @@ from tests.matrix import chosen, matrix
 
 FLOAT32_ALONE = "on cuda in 16 bits alone, not in float32"
 GPU = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
+TURING_SPILLED = 16  # bytes: of a softcap under a window at head dim 128, before Ampere
 ALL_SPILLED = 24  # bytes: a softcap and a bias together leave few registers to the widest heads
 UNEVEN = ("ragged", "pages", "ragged pages")
 FORWARD: dict[str, ProgramOf] = {"flash2": flash2.program, "flash3": flash3.program}
@@ -219,7 +220,9 @@ def test_builds_fit_their_architecture_and_spill_nothing(
     scores: str, head_dim: int, kind: str, target: Target
 ) -> None:
     problem = of_kind(kind, scores, head_dim, "float16")
-    check(flash2.program(problem, target), target)
+    tight = problem.softcap is not None and head_dim == MIDDLE_HEAD and kind == "window"
+    old = target.compute_capability < (8, 0)
+    check(flash2.program(problem, target), target, TURING_SPILLED if tight and old else 0)
     if target.compute_capability >= (8, 0):
         check(flash2_backward.program(in_mode(problem, deterministic=False), target), target)
     if target.compute_capability == HOPPER:
