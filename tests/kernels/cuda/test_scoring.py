@@ -33,6 +33,7 @@ from tests.matrix import chosen, matrix
 FLOAT32_ALONE = "on cuda in 16 bits alone, not in float32"
 GPU = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
 TURING_SPILLED = 16  # bytes: of a softcap under a window at head dim 128, before Ampere
+BIAS_SPILLED = 12  # bytes: of a bias in a batch of uneven lengths
 ALL_SPILLED = 24  # bytes: a softcap and a bias together leave few registers to the widest heads
 UNEVEN = ("ragged", "pages", "ragged pages")
 FORWARD: dict[str, ProgramOf] = {"flash2": flash2.program, "flash3": flash3.program}
@@ -250,6 +251,8 @@ def test_builds_of_flash3_spill_little_if_anything_where_tiles_are_many(
             **more,
         )
         spilled = ALL_SPILLED if scores == "all of scores" and head_dim == 256 else 0
+        if scores == "alibi" and "lengths" in layout:
+            spilled = BIAS_SPILLED
         check(flash3.program(problem, ON_HOPPER), ON_HOPPER, spilled)
 
 
