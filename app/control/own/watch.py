@@ -15,7 +15,6 @@ from flashscope.kernels.own.references import with_source
 from flashscope.kernels.workload.errors import KernelError
 from flashscope.profiles.engine.contract import EngineBusyError
 from flashscope.profiles.watching.saves import Missing, Save, SaveWatch
-from flashscope.profiles.watching.watching import Timing, WatchedFile, Watching
 
 if TYPE_CHECKING:
     from flashscope.app.control.controller import Controller
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from flashscope.profiles.running.driver import Driver, OpenRecording
     from flashscope.profiles.running.recording import FileNote, RunRecording
     from flashscope.profiles.watching.versions import Version
-    from flashscope.profiles.watching.watching import InFlight
+    from flashscope.profiles.watching.watching import InFlight, Timing, WatchedFile, Watching
     from flashscope.profiles.wire.events import Event
 
 NO_DEVICE = "This machine is still being looked at; watch the kernel in a moment."
@@ -252,6 +251,8 @@ class OwnWatch(QObject):
                 self.told = tuple(sorted(told, key=lambda one: one.version.number))
                 self.changed.emit()
 
+        from flashscope.profiles.watching.watching import Watching  # noqa: PLC0415 - it needs NumPy
+
         made = Watching(self._driver, found.watched, found.plan, record, tell, run=controller.run_version)
         return made
 
@@ -311,6 +312,8 @@ def _prepare(asked: WatchAsked, device: Device) -> Prepared | str:
     if request.backend not in own.backends:
         return ELSEWHERE.format(own.name, " and ".join(own.backends), request.backend)
     try:
+        from flashscope.profiles.watching.watching import WatchedFile  # noqa: PLC0415 - as above
+
         watched, plan = WatchedFile.of(own), request.plan()
         if request.kernels == (AUTO,):
             fastest = dict.fromkeys(choose(problem, device).spec.name for problem in plan.problems)

@@ -159,7 +159,7 @@ OWNERS = {  # what takes text for markup, and the modules that may call it
     "appendHtml": (),
     "insertHtml": (),
     "QStaticText": ("plots/stepper/panel.py",),  # formulas
-    "setTextFormat": ("plots/stepper/panel.py", "widgets/elided.py", "widgets/question.py"),
+    "setTextFormat": ("plots/stepper/panel.py", "widgets/elided.py", "widgets/dialogs/question.py"),
 }
 
 
