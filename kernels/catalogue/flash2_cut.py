@@ -22,9 +22,10 @@ this share at most: 1 to 4 % less time than 64 (512 tiles); of 448 tiles or 576 
 def hopper_keys(problem: Problem) -> int:
     """Keys of a tile, where no registers are spilled with so many."""
     masked = problem.window is not None or problem.block_mask is not None or not problem.even
+    terms = problem.softcap is not None or problem.alibi  # which take registers
     if problem.widest_dim <= NARROW_HEAD:
         long = problem.seqlen_k >= LONG and {problem.head_dim, problem.value_dim} <= set(LONG_HEADS)
-        return LONG_KEYS if long and not (masked or problem.causal) else KEYS
+        return LONG_KEYS if long and not (masked or terms or problem.causal) else KEYS
     few = problem.widest_dim == MIDDLE_HEAD and problem.causal and not masked
     return FEW_KEYS if few and _fill_two_rounds(problem) else KEYS
 

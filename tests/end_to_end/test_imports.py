@@ -36,7 +36,7 @@ def test_the_whole_app_is_imported_without_cupy_or_torch() -> None:
 
 @chosen(
     "command",
-    ["sweep", "show", "trace", "kernels", "doctor", "window", "shots", "export", "plan"],
+    ["sweep", "show", "inside.trace", "kernels", "doctor", "window", "shots", "export", "plan"],
     {"sweep", "show", "window", "export"},
 )
 def test_a_command_is_imported_without_qt_or_a_gpu_library(command: str) -> None:
