@@ -308,12 +308,12 @@ class OwnWatch(QObject):
 
 def _prepare(asked: WatchAsked, device: Device) -> Prepared | str:
     """Read the file and plan; why that cannot be, in a sentence."""
+    from flashscope.profiles.watching.watching import WatchedFile  # noqa: PLC0415 - as above
+
     own, request = asked.own, asked.request
     if request.backend not in own.backends:
         return ELSEWHERE.format(own.name, " and ".join(own.backends), request.backend)
     try:
-        from flashscope.profiles.watching.watching import WatchedFile  # noqa: PLC0415 - as above
-
         watched, plan = WatchedFile.of(own), request.plan()
         if request.kernels == (AUTO,):
             fastest = dict.fromkeys(choose(problem, device).spec.name for problem in plan.problems)

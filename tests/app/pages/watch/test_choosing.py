@@ -2,28 +2,15 @@
 
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.kernels.own import consent
 from tests.app.own_files import cuda_file, python_file
 from tests.app.pages.watch.scene import bring
-from tests.app.questions import Questions
 from tests.app.rig import Rig
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consent, "_named", set())
-
-
-@pytest.fixture(autouse=True)
-def questions(monkeypatch: pytest.MonkeyPatch) -> Questions:
-    return Questions(monkeypatch)
 
 
 def test_of_several_kernels_the_action_lets_one_choose(

@@ -14,7 +14,6 @@ from flashscope.app.pages.watch import WatchPage
 from flashscope.app.pages.watch.page import AGAIN, STOP
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.words.watching import HOW_TO_WATCH
-from flashscope.kernels.own import consent
 from flashscope.kernels.own.files import kernels_folder
 from flashscope.profiles.store import list_sessions
 from flashscope.profiles.watching.watching import CANCELLED, SUPERSEDED
@@ -23,16 +22,6 @@ from tests.app.own_files import python_file
 from tests.app.pages.watch.scene import BROKEN, TEXT, Watched, bring, quick
 from tests.app.questions import Questions
 from tests.app.rig import Rig, Save
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consent, "_named", set())
-
-
-@pytest.fixture(autouse=True)
-def questions(monkeypatch: pytest.MonkeyPatch) -> Questions:
-    return Questions(monkeypatch)
 
 
 @pytest.fixture

@@ -12,14 +12,12 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.watch import WatchPage
 from flashscope.app.shell.main_window import MainWindow, build_window
-from flashscope.kernels.own import consent
 from flashscope.profiles.engine import jobs
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.store import load, sessions_dir
 from flashscope.profiles.watching.versions import version_of
 from tests.app.own_files import python_file
 from tests.app.pages.watch.scene import BROKEN, TEXT, bring
-from tests.app.questions import Questions
 
 WAIT_MS = 240_000
 
@@ -28,9 +26,7 @@ WAIT_MS = 240_000
 def real(
     qapp: QApplication, qtbot: QtBot, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[MainWindow]:
-    monkeypatch.setattr(consent, "_named", set())
     monkeypatch.setattr(jobs, "first_tasks", lambda _device: ())
-    Questions(monkeypatch)
     appearance_of()
     window = build_window(Controller(LocalEngine, sessions_dir()), DARK)
     with qtbot.waitSignal(window.controller.machine_found, timeout=WAIT_MS):
