@@ -11,7 +11,7 @@ from flashscope.app.look.zoom import px
 
 SCROLL_BAR = 12  # pixels
 ROUNDING_PX = 2
-WIDEST = 340  # pixels that a box insists on
+WIDEST = 340  # pixels that a box insists on, where nothing else is said
 
 # What every kind of field extends; it stands before Qt's class of each, and Qt's classes allow no other.
 if TYPE_CHECKING:
@@ -40,7 +40,12 @@ class ChoiceBox(WheelInFocus, QComboBox):
     """A drop-down that shows what is chosen, shortened to its width; the list has all of it.
 
     Qt cuts a text that has no room in the middle of a letter.
+
+    Attributes:
+        widest: Pixels that it insists on, of those that its widest entry takes.
     """
+
+    widest = WIDEST
 
     @property
     def shown(self) -> str:
@@ -63,7 +68,7 @@ class ChoiceBox(WheelInFocus, QComboBox):
         least, policy = super().minimumSizeHint(), self.sizeAdjustPolicy()
         if policy != self.SizeAdjustPolicy.AdjustToContents or self.minimumContentsLength():
             return least + QSize(ROUNDING_PX, 0)
-        return QSize(min(self.sizeHint().width(), px(WIDEST)), least.height())
+        return QSize(min(self.sizeHint().width(), px(self.widest)), least.height())
 
     @guarded()
     def showPopup(self) -> None:

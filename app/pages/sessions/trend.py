@@ -27,6 +27,7 @@ from flashscope.profiles.store.collection import entries, holding
 
 NOTHING = "No session on show has a figure of this kernel at this N."
 READING = "Reading {} sessions …"
+PROBLEM_PX = 280  # that the box of problems insists on: more, beside its name at 250 %, does not fit 1280
 
 
 class SessionsTrend(QWidget):
@@ -57,6 +58,7 @@ class SessionsTrend(QWidget):
         self.kernel, self.seqlen, self.quantity = ChoiceBox(), ChoiceBox(), ChoiceBox()
         self.problem = ChoiceBox()
         self.problem.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.problem.widest = PROBLEM_PX
         self.problem.setAccessibleName("Problem over time")
         self.problem.currentIndexChanged.connect(self._draw)
         self._curves: dict[Kind, list[Entry]] = {}

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import bundled_sessions
+from flashscope.app.control.chores import wait_for_all
 from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX
 from flashscope.app.pages.profile import ProfilePage
@@ -35,6 +36,7 @@ from tests.matrix import chosen
 ZOOMS = (80, 100, 150, 200, 250)
 SLACK = 2  # pixels that rounding takes
 PADDING = 22  # of a heading, left and right
+ROUNDS = 8  # of the event loop, more than a page takes whose text became longer: its lines, itself, its frame
 
 
 @pytest.fixture
@@ -49,6 +51,13 @@ def full(rig: Rig, save: Save) -> Iterator[MainWindow]:
     yield window
     window.appearance.zoom(100)
     window.appearance.finish()
+
+
+def settle(window: MainWindow) -> None:
+    """Let the page on show read what it shows, and lay it out."""
+    wait_for_all(window.page)
+    for _ in range(ROUNDS):
+        QApplication.processEvents()
 
 
 def texts(window: QWidget) -> list[QWidget]:
@@ -80,9 +89,8 @@ def test_no_page_scrolls_sideways_and_no_text_in_it_is_cut_off(
     wrong = []
     for key in VIEWS:
         full.show_page(key)
-        QApplication.processEvents()
+        settle(full)
         grab_whole(full)
-        QApplication.processEvents()
         frame = full._frames[full.page.key]
         assert isinstance(frame, Scrolling)
         if frame.horizontalScrollBar().maximum():
@@ -119,7 +127,7 @@ def test_no_heading_of_a_table_is_shortened(full: MainWindow, size: tuple[int, i
     short = []
     for key in VIEWS:
         full.show_page(key)
-        QApplication.processEvents()
+        settle(full)
         for table in full.page.findChildren(QTableView):
             header, model = table.horizontalHeader(), table.model()
             for k in (k for k in range(header.count()) if not header.isSectionHidden(k)):

@@ -5,7 +5,6 @@ from itertools import combinations
 import pytest
 from pyqtgraph import TextItem
 from PySide6.QtCore import QRectF
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import alike_recordings, bundled_sessions
@@ -16,7 +15,7 @@ from flashscope.app.plots.style import Plot
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
 from tests.app.rig import Rig
-from tests.app.shell.layout.test_fits import is_cut, texts
+from tests.app.shell.layout.test_fits import is_cut, settle, texts
 from tests.app.stepper.builders import random_trace
 
 MARGIN = 4  # that a text item has around its text
@@ -49,9 +48,8 @@ def test_at_200_percent_texts_are_whole_and_apart_in_every_view(
     try:
         for key in VIEWS:
             window.show_page(key)
-            for _ in range(2):  # what was laid out in the first is painted in the second
-                QApplication.processEvents()
-                grab_whole(window)
+            settle(window)
+            grab_whole(window)
             wrong += [
                 f"{key}: {one.accessibleName() or one!r} is cut" for one in texts(window) if is_cut(one)
             ]
