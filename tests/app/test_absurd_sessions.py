@@ -21,22 +21,21 @@ from tests.profiles.store.builders import first_part, next_part, recorded, whole
 from tests.profiles.store.test_fuzz import OLD
 from tests.profiles.store.typed_mutations import mutate_typed
 
-READ = {"2^52 queries and one key on a CPU", "figures of -1e308", "negative errors"}
-DRAWN = {"one query and 2^52 keys"}
 FILES, FEW, WINDOWS = 25, 5, 10  # in one test, in that of every run, and in one of a window
 OPENED = 0.75  # of many files
 DEEP = "[" * 60_000 + "]" * 60_000
 pytestmark = pytest.mark.timeout(900)  # of FILES
 
 
-@chosen("name", ABSURD, READ)
+@chosen("name", ABSURD, {"negative errors"})
 def test_every_reader_deals_with_an_absurd_session(tmp_path: Path, name: str) -> None:
     path = absurd(tmp_path, name)
     for reader in READERS:
         read(reader, path)
 
 
-@chosen("name", ABSURD, DRAWN)
+@pytest.mark.matrix
+@pytest.mark.parametrize("name", ABSURD)
 def test_every_page_deals_with_an_absurd_session(
     tmp_path: Path, rig: Rig, window: MainWindow, raised: list[str], name: str
 ) -> None:

@@ -68,11 +68,13 @@ def prints(path: Path) -> bool:
     return bool({"print", "sys.stdout.write", "sys.stderr.write"} & set(calls))
 
 
+@pytest.mark.matrix
 def test_one_module_prints_for_all_commands() -> None:
     commands = {path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py") if prints(path)}
     assert commands == {"commands/messages.py", "shell/start_up/run.py", "shell/start_up/application.py"}
 
 
+@pytest.mark.matrix
 def test_every_plot_of_a_hostile_session_is_valid_svg(
     file: Path, rig: Rig, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -6,7 +6,6 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from flashscope.app.commands import peers, peers_install
 from flashscope.kernels.catalogue.environments import environment_of, version_of
 from flashscope.kernels.catalogue.releases import RELEASES
 from tests.app.fakes import CPU_MACHINE
-from tests.matrix import chosen
 
 PEER = "flash-attn-4"
 Captured = pytest.CaptureFixture[str]
@@ -85,11 +83,9 @@ def test_what_pip_cannot_do_is_told_and_leaves_what_was_there(shelf: Path, capfd
     assert environment_of(PEER) is None
 
 
-@chosen(
-    "number,asked",
-    [*product((signal.SIGINT, signal.SIGTERM), ("--dry-run", "--target"))],
-    {(signal.SIGINT, "--target")},
-)
+@pytest.mark.matrix
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("asked", ["--dry-run", "--target"])
 def test_a_signal_leaves_nothing_of_what_was_begun(
     number: int, asked: str, shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +139,7 @@ def test_nothing_is_put_where_it_cannot_run(
     assert "flashinfer-python cannot be installed here: it is for Linux" in capfd.readouterr().err
 
 
+@pytest.mark.matrix
 def test_a_folder_of_its_own_is_listed(shelf: Path) -> None:
     wheel(shelf, PEER, "4.9")
     assert main(["peers", "--install", PEER]) == 0

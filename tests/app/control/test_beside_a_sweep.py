@@ -56,6 +56,7 @@ def test_a_recording_opened_over_a_sweep_is_shown_and_the_sweep_goes_on_in_its_f
     assert load(own).ended_points == running(rig).ended_points > 0
 
 
+@pytest.mark.matrix
 def test_the_status_bar_tells_of_the_sweep_and_the_badge_of_what_is_on_show(
     window: MainWindow, rig: Rig, beside: Path
 ) -> None:
@@ -79,6 +80,7 @@ def test_a_button_leads_back_to_the_sweep_which_has_all_that_came_meanwhile(
     qtbot.waitUntil(page.bottom.isVisible)  # in a turn of its own
 
 
+@pytest.mark.matrix
 def test_the_end_of_the_sweep_is_told_with_a_way_to_it(window: MainWindow, rig: Rig, beside: Path) -> None:
     rig.say(sweep()[HALF:])
     assert window.errors.text == ENDED
@@ -88,12 +90,14 @@ def test_the_end_of_the_sweep_is_told_with_a_way_to_it(window: MainWindow, rig: 
     assert running(rig).outcome == "finished"
 
 
+@pytest.mark.matrix
 def test_a_replay_waits_for_the_end_of_the_sweep(window: MainWindow, rig: Rig, beside: Path) -> None:
     rig.controller.replay(1.0)
     assert window.errors.text == NO_REPLAY_BESIDE
     assert rig.controller.path == beside
 
 
+@pytest.mark.matrix
 def test_a_stop_that_names_a_session_shows_it_over_a_sweep_and_gives_the_sweep_back(
     window: MainWindow, rig: Rig, save: Save, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -38,6 +38,7 @@ def long_recording(recorded: Path) -> Path:
     return copy
 
 
+@pytest.mark.matrix
 def test_a_session_is_on_show_before_its_readings_and_gets_all_of_them(
     rig: Rig, qtbot: QtBot, long_recording: Path
 ) -> None:

@@ -315,6 +315,7 @@ def test_runs_are_told_as_one_row() -> None:
     assert run_words(3, 5, 5) == "runs 3 to 5 of 5"
 
 
+@pytest.mark.matrix
 def test_no_button_beside_one_that_goes_when_it_is_pressed_takes_the_focus(
     rig: Rig, window: MainWindow, save: Save, qtbot: QtBot
 ) -> None:

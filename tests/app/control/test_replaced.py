@@ -18,6 +18,7 @@ from flashscope.profiles.store import load
 from tests.app.fakes import sweep
 from tests.app.rig import Rig, Save
 from tests.app.shell.test_files import _write
+from tests.matrix import chosen
 
 SAID = "saved.flashscope was replaced or written by another program and does not hold what is on show"
 
@@ -139,9 +140,10 @@ def test_a_note_is_not_taken_back_from_another_session(
     assert same()
 
 
-@pytest.mark.parametrize(
-    ("verb", "dialog", "way"),
-    [("rename_chosen", LineDialog, "ask"), ("note_chosen", NoteDialog, "ask")],
+@chosen(
+    "verb,dialog",
+    [("rename_chosen", LineDialog), ("note_chosen", NoteDialog)],
+    {("rename_chosen", LineDialog)},
 )
 def test_a_listed_session_is_not_named_or_annotated_in_anothers_place(
     *,
@@ -151,7 +153,6 @@ def test_a_listed_session_is_not_named_or_annotated_in_anothers_place(
     monkeypatch: pytest.MonkeyPatch,
     verb: str,
     dialog: type,
-    way: str,
 ) -> None:
     path = save(sweep(), "saved")
     page = window.pages["sessions"]
@@ -162,7 +163,7 @@ def test_a_listed_session_is_not_named_or_annotated_in_anothers_place(
     monkeypatch.setattr(page, "chosen_row", lambda: SessionRow.of(info))
     put_another(path, save)
     same = kept(path)
-    monkeypatch.setattr(dialog, way, lambda *_, **__: ("mine", True))
+    monkeypatch.setattr(dialog, "ask", lambda *_, **__: ("mine", True))
     getattr(page, verb)()
     qtbot.waitUntil(lambda: window.errors.text.startswith(SAID))
     assert window.errors._details == "Not written: mine"

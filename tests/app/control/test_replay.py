@@ -125,6 +125,7 @@ def test_the_keys_play_pause_step_and_change_the_speed(stage: Stage) -> None:
     assert stage.playback.speed == 50.0
 
 
+@pytest.mark.matrix
 def test_played_to_the_end_the_whole_session_is_on_show_and_the_bar_gone(stage: Stage) -> None:
     whole = stage.playback.recorded
     stage.begin()  # of a session that is replayed already the whole is played anew

@@ -78,6 +78,7 @@ def test_an_unfinished_session_goes_on_in_its_file_and_its_points_say_in_which_p
     assert found == rig.controller.session
 
 
+@pytest.mark.matrix
 def test_the_elapsed_time_of_a_resumed_sweep_leaves_out_the_pause_between_its_parts(
     rig: Rig, window: MainWindow, qtbot: QtBot, broken_off: Path
 ) -> None:
@@ -102,6 +103,7 @@ def elapsed(window: MainWindow) -> str:
     return window.status.elapsed.text().removeprefix("elapsed ")
 
 
+@pytest.mark.matrix
 def test_cancelled_points_stay_on_show_until_a_later_part_starts_them(
     rig: Rig, window: MainWindow, qtbot: QtBot, save: Save
 ) -> None:
@@ -197,6 +199,7 @@ def test_a_finished_session_offers_no_resuming_and_says_why_when_asked(
     assert rig.engine.plans == []
 
 
+@pytest.mark.matrix
 def test_a_session_that_comes_with_the_program_is_not_resumed(
     rig: Rig, window: MainWindow, qtbot: QtBot, broken_off: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,6 +213,7 @@ def test_a_session_that_comes_with_the_program_is_not_resumed(
     assert rig.engine.plans == []
 
 
+@pytest.mark.matrix
 def test_a_file_that_went_on_elsewhere_meanwhile_ends_the_sweep(
     rig: Rig, window: MainWindow, qtbot: QtBot, broken_off: Path
 ) -> None:
@@ -252,6 +256,7 @@ def names(page: SessionsPage) -> list[str]:
     return [str(page.model.index(row, 0).data()) for row in range(page.model.rowCount())]
 
 
+@pytest.mark.matrix
 def test_during_a_replay_neither_run_nor_resume_calls_it_a_sweep(
     rig: Rig, window: MainWindow, broken_off: Path
 ) -> None:

@@ -45,6 +45,7 @@ def bundled() -> dict[str, Path]:
     return {session_name(info): info.path for info in list_sessions(BUNDLED)}
 
 
+@pytest.mark.matrix
 def test_the_recordings_that_come_with_the_program_are_listed_and_left_as_they_are(
     page: SessionsPage, window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -60,6 +61,7 @@ def test_the_recordings_that_come_with_the_program_are_listed_and_left_as_they_a
     assert window.controller.path == bundled()[last]
 
 
+@pytest.mark.matrix
 def test_ctrl_z_brings_back_what_was_deleted_long_after_the_message_is_gone(
     page: SessionsPage, window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -88,6 +90,7 @@ def test_several_of_which_one_stays_as_it_is_are_not_all_said_to_be_deleted(
     assert made.args[0].startswith(f"Deleted {asked} sessions, but for {asked - 1}.")
 
 
+@pytest.mark.matrix
 def test_a_session_brought_back_is_no_more_said_to_be_deleted(
     page: SessionsPage, window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -99,6 +102,7 @@ def test_a_session_brought_back_is_no_more_said_to_be_deleted(
     assert not window.errors._act_button.isVisible()
 
 
+@pytest.mark.matrix
 def test_what_is_undone_once_cannot_be_undone_again_by_key_or_button(
     page: SessionsPage, window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +143,7 @@ def test_a_restored_session_goes_back_to_the_trash_with_ctrl_z(page: SessionsPag
     qtbot.waitUntil(lambda: names(page) == ["one"])
 
 
+@pytest.mark.matrix
 def test_deleting_and_restoring_twice_at_once_is_doing_it_once(page: SessionsPage, qtbot: QtBot) -> None:
     said, failed = recorded(page)
     choose(page, "one")
@@ -202,6 +207,7 @@ def test_the_trash_can_be_opened_and_restored_from(page: SessionsPage, qtbot: Qt
     qtbot.waitUntil(lambda: {"one", "two"} <= set(names(page)))
 
 
+@pytest.mark.matrix
 def test_a_file_that_another_process_holds_does_not_hold_the_window(
     page: SessionsPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +236,7 @@ def test_what_cannot_be_changed_is_told(
     writer.close()
 
 
+@pytest.mark.matrix
 def test_what_could_not_be_undone_is_not_done_again_to_a_file_that_took_its_place(
     page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
 ) -> None:
@@ -249,6 +256,7 @@ def test_what_could_not_be_undone_is_not_done_again_to_a_file_that_took_its_plac
     assert path.read_bytes() == before
 
 
+@pytest.mark.matrix
 def test_a_session_comes_back_by_its_own_name_though_another_one_in_the_trash_has_it(
     page: SessionsPage, save: Save, qtbot: QtBot
 ) -> None:
@@ -271,6 +279,7 @@ def test_a_session_comes_back_by_its_own_name_though_another_one_in_the_trash_ha
     assert load(path).name == "mine"
 
 
+@pytest.mark.matrix
 def test_undoing_a_change_of_a_file_that_another_program_has_deleted_is_told(
     page: SessionsPage, window: MainWindow, qtbot: QtBot
 ) -> None:

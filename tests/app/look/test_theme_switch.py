@@ -19,6 +19,7 @@ from flashscope.app.widgets.badge import Badge
 from flashscope.app.widgets.split import Split
 from tests.app.fakes import PLAN, plan_started
 from tests.app.rig import Rig
+from tests.matrix import chosen
 
 MOST_WIDGETS = 320  # that take a stylesheet in one step: the form is the largest
 
@@ -73,6 +74,7 @@ def test_a_switch_dresses_part_after_part_in_several_turns(
     assert window.palette().window().color().name() == LIGHT.bg.lower()
 
 
+@pytest.mark.matrix
 def test_what_is_hidden_follows_after_what_is_seen_and_at_once_when_it_is_shown(
     window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -94,6 +96,7 @@ def test_what_is_hidden_follows_after_what_is_seen_and_at_once_when_it_is_shown(
     assert hidden.styleSheet() == stylesheet(LIGHT)
 
 
+@pytest.mark.matrix
 def test_a_switch_takes_over_what_the_one_before_it_has_not_reached(window: MainWindow, qtbot: QtBot) -> None:
     page = window.pages["profile"]
     assert isinstance(page, ProfilePage)
@@ -134,7 +137,7 @@ def test_another_choice_in_the_middle_of_a_switch_is_the_one_that_is_seen(
     assert window.appearance.theme is CONTRAST
 
 
-@pytest.mark.parametrize("theme", [LIGHT, CONTRAST])
+@chosen("theme", [LIGHT, CONTRAST], [LIGHT])
 def test_a_window_switched_live_has_the_colours_of_one_opened_so(
     window: MainWindow, qtbot: QtBot, theme: Theme
 ) -> None:

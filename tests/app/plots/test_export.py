@@ -145,8 +145,9 @@ def test_a_picture_goes_to_the_clipboard(bench: Bench) -> None:
     assert not QGuiApplication.clipboard().image().isNull()
 
 
+@pytest.mark.matrix
 @pytest.mark.qt_log_ignore("could not open output device", r"QPainter::begin\(\): Returned false")
-@chosen("kind", ["png", "svg", "csv"], {"svg"})
+@pytest.mark.parametrize("kind", ["png", "svg", "csv"])
 def test_a_folder_that_cannot_be_written_is_told_and_not_traced(
     bench: Bench, kind: str, tmp_path: Path
 ) -> None:
@@ -214,6 +215,7 @@ def test_telemetry_is_written_as_it_was_when_asked_for(bench: Bench) -> None:
     assert len(list(made.rows)) == len(session.readings)
 
 
+@pytest.mark.matrix
 def test_without_a_session_there_is_nothing_to_export(bench: Bench) -> None:
     assert bench.page.plots.cards["footprint"].make_export() is None
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtWidgets import QApplication
@@ -58,6 +59,7 @@ def ranges_after(done: Sequence[Act], quantity: Quantity) -> object:
     return shown
 
 
+@pytest.mark.matrix
 @in_rounds(4)
 @settings(max_examples=20)
 @given(done=acts, quantity=st.sampled_from(QUANTITIES))

@@ -92,6 +92,7 @@ def test_a_report_of_480_points_has_a_section_for_every_curve() -> None:
     )
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("place", [0, 1])
 def test_the_command_of_a_report_measures_the_same_again(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     session = load(bundled_sessions()[place])

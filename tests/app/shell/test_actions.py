@@ -75,6 +75,7 @@ def test_no_two_actions_of_one_page_share_a_key(window: MainWindow) -> None:
                 taken[text] = action.key
 
 
+@pytest.mark.matrix
 def test_the_keys_of_a_sessions_views_work_in_all_of_them_and_nowhere_else(window: MainWindow) -> None:
     for page, works in (("profile", True), ("traffic", True), ("roofline", True), ("compare", False)):
         window.show_page(page)

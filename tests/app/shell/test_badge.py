@@ -49,6 +49,7 @@ def test_in_the_stepper_it_tells_of_the_trace_and_elsewhere_of_the_session(windo
     assert badge(window) == SESSION
 
 
+@pytest.mark.matrix
 def test_a_trace_of_the_session_on_show_has_the_sessions_source(window: MainWindow, rig: Rig) -> None:
     session = rig.controller.session
     assert session is not None
@@ -62,6 +63,7 @@ def test_a_trace_of_the_session_on_show_has_the_sessions_source(window: MainWind
     assert badge(window) == f"SAVED · CPU {trace.device} · trace of flash2", "it was kept there later"
 
 
+@pytest.mark.matrix
 def test_in_the_source_it_tells_of_the_recording_of_the_gains_and_of_the_kernel(
     window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -83,6 +85,7 @@ def test_the_planner_is_a_model_that_goes_by_a_sessions_times(rig: Rig) -> None:
     assert badge(window) == "MODEL · GPU NVIDIA H200 · 2026-11-22"
 
 
+@pytest.mark.matrix
 def test_a_comparison_tells_of_its_baseline_and_of_how_many_others(window: MainWindow, qtbot: QtBot) -> None:
     window.show_page("compare")
     page = window.page
@@ -98,6 +101,7 @@ def test_a_comparison_tells_of_its_baseline_and_of_how_many_others(window: MainW
     assert badge(window) != f"{SESSION} · and 1 other"
 
 
+@pytest.mark.matrix
 def test_claims_are_tested_by_recordings_unless_a_gpu_is_here(window: MainWindow, rig: Rig) -> None:
     window.show_page("claims")
     assert isinstance(window.page, ClaimsPage)

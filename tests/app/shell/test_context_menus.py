@@ -74,6 +74,7 @@ def test_a_plot_offers_what_can_be_done_with_it(page: ProfilePage, reason: QCont
     ]
 
 
+@pytest.mark.matrix
 def test_the_curve_that_is_pointed_at_is_shown_alone_and_all_again(page: ProfilePage) -> None:
     card = page.plots.cells[1]
     for kernels in (("flash2",), ("standard", "flash2")):
@@ -87,6 +88,7 @@ def test_the_curve_that_is_pointed_at_is_shown_alone_and_all_again(page: Profile
         assert page.plots.kernels == kernels
 
 
+@pytest.mark.matrix
 def test_the_numbers_of_a_plot_are_copied(page: ProfilePage) -> None:
     button = page.plots.cells[1].export_button
     button.exporter.copy_numbers()
@@ -96,6 +98,7 @@ def test_the_numbers_of_a_plot_are_copied(page: ProfilePage) -> None:
     assert any(line.startswith("flash2,") for line in lines)
 
 
+@pytest.mark.matrix
 def test_on_a_stage_a_plot_has_no_menu(window: MainWindow, page: ProfilePage) -> None:
     window.stage.enter()
     drawn(page)
@@ -125,6 +128,7 @@ def test_a_row_of_the_results_offers_its_point(
     assert len(QGuiApplication.clipboard().text().splitlines()) == 2
 
 
+@pytest.mark.matrix
 def test_the_folder_of_a_session_is_shown_or_named(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,9 +168,9 @@ def test_every_plot_with_an_export_has_the_menu_of_it(window: MainWindow, page: 
         assert menu._exporter.badge()
 
 
-@pytest.mark.parametrize(("name", "written"), [("scores", WRITTEN), ("code", [*WRITTEN[:2], WRITTEN[3]])])
+@chosen("name", ["scores", "code"], {"code"})
 def test_a_panel_of_the_stepper_is_written_as_it_is_and_the_right_button_moves_nothing(
-    window: MainWindow, name: str, written: list[str], tmp_path: Path
+    window: MainWindow, name: str, tmp_path: Path
 ) -> None:
     page = window.pages["stepper"]
     assert isinstance(page, StepperPage)
@@ -177,7 +181,7 @@ def test_a_panel_of_the_stepper_is_written_as_it_is_and_the_right_button_moves_n
     middle = panel.rect().center()
     before = page.position
     QTest.mouseClick(panel, Qt.MouseButton.RightButton, pos=middle)
-    assert entries(opened(panel)) == written
+    assert entries(opened(panel)) == (WRITTEN if name == "scores" else [*WRITTEN[:2], WRITTEN[3]])
     assert page.position is before
     exporter = page.board._cards[panel].exporter
     for kind in ("png", "svg", *(["csv"] if name == "scores" else [])):
@@ -192,6 +196,7 @@ def test_a_panel_of_the_stepper_is_written_as_it_is_and_the_right_button_moves_n
         assert "query,key,s" in lines
 
 
+@pytest.mark.matrix
 def test_a_picture_of_a_panel_has_nothing_of_the_pointer(window: MainWindow) -> None:
     page = window.pages["stepper"]
     assert isinstance(page, StepperPage)
@@ -207,6 +212,7 @@ def test_a_picture_of_a_panel_has_nothing_of_the_pointer(window: MainWindow) -> 
     assert (pictures[0] == pictures[1]).all()
 
 
+@pytest.mark.matrix
 def test_on_a_stage_a_panel_of_the_stepper_has_no_menu(window: MainWindow) -> None:
     page = window.pages["stepper"]
     assert isinstance(page, StepperPage)

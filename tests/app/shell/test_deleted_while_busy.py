@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 DELETE_WHILE_BUSY = """
 import time
 from PySide6.QtCore import QCoreApplication, QEvent
@@ -32,6 +34,7 @@ print("gone")
 """
 
 
+@pytest.mark.matrix
 def test_a_window_is_deleted_though_python_is_at_work_in_its_background() -> None:
     child = subprocess.run(
         [sys.executable, "-c", DELETE_WHILE_BUSY],

@@ -42,6 +42,7 @@ def test_a_recording_that_is_dropped_is_opened_and_the_words_go(window: MainWind
     assert not window.drops.sheet.isVisible()
 
 
+@pytest.mark.matrix
 def test_over_the_comparison_a_recording_is_said_to_join_it_and_does(window: MainWindow) -> None:
     window.show_page("compare")
     page = window.page
@@ -54,6 +55,7 @@ def test_over_the_comparison_a_recording_is_said_to_join_it_and_does(window: Mai
     assert len(page.lineup.paths) == 3
 
 
+@pytest.mark.matrix
 def test_a_story_is_said_to_be_opened_and_is_where_it_is_edited(window: MainWindow) -> None:
     story = Path(find_story("why-tiling-wins"))
     assert carry(window, [story])
@@ -78,6 +80,7 @@ def test_what_cannot_be_opened_is_told_before_it_is_dropped_and_after(window: Ma
     assert window.errors.text == words
 
 
+@pytest.mark.matrix
 def test_a_full_comparison_says_that_it_is_full(window: MainWindow, tmp_path: Path) -> None:
     window.show_page("compare")
     page = window.page

@@ -100,6 +100,7 @@ def test_pictures_are_drawn_elsewhere_and_a_full_disk_leaves_nothing(
     assert window.errors.text == f"Exported 0 of 1 sessions to {folder}. {files[0]}: The disk is full."
 
 
+@pytest.mark.matrix
 @pytest.mark.usefixtures("files")
 def test_without_a_folder_nothing_is_written(
     window: MainWindow, qtbot: QtBot, files: list[Path], monkeypatch: pytest.MonkeyPatch

@@ -153,6 +153,7 @@ def test_a_file_that_cannot_be_written_is_named_with_a_remedy(
     assert "choose another place" in window.errors.text
 
 
+@pytest.mark.matrix
 def test_a_copy_of_a_session_whose_writer_was_killed_shows_what_the_window_shows(
     window: MainWindow, rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,7 @@ def profile(window: MainWindow) -> ProfilePage:
     return page
 
 
+@pytest.mark.matrix
 def test_quantities_kernels_problems_and_terms_are_found_by_name_and_shown(window: MainWindow) -> None:
     plots = profile(window).plots
     pick(window, "quantity", "SM clock")

@@ -47,6 +47,7 @@ def test_the_help_menu_opens_the_glossary(window: MainWindow) -> None:
     sheet.reject()
 
 
+@pytest.mark.matrix
 def test_the_glossary_tells_every_term(window: MainWindow, qtbot: QtBot) -> None:
     told = opened(window, qtbot).text.text()
     assert all(escaped(term.name) in told and escaped(term.line) in told for term in GLOSSARY)
@@ -70,6 +71,7 @@ def test_what_is_typed_leaves_the_terms_that_have_it_and_return_does_not_close_t
     assert sheet.isVisible()
 
 
+@pytest.mark.matrix
 def test_the_glossary_says_that_nothing_was_found(window: MainWindow, qtbot: QtBot) -> None:
     sheet = opened(window, qtbot)
     QTest.keyClicks(sheet.query, "<zzz>")

@@ -95,6 +95,7 @@ def test_the_chosen_point_is_stepped_through_in_its_kernels_order_and_what_was_c
     assert stepper.bar.preset.currentText() == "flash1 at N = 4\N{NARROW NO-BREAK SPACE}096"
 
 
+@pytest.mark.matrix
 def test_without_a_chosen_point_the_one_that_the_sentence_speaks_of_is_meant(
     window: MainWindow, rig: Rig, peers: ProfilePage, stepper: StepperPage
 ) -> None:
@@ -141,6 +142,7 @@ def test_one_step_leads_back_to_the_view_the_point_and_the_trace_before(
     assert stepper.visits.line.isHidden()
 
 
+@pytest.mark.matrix
 def test_back_before_the_trace_is_there_leaves_what_was_on_show(
     window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage
 ) -> None:
@@ -154,6 +156,7 @@ def test_back_before_the_trace_is_there_leaves_what_was_on_show(
     assert stepper.story.recording.trace is before
 
 
+@pytest.mark.matrix
 def test_a_trace_that_fails_leaves_no_words_on_a_point_over_what_is_on_show(
     window: MainWindow, rig: Rig, qtbot: QtBot, measure: ProfilePage, stepper: StepperPage
 ) -> None:
@@ -178,6 +181,7 @@ def test_another_preset_is_no_point_any_more(
     assert stepper.bar.preset.findData("point") == -1
 
 
+@pytest.mark.matrix
 def test_the_other_loop_order_of_a_point_is_still_that_point(
     window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage
 ) -> None:
@@ -222,6 +226,7 @@ def test_rows_the_roofline_and_traffic_have_the_commands(window: MainWindow, mea
     assert not any(one.isEnabled() for one in commands_of(window.page, ("inside", "inside.timeline")))
 
 
+@pytest.mark.matrix
 def test_a_kernel_with_clocks_is_recorded_on_the_cpu_and_found_again_the_next_time(
     window: MainWindow, rig: Rig, qtbot: QtBot, measure: ProfilePage
 ) -> None:
@@ -256,6 +261,7 @@ def test_a_kernel_without_clocks_says_so_and_stays(window: MainWindow, peers: Pr
     )
 
 
+@pytest.mark.matrix
 def test_nothing_is_recorded_beside_a_sweep_and_the_line_says_why(
     window: MainWindow, rig: Rig, measure: ProfilePage
 ) -> None:
@@ -304,6 +310,7 @@ def test_a_trace_of_a_point_is_kept_in_its_session_found_again_and_taken_out_by_
     assert len(rig.engine.traces) == asked + 1
 
 
+@pytest.mark.matrix
 def test_a_bundled_recording_keeps_no_trace_and_says_why(
     window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage
 ) -> None:
@@ -329,7 +336,8 @@ def test_another_session_has_no_way_back_to_a_point_of_the_one_before(
     QApplication.processEvents()
 
 
-@chosen("percent", (80, 100, 150, 200, 250), {250})
+@pytest.mark.matrix
+@pytest.mark.parametrize("percent", [80, 100, 150, 200, 250])
 def test_no_word_on_a_point_is_cut_off_at_any_zoom(
     window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage, percent: int
 ) -> None:
@@ -359,6 +367,7 @@ def test_no_word_on_a_point_is_cut_off_at_any_zoom(
         window.appearance.finish()
 
 
+@pytest.mark.matrix
 def test_where_there_is_a_gpu_its_points_are_traced_there_as_they_are_timed(rig: Rig) -> None:
     rig.engine.machine = HOPPER_MACHINE
     window = rig.window()
@@ -372,6 +381,7 @@ def test_where_there_is_a_gpu_its_points_are_traced_there_as_they_are_timed(rig:
     assert stepper.visits.line.words.text() == "Inside flash3 at N = 1\N{NARROW NO-BREAK SPACE}024."
 
 
+@pytest.mark.matrix
 def test_a_backward_point_is_stepped_through_in_the_mode_backward_and_back(
     window: MainWindow, rig: Rig, stepper: StepperPage
 ) -> None:

@@ -78,7 +78,7 @@ def test_space_presses_the_focused_button_and_is_no_shortcut_there(window: MainW
     assert window.page.key == "sessions"
 
 
-@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
+@chosen("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter], {Qt.Key.Key_Return})
 def test_return_presses_the_focused_button_where_no_action_has_the_key(
     window: MainWindow, qtbot: QtBot, key: Qt.Key
 ) -> None:
@@ -90,6 +90,7 @@ def test_return_presses_the_focused_button_where_no_action_has_the_key(
     assert window.view == "stepper"
 
 
+@pytest.mark.matrix
 def test_return_on_a_button_beside_a_bar_of_a_timeline_is_the_timelines(
     window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -103,6 +104,7 @@ def test_return_on_a_button_beside_a_bar_of_a_timeline_is_the_timelines(
     assert (window.view == "timeline") is action.isEnabled()
 
 
+@pytest.mark.matrix
 def test_arrows_go_from_tab_to_tab_also_where_they_step_or_move(window: MainWindow, qtbot: QtBot) -> None:
     for view, key, following in (
         ("stepper", Qt.Key.Key_Right, "timeline"),
@@ -212,6 +214,7 @@ class Unmanaged(QWidget):
         """As on an X server without a window manager."""
 
 
+@pytest.mark.matrix
 def test_a_window_without_a_window_manager_fills_the_screen_and_goes_back(qtbot: QtBot) -> None:
     window = Unmanaged()
     qtbot.addWidget(window)

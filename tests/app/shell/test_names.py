@@ -94,6 +94,7 @@ def test_a_copy_of_a_recording_is_named_after_it(window: MainWindow, qtbot: QtBo
     qtbot.waitUntil(lambda: name in map(session_name, page.model.infos()))
 
 
+@pytest.mark.matrix
 def test_the_terminal_names_the_recordings(capsys: pytest.CaptureFixture[str]) -> None:
     files = list(map(str, bundled_sessions()))
     assert main(["show", files[0]]) == 0

@@ -98,6 +98,7 @@ def test_a_page_connects_itself_to_the_window(window: MainWindow, rig: Rig, save
     assert window.page.key == "ladder"
 
 
+@pytest.mark.matrix
 def test_a_page_that_follows_sweeps_is_made_when_one_has_ended_not_while_it_runs(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:

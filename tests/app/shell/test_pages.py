@@ -130,6 +130,7 @@ def test_a_profile_page_made_late_has_the_telemetry_so_far(window: MainWindow, r
     assert len(page.bottom.strip.ring) == len(rig.controller.live_readings) > 1
 
 
+@pytest.mark.matrix
 def test_run_says_why_it_cannot_start_as_soon_as_there_is_a_form(window: MainWindow) -> None:
     page = window.pages["profile"]
     assert isinstance(page, ProfilePage)

@@ -54,6 +54,7 @@ def test_a_place_comes_back_with_the_view_that_it_showed_last(window: MainWindow
     assert not window.rail.button("learn").isChecked()
 
 
+@pytest.mark.matrix
 def test_a_place_of_one_view_has_no_tabs_and_every_other_one_has_all_of_its_views(window: MainWindow) -> None:
     for place in PLACES:
         window.show_place(place.key)
@@ -70,6 +71,7 @@ def test_every_view_is_marked_in_its_tabs_and_shown(window: MainWindow) -> None:
         assert window.tabs.keys[window.tabs.currentIndex()] == key
 
 
+@pytest.mark.matrix
 def test_a_letter_leads_to_a_view_of_the_page_in_front_and_nowhere_elsewhere(
     window: MainWindow,
 ) -> None:
@@ -83,6 +85,7 @@ def test_a_letter_leads_to_a_view_of_the_page_in_front_and_nowhere_elsewhere(
     assert window.view == "claims"
 
 
+@pytest.mark.matrix
 def test_curves_have_the_page_and_the_telemetry_stands_under_them_while_something_runs(
     window: MainWindow, rig: Rig, save: Save, qtbot: QtBot
 ) -> None:
@@ -130,6 +133,7 @@ def test_the_library_its_trash_and_its_course_are_views_of_one_place(
     assert (page.deleted, page.over_time) == (False, False)
 
 
+@pytest.mark.matrix
 def test_problems_chosen_in_one_view_are_on_show_in_every_other(
     window: MainWindow, rig: Rig, save: Save
 ) -> None:
@@ -175,6 +179,7 @@ def test_kernels_hidden_in_one_view_are_hidden_in_every_other_and_counted_beside
     assert not context.isVisible(), "it speaks of a session that another place does not show"
 
 
+@pytest.mark.matrix
 def test_a_view_without_data_opens_a_recording_that_has_it_or_leads_to_a_sweep_that_measures_it(
     window: MainWindow, rig: Rig, save: Save, qtbot: QtBot
 ) -> None:
@@ -203,6 +208,7 @@ def press_again(window: MainWindow, at: QPointF) -> None:
         QApplication.sendEvent(hit, event)
 
 
+@pytest.mark.matrix
 def test_a_double_click_on_new_sweep_opens_the_form_and_starts_nothing(window: MainWindow, rig: Rig) -> None:
     recording = counted_recording()
     assert recording is not None

@@ -31,6 +31,7 @@ from flashscope.profiles.store import SessionInfo, sessions_dir
 from tests.app.hostile import hostile_file
 from tests.app.rig import Rig
 from tests.app.shell.shown import every, items, texts, tool_tips, window_full_of
+from tests.matrix import chosen
 
 SOURCE = Path(app.__file__).parent
 MARKUP = "<img src=nowhere>&lt;<b>bold</b> &x"
@@ -39,6 +40,7 @@ TURNS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # Unicode'
 rich = QtText.mightBeRichText
 
 
+@pytest.mark.matrix
 def test_no_text_of_a_file_is_taken_for_markup_or_underlines_a_letter(rig: Rig, qtbot: QtBot) -> None:
     """One window serves them all: to fill it takes more than a second."""
     window = window_full_of(MARKUP, rig, qtbot)
@@ -107,7 +109,7 @@ def test_nothing_in_a_name_turns_the_direction_of_a_line(rig: Rig, qtbot: QtBot)
         assert not [text for text in shown if TURNS.search(text)], kind
 
 
-@pytest.mark.parametrize("name", ["a\u202efdp.exe", "\u05d0\u05d1 12", "\u2067x\u2069"])
+@chosen("name", ["a\u202efdp.exe", "\u05d0\u05d1 12", "\u2067x\u2069"], {"a\u202efdp.exe"})
 def test_a_name_is_offered_for_change_as_it_is_shown_and_left_so_stays_what_it_was(
     name: str, rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

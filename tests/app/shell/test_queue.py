@@ -82,6 +82,7 @@ def test_run_adds_to_the_queue_while_a_sweep_runs_and_the_status_bar_says_how_ma
     assert "after 1 more" in window.errors.text
 
 
+@pytest.mark.matrix
 def test_a_click_on_the_number_opens_the_list_of_what_waits_in_words(queued: MainWindow) -> None:
     queued.status.queue.click()
     sheet = queued.findChild(QueueSheet)
@@ -95,6 +96,7 @@ def test_a_click_on_the_number_opens_the_list_of_what_waits_in_words(queued: Mai
     assert sheet.progress.text().startswith("1 of 6 points")
 
 
+@pytest.mark.matrix
 def test_a_narrow_window_says_only_how_many_wait(queued: MainWindow, qtbot: QtBot) -> None:
     queued.resize(1280, 720)
     qtbot.waitUntil(lambda: queued.status.queue.text().startswith("3 wait, "))
@@ -127,6 +129,7 @@ def test_a_sweep_is_moved_and_taken_out_with_keys_and_put_back_with_undo(
     assert sheet.focusWidget() is sheet.list
 
 
+@pytest.mark.matrix
 def test_cancelling_says_what_begins_then_and_offers_to_cancel_all(
     queued: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:

@@ -57,6 +57,7 @@ def go_on(window: MainWindow, rig: Rig) -> None:
     rig.opening(window.tour.callout.next.click)
 
 
+@pytest.mark.matrix
 def test_each_step_goes_on_when_its_own_control_is_clicked(
     touring: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -110,6 +111,7 @@ def test_next_does_what_each_step_says(touring: MainWindow, rig: Rig, qtbot: QtB
     assert step(touring) is None
 
 
+@pytest.mark.matrix
 def test_back_leads_to_the_step_before_and_to_where_it_began(touring: MainWindow, rig: Rig) -> None:
     callout = touring.tour.callout
     assert callout.back.isHidden(), "Back leads out of the first step"
@@ -206,6 +208,7 @@ def test_it_leads_back_to_the_page_of_its_step(touring: MainWindow, rig: Rig, qt
     qtbot.waitUntil(lambda: pointed_at(touring) is touring.rail.button("home"))
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("view", ["traffic", "telemetry"])
 def test_in_another_view_of_its_place_a_step_leads_to_the_tab_and_hides_no_legend(
     touring: MainWindow, rig: Rig, view: str

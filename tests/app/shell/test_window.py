@@ -31,6 +31,7 @@ def test_the_machine_is_looked_at_only_after_the_window_is_shown(rig: Rig, qtbot
     assert rig.controller.machine is not None
 
 
+@pytest.mark.matrix
 def test_a_theme_switch_recolours_existing_plots_and_the_window(window: MainWindow) -> None:
     window.pages.complete()
     plots = window.findChildren(PlotWidget)
@@ -59,7 +60,7 @@ def test_the_error_line_is_copied_with_its_details_and_dismissed(window: MainWin
     assert not window.errors.isVisible()
 
 
-@pytest.mark.parametrize("percent", [100, 200])
+@chosen("percent", [100, 200], {100})
 def test_a_message_moves_and_resizes_nothing_of_a_page(window: MainWindow, rig: Rig, percent: int) -> None:
     window.resize(1280, 720)
     window.appearance.zoom(percent)
@@ -80,6 +81,7 @@ def test_a_message_moves_and_resizes_nothing_of_a_page(window: MainWindow, rig: 
     window.appearance.finish()
 
 
+@pytest.mark.matrix
 def test_of_a_sweep_that_took_no_time_none_is_told(window: MainWindow, rig: Rig, save: Save) -> None:
     rig.controller.run(PLAN)
     rig.say(sweep()[:1])
@@ -299,7 +301,7 @@ def stands_beside(view: QWidget, box: QComboBox) -> None:
     assert beside, box.accessibleName()
 
 
-@pytest.mark.parametrize("page", ["profile", "stepper", "sessions"])
+@chosen("page", ["profile", "stepper", "sessions"], {"stepper", "sessions"})
 def test_every_drop_down_shows_its_entries_whole_and_not_over_itself(
     window: MainWindow, qapp: QApplication, qtbot: QtBot, page: str
 ) -> None:

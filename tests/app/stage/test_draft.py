@@ -117,6 +117,7 @@ def _through(history: History, turn: Edit) -> History:
     return history
 
 
+@pytest.mark.matrix
 @given(title=TEXT, written=st.lists(stops(), min_size=1, max_size=4), order=st.randoms(use_true_random=False))
 def test_what_is_written_is_read_again_whatever_was_there_before(
     tmp_path_factory: pytest.TempPathFactory, title: str, written: list[Stop], order: object

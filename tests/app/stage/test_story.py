@@ -203,6 +203,7 @@ def toml(value: object) -> str:
     return str(value).lower() if isinstance(value, bool | float) else str(value)
 
 
+@pytest.mark.matrix
 @given(title=TEXT, sentence=TEXT, notes=TEXT, quantity=st.lists(st.sampled_from([*QUANTITIES]), max_size=4))
 def test_a_stop_that_was_added_is_read_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, title: str, sentence: str, notes: str, quantity: list[str]

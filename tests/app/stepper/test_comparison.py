@@ -102,6 +102,7 @@ def test_the_first_wrong_tile_of_each_row_is_the_first_that_verification_refuses
         )
 
 
+@pytest.mark.matrix
 @settings(deadline=None, max_examples=60)
 @given(requests())
 def test_the_first_of_all_is_the_earliest_tile_of_a_row_that_ends_wrong(request: TraceRequest) -> None:
@@ -112,6 +113,7 @@ def test_the_first_of_all_is_the_earliest_tile_of_a_row_that_ends_wrong(request:
     assert (None if found is None else (found.t, found.row)) == expected
 
 
+@pytest.mark.matrix
 @settings(deadline=None, max_examples=100)
 @given(requests())
 def test_the_right_answer_is_the_truth_at_every_tile(request: TraceRequest) -> None:

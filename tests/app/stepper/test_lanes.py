@@ -64,6 +64,7 @@ def test_at_the_end_the_counter_of_each_lane_is_the_formulas_total(request: Trac
     }
 
 
+@pytest.mark.matrix
 @given(requests())
 def test_the_bytes_of_the_trace_on_show_are_those_of_its_lane_in_every_mode(request: TraceRequest) -> None:
     of, blocks = lock_step(request), SteppedTrace.of(Recording.of(record(request)))
@@ -85,6 +86,7 @@ def test_lanes_go_in_step_and_none_takes_back_what_it_moved(request: TraceReques
         assert {place[1:3] for place in visited} == {tuple(tile) for tile in of.recording.tile.tolist()}
 
 
+@pytest.mark.matrix
 @given(requests())
 def test_s_and_p_are_whole_in_memory_when_their_pass_is_over_and_never_anywhere_else(
     request: TraceRequest,
@@ -99,6 +101,7 @@ def test_s_and_p_are_whole_in_memory_when_their_pass_is_over_and_never_anywhere_
         assert not {"S", "P"} & {one.label for one in of.lanes[key].stored(third)}
 
 
+@pytest.mark.matrix
 @given(requests())
 def test_at_the_end_each_lane_has_written_the_whole_output(request: TraceRequest) -> None:
     of = lock_step(request)

@@ -1,5 +1,6 @@
 """Whatever values a trace holds, each step is worked out from them without a warning."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from flashscope.kernels.workload.trace import FAULTS, Fault, Trace
 from tests.app.stepper.strategies import spoilt_traces
 
 
+@pytest.mark.matrix
 @settings(max_examples=60)
 @given(trace=spoilt_traces(), row=st.integers(0, 7), local_max=st.booleans())
 def test_every_step_of_a_trace_of_any_values_is_worked_out(trace: Trace, row: int, local_max: bool) -> None:
@@ -34,6 +36,7 @@ def test_every_step_of_a_trace_of_any_values_is_worked_out(trace: Trace, row: in
             assert all(formula.symbols for formula in formulas(view))
 
 
+@pytest.mark.matrix
 @settings(max_examples=60, deadline=None)
 @given(right=spoilt_traces(), wrong=spoilt_traces(), row=st.integers(0, 7), fault=st.sampled_from(FAULTS))
 def test_traces_of_any_values_are_compared(right: Trace, wrong: Trace, row: int, fault: Fault) -> None:

@@ -32,6 +32,7 @@ def test_every_button_of_an_action_says_what_it_does_and_names_its_keys(
         assert all(keys in button.toolTip() for keys in actions[key].shown_keys), button.toolTip()
 
 
+@pytest.mark.matrix
 def test_no_button_is_called_like_an_action_without_being_one_of_it(
     shared_window: MainWindow, buttons: list[QAbstractButton]
 ) -> None:

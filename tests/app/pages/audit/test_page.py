@@ -76,6 +76,7 @@ def test_an_audit_that_comes_with_the_program_is_one_click_away(
     assert "LlamaForCausalLM" in page.head.text()
 
 
+@pytest.mark.matrix
 def test_from_one_recorded_model_to_the_next_is_one_choice(qtbot: QtBot, shown: AuditPage) -> None:
     assert shown.models.currentText() == "your session"
     place = shown.models.findText("gpt-oss")
@@ -97,6 +98,7 @@ def test_a_recorded_audit_names_what_ran_and_tells_both_roads(path: Path) -> Non
         assert any(real.predicted for real in found.real)
 
 
+@pytest.mark.matrix
 def test_another_session_takes_it_away_again(
     qtbot: QtBot, shown: AuditPage, window: MainWindow, save: Save
 ) -> None:

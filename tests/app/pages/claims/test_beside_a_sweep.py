@@ -80,6 +80,7 @@ def test_while_claims_are_tested_run_says_why_no_sweep_starts(
     assert len(rig.engine.plans) == 1
 
 
+@pytest.mark.matrix
 def test_while_claims_are_tested_no_sweep_is_resumed(
     rig: Rig, window: MainWindow, page: ClaimsPage, save: Save
 ) -> None:
@@ -94,6 +95,7 @@ def test_while_claims_are_tested_no_sweep_is_resumed(
     assert resume.isEnabled()
 
 
+@pytest.mark.matrix
 def test_while_claims_are_tested_the_planner_does_not_search(
     rig: Rig, window: MainWindow, page: ClaimsPage
 ) -> None:
@@ -109,6 +111,7 @@ def test_while_claims_are_tested_the_planner_does_not_search(
     assert "Find by measuring" in button.toolTip()
 
 
+@pytest.mark.matrix
 def test_the_planner_says_that_a_sweep_runs_already(rig: Rig, window: MainWindow) -> None:
     planner = window.pages["planner"]
     assert isinstance(planner, PlannerPage)

@@ -90,6 +90,7 @@ def test_a_chosen_claim_shows_its_experiment_what_was_measured_and_from_where(
     assert "Deep Dive (004, lines 121, 157)" in page.detail.place.text()
 
 
+@pytest.mark.matrix
 def test_the_detail_on_show_follows_the_test(qtbot: QtBot, page: ClaimsPage) -> None:
     page.table.selectRow(0)
     assert page.detail.parts["measured"].text() == NOT_YET
@@ -130,6 +131,7 @@ def test_documents_and_verdicts_are_filtered(qtbot: QtBot, page: ClaimsPage) -> 
     assert len(cells(page, 1)) == 4
 
 
+@pytest.mark.matrix
 def test_a_window_that_closes_in_the_middle_waits_for_one_experiment_alone(
     page: ClaimsPage, window: MainWindow, home: Path
 ) -> None:

@@ -15,6 +15,7 @@ from tests.matrix import chosen
 BEFORE_PX = 40  # of a chip, before its words: its edge and the dash
 
 
+@pytest.mark.matrix
 def test_a_chip_shows_the_whole_date_however_long_the_device_is_called(desk: Desk) -> None:
     device = replace(GPU_MACHINE.devices[0], name="Intel(R) Xeon(R) Platinum 8480+ Processor")
     desk.choose(recorded("base"), recorded("other", devices=(device, *GPU_MACHINE.devices[1:])))
@@ -25,6 +26,7 @@ def test_a_chip_shows_the_whole_date_however_long_the_device_is_called(desk: Des
     assert not any(is_cut(chip.button) for chip in desk.page.chips.chips)
 
 
+@pytest.mark.matrix
 def test_no_words_of_a_chip_stand_under_its_cross(desk: Desk) -> None:
     device = replace(GPU_MACHINE.devices[0], name="NVIDIA H100 80GB HBM3")
     desk.choose(recorded("base"), recorded("traffic, energy and all roofs there are", devices=(device,)))

@@ -32,6 +32,7 @@ def test_rows_chosen_on_the_sessions_page_are_compared(desk: Desk) -> None:
     assert set(desk.page.lineup.paths) == files
 
 
+@pytest.mark.matrix
 def test_the_bundled_recordings_that_are_compared_have_points_in_common(desk: Desk) -> None:
     desk.after(desk.page.empty.bundled_wanted.emit)
     found = desk.board.findings

@@ -1,5 +1,6 @@
 """Many problems as a heat map."""
 
+import pytest
 from msgspec.structs import replace
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem
@@ -51,6 +52,7 @@ def test_heat_map_and_samples_are_made_only_once_they_are_shown(desk: Desk) -> N
     assert strips.isVisible()
 
 
+@pytest.mark.matrix
 def test_a_cell_of_which_nothing_is_sure_is_faint_and_one_from_nothing_is_not(desk: Desk) -> None:
     cells = {("flash2", 512): rounds(1.0), ("flash3", 512): rounds(1.0), ("flash1", 512): rounds(1.0)}
     few = {**cells, ("flash2", 512): rounds(1.2), ("flash3", 512): rounds(1.2, count=4)}
@@ -76,6 +78,7 @@ def fill(item: HeatItem, comparison: Comparison, row: int) -> QColor:
     return canvas.pixelColor(4, 10 * row + 4)
 
 
+@pytest.mark.matrix
 def test_as_much_of_a_curves_name_is_written_as_fits_over_its_columns(desk: Desk) -> None:
     problems = tuple(
         Problem(seqlen_q=n, seqlen_k=n, heads=2, head_dim=d, dtype="float16", causal=True, passes="backward")

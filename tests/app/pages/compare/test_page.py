@@ -68,12 +68,14 @@ def test_of_several_sessions_what_is_said_of_the_chosen_one_is_in_sight(desk: De
     desk.qtbot.waitUntil(lambda: scrolls.verticalScrollBar().value() == 0)
 
 
+@pytest.mark.matrix
 def test_of_several_sessions_the_tab_says_that_its_pairs_are_of_all(desk: Desk) -> None:
     desk.choose(recorded("base"), recorded("one"), recorded("two"))
     pairs = desk.board.tables.pairs.list.rows_shown
     assert desk.board.tables.tabs[0].text() == f"Pairs ({pairs}, 2 sessions)"
 
 
+@pytest.mark.matrix
 def test_rounds_that_can_decide_nothing_are_told_beside_the_sentence(desk: Desk) -> None:
     desk.choose(recorded("base"), recorded("other", times=1.2))
     found = desk.board.findings
@@ -238,6 +240,7 @@ def test_a_newer_choice_is_what_is_shown(desk: Desk) -> None:
     assert desk.sentences() == ["standard 50% slower (geometric mean); 3 more of 6 points slower"]
 
 
+@pytest.mark.matrix
 def test_sessions_without_common_points_say_what_is_nearest(desk: Desk) -> None:
     other = replace(GPU_PLAN, problems=(Problem(seqlen_q=300, seqlen_k=300, heads=2, dtype="float16"),))
     desk.choose(recorded("base"), recorded("other", other))
@@ -250,6 +253,7 @@ def test_sessions_without_common_points_say_what_is_nearest(desk: Desk) -> None:
     assert desk.board.place == NO_PLACE
 
 
+@pytest.mark.matrix
 def test_once_fewer_than_two_sessions_are_left_nothing_says_that_others_stand_beside_one(
     desk: Desk,
 ) -> None:
@@ -287,6 +291,7 @@ def test_sessions_that_are_chosen_again_are_compared_as_their_files_are_now(desk
     assert desk.sentences() == ["standard 50% slower (geometric mean); 3 more of 6 points slower"]
 
 
+@pytest.mark.matrix
 def test_hostile_sessions_are_shown_as_they_stand(desk: Desk, tmp_path: Path) -> None:
     text = "<b>A & B</b>\n<img src=x onerror=1>" * 3
     files = [hostile_file(tmp_path / f"{k}.flashscope", text) for k in "ab"]

@@ -49,6 +49,7 @@ def test_runs_of_one_plan_are_one_side_in_their_order_whatever_order_they_are_ch
     assert desk.page.lineup.sides == (tuple(after), tuple(before))
 
 
+@pytest.mark.matrix
 def test_runs_of_one_plan_alone_are_compared_with_one_another(desk: Desk, sides: list[list[Path]]) -> None:
     before, after = sides
     shown: list[list[list[Path]]] = []
@@ -82,6 +83,7 @@ def test_more_runs_than_there_are_sides_stay_one(desk: Desk) -> None:
     assert desk.page.lineup.sides == (tuple(runs),)
 
 
+@pytest.mark.matrix
 def test_two_rows_below_that_of_their_plan_are_compared(desk: Desk) -> None:
     runs = save_runs("before", 3)
     desk.window.show_page("sessions")
@@ -96,6 +98,7 @@ def test_two_rows_below_that_of_their_plan_are_compared(desk: Desk) -> None:
     assert desk.page.lineup.sides == ((runs[1],), (runs[2],))
 
 
+@pytest.mark.matrix
 def test_folded_rows_of_the_library_are_compared_by_c_the_oldest_the_baseline(desk: Desk) -> None:
     after, before = save_runs("after", 3, day=22), save_runs("before", 3)
     desk.window.show_page("sessions")
@@ -146,6 +149,7 @@ def test_every_run_is_drawn_faintly_and_the_median_of_runs_strongly(
     assert stroke(faint[0], "log10").x.size == 0, "one run has no symbols to click"
 
 
+@pytest.mark.matrix
 def test_the_samples_of_the_runs_stand_apart_and_the_first_on_top(
     desk: Desk, sides: list[list[Path]]
 ) -> None:
@@ -163,6 +167,7 @@ def test_the_samples_of_the_runs_stand_apart_and_the_first_on_top(
     assert "Above, run 5: 10 samples" in detail.strips.toolTip()
 
 
+@pytest.mark.matrix
 def test_circumstances_name_the_runs_once(desk: Desk, sides: list[list[Path]]) -> None:
     before, _after = sides
     desk.choose(*before, recorded("other"))
@@ -176,6 +181,7 @@ def test_one_run_a_side_is_inconclusive_below_the_floor(desk: Desk) -> None:
     assert {pair.verdict for _, pair in findings(desk).pairs} == {"inconclusive"}
 
 
+@pytest.mark.matrix
 def test_the_report_the_document_and_the_copied_command_have_the_runs(
     desk: Desk,
     sides: list[list[Path]],

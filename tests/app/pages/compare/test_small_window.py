@@ -6,7 +6,6 @@ from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.plots.compare.strand_plot import StrandPlot
 from flashscope.app.shell.shots import grab_whole
 from tests.app.pages.compare.conftest import Desk, press, recorded
-from tests.matrix import chosen
 
 READABLE_PX = 150
 MANY = ("h100-peers", "h200-peers", "h200-standard-flash2", "h200-traffic")
@@ -17,7 +16,8 @@ def drawn_px(plot: StrandPlot) -> int:
     return int(plot.getViewBox().height())
 
 
-@chosen("sessions", [MANY[:2], MANY], {MANY})
+@pytest.mark.matrix
+@pytest.mark.parametrize("sessions", [MANY[:2], MANY])
 def test_of_seventeen_kernels_ratios_and_curves_can_be_read(desk: Desk, sessions: tuple[str, ...]) -> None:
     desk.window.resize(1280, 720)
     for _ in range(2):
@@ -37,8 +37,9 @@ def test_one_legend_names_the_kernels_of_both_plots_once(desk: Desk) -> None:
     assert board.legend.geometry().bottom() <= board.ratios.mapTo(board, board.ratios.rect().topLeft()).y()
 
 
-@chosen("size", [(1280, 720), (1920, 1080)], {(1280, 720)})
-@chosen("sessions", [MANY[:2], MANY], {MANY})
+@pytest.mark.matrix
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+@pytest.mark.parametrize("sessions", [MANY[:2], MANY])
 def test_verdicts_are_whole_in_the_table_of_pairs(
     desk: Desk, size: tuple[int, int], sessions: tuple[str, ...]
 ) -> None:
@@ -64,6 +65,7 @@ def test_where_there_is_room_the_name_of_a_session_gets_its_share(desk: Desk) ->
     assert table.horizontalScrollBar().maximum() == 0
 
 
+@pytest.mark.matrix
 def test_a_curve_with_room_for_no_letter_of_its_name_has_none_in_the_map(desk: Desk) -> None:
     desk.window.resize(1280, 720)
     desk.choose(*[BUNDLED / f"{name}.flashscope" for name in (*MANY, "h200-thin")])

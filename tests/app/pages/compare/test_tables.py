@@ -58,6 +58,7 @@ def test_sorted_and_filtered_tables_take_other_problems(desk: Desk) -> None:
     assert desk.board.tables.pairs.list.rowCount() == len(findings.pairs) > 0
 
 
+@pytest.mark.matrix
 def test_columns_have_their_widths_again_after_a_stage(desk: Desk, qtbot: QtBot) -> None:
     desk.choose(recorded("base"), recorded("other", times=1.2))
     desk.window.resize(1280, 720)

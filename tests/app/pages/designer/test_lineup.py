@@ -160,6 +160,7 @@ def test_every_run_of_a_landscape_is_exported_with_its_source(page: DesignerPage
     assert export.provenance["timed"].startswith("NVIDIA H100 · source ")
 
 
+@pytest.mark.matrix
 def test_what_was_timed_here_is_kept_in_the_session_on_show(rig: Rig, qtbot: QtBot) -> None:
     sessions_dir().mkdir(parents=True, exist_ok=True)
     path = builders.recorded(sessions_dir() / "a.flashscope")

@@ -18,6 +18,7 @@ from flashscope.profiles.plan.plan import Plan, Protocol
 from tests.app.fakes import sweep
 from tests.app.own_files import cuda_file, python_file
 from tests.app.rig import Rig, Save
+from tests.matrix import chosen
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -84,6 +85,7 @@ def test_a_text_that_the_session_keeps_is_shown_though_its_file_is_gone(shelf: S
     assert any(token.kind == "keyword" for line in colours for token in line)  # as Python is
 
 
+@pytest.mark.matrix
 def test_without_a_text_the_file_of_that_hash_is_shown(shelf: Shelf, tmp_path: Path) -> None:
     file = cuda_file(tmp_path)
     shelf.open(declared(str(file)))
@@ -92,7 +94,7 @@ def test_without_a_text_the_file_of_that_hash_is_shown(shelf: Shelf, tmp_path: P
     assert shelf.page.gain.text().startswith(HERE)
 
 
-@pytest.mark.parametrize("there", [True, False])
+@chosen("there", [True, False], {False})
 def test_a_file_that_is_gone_or_another_by_now_is_not_shown_and_why_is_said(
     shelf: Shelf, tmp_path: Path, there: bool
 ) -> None:
@@ -138,6 +140,7 @@ def test_two_versions_of_a_session_stand_side_by_side(shelf: Shelf, tmp_path: Pa
     assert shelf.page.board._sides[0].isHidden()
 
 
+@pytest.mark.matrix
 def test_it_has_neither_machine_code_nor_stalls_nor_a_stage_and_says_so(shelf: Shelf, tmp_path: Path) -> None:
     shelf.open(declared(str(python_file(tmp_path))))
     shelf.page.sass.setChecked(True)
@@ -154,6 +157,7 @@ def test_it_has_neither_machine_code_nor_stalls_nor_a_stage_and_says_so(shelf: S
     assert shelf.page.sass.isEnabled()
 
 
+@pytest.mark.matrix
 def test_another_session_leads_back_to_the_ladder(shelf: Shelf, tmp_path: Path) -> None:
     own = declared(str(python_file(tmp_path)))
     shelf.open(own)

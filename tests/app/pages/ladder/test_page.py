@@ -31,6 +31,7 @@ from flashscope.profiles.results.model.curves import by_curve
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.store import SUFFIX, SessionFileError, load
 from tests.app.rig import Rig
+from tests.matrix import chosen
 
 READABLE_PX = 24  # 18 pt at 96 dots an inch
 STORY = read_story(find_story("flash1-to-flash3"))
@@ -218,7 +219,7 @@ def test_keys_walk_the_ladder_also_while_source_has_the_focus(window: MainWindow
     assert page.kernel == "flash2"
 
 
-@pytest.mark.parametrize("width", [1280, 1920])
+@chosen("width", [1280, 1920], {1280})
 def test_no_line_is_cut_off_at_the_edge(window: MainWindow, page: LadderPage, width: int) -> None:
     window.resize(width, 900)
     shown(page, "flash3-b").whole.setChecked(True)
@@ -236,7 +237,7 @@ def test_every_colour_of_source_is_legible_on_every_ground(name: str) -> None:
             assert contrast(ink, ground) >= LEGIBLE
 
 
-@pytest.mark.parametrize("height", [700, 711, 724])
+@chosen("height", [700, 711, 724], {700})
 def test_on_a_stage_no_line_of_source_is_seen_in_part(page: LadderPage, height: int) -> None:
     shown(page, "flash3-b")
     page.window().resize(1280, height)
@@ -257,7 +258,7 @@ def grounds_of(column: CodeColumn) -> dict[int, str]:
     }
 
 
-@pytest.mark.parametrize("by_number", [False, True])
+@chosen("by_number", [False, True], {True})
 def test_lines_that_a_stop_marks_have_a_ground_are_in_sight_and_all_others_stand_back(
     page: LadderPage, *, by_number: bool
 ) -> None:
@@ -310,6 +311,7 @@ def test_a_backward_pass_is_beside_that_of_the_nearest_kernel_before_that_has_on
     )
 
 
+@pytest.mark.matrix
 def test_what_no_ladder_has_leaves_the_step_on_show(page: LadderPage) -> None:
     shown(page, "flash3-b")
     shown(page, "flash9", "d 7")

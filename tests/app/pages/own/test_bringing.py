@@ -98,6 +98,7 @@ def test_what_is_not_brought_in_is_neither_listed_nor_allowed_to_run(
     assert len(questions.asked) == 2
 
 
+@pytest.mark.matrix
 def test_the_same_name_with_other_content_is_asked_about_again(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, questions: Questions
 ) -> None:
@@ -108,6 +109,7 @@ def test_the_same_name_with_other_content_is_asked_about_again(
     assert row_of(window, "mine").line.text() == "another idea"
 
 
+@pytest.mark.matrix
 def test_a_kernel_is_chosen_by_a_dialog_too(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +148,7 @@ def test_a_file_that_changed_is_read_anew_said_and_asked_about(
     assert before[:12] in heard[-1]
 
 
+@pytest.mark.matrix
 def test_a_file_that_is_gone_cannot_be_chosen_and_says_why(
     window: MainWindow, qtbot: QtBot, rig: Rig, tmp_path: Path, questions: Questions
 ) -> None:
@@ -180,6 +183,7 @@ def test_bringing_is_undone_and_done_again(window: MainWindow, qtbot: QtBot, tmp
     assert row_of(window, "rows").box.isChecked()
 
 
+@pytest.mark.matrix
 def test_a_kernel_is_taken_off_the_list_by_its_button_and_comes_back(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -191,6 +195,7 @@ def test_a_kernel_is_taken_off_the_list_by_its_button_and_comes_back(
     assert names(window) == ["rows"]
 
 
+@pytest.mark.matrix
 def test_two_files_of_one_name_stand_beside_each_other(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -200,6 +205,7 @@ def test_two_files_of_one_name_stand_beside_each_other(
     assert len(marks) == 2
 
 
+@pytest.mark.matrix
 def test_the_folder_of_ones_own_is_listed_unticked_and_what_declares_nothing_says_why(
     window: MainWindow, qtbot: QtBot, rig: Rig, questions: Questions
 ) -> None:
@@ -249,6 +255,7 @@ def test_what_packages_offer_is_listed_unticked_asked_about_and_not_imported(
     assert not ran.exists()
 
 
+@pytest.mark.matrix
 def test_a_package_that_has_changed_since_is_read_anew_as_a_package(
     window: MainWindow, qtbot: QtBot, rig: Rig, site: Path, questions: Questions
 ) -> None:
@@ -264,6 +271,7 @@ def test_a_package_that_has_changed_since_is_read_anew_as_a_package(
     assert len(questions.asked) == 1
 
 
+@pytest.mark.matrix
 def test_a_package_whose_entry_point_names_nothing_says_so(
     window: MainWindow, qtbot: QtBot, site: Path
 ) -> None:
@@ -277,6 +285,7 @@ def test_a_package_whose_entry_point_names_nothing_says_so(
     assert line.isVisible()
 
 
+@pytest.mark.matrix
 def test_where_there_is_none_of_ones_own_the_form_says_how_one_comes(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -323,6 +332,7 @@ def test_a_session_that_names_a_kernel_runs_it_only_after_a_question(
     assert [one.name for one in rig.engine.plans[0].own] == ["mine"]
 
 
+@pytest.mark.matrix
 def test_a_session_whose_kernel_is_another_file_by_now_leaves_it_out_and_says_so(
     window: MainWindow, rig: Rig, save: Save, mine: Path
 ) -> None:
@@ -337,6 +347,7 @@ def test_a_session_whose_kernel_is_another_file_by_now_leaves_it_out_and_says_so
     assert names(window) == []
 
 
+@pytest.mark.matrix
 def test_the_form_remembers_no_kernel_of_ones_own(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, questions: Questions
 ) -> None:

@@ -45,6 +45,7 @@ def test_every_reader_deals_with_a_session_whose_own_kernel_is_gone(gone: Path) 
         read(reader, gone)
 
 
+@pytest.mark.matrix
 def test_every_page_draws_it(gone: Path, rig: Rig, window: MainWindow, raised: list[str]) -> None:
     drawn_on_every_page(gone, rig, window)
     assert not raised, raised[0]
@@ -59,6 +60,7 @@ def chosen(window: MainWindow, rig: Rig, gone: Path) -> None:
     rig.controller.choose_point(index)
 
 
+@pytest.mark.matrix
 def test_inside_says_what_stands_for_it_and_a_timeline_why_there_is_none(
     gone: Path, rig: Rig, window: MainWindow
 ) -> None:

@@ -114,6 +114,7 @@ def test_a_search_waits_for_a_sweep_that_runs(rig: Rig, page: PlannerPage) -> No
     assert rig.engine.plans == [GPU_PLAN]
 
 
+@pytest.mark.matrix
 def test_a_sweep_that_waits_begins_after_the_search_not_between_its_sweeps(
     rig: Rig, page: PlannerPage, qtbot: QtBot
 ) -> None:

@@ -58,6 +58,7 @@ def test_without_a_gpu_or_a_session_it_plans_for_a_chosen_memory_and_forecasts_n
     assert "find it here" in page.crossing.recorded.text()
 
 
+@pytest.mark.matrix
 def test_the_model_of_an_audit_on_show_is_planned_and_goes_with_its_session(
     rig: Rig, tmp_path: Path, save: Save, page: PlannerPage, qtbot: QtBot
 ) -> None:
@@ -107,6 +108,7 @@ def test_every_model_fills_the_form_with_its_published_numbers(page: PlannerPage
         assert page.sentence.text().startswith(model.name)
 
 
+@pytest.mark.matrix
 def test_a_changed_number_is_said_and_choosing_the_model_again_takes_it_back(page: PlannerPage) -> None:
     put(page, layers=16)
     assert page.sentence.text().startswith("Llama-3-8B, changed, batch 1")
@@ -115,6 +117,7 @@ def test_a_changed_number_is_said_and_choosing_the_model_again_takes_it_back(pag
     assert page.sentence.text().startswith("Llama-3-8B, batch 1")
 
 
+@pytest.mark.matrix
 def test_a_memory_that_is_typed_is_no_gpus_and_stays_when_a_session_is_opened(
     rig: Rig, save: Save, page: PlannerPage
 ) -> None:
@@ -170,6 +173,7 @@ def test_the_copied_command_prints_what_the_page_shows(
     ]
 
 
+@pytest.mark.matrix
 def test_a_changed_model_has_no_command_and_that_is_told(page: PlannerPage, qtbot: QtBot) -> None:
     put(page, layers=16)
     with qtbot.waitSignal(page.noticed) as told:
@@ -177,12 +181,14 @@ def test_a_changed_model_has_no_command_and_that_is_told(page: PlannerPage, qtbo
     assert "no command" in str(told.args)
 
 
+@pytest.mark.matrix
 def test_numbers_that_do_not_go_together_are_refused_in_words(page: PlannerPage) -> None:
     put(page, batch=65_536, heads=4096, context=1 << 24)
     assert cell(page, 0, "in all") == "-"
     assert "does not run" in page.sentence.text()
 
 
+@pytest.mark.matrix
 def test_a_kernel_that_does_not_take_the_head_dim_says_so_in_its_row(page: PlannerPage) -> None:
     put(page, head_dim=48)
     assert cell(page, 3, "in all") == "-"
@@ -192,6 +198,7 @@ def test_a_kernel_that_does_not_take_the_head_dim_says_so_in_its_row(page: Plann
     assert page.memory.plot.drawn.named == ("standard", "flash2")
 
 
+@pytest.mark.matrix
 def test_a_gpu_whose_memory_a_file_does_not_know_is_no_place_to_plan_for(
     rig: Rig, save: Save, page: PlannerPage
 ) -> None:
@@ -201,6 +208,7 @@ def test_a_gpu_whose_memory_a_file_does_not_know_is_no_place_to_plan_for(
     assert page.form.places.words == "a device"
 
 
+@pytest.mark.matrix
 def test_a_session_of_gradients_alone_is_said_to_tell_nothing_of_the_forward_pass(
     rig: Rig, page: PlannerPage
 ) -> None:
@@ -211,6 +219,7 @@ def test_a_session_of_gradients_alone_is_said_to_tell_nothing_of_the_forward_pas
     assert "forward pass" in page.crossing.recorded.text()
 
 
+@pytest.mark.matrix
 def test_in_a_small_window_every_text_of_the_table_has_room(
     page: PlannerPage, window: MainWindow, rig: Rig
 ) -> None:

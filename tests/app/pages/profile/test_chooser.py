@@ -54,6 +54,7 @@ def pick(bench: Bench, place: int, title: str) -> None:
     press(offered, Key.Key_Return)
 
 
+@pytest.mark.matrix
 def test_the_main_quantities_of_five_groups_are_in_sight_and_the_rest_under_more(bench: Bench) -> None:
     offered = opened(bench, 1)
     assert lines(offered)[:2] == [("Time", ""), ("Runtime", "on show")]
@@ -141,6 +142,7 @@ def test_every_quantity_can_be_drawn_before_during_and_after_a_sweep(
         assert keys(bench)[0] == key
 
 
+@pytest.mark.matrix
 def test_keys_that_are_not_known_leave_the_plots_as_they_are(bench: Bench) -> None:
     for kept in (
         [],
@@ -152,6 +154,7 @@ def test_keys_that_are_not_known_leave_the_plots_as_they_are(bench: Bench) -> No
         assert keys(bench) == [quantity.key for quantity in CELLS]
 
 
+@pytest.mark.matrix
 def test_two_quantities_of_one_unit_are_told_apart_over_their_columns(bench: Bench) -> None:
     plots = bench.page.plots
     plots.show_quantities(["throughput", "dense-throughput", "runtime", "footprint"])
@@ -176,6 +179,7 @@ def test_the_list_says_what_a_quantity_is_and_which_way_is_better(bench: Bench) 
     assert said["SM clock"] == QUANTITIES["sm_clock_mhz"].about
 
 
+@pytest.mark.matrix
 def test_keys_that_are_not_four_known_ones_change_nothing(bench: Bench) -> None:
     before = keys(bench)
     for wrong in (

@@ -90,6 +90,7 @@ def test_every_figure_and_name_beside_the_plots_is_whole(bench: Bench, names: tu
         assert room >= row.button.fontMetrics().horizontalAdvance(name), name
 
 
+@pytest.mark.matrix
 def test_where_kernels_stand_beside_each_other_figures_are_named_and_stand_by_their_own_kernel(
     bench: Bench,
 ) -> None:
@@ -108,6 +109,7 @@ def test_where_kernels_stand_beside_each_other_figures_are_named_and_stand_by_th
     assert ":" not in panel._title.text()
 
 
+@pytest.mark.matrix
 def test_names_come_in_the_same_turn_as_their_figures(bench: Bench) -> None:
     bench.sweep(EVENTS)
     panel = bench.page.plots.panel

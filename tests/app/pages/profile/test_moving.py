@@ -10,7 +10,6 @@ from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from tests.app.bench import Bench
 from tests.app.mouse import drag, wheel
 from tests.app.pages.profile.failing import EVENTS
-from tests.matrix import chosen
 
 
 def swept(bench: Bench) -> list[SweepPlot]:
@@ -47,7 +46,8 @@ def test_a_plot_that_was_zoomed_offers_to_show_all_and_a_click_on_that_does(benc
     assert not plot._all.isVisible()
 
 
-@chosen("way", [(900, 0), (-900, 0), (0, 900), (-700, -700)], {(-700, -700)})
+@pytest.mark.matrix
+@pytest.mark.parametrize("way", [(900, 0), (-900, 0), (0, 900), (-700, -700)])
 def test_however_far_a_plot_is_dragged_some_of_its_data_stays_in_view(
     bench: Bench, way: tuple[int, int]
 ) -> None:
@@ -78,6 +78,7 @@ def test_the_part_of_n_on_show_is_the_same_in_all_plots_and_the_other_axis_stays
     assert not any(plot._all.isVisible() for plot in (first, *others))
 
 
+@pytest.mark.matrix
 def test_another_session_is_shown_in_whole(bench: Bench) -> None:
     plot = swept(bench)[1]
     wheel(plot, 4)
@@ -85,6 +86,7 @@ def test_another_session_is_shown_in_whole(bench: Bench) -> None:
     assert not plot._all.isVisible()
 
 
+@pytest.mark.matrix
 def test_telemetry_of_which_a_part_is_on_show_offers_to_show_all(bench: Bench, qtbot: QtBot) -> None:
     swept(bench)
     bench.page.show_view("telemetry")
@@ -100,6 +102,7 @@ def test_telemetry_of_which_a_part_is_on_show_offers_to_show_all(bench: Bench, q
     assert not bottom._all.isVisible()
 
 
+@pytest.mark.matrix
 def test_each_notch_of_the_wheel_counts_even_before_the_telemetry_is_drawn_again(bench: Bench) -> None:
     swept(bench)
     bench.page.show_view("telemetry")

@@ -83,6 +83,7 @@ def test_a_preset_is_replaced_renamed_and_deleted_and_every_change_undone(
     assert [one.name for one in page.presets.all()[0]] == ["ours"]
 
 
+@pytest.mark.matrix
 def test_the_built_in_presets_stand_beside_the_own_ones_and_run(window: MainWindow, rig: Rig) -> None:
     menu = profile(window).preset_button.menu_now()
     assert texts(menu)[0] == "None of your own yet"
@@ -90,6 +91,7 @@ def test_the_built_in_presets_stand_beside_the_own_ones_and_run(window: MainWind
     assert len(rig.engine.plans) == 1
 
 
+@pytest.mark.matrix
 def test_a_broken_file_is_explained_in_the_menu_and_said_where_it_went(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +116,7 @@ def test_a_preset_without_a_name_is_refused_in_words(
     assert profile(window).presets.all() == ((), "")
 
 
+@pytest.mark.matrix
 def test_the_palette_finds_a_preset_by_its_name(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     page = profile(window)
     answer(monkeypatch, "mine")
@@ -122,6 +125,7 @@ def test_the_palette_finds_a_preset_by_its_name(window: MainWindow, monkeypatch:
     assert [one.title for one in found] == ["mine"]
 
 
+@pytest.mark.matrix
 def test_several_runs_are_asked_for_and_said_on_the_command_line(window: MainWindow, rig: Rig) -> None:
     page = profile(window)
     page.form.runs.setValue(3)
@@ -148,6 +152,7 @@ def test_the_form_says_at_the_next_start_what_it_said_at_the_last(window: MainWi
         again.close()
 
 
+@pytest.mark.matrix
 def test_another_device_brings_what_the_form_said_last_of_it(window: MainWindow) -> None:
     page = profile(window)
     page.form.heads.setValue(9)
@@ -157,6 +162,7 @@ def test_another_device_brings_what_the_form_said_last_of_it(window: MainWindow)
     assert page.form.heads.value() == 9
 
 
+@pytest.mark.matrix
 def test_a_gpus_session_fills_a_form_that_can_run_here_and_says_what_it_changed(
     window: MainWindow, rig: Rig, save: Save
 ) -> None:

@@ -44,6 +44,7 @@ def test_removing_a_chip_removes_its_length(bench: Bench) -> None:
     assert chips.seqlens == (256, 1024)
 
 
+@pytest.mark.matrix
 def test_another_backend_brings_its_own_lengths_and_types(bench: Bench) -> None:
     bench.page.set_backend("cuda")
     assert bench.page.form.request().seqlens[-1] == 16384
@@ -176,6 +177,7 @@ def test_a_lane_that_does_not_exist_here_is_not_drawn_and_its_reason_is_told(ben
     assert "power: psutil does not read power" in strip.absent.toolTip()
 
 
+@pytest.mark.matrix
 def test_a_saved_session_shows_its_recorded_readings_and_lends_its_parameters(bench: Bench) -> None:
     session = session_of(EVENTS)
     bench.controller._shown._show(session, "saved", None)
@@ -198,6 +200,7 @@ def test_every_input_has_an_accessible_name(bench: Bench) -> None:
                 assert named, widget
 
 
+@pytest.mark.matrix
 def test_nothing_is_wider_than_the_window_at_1280_by_720(bench: Bench) -> None:
     assert bench.page.minimumSizeHint().width() <= 1280 - 80
     assert bench.page.minimumSizeHint().height() <= 720 - 76

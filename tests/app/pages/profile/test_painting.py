@@ -98,6 +98,7 @@ def test_a_notch_of_the_wheel_paints_each_plot_once_and_measures_no_curve(
     assert set(asked) <= rails
 
 
+@pytest.mark.matrix
 def test_a_notch_of_the_wheel_over_the_telemetry_paints_ruler_and_lanes_once(wide: Bench) -> None:
     wide.page.show_view("telemetry")
     wide.settle()
@@ -148,6 +149,7 @@ def test_how_far_a_point_has_come_draws_no_curve_row_or_sentence_anew(
     assert set(drawn) == {"set_series", "show_rows_in_steps", "say", "show_figures"}
 
 
+@pytest.mark.matrix
 def test_a_panel_of_other_kernels_takes_another_height_once_and_at_the_end(bench: Bench) -> None:
     bench.page.resize(700, 640)
     bench.sweep(EVENTS)
@@ -168,6 +170,7 @@ def test_a_panel_of_other_kernels_takes_another_height_once_and_at_the_end(bench
     assert resized == dict.fromkeys((panel, *shown), 1)
 
 
+@pytest.mark.matrix
 def test_rows_of_the_panel_that_were_made_before_it_is_begun_anew_are_not_made_again(bench: Bench) -> None:
     panel = bench.page.plots.panel
     bench.drawn()
@@ -181,6 +184,7 @@ def test_rows_of_the_panel_that_were_made_before_it_is_begun_anew_are_not_made_a
     assert made["flash1"].button.isHidden()
 
 
+@pytest.mark.matrix
 def test_plots_have_their_new_size_before_one_is_painted_where_the_telemetry_goes(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +201,7 @@ def test_plots_have_their_new_size_before_one_is_painted_where_the_telemetry_goe
     assert cells[0].height() > low
 
 
+@pytest.mark.matrix
 def test_the_turn_that_ends_a_sweep_gives_no_plot_another_size_that_comes_in_the_next(bench: Bench) -> None:
     events = script(make_plan(("standard", "flash2"), (512, 1024)))
     bench.page.run()

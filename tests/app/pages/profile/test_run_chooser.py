@@ -41,6 +41,7 @@ def test_a_run_is_named_and_another_one_is_shown_by_a_click(
     assert chooser.text() == "run 2 of 5 ▾"
 
 
+@pytest.mark.matrix
 def test_a_session_that_is_alone_says_nothing_of_runs(
     rig: Rig, window: MainWindow, chooser: RunChooser, save: Save
 ) -> None:

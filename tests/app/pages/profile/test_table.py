@@ -27,7 +27,8 @@ from tests.matrix import chosen
 from tests.profiles.sessions import make_plan, script, turns_of
 
 
-@chosen("name", ["h200-peers", "h200-traffic"], {"h200-traffic"})
+@pytest.mark.matrix
+@pytest.mark.parametrize("name", ["h200-peers", "h200-traffic"])
 def test_every_text_of_the_table_has_room(bench: Bench, name: str) -> None:
     path = next(path for path in bundled_sessions() if path.stem == name)
     bench.controller._shown._show(load(path), "saved", None)
@@ -47,7 +48,7 @@ def room_needed(bench: Bench) -> list[tuple[str, int, int]]:
     return [(str(cell.data()), cell.column(), hint(option, cell).width()) for cell in cells]
 
 
-@pytest.mark.parametrize("order", [Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder])
+@chosen("order", Qt.SortOrder, {Qt.SortOrder.DescendingOrder})
 def test_the_mark_of_sorting_covers_no_heading(bench: Bench, order: Qt.SortOrder) -> None:
     bench.sweep(EVENTS)
     bench.page.show_view("results")
@@ -82,6 +83,7 @@ def test_readout_table_and_session_say_the_same(bench: Bench) -> None:
             assert model.index(place, column).data() == ms_text(median)
 
 
+@pytest.mark.matrix
 def test_table_and_crosshair_follow_each_other(bench: Bench) -> None:
     bench.sweep(EVENTS)
     table = bench.page.bottom.table

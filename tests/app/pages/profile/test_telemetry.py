@@ -63,6 +63,7 @@ def test_lanes_of_shares_are_there_once_a_reading_has_one(saved: Bench) -> None:
     assert np.nanmax(strip.lanes["sm_share"].curve.getData()[1]) == pytest.approx(90)
 
 
+@pytest.mark.matrix
 def test_a_display_that_was_frozen_moves_again_for_the_next_session(saved: Bench) -> None:
     bottom = saved.page.bottom
     bottom.freeze.click()
@@ -166,6 +167,7 @@ def test_labels_of_n_stand_above_the_lanes_each_within_its_stretch(saved: Bench)
     assert not any(getattr(item, "toPlainText", str)() in {"512", "1k", "2k"} for item in texts)
 
 
+@pytest.mark.matrix
 def test_the_time_of_a_short_sweep_that_has_ended_ends_with_it(bench: Bench) -> None:
     recorded = session_of(script(make_plan(("standard",), LENGTHS[:1])))
     recorded.ended_ns = recorded.t0_ns + 400_000_000
@@ -175,6 +177,7 @@ def test_the_time_of_a_short_sweep_that_has_ended_ends_with_it(bench: Bench) -> 
     assert list(bench.page.bottom.strip._moment.view) == pytest.approx([0.0, 0.4])
 
 
+@pytest.mark.matrix
 def test_after_the_last_span_of_a_sweep_that_has_ended_no_n_is_named(saved: Bench) -> None:
     spans = saved.page.bottom.strip._moment.spans
     *_, (_start, end, _seqlen) = seqlen_stretches(spans, spans[-1].end_s + 100.0)  # type: ignore[operator]
@@ -308,6 +311,7 @@ def test_a_sweep_that_ended_without_a_reading_waits_for_none(bench: Bench) -> No
     assert strip.rows[LANES[0].field].lane._note.toPlainText() == UNREAD
 
 
+@pytest.mark.matrix
 def test_while_something_runs_two_lanes_are_whole_under_the_curves_of_a_small_window(
     rig: Rig, qtbot: QtBot
 ) -> None:

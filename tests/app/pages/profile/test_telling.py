@@ -315,6 +315,7 @@ def test_a_curve_that_ends_before_the_others_is_named_at_its_own_end_or_not_at_a
         assert abs(name.box.center().y() - ends[name.kernel].y()) < 3 * name.box.height()
 
 
+@pytest.mark.matrix
 def test_a_baseline_that_no_longer_fits_is_named_left_of_its_end_where_another_curve_is_right_of_it(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:

@@ -43,7 +43,7 @@ def begin(field: NumberField) -> NumberField:
     return field
 
 
-@chosen("name", NUMBERS, {"heads", "time_cap_s"})
+@chosen("name", NUMBERS, {"heads"})
 def test_a_digit_too_many_is_refused_in_words_that_say_the_range_and_the_unit(
     bench: Bench, name: str
 ) -> None:
@@ -104,6 +104,7 @@ def test_a_side_of_a_window_says_what_its_least_number_means(bench: Bench) -> No
     assert f"from -1 (all) to {LARGEST}" in remark_on(field)
 
 
+@pytest.mark.matrix
 def test_heads_of_k_and_v_that_no_longer_divide_say_so_and_come_back_when_they_do(bench: Bench) -> None:
     form = bench.page.form
     form.heads.setValue(8)

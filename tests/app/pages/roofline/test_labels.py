@@ -16,6 +16,7 @@ from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.theory.roofline import Roofline, roofline
 from flashscope.profiles.store import load
+from tests.matrix import chosen
 
 MARGIN = 4  # that a text item has around its text
 
@@ -32,7 +33,7 @@ def written(plot: RooflinePlot) -> dict[str, QRectF]:
     return {text: box.adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN) for text, box in boxes.items()}
 
 
-@pytest.mark.parametrize("size", [(840, 530), (1500, 900)])
+@chosen("size", [(840, 530), (1500, 900)], {(840, 530)})
 def test_every_name_and_the_chosen_n_have_room_and_stand_on_nothing(
     qtbot: QtBot, found: Roofline, size: tuple[int, int]
 ) -> None:
@@ -52,7 +53,7 @@ def test_every_name_and_the_chosen_n_have_room_and_stand_on_nothing(
         assert all(plot.getViewBox().sceneBoundingRect().contains(box) for box in texts.values())
 
 
-@pytest.mark.parametrize("size", [(640, 440), (1600, 900), (3200, 1700)])
+@chosen("size", [(640, 440), (1600, 900), (3200, 1700)], {(1600, 900)})
 def test_at_200_percent_no_name_of_a_ceiling_stands_on_another(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:

@@ -156,12 +156,14 @@ def test_the_pointer_reads_the_point_that_it_is_near(desk: Desk, save: Save) -> 
     assert "by formula" in told
 
 
+@pytest.mark.matrix
 def test_a_recording_without_ceilings_says_what_is_missing(desk: Desk, save: Save) -> None:
     desk.open(save(sweep(), "bare"))
     assert desk.page.card.missing.text() == f"{NO_ROOF}; a sweep made now has them."
     assert list(desk.plot._roofs) == []
 
 
+@pytest.mark.matrix
 def test_a_gpus_recording_without_ceilings_names_the_one_that_has_them(desk: Desk) -> None:
     desk.open(BUNDLED / "h200-standard-flash2.flashscope")
     name = "H200 traffic, energy and roof"
@@ -170,6 +172,7 @@ def test_a_gpus_recording_without_ceilings_names_the_one_that_has_them(desk: Des
         assert session.ceilings
 
 
+@pytest.mark.matrix
 def test_the_copy_rate_beside_the_points_stands_in_for_ceilings_that_were_not_measured(
     desk: Desk, save: Save
 ) -> None:
@@ -210,6 +213,7 @@ def test_keys_go_from_point_to_point(desk: Desk, save: Save) -> None:
         assert desk.rig.controller.point == wanted
 
 
+@pytest.mark.matrix
 def test_another_session_has_no_point_chosen(desk: Desk, save: Save) -> None:
     desk.open(save(with_ceilings(), "measured"))
     desk.rig.controller.choose_point(0)
@@ -218,6 +222,7 @@ def test_another_session_has_no_point_chosen(desk: Desk, save: Save) -> None:
     assert desk.why.point.text() == HINT
 
 
+@pytest.mark.matrix
 def test_points_whose_bytes_nothing_tells_are_said_to_be_missing(desk: Desk) -> None:
     desk.open(next(path for path in bundled_sessions() if path.stem == "h200-backward"))
     assert desk.plot._hint.toPlainText() == NO_BYTES
@@ -225,6 +230,7 @@ def test_points_whose_bytes_nothing_tells_are_said_to_be_missing(desk: Desk) -> 
     assert desk.page.card.make_export() is None
 
 
+@pytest.mark.matrix
 def test_the_memories_of_the_device_stand_behind_a_button_and_are_exported(desk: Desk) -> None:
     desk.open(next(path for path in bundled_sessions() if path.stem == "h100-caches"))
     memories = desk.page.memories
@@ -243,6 +249,7 @@ def test_the_memories_of_the_device_stand_behind_a_button_and_are_exported(desk:
     assert desk.page.card.isVisible()
 
 
+@pytest.mark.matrix
 def test_blocks_of_memories_are_as_long_as_rates_and_as_high_as_the_logarithm_of_what_is_held(
     desk: Desk,
 ) -> None:
@@ -262,6 +269,7 @@ def test_blocks_of_memories_are_as_long_as_rates_and_as_high_as_the_logarithm_of
     assert blocks["y0"][-1] + blocks["height"][-1] < plot.getViewBox().height()
 
 
+@pytest.mark.matrix
 def test_what_is_in_front_is_presented_and_is_there_again_when_the_stage_is_left(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +292,7 @@ def test_what_is_in_front_is_presented_and_is_there_again_when_the_stage_is_left
     assert page.card.isVisible(), "a story has shown the memories"
 
 
+@pytest.mark.matrix
 def test_without_a_session_the_memories_say_what_would_fill_them(desk: Desk) -> None:
     desk.page.shown.setCurrentWidget(desk.page.memories)
     assert desk.page.memories.plot._hint.toPlainText() == NO_MEMORIES

@@ -65,6 +65,7 @@ def answer(text: str | None) -> None:
     QTimer.singleShot(0, act)
 
 
+@pytest.mark.matrix
 def test_a_long_note_of_several_lines_is_kept_whole(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
     fill(page, save, qtbot, "one")
     choose(page, "one")
@@ -74,6 +75,7 @@ def test_a_long_note_of_several_lines_is_kept_whole(page: SessionsPage, save: Sa
     qtbot.waitUntil(lambda: load(sessions_dir() / "one.flashscope").note == note, timeout=60_000)
 
 
+@pytest.mark.matrix
 def test_a_name_or_a_note_left_as_it_is_changes_nothing(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
     fill(page, save, qtbot, "one")
     choose(page, "one")
@@ -85,6 +87,7 @@ def test_a_name_or_a_note_left_as_it_is_changes_nothing(page: SessionsPage, save
     assert load(sessions_dir() / "one.flashscope").name == ""
 
 
+@pytest.mark.matrix
 def test_a_note_that_is_too_long_is_refused_with_the_number(
     page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
 ) -> None:
@@ -96,6 +99,7 @@ def test_a_note_that_is_too_long_is_refused_with_the_number(
     assert window.errors.text == "The note has 100001 characters; 100000 are allowed."
 
 
+@pytest.mark.matrix
 def test_several_rows_are_deleted_at_once_and_come_back_at_once(
     page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
 ) -> None:

@@ -85,6 +85,7 @@ def test_runs_of_one_plan_are_one_row_with_their_number_and_the_newest_date(fold
     assert row.newest.path.stem == "before-3"
 
 
+@pytest.mark.matrix
 def test_a_row_with_runs_that_are_gone_says_how_many_there_were(page: SessionsPage, qtbot: QtBot) -> None:
     save_runs("before")[0].unlink()
     listed(page, qtbot, 1)
@@ -102,6 +103,7 @@ def test_right_unfolds_a_row_and_left_folds_it_again_also_from_a_run(folded: Ses
     assert len(folded.chosen_all()) == 3
 
 
+@pytest.mark.matrix
 def test_a_click_on_the_arrow_unfolds_and_chooses_nothing_and_one_beside_it_chooses(
     folded: SessionsPage, window: MainWindow
 ) -> None:
@@ -118,6 +120,7 @@ def test_a_click_on_the_arrow_unfolds_and_chooses_nothing_and_one_beside_it_choo
     assert len(folded.chosen_all()) == 3
 
 
+@pytest.mark.matrix
 def test_what_is_unfolded_stays_so_while_the_list_is_read_again_and_other_views_are_shown(
     folded: SessionsPage, save: Save, qtbot: QtBot
 ) -> None:
@@ -132,6 +135,7 @@ def test_what_is_unfolded_stays_so_while_the_list_is_read_again_and_other_views_
     listed(folded, qtbot, 6)
 
 
+@pytest.mark.matrix
 def test_a_search_and_a_tag_that_find_one_run_find_its_row_with_all_runs(
     folded: SessionsPage, qtbot: QtBot
 ) -> None:
@@ -161,6 +165,7 @@ def test_a_deleted_row_of_runs_comes_back_whole(
     qtbot.waitUntil(lambda: names(folded) == ["before · 3 runs", "alone"])
 
 
+@pytest.mark.matrix
 def test_a_new_name_and_new_tags_are_those_of_all_runs_and_one_undo_takes_them_back(
     folded: SessionsPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +185,7 @@ def test_a_new_name_and_new_tags_are_those_of_all_runs_and_one_undo_takes_them_b
     qtbot.waitUntil(lambda: names_and_tags() == {("", ())})
 
 
+@pytest.mark.matrix
 def test_a_copied_row_of_runs_is_another_row_of_runs(folded: SessionsPage, qtbot: QtBot) -> None:
     choose_runs(folded)
     folded.copy_chosen()
@@ -198,6 +204,7 @@ def test_a_row_of_runs_opens_and_replays_the_newest(
     assert window.controller.path == sessions_dir() / "before-3.flashscope"
 
 
+@pytest.mark.matrix
 def test_the_preview_of_a_row_of_runs_says_how_far_they_differ(folded: SessionsPage, qtbot: QtBot) -> None:
     choose_runs(folded)
     facts = folded.preview.facts

@@ -14,6 +14,7 @@ from flashscope.profiles.wire.events import PlanStarted
 from tests.app.fakes import CPU_MACHINE, PLAN, sweep
 from tests.app.pages.sessions.conftest import listed, names
 from tests.app.runs import write
+from tests.matrix import chosen
 
 
 def record(name: str, minute: int, *, plan: Plan = PLAN, python: str = CPU_MACHINE.python) -> Path:
@@ -55,7 +56,7 @@ def test_sessions_of_one_plan_and_machine_become_one_row_and_are_alone_again_whe
     assert not page._buttons["join"].isEnabled()
 
 
-@pytest.mark.parametrize("what", ["plan", "machine"])
+@chosen("what", ["plan", "machine"], {"plan"})
 def test_those_of_another_plan_or_machine_stay_as_they_are_and_why_is_said(
     page: SessionsPage, window: MainWindow, qtbot: QtBot, what: str
 ) -> None:
@@ -70,6 +71,7 @@ def test_those_of_another_plan_or_machine_stay_as_they_are_and_why_is_said(
     assert marks(one, other) == [None, None]
 
 
+@pytest.mark.matrix
 def test_a_session_that_is_there_twice_is_joined_with_none(
     page: SessionsPage, window: MainWindow, qtbot: QtBot
 ) -> None:

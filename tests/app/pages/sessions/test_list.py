@@ -111,6 +111,7 @@ def test_a_finished_sweep_appears_in_the_list(
     qtbot.waitUntil(lambda: page.model.rowCount() == 1, timeout=60_000)
 
 
+@pytest.mark.matrix
 def test_ctrl_and_shift_choose_more_rows_and_what_is_for_one_row_is_then_off(
     page: SessionsPage, save: Save, qtbot: QtBot
 ) -> None:
@@ -122,6 +123,7 @@ def test_ctrl_and_shift_choose_more_rows_and_what_is_for_one_row_is_then_off(
     assert enabled == {"compare", "export", "tag", "join", "copy", "delete"}
 
 
+@pytest.mark.matrix
 def test_rows_stay_chosen_when_the_list_is_read_again(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
     fill(page, save, qtbot, "one", "two", "three")
     choose_all(page, "one", "two")
@@ -130,6 +132,7 @@ def test_rows_stay_chosen_when_the_list_is_read_again(page: SessionsPage, save: 
     assert {info.path.stem for info in page.chosen_all()} == {"one", "two"}
 
 
+@pytest.mark.matrix
 def test_a_file_that_comes_or_goes_by_itself_is_seen(page: SessionsPage, save: Save, qtbot: QtBot) -> None:
     fill(page, save, qtbot, "one")
     path = save(sweep(points=1), "from elsewhere")
@@ -138,6 +141,7 @@ def test_a_file_that_comes_or_goes_by_itself_is_seen(page: SessionsPage, save: S
     qtbot.waitUntil(lambda: names(page) == ["one"])
 
 
+@pytest.mark.matrix
 def test_the_menu_of_a_row_has_the_actions_of_the_registry(
     page: SessionsPage, save: Save, qtbot: QtBot
 ) -> None:

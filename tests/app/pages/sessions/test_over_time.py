@@ -47,6 +47,7 @@ def test_sessions_over_time_are_drawn_a_curve_a_machine_and_a_click_opens_one(
     assert window.controller.path == first
 
 
+@pytest.mark.matrix
 def test_the_problem_on_show_over_time_is_named_whole_in_a_small_window(
     page: SessionsPage, window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -63,6 +64,7 @@ def test_the_problem_on_show_over_time_is_named_whole_in_a_small_window(
     assert [label.text() for label in beside.findChildren(TermLabel)] == ["Problem"]
 
 
+@pytest.mark.matrix
 def test_no_key_touches_sessions_whose_rows_are_not_on_show(
     page: SessionsPage, save: Save, qtbot: QtBot
 ) -> None:
@@ -76,6 +78,7 @@ def test_no_key_touches_sessions_whose_rows_are_not_on_show(
     assert [info.path.stem for info in page.chosen_all()] == ["one"]
 
 
+@pytest.mark.matrix
 def test_over_time_a_message_below_leaves_the_page_unscrolled(
     page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
 ) -> None:
@@ -109,6 +112,7 @@ def test_dates_of_sessions_are_moments_in_whatever_zone_they_were_written(
     assert asked.args == [[sooner, later]], "the oldest is the baseline"
 
 
+@pytest.mark.matrix
 def test_a_date_that_no_clock_shows_is_drawn_all_the_same(page: SessionsPage, qtbot: QtBot) -> None:
     path = recorded(sessions_dir() / "a.flashscope", 3)
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -144,6 +148,7 @@ def test_over_time_the_runs_of_a_plan_are_one_point_with_their_spread_that_opens
     assert window.controller.path == files[-1]
 
 
+@pytest.mark.matrix
 def test_the_curves_are_there_when_the_view_comes_from_another_place(
     page: SessionsPage, window: MainWindow, qtbot: QtBot
 ) -> None:

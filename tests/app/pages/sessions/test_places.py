@@ -11,6 +11,7 @@ from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
 from tests.app.pages.sessions.conftest import choose, fill, names
 from tests.app.rig import Save
+from tests.matrix import chosen
 
 
 def places(page: SessionsPage) -> dict[str, QRect]:
@@ -20,7 +21,7 @@ def places(page: SessionsPage) -> dict[str, QRect]:
     return {button.text(): QRect(button.mapTo(page, QPoint()), button.size()) for button in seen}
 
 
-@pytest.mark.parametrize("width", [1280, 700])
+@chosen("width", [1280, 700], {1280})
 def test_no_button_moves_when_rows_are_chosen_or_the_trash_is_entered(
     window: MainWindow, page: SessionsPage, save: Save, qtbot: QtBot, width: int
 ) -> None:
@@ -83,6 +84,7 @@ def test_in_the_trash_no_key_deletes_or_renames_what_is_deleted_and_the_menu_off
     assert "Delete the chosen sessions" not in offered
 
 
+@pytest.mark.matrix
 def test_words_in_the_place_of_the_table_leave_the_page_unscrolled(
     page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot
 ) -> None:

@@ -100,6 +100,7 @@ def test_sweeps_of_the_command_line_are_listed_unopened(rig: Rig, save: Save, qt
     qtbot.waitUntil(lambda: recents(window) == ["swept"])
 
 
+@pytest.mark.matrix
 def test_a_sweep_that_ends_elsewhere_comes_to_the_page_on_show(
     window: MainWindow, save: Save, qtbot: QtBot
 ) -> None:
@@ -169,6 +170,7 @@ def test_a_cupy_too_new_for_the_driver_is_told_with_the_line_that_replaces_it(ri
     assert line.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
 
 
+@pytest.mark.matrix
 def test_a_button_leads_to_the_traffic_of_a_recording(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     window.show_page("start")
     card = start_page(window)

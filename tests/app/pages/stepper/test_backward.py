@@ -82,6 +82,7 @@ def test_the_keys_walk_its_steps_and_as_many_back_show_the_same(bench: Bench) ->
     assert bench.page.position == forward, "the forward pass stays where it was"
 
 
+@pytest.mark.matrix
 def test_events_are_the_blocks_that_are_whole_and_the_end_says_how_exact_the_gradients_are(
     bench: Bench,
 ) -> None:
@@ -131,6 +132,7 @@ def test_what_a_tile_adds_is_the_difference_of_the_sums(bench: Bench) -> None:
     assert np.array_equal(board.view.sums("dk"), after)  # type: ignore[arg-type]
 
 
+@pytest.mark.matrix
 def test_another_kernel_is_traced_and_one_of_the_gpu_says_why_not_here(bench: Bench) -> None:
     board = shown(bench)
     board.bar.kernel.setCurrentIndex(board.bar.kernel.findData("flash1"))
@@ -142,6 +144,7 @@ def test_another_kernel_is_traced_and_one_of_the_gpu_says_why_not_here(bench: Be
     assert "cpu" in board.words()
 
 
+@pytest.mark.matrix
 def test_given_scores_say_why_there_is_nothing_to_see_and_another_problem_is_followed(bench: Bench) -> None:
     page = bench.show("slide")
     page.choose_mode(BACKWARD)
@@ -206,6 +209,7 @@ def test_a_tile_that_is_asked_for_is_shown_though_the_first_trace_comes_later(be
     assert len(bench.engine.backwards) == 1
 
 
+@pytest.mark.matrix
 def test_a_tile_of_a_forward_pass_is_shown_in_blocks_again(bench: Bench) -> None:
     shown(bench)
     request = random_trace(16, block=4, head_dim=2).request
@@ -245,6 +249,7 @@ def test_without_a_gpu_what_was_launched_on_one_is_traced_on_the_cpu(bench: Benc
     assert (request.backend, request.problem.dtype) == ("cpu", "float32")
 
 
+@pytest.mark.matrix
 def test_a_session_offers_its_traces_and_one_like_what_is_wanted_is_not_traced_again(
     rig: Rig, tmp_path: Path
 ) -> None:
@@ -308,6 +313,7 @@ def test_a_stop_of_a_story_goes_to_its_step_of_the_backward_pass(bench: Bench) -
     assert not any(card.isHidden() for card in board.cards)
 
 
+@pytest.mark.matrix
 def test_a_stop_may_be_of_a_backward_trace_of_its_session(rig: Rig, tmp_path: Path) -> None:
     window = rig.window()
     kept = grouped(1)
@@ -321,6 +327,7 @@ def test_a_stop_may_be_of_a_backward_trace_of_its_session(rig: Rig, tmp_path: Pa
     page.staging.leave()
 
 
+@pytest.mark.matrix
 def test_the_panels_have_room_in_a_small_window_whether_they_are_on_show_or_not(bench: Bench) -> None:
     bench.page.resize(1200, 640)
     bench.show("slide").choose_mode(BACKWARD)

@@ -87,6 +87,7 @@ def test_every_fault_is_named_in_words_title_and_badge(real: Bench, fault: Fault
     assert board._lesson._title.text() == broken(fault)
 
 
+@pytest.mark.matrix
 def test_the_model_of_a_race_says_that_it_is_one(real: Bench) -> None:
     _, board = broken_page(real, "random", "stale-keys")
     assert "A model of a race" in board.does.text()
@@ -105,6 +106,7 @@ def test_the_key_w_goes_to_the_first_wrong_tile_of_the_row_watched(real: Bench) 
     assert page.view.row == 3
 
 
+@pytest.mark.matrix
 def test_the_button_leads_to_another_row_where_the_one_watched_stays_right(
     real: Bench,
 ) -> None:
@@ -118,6 +120,7 @@ def test_the_button_leads_to_another_row_where_the_one_watched_stays_right(
     assert (page.view.row, page.view.step.tile) == (wrong.row, wrong.t)
 
 
+@pytest.mark.matrix
 def test_w_in_another_mode_leads_there_once_both_traces_are_recorded(real: Bench) -> None:
     page = real.show("rising")
     real.press(Qt.Key.Key_W)
@@ -127,6 +130,7 @@ def test_w_in_another_mode_leads_there_once_both_traces_are_recorded(real: Bench
     assert page.view.step.tile == both(board).row(page.view.row).first_wrong[0]  # type: ignore[index]
 
 
+@pytest.mark.matrix
 def test_a_click_on_a_tile_of_the_distances_goes_there(real: Bench) -> None:
     page, board = broken_page(real, "random", "no-rescale")
     place = board.distance._slot(5).center()
@@ -172,6 +176,7 @@ def test_both_states_stand_side_by_side_at_the_same_step(real: Bench) -> None:
     )
 
 
+@pytest.mark.matrix
 def test_another_preset_is_broken_in_the_same_way(real: Bench) -> None:
     page, board = broken_page(real, "random", "no-maximum")
     page.show_preset("overflow")
@@ -209,6 +214,7 @@ def test_a_trace_that_nobody_waits_for_is_not_shown_where_it_has_a_fault(real: B
     assert page.story is before
 
 
+@pytest.mark.matrix
 def test_what_was_asked_for_beside_a_trace_is_not_shown_in_its_place(real: Bench) -> None:
     page = real.show("random")
     real.engine.silent = True
@@ -228,6 +234,7 @@ def test_the_lanes_take_no_broken_trace_for_the_right_one_of_the_other_loop_orde
     assert not is_beside(right, record(replace(other, fault="no-rescale")))
 
 
+@pytest.mark.matrix
 def test_a_theme_and_a_narrow_window_change_nothing_in_words(real: Bench) -> None:
     page, _ = broken_page(real, "random", "no-rescale")
     before = page.words()
@@ -236,6 +243,7 @@ def test_a_theme_and_a_narrow_window_change_nothing_in_words(real: Bench) -> Non
     assert page.words() == before
 
 
+@pytest.mark.matrix
 def test_on_a_stage_the_sentence_names_the_fault_and_the_controls_are_away(real: Bench) -> None:
     page, board = broken_page(real, "rising", "no-rescale")
     page.staging.show_stop(Stop("stepper", mode="broken"))
@@ -250,6 +258,7 @@ def test_on_a_stage_the_sentence_names_the_fault_and_the_controls_are_away(real:
     assert len(board.shown) == 6
 
 
+@pytest.mark.matrix
 def test_a_stop_names_the_fault_and_gives_it_back(real: Bench) -> None:
     page, board = broken_page(real, "rising", "no-rescale")
     page.seek(12)
@@ -265,6 +274,7 @@ def test_a_stop_names_the_fault_and_gives_it_back(real: Bench) -> None:
     assert page.position.at == 12
 
 
+@pytest.mark.matrix
 def test_a_stage_waits_for_the_broken_trace_and_not_for_one_that_is_refused(real: Bench) -> None:
     page = real.show("random")
     real.engine.silent = True
@@ -286,7 +296,7 @@ def test_a_story_may_name_a_fault_that_there_is_and_no_other() -> None:
         story_of(Path("a.toml"), story.format("stale-key").encode())
 
 
-@pytest.mark.parametrize("fault", ["no-rescale", "float16-accumulators"])
+@chosen("fault", ["no-rescale", "float16-accumulators"], {"no-rescale"})
 def test_a_session_with_a_broken_trace_opens_with_the_fault_named(
     rig: Rig, qtbot: QtBot, tmp_path: Path, fault: Fault
 ) -> None:
@@ -327,6 +337,7 @@ def test_a_broken_trace_of_a_file_is_compared_with_the_right_one(real: Bench) ->
     assert Recording.of(trace).fault == "softmax-per-tile"
 
 
+@pytest.mark.matrix
 def test_a_trace_whose_inputs_are_not_those_of_its_seed_is_broken_on_its_own(real: Bench) -> None:
     page = real.show("random")
     request = own(Options(seqlen=16, head_dim=4, seed=1))

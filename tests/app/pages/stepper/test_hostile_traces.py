@@ -54,8 +54,9 @@ def test_a_file_with_a_trace_whose_parts_do_not_fit_together_is_refused(
         load(recorder.path)
 
 
-@chosen("mode", [mode.key for mode in MODES], {"lanes"})
-@chosen("turn", range(20), {0})
+@pytest.mark.matrix
+@pytest.mark.parametrize("mode", [mode.key for mode in MODES])
+@pytest.mark.parametrize("turn", range(20))
 def test_a_drawn_trace_is_shown_or_refused(bench: Bench, turn: int, mode: str) -> None:
     bench.page.show_mode(mode)
     shown = 0

@@ -15,6 +15,7 @@ from tests.app.pages.stepper.position import at
 from tests.app.remarks import remark_on
 from tests.app.rig import Rig
 from tests.app.stepper.builders import random_trace
+from tests.matrix import chosen
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +55,7 @@ def pick(combo: QComboBox, row: int, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not view.isVisible())
 
 
-@pytest.mark.parametrize("name", ["preset", "order"])
+@chosen("name", ["preset", "order"], {"preset"})
 def test_the_keys_step_after_a_pick_in_a_drop_down(page: StepperPage, qtbot: QtBot, name: str) -> None:
     combo = getattr(page.bar, name)
     pick(combo, combo.count() - 1 - combo.currentIndex(), qtbot)
@@ -93,6 +94,7 @@ def test_the_keys_step_when_the_page_is_shown_again(page: StepperPage, rig: Rig)
     assert page.player.playing
 
 
+@pytest.mark.matrix
 def test_the_keys_step_after_a_row_was_typed(page: StepperPage) -> None:
     page.transport.row.setFocus()
     page.transport.row.selectAll()
@@ -110,6 +112,7 @@ def type_row(page: StepperPage, typed: str) -> None:
     QTest.keyClicks(page.transport.row, typed)
 
 
+@pytest.mark.matrix
 def test_a_row_is_typed_whole_before_another_is_watched_also_while_the_steps_go_on(page: StepperPage) -> None:
     page.seek(page.position.last if page.position else 0)
     shown = page.transport.row.value()
@@ -122,6 +125,7 @@ def test_a_row_is_typed_whole_before_another_is_watched_also_while_the_steps_go_
     assert page.transport.row.value() == shown
 
 
+@pytest.mark.matrix
 def test_a_row_that_follows_to_another_block_says_so_beside_the_field(page: StepperPage) -> None:
     page.seek(page.position.last if page.position else 0)
     last = page.transport.row.value()
@@ -133,12 +137,14 @@ def test_a_row_that_follows_to_another_block_says_so_beside_the_field(page: Step
     assert remark_on(page.transport.row) == said
 
 
+@pytest.mark.matrix
 def test_a_row_beyond_the_trace_is_refused_in_words(page: StepperPage) -> None:
     last = page.transport.row.maximum()
     type_row(page, "99")
     assert remark_on(page.transport.row) == f"‘99’ is not a whole number from 0 to {last}."
 
 
+@pytest.mark.matrix
 def test_what_is_said_of_a_row_moves_with_it_when_the_page_gets_lower(
     page: StepperPage, qtbot: QtBot
 ) -> None:

@@ -65,7 +65,7 @@ def said(page: StepperPage, painted: list[str]) -> list[str]:
 
 
 @chosen("order", ["flash1", "flash2"], {"flash2"})
-@chosen("mode", MODE_KEYS, {"blocks", "lanes"})
+@chosen("mode", MODE_KEYS, {"blocks"})
 def test_of_a_trace_on_a_cpu_nothing_names_the_memories_of_a_gpu(
     bench: Bench, painted: list[str], mode: str, order: LoopOrder
 ) -> None:

@@ -78,6 +78,7 @@ def test_a_breakpoint_at_every_tile_stops_at_tile_ends(bench: Bench) -> None:
     assert at(page) == here(page).timeline.tile_ends[0]
 
 
+@pytest.mark.matrix
 def test_scrubbing_moves_every_panel_and_makes_no_widget(bench: Bench) -> None:
     page = bench.show("random")
     before = {id(widget) for widget in page.findChildren(QWidget)}

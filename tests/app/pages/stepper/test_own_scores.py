@@ -12,6 +12,7 @@ from flashscope.app.pages.stepper.score_field import ScoreField
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stepper.own_scores import read_scores
 from tests.app.pages.stepper.conftest import Bench
+from tests.matrix import chosen
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
@@ -94,7 +95,7 @@ def test_escape_leaves_the_trace_as_it_is(bench: Bench) -> None:
     assert (bench.page.story, bench.page.bar.preset.currentText()) == (before, chosen)
 
 
-@pytest.mark.parametrize("kept", ["3,1 | 2,2", "no scores at all"])
+@chosen("kept", ["3,1 | 2,2", "no scores at all"], {"no scores at all"})
 def test_the_scores_typed_last_are_there_at_the_next_start(
     qtbot: QtBot, kept: str, request: pytest.FixtureRequest
 ) -> None:
@@ -109,6 +110,7 @@ def test_the_scores_typed_last_are_there_at_the_next_start(
     assert Settings().scores == "8,9"
 
 
+@pytest.mark.matrix
 def test_the_field_is_opened_by_its_name_from_every_view(window: MainWindow, qtbot: QtBot) -> None:
     action = window.registry.find("stepper.scores")
     assert action is not None

@@ -1,5 +1,7 @@
 """The traces that a session brings along, in the Stepper of a machine that has no GPU."""
 
+import pytest
+
 from flashscope.app.control.bundled import bundled_sessions, inside_recording
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.stepper.options_bar import RECORDED
@@ -28,6 +30,7 @@ def test_every_trace_of_a_session_can_be_chosen_and_is_named(window: MainWindow,
     assert page.story.recording.trace.request.kernel == "flash2"
 
 
+@pytest.mark.matrix
 def test_traces_go_with_their_session_and_what_is_on_show_stays_named(window: MainWindow, rig: Rig) -> None:
     page = opened(window, rig)
     rig.open(bundled_sessions()[0])

@@ -14,7 +14,6 @@ from flashscope.app.plots.stepper.panel import put, width_of
 from flashscope.app.shell.shots import grab_whole
 from tests.app.rig import Rig
 from tests.app.stepper.builders import random_trace
-from tests.matrix import chosen
 
 PANELS = {code_panel: "code", cells: "scores", memory_panel: "memory", tiles: "tiles"}
 
@@ -61,6 +60,7 @@ def written_by(page: StepperPage, name: str, monkeypatch: pytest.MonkeyPatch) ->
     return texts
 
 
+@pytest.mark.matrix
 def test_the_caption_of_the_tiles_says_all_that_has_room(
     page: StepperPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +84,7 @@ def test_rows_and_columns_of_a_tile_are_numbered_apart(
     assert not first.rect.intersects(second.rect.adjusted(0, 1, 0, -1))
 
 
+@pytest.mark.matrix
 def test_few_rows_of_many_keys_have_a_tile_as_high_as_others_and_numbers_apart(
     page: StepperPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,7 +102,8 @@ def test_few_rows_of_many_keys_have_a_tile_as_high_as_others_and_numbers_apart(
     assert all(left.rect.right() < right.rect.left() for left, right in pairwise(numbers))
 
 
-@chosen("kernel,rows", [("flash1", 256), ("flash3-fp8", 192)], [("flash3-fp8", 192)])
+@pytest.mark.matrix
+@pytest.mark.parametrize(("kernel", "rows"), [("flash1", 256), ("flash3-fp8", 192)])
 def test_a_tile_with_more_rows_than_pixels_is_shown_whole_with_its_scale(
     page: StepperPage, monkeypatch: pytest.MonkeyPatch, kernel: str, rows: int
 ) -> None:
@@ -119,6 +121,7 @@ def test_a_tile_with_more_rows_than_pixels_is_shown_whole_with_its_scale(
     assert [one.rect.bottom() <= panel.height() for one in low] == [True]
 
 
+@pytest.mark.matrix
 def test_the_long_algorithm_of_parts_has_room_for_its_lines(
     page: StepperPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,7 +132,8 @@ def test_the_long_algorithm_of_parts_has_room_for_its_lines(
     assert all(one.rect.height() >= smallest - 1 for one in lines)
 
 
-@chosen("kernel", ["flash2", "flash3-fp8"], ["flash3-fp8"])
+@pytest.mark.matrix
+@pytest.mark.parametrize("kernel", ["flash2", "flash3-fp8"])
 def test_the_bytes_are_those_of_the_kernel_that_was_traced(
     page: StepperPage, monkeypatch: pytest.MonkeyPatch, kernel: str
 ) -> None:
@@ -145,6 +149,7 @@ def test_the_bytes_are_those_of_the_kernel_that_was_traced(
     assert [row[0] for row in panel.numbers(panel.view)] == [kernel, "standard"]
 
 
+@pytest.mark.matrix
 def test_no_sm_is_named_while_parts_are_merged(page: StepperPage) -> None:
     """Of the launch that merges the trace does not say where it ran."""
     decoded(page, "output")
@@ -165,6 +170,7 @@ def decoded(page: StepperPage, phase: str) -> None:
     grab_whole(page.window())
 
 
+@pytest.mark.matrix
 def test_rows_of_the_last_tile_are_numbered_apart(page: StepperPage, monkeypatch: pytest.MonkeyPatch) -> None:
     session = page.controller.session
     assert session is not None
@@ -180,6 +186,7 @@ def test_rows_of_the_last_tile_are_numbered_apart(page: StepperPage, monkeypatch
     assert all(above.bottom() <= below.top() for above, below in pairwise(rows))
 
 
+@pytest.mark.matrix
 def test_the_chart_of_what_is_known_ends_where_the_question_does(page: StepperPage) -> None:
     page.choose_mode("predict")
     board = page.modes.board
@@ -190,6 +197,7 @@ def test_the_chart_of_what_is_known_ends_where_the_question_does(page: StepperPa
     assert bottoms[0] == bottoms[1]
 
 
+@pytest.mark.matrix
 def test_before_the_first_tile_no_masked_one_looks_like_the_one_that_runs(page: StepperPage) -> None:
     page.show_trace(random_trace(464, block=8, head_dim=2, causal=True))
     page.seek(0)

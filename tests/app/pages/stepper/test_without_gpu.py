@@ -96,6 +96,7 @@ def test_a_trace_that_fails_is_told_once_until_one_succeeds(
     assert message(page) == ""
 
 
+@pytest.mark.matrix
 def test_a_trace_that_succeeds_takes_back_no_other_error(rig: Rig, page: StepperPage, qtbot: QtBot) -> None:
     with qtbot.waitSignal(rig.controller.trace_failed):
         rig.engine.say([RequestFailed(request="trace", reason=REASON)])

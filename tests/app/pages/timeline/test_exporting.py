@@ -4,6 +4,7 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
@@ -49,6 +50,7 @@ def test_the_numbers_are_a_line_for_each_bar_under_what_recorded_them(rig: Rig, 
     }
 
 
+@pytest.mark.matrix
 def test_a_picture_has_both_timelines_under_their_sentence(rig: Rig, qtbot: QtBot, tmp_path: Path) -> None:
     page = two(rig, qtbot)
     with qtbot.waitSignal(page.export_button.exporter.done):
@@ -71,6 +73,7 @@ def test_a_trace_for_perfetto_is_written_and_the_user_told(rig: Rig, qtbot: QtBo
     assert {event["pid"] for event in document["traceEvents"]} == {1, 2}
 
 
+@pytest.mark.matrix
 def test_a_trace_that_cannot_be_written_says_why(rig: Rig, qtbot: QtBot, tmp_path: Path) -> None:
     page = two(rig, qtbot)
     errors: list[str] = []

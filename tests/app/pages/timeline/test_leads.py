@@ -90,6 +90,7 @@ def test_a_session_that_has_timelines_shows_them_when_it_is_opened(
     assert page.staging.provenance.kind == "saved"
 
 
+@pytest.mark.matrix
 def test_the_badge_says_that_a_timeline_is_of_a_backward_pass(rig: Rig, qtbot: QtBot) -> None:
     page = page_of(rig.window())
     page.lineup.take_recorded(made_timeline(passes="backward"))
@@ -97,6 +98,7 @@ def test_the_badge_says_that_a_timeline_is_of_a_backward_pass(rig: Rig, qtbot: Q
     assert page.staging.provenance.badge.endswith("timeline of flash2 backward")
 
 
+@pytest.mark.matrix
 def test_a_recording_that_comes_with_the_program_takes_none_and_says_why(rig: Rig, qtbot: QtBot) -> None:
     page = page_of(rig.window())
     rig.open(BUNDLED / "h100-inside.flashscope")
@@ -186,6 +188,7 @@ def test_every_stage_has_lines_in_the_numpy_source_and_no_line_is_of_two(kernel:
     assert sum(map(len, found.values())) == len(set().union(*found.values()))
 
 
+@pytest.mark.matrix
 def test_the_source_marks_the_stage_that_was_asked_for(
     rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +226,7 @@ def test_a_timeline_of_a_gpu_leads_to_the_cuda_source() -> None:
     assert source_lines(request, "PV") == ("d 64, causal", CUDA_LINES["flash1"]["PV"])
 
 
+@pytest.mark.matrix
 def test_from_the_numpy_source_a_problem_leads_back_to_cuda(window: MainWindow, qtbot: QtBot) -> None:
     window.show_page("ladder")
     page = window.pages["ladder"]

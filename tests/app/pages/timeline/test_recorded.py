@@ -11,6 +11,7 @@ from flashscope.app.shell.main_window import MainWindow
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from flashscope.profiles.store import load
 from tests.app.rig import Rig
+from tests.matrix import chosen
 
 MOST_BYTES = 128 << 10
 UNDISTURBED = 0.05  # of a run that is in bars far too long
@@ -72,6 +73,7 @@ def test_the_timelines_of_a_gpu_are_of_the_device_that_the_recording_names() -> 
     assert not session.altered
 
 
+@pytest.mark.matrix
 def test_the_empty_view_leads_to_a_gpu_first_and_shows_its_kernels_side_by_side(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -90,7 +92,7 @@ def test_the_empty_view_leads_to_a_gpu_first_and_shows_its_kernels_side_by_side(
     assert "from above: producer, warpgroup 1" in page.cards[1].told.text()
 
 
-@pytest.mark.parametrize("one", RECORDED, ids=lambda one: one.key)
+@chosen("one", RECORDED, RECORDED[1:])
 def test_the_palette_has_them(window: MainWindow, rig: Rig, one: BundledTimelines) -> None:
     window.show_page("timeline")
     rig.opening(lambda: window.trigger(f"timeline.{one.key}"))

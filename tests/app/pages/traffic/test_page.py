@@ -271,6 +271,7 @@ def test_a_kernel_that_comes_back_has_the_plot_that_it_had(told: Told) -> None:
     assert [card.isVisible() for card in told.page.cards.values()] == [True, True]
 
 
+@pytest.mark.matrix
 def test_after_a_stage_every_kernel_has_its_frame_again(three: Told) -> None:
     page = three.page
     page.staging.show_stop(replace(page.staging.stop, kernels=("flash2",)))

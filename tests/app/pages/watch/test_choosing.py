@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
@@ -26,6 +27,7 @@ def test_of_several_kernels_the_action_lets_one_choose(
     assert rig.engine.plans[0].kernels[0] == "other-v1"
 
 
+@pytest.mark.matrix
 def test_a_kernel_that_runs_elsewhere_is_refused_in_words(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -32,6 +32,7 @@ def scene(window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path) -> Watched
     return made
 
 
+@pytest.mark.matrix
 def test_before_anything_is_watched_the_view_says_how_that_begins(window: MainWindow) -> None:
     window.trigger("profile.watch")
     page = window.page
@@ -42,6 +43,7 @@ def test_before_anything_is_watched_the_view_says_how_that_begins(window: MainWi
     assert texts == ["Watch a kernel of yours", "Bring a kernel …"]
 
 
+@pytest.mark.matrix
 def test_the_eye_beside_a_kernel_begins_its_first_version_beside_the_fastest_of_ours(
     window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path, questions: Questions
 ) -> None:
@@ -103,6 +105,7 @@ def test_each_save_is_measured_beside_the_version_before_and_both_stand_side_by_
     assert "-     s = q @ k.swapaxes(-1, -2) * scale" in before.toPlainText()
 
 
+@pytest.mark.matrix
 def test_a_click_on_a_second_version_compares_the_two_and_escape_follows_the_newest(scene: Watched) -> None:
     scene.end()
     for number in (2, 3, 4):
@@ -134,6 +137,7 @@ def test_a_click_on_a_second_version_compares_the_two_and_escape_follows_the_new
     scene.compared(4, 5)
 
 
+@pytest.mark.matrix
 def test_the_keys_go_to_the_strip_and_choose_versions_there(scene: Watched) -> None:
     scene.end()
     scene.save_and_end(f"{TEXT}# 2\n")
@@ -152,6 +156,7 @@ def test_the_keys_go_to_the_strip_and_choose_versions_there(scene: Watched) -> N
     assert table.picks == (1, 2)
 
 
+@pytest.mark.matrix
 def test_an_error_of_syntax_is_told_with_its_line_and_breaks_nothing_off(scene: Watched) -> None:
     scene.save(BROKEN)
     version = scene.version(2)
@@ -190,6 +195,7 @@ def test_a_save_before_the_check_has_ended_takes_its_place(scene: Watched) -> No
     assert scene.plans[1].kernels[0] == "mine-v2"
 
 
+@pytest.mark.matrix
 def test_what_is_on_show_stays_and_the_library_has_each_version(scene: Watched) -> None:
     heard: list[object] = []
     scene.rig.controller.session_changed.connect(heard.append)
@@ -210,6 +216,7 @@ def test_what_is_on_show_stays_and_the_library_has_each_version(scene: Watched) 
     assert scene.window.view == "profile"
 
 
+@pytest.mark.matrix
 def test_a_version_waits_for_a_sweep_and_goes_before_those_that_wait(scene: Watched) -> None:
     scene.end()
     scene.version(1)

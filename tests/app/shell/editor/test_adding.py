@@ -15,9 +15,9 @@ from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import PageKey, Story, read_story
 from tests.app.rig import Rig
 from tests.app.shell.editor.conftest import Choose, Key, press, titles
-from tests.matrix import chosen
 
 
+@pytest.mark.matrix
 def test_the_file_is_asked_for_once_and_all_stops_go_there(
     shown: MainWindow, tmp_path: Path, save_to: Choose
 ) -> None:
@@ -32,6 +32,7 @@ def test_the_file_is_asked_for_once_and_all_stops_go_there(
     assert shown.writing.editor.desk.path == tmp_path / "mine.toml"
 
 
+@pytest.mark.matrix
 def test_the_file_is_asked_for_where_sessions_are_and_then_where_the_last_story_is(
     shown: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +61,7 @@ def test_a_stop_is_added_to_the_story_that_is_open(editor: StoryEditor, shown: M
     assert shown.errors.text == "Stop 2 of three.toml, which is open."
 
 
+@pytest.mark.matrix
 def test_after_the_editor_is_closed_stops_go_to_the_story_that_was_open(
     editor: StoryEditor, shown: MainWindow, story: Path
 ) -> None:
@@ -68,6 +70,7 @@ def test_after_the_editor_is_closed_stops_go_to_the_story_that_was_open(
     assert len(read_story(story).stops) == 4
 
 
+@pytest.mark.matrix
 def test_after_a_new_story_is_saved_and_closed_stops_go_there(
     shown: MainWindow, tmp_path: Path, save_to: Choose
 ) -> None:
@@ -80,7 +83,8 @@ def test_after_a_new_story_is_saved_and_closed_stops_go_there(
     assert len(read_story(tmp_path / "new.toml").stops) == 2
 
 
-@chosen("view", ["notes", "claims", "trash", "start"], {"notes"})
+@pytest.mark.matrix
+@pytest.mark.parametrize("view", ["notes", "claims", "trash", "start"])
 def test_a_view_that_no_stage_shows_is_refused_before_a_file_is_asked_for(
     shown: MainWindow, view: str, save_to: Choose
 ) -> None:
@@ -91,6 +95,7 @@ def test_a_view_that_no_stage_shows_is_refused_before_a_file_is_asked_for(
     assert not asked
 
 
+@pytest.mark.matrix
 def test_every_view_that_a_stage_shows_becomes_a_stop_that_can_be_read(
     editor: StoryEditor, shown: MainWindow, story: Path
 ) -> None:
@@ -151,6 +156,7 @@ def test_a_story_of_two_own_stops_is_made_saved_opened_again_and_presented(
     assert editor.desk.draft.at == 0
 
 
+@pytest.mark.matrix
 def test_a_story_that_is_not_right_is_not_tried(editor: StoryEditor, shown: MainWindow) -> None:
     editor.form.sentence.text.setPlainText("{runtme}")
     editor.trigger("editor.try")

@@ -1,5 +1,6 @@
 """In the editor stops are ordered, doubled, removed and written, and all of it can be undone."""
 
+import pytest
 from PySide6.QtCore import QModelIndex
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QMenu, QPlainTextEdit, QWidget
@@ -112,6 +113,7 @@ def test_the_menu_of_blanks_has_their_values_and_writes_one_where_the_cursor_is(
     assert editor.desk.draft.stop.sentence == "It is {n}."
 
 
+@pytest.mark.matrix
 def test_view_session_and_n_of_a_stop_are_fields(editor: StoryEditor, qtbot: QtBot) -> None:
     form, desk = editor.form, editor.desk
     form.seqlen.setFocus()
@@ -157,6 +159,7 @@ def test_a_stop_takes_what_is_on_show_and_keeps_its_words(
     assert editor.errors.text.startswith("Nothing was taken: Claims has no place in a story")
 
 
+@pytest.mark.matrix
 def test_a_new_story_has_words_and_a_way_on(window: MainWindow) -> None:
     window.trigger("story.new")
     editor = window.writing.editor
@@ -167,6 +170,7 @@ def test_a_new_story_has_words_and_a_way_on(window: MainWindow) -> None:
     assert editor.errors.text.startswith("Nothing was saved: A story has one stop at least")
 
 
+@pytest.mark.matrix
 def test_everything_in_the_editor_has_a_name_and_is_reached_with_tab(editor: StoryEditor) -> None:
     kinds = (QAbstractButton, QComboBox, QLineEdit, QPlainTextEdit, type(editor.stops))
     parts = [part for kind in kinds for part in editor.findChildren(kind) if part.isVisible()]
@@ -179,6 +183,7 @@ def test_everything_in_the_editor_has_a_name_and_is_reached_with_tab(editor: Sto
     assert set(parts) <= reached
 
 
+@pytest.mark.matrix
 def test_buttons_of_what_cannot_be_done_cannot_be_pressed(window: MainWindow) -> None:
     window.trigger("story.new")
     editor = window.writing.editor

@@ -47,6 +47,7 @@ def drop(window: QWidget, path: Path) -> None:
     QApplication.sendEvent(window, QDropEvent(QPoint(9, 9), Qt.DropAction.CopyAction, data, left, none))
 
 
+@pytest.mark.matrix
 def test_a_story_that_is_dropped_on_either_window_is_opened_in_the_editor(
     window: MainWindow, story: Path
 ) -> None:
@@ -69,6 +70,7 @@ def test_edit_a_story_asks_for_a_file(
     assert window.writing.editor.desk.path == story
 
 
+@pytest.mark.matrix
 def test_a_story_that_cannot_be_read_is_told_in_the_window(window: MainWindow, tmp_path: Path) -> None:
     path = tmp_path / "latin.toml"
     path.write_bytes('title = "Übung"'.encode("latin-1"))
@@ -136,6 +138,7 @@ def test_edits_are_asked_about_when_the_window_is_closed_while_the_story_is_trie
     assert titles(editor)[0] == "changed"
 
 
+@pytest.mark.matrix
 def test_another_story_replaces_edits_only_when_asked(
     editor: StoryEditor, answer: Answer, window: MainWindow
 ) -> None:
@@ -163,6 +166,7 @@ def test_what_another_program_wrote_meanwhile_is_told_and_stays_unless_it_may_go
     assert read_story(story).title == "Three"
 
 
+@pytest.mark.matrix
 def test_who_comes_back_to_a_file_that_was_changed_can_read_it_again(
     editor: StoryEditor, story: Path
 ) -> None:
@@ -193,6 +197,7 @@ def test_a_file_that_may_only_be_read_is_refused_with_another_name_offered(
     assert [(stop.title, stop.session) for stop in editor.desk.draft.stops[:1]] == [("footprint", named)]
 
 
+@pytest.mark.matrix
 def test_a_link_stays_one(window: MainWindow, story: Path) -> None:
     link = story.with_name("link.toml")
     link.symlink_to(story)
@@ -203,6 +208,7 @@ def test_a_link_stays_one(window: MainWindow, story: Path) -> None:
     assert read_story(story).stops[0].title == "changed"
 
 
+@pytest.mark.matrix
 def test_a_story_with_a_blank_that_is_none_is_not_saved_and_its_stop_is_shown(
     editor: StoryEditor, story: Path
 ) -> None:
@@ -216,6 +222,7 @@ def test_a_story_with_a_blank_that_is_none_is_not_saved_and_its_stop_is_shown(
     assert story.read_text() == THREE
 
 
+@pytest.mark.matrix
 def test_an_ending_is_added_and_no_file_of_the_longer_name_is_written_over(
     editor: StoryEditor, story: Path, save_to: Choose
 ) -> None:
@@ -225,6 +232,7 @@ def test_an_ending_is_added_and_no_file_of_the_longer_name_is_written_over(
     assert story.read_text() == THREE
 
 
+@pytest.mark.matrix
 def test_remarks_of_who_wrote_the_file_by_hand_stay(editor: StoryEditor, story: Path, qtbot: QtBot) -> None:
     story.write_text(THREE.replace("[[stop]]", "# mind the clock\n[[stop]]"))
     editor.filing.look_at_disk()
@@ -235,6 +243,7 @@ def test_remarks_of_who_wrote_the_file_by_hand_stay(editor: StoryEditor, story: 
     assert titles(editor) == ["runtime", "footprint", "throughput"]
 
 
+@pytest.mark.matrix
 def test_what_was_saved_is_right_and_is_not_looked_through_again(
     editor: StoryEditor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,6 @@ from flashscope.app.words.plain import unbroken
 from flashscope.kernels.cpu.trace import record
 from tests.app.rig import Rig
 from tests.app.shell.presenter import conftest as presenting
-from tests.matrix import chosen
 
 
 def read(scenes: Scenes, story: Story, stop: Stop, qtbot: QtBot) -> Scene:
@@ -25,7 +24,8 @@ def read(scenes: Scenes, story: Story, stop: Stop, qtbot: QtBot) -> Scene:
     return scenes.scene(stop, session)
 
 
-@chosen("name", BUNDLED_STORIES, {"why-tiling-wins"})
+@pytest.mark.matrix
+@pytest.mark.parametrize("name", BUNDLED_STORIES)
 def test_each_sentence_of_a_bundled_story_reads_as_on_the_stage(
     window: MainWindow, rig: Rig, qtbot: QtBot, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -41,6 +41,7 @@ def test_each_sentence_of_a_bundled_story_reads_as_on_the_stage(
         assert (told or without) == window.stage.frame.sentence.text(), stop.title
 
 
+@pytest.mark.matrix
 def test_a_stop_without_a_session_speaks_of_what_is_on_show(
     window: MainWindow, rig: Rig, session: Path
 ) -> None:

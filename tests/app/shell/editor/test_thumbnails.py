@@ -88,6 +88,7 @@ def test_nothing_is_drawn_while_a_sweep_runs(
     assert entry(editor, 0).words == HELD
 
 
+@pytest.mark.matrix
 def test_a_stop_of_what_is_on_show_has_a_picture_only_of_a_file(
     editor: StoryEditor, rig: Rig, session: Path
 ) -> None:

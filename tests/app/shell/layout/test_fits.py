@@ -80,7 +80,8 @@ def is_cut(shown: QWidget) -> bool:
     return shown.width() + SLACK < least.width() or shown.height() + SLACK < least.height()
 
 
-@chosen("percent", ZOOMS, {ZOOMS[-1]})
+@pytest.mark.matrix
+@pytest.mark.parametrize("percent", ZOOMS)
 def test_no_page_scrolls_sideways_and_no_text_in_it_is_cut_off(
     full: MainWindow, percent: int, qtbot: QtBot
 ) -> None:

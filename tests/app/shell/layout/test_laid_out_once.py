@@ -31,6 +31,7 @@ def test_plots_take_their_size_once_when_a_recording_is_opened_from_another_plac
     qtbot.waitUntil(page.plots.isVisible)
 
 
+@pytest.mark.matrix
 def test_plots_take_few_sizes_when_the_telemetry_comes_under_them(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:

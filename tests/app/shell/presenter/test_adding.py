@@ -16,7 +16,6 @@ from flashscope.app.stepper.modes import BACKWARD, MODES
 from flashscope.app.words.plain import unbroken
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import answer, settle
-from tests.matrix import chosen
 
 
 @pytest.mark.parametrize("view", STAGED)
@@ -53,7 +52,8 @@ def test_a_comparison_is_added_with_its_sessions_and_shown_with_them(
 OF_GIVEN_SCORES = [one.key for one in MODES if one.key != BACKWARD]  # which have no backward pass
 
 
-@chosen("mode", OF_GIVEN_SCORES, {"lanes"})
+@pytest.mark.matrix
+@pytest.mark.parametrize("mode", OF_GIVEN_SCORES)
 def test_every_mode_of_the_stepper_is_added_as_a_stop_and_comes_back_at_its_step(
     window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path, mode: str
 ) -> None:

@@ -24,6 +24,7 @@ from tests.app.stepper.builders import slide_trace
 from tests.matrix import chosen
 
 
+@pytest.mark.matrix
 def test_two_digits_soon_after_one_another_are_one_number(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     window.activateWindow()
     window.stage.enter(read_story(find_story("online-softmax")))
@@ -72,6 +73,7 @@ def expected(window: MainWindow, stop: Stop) -> str:
     return fill(stop.sentence, Scene(curves[curve], stop.seqlen, kernel, stop.baseline))
 
 
+@pytest.mark.matrix
 def test_a_stop_of_the_stepper_without_a_preset_walks_the_newest_trace_of_its_kernel_and_n(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:

@@ -84,6 +84,7 @@ def test_marked_lines_that_no_source_has_are_named(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.matrix
 def test_of_a_stop_that_runs_the_device_is_told_or_that_its_recording_is_shown(tmp_path: Path) -> None:
     talk = story(tmp_path, f'page = "profile"\n{RUN}')
     found = story_findings(talk, GPU_MACHINE)
@@ -118,6 +119,7 @@ def test_the_screen_of_these_tests_is_too_small(qtbot: QtBot) -> None:
     assert (first.name, first.ok, first.detail.startswith("800 × 800")) == ("Screen", False, True)
 
 
+@pytest.mark.matrix
 def test_the_menu_lists_what_was_found_and_looks_again_on_demand(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

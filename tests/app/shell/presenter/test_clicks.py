@@ -43,6 +43,7 @@ def test_a_click_on_the_sentence_goes_on_and_opens_no_menu(
     assert staged.stage.at == 0
 
 
+@pytest.mark.matrix
 def test_a_click_on_a_name_of_the_legend_hides_its_curve_and_stays_at_the_stop(staged: MainWindow) -> None:
     staging = profile(staged).staging
     assert isinstance(staging, ProfileStaging)
@@ -52,6 +53,7 @@ def test_a_click_on_a_name_of_the_legend_hides_its_curve_and_stays_at_the_stop(s
     assert profile(staged).plots.kernels == ("flash2",)
 
 
+@pytest.mark.matrix
 def test_the_first_click_on_a_black_screen_shows_it_again(staged: MainWindow) -> None:
     press(staged, Key.Key_B)
     click(staged, staged.stage.curtain)

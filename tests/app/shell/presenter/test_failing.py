@@ -71,6 +71,7 @@ def test_a_run_that_fails_behind_a_stop_with_its_own_session_is_not_taken_for_th
     assert not staged.stage.frame.message.text().startswith("Press R")
 
 
+@pytest.mark.matrix
 def test_a_stop_with_its_own_session_tells_nothing_of_a_sweep_behind_it(
     staged: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -111,6 +112,7 @@ def test_what_went_wrong_is_told_whole_however_long_it_is(staged: MainWindow, ri
     assert frame.message.isHidden()
 
 
+@pytest.mark.matrix
 def test_a_stop_whose_file_is_gone_says_that_and_nothing_of_its_own_about_the_session_in_its_place(
     staged: MainWindow, rig: Rig, qtbot: QtBot, save: Save
 ) -> None:

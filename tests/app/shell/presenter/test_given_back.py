@@ -13,7 +13,6 @@ from flashscope.profiles.wire.events import PlanStarted
 from tests.app.fakes import PLAN, sweep
 from tests.app.rig import Rig, Save
 from tests.app.shell.presenter.conftest import profile, settle
-from tests.matrix import chosen
 
 BEGUN = 7  # events of a sweep of which one point has ended and the next has begun
 Meanwhile = Callable[[Rig, QtBot], None]
@@ -65,8 +64,9 @@ def present(window: MainWindow, rig: Rig, qtbot: QtBot, story: Story, meanwhile:
     qtbot.waitUntil(lambda: not window.stage.loading.on and rig.controller.path != path)
 
 
-@chosen("meanwhile", [nothing, it_goes_on, it_ends, the_next_begins], {the_next_begins})
-@chosen("baseline", ["", "flash2"], {"flash2"})
+@pytest.mark.matrix
+@pytest.mark.parametrize("meanwhile", [nothing, it_goes_on, it_ends, the_next_begins])
+@pytest.mark.parametrize("baseline", ["", "flash2"])
 def test_after_a_story_a_sweep_has_the_baseline_that_it_had(
     window: MainWindow, rig: Rig, qtbot: QtBot, told: Story, *, meanwhile: Meanwhile, baseline: str
 ) -> None:
@@ -87,7 +87,8 @@ def test_after_a_story_a_sweep_has_the_baseline_that_it_had(
     assert plots.baseline == before, "and so has a later one"
 
 
-@chosen("seqlen", [None, 256], {256})
+@pytest.mark.matrix
+@pytest.mark.parametrize("seqlen", [None, 256])
 def test_after_a_story_a_recording_has_the_kernels_and_the_crosshair_that_it_had(
     window: MainWindow, rig: Rig, qtbot: QtBot, save: Save, told: Story, *, seqlen: int | None
 ) -> None:

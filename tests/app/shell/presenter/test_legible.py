@@ -36,6 +36,7 @@ from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import answer, profile
 from tests.app.shell.presenter.conftest import settle as arrive
 from tests.app.timelines import made_timeline
+from tests.matrix import chosen
 
 SIZES = {(1280, 720): 24, (1920, 1080): 27}  # the least pixels of a letter: 18 pt, 20 pt
 SCREEN = 800  # pixels of the screen that these tests have
@@ -57,11 +58,7 @@ VIEWS = (
     "ladder",
 )
 INSET = 4  # pixels of a text's own margin
-FIRST = (  # many texts that might meet, and panels that scroll elsewhere
-    ("roofline", (1280, 720)),
-    ("traffic", (1920, 1080)),
-    ("stepper broken", (1280, 720)),
-)
+FIRST = [("roofline", (1280, 720))]  # many texts that might meet
 WALKS = [
     pytest.param(
         view, size, id=f"{view}-{size[1]}", marks=() if (view, size) in FIRST else pytest.mark.matrix
@@ -155,7 +152,7 @@ def test_a_rooflines_axes_are_named_and_no_ceilings_name_stands_on_another(
     assert not [text for text, box in named.items() for y in levels if box.top() < y < box.bottom()]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@chosen("size", SIZES, [*SIZES][1:])
 def test_where_the_stage_shows_the_memory_it_says_that_s_and_p_are_never_there(
     window: MainWindow, rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
@@ -215,9 +212,8 @@ def test_the_planners_curves_are_named_on_a_stage_and_there_alone(window: MainWi
     assert not legend.isVisible()
 
 
-@pytest.mark.parametrize(
-    "size", [size if size[1] == 720 else pytest.param(size, marks=pytest.mark.matrix) for size in SIZES]
-)
+@pytest.mark.matrix
+@pytest.mark.parametrize("size", SIZES)
 def test_every_question_of_predict_stands_whole_on_a_stage_with_its_answer(
     window: MainWindow, rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:

@@ -99,6 +99,7 @@ def test_where_it_cannot_run_the_recording_is_shown_and_why_is_said(
     assert frame.badge.startswith("SAVED")
 
 
+@pytest.mark.matrix
 def test_a_run_that_fails_gives_way_to_its_recording_at_once(
     live: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -158,6 +159,7 @@ def test_without_a_story_a_view_of_the_session_runs_the_form_and_another_says_th
     assert len(rig.engine.plans) == 1
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("chosen", [None, 256])
 def test_a_sweep_presented_as_it_is_takes_the_crosshair_along_unless_somebody_placed_it(
     window: MainWindow, rig: Rig, qtbot: QtBot, *, chosen: int | None

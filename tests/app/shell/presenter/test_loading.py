@@ -94,6 +94,7 @@ def test_a_view_with_seventeen_kernels_comes_onto_the_stage_whole(
     assert len([frame for frame in frames if not is_black(frame)]) <= 2
 
 
+@pytest.mark.matrix
 def test_between_two_stops_of_a_view_and_session_the_first_stays_until_the_second_is_whole(
     staged: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -130,6 +131,7 @@ def test_a_screen_that_was_blackened_stays_black_when_the_stop_is_there(
     assert all(map(is_black, frames))
 
 
+@pytest.mark.matrix
 def test_after_a_story_it_is_black_until_the_window_is_there_as_it_was(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:

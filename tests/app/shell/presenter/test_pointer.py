@@ -1,5 +1,6 @@
 """A pointer that rests on a stage changes nothing there before the speaker lets it."""
 
+import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QPushButton
@@ -16,7 +17,6 @@ from flashscope.app.widgets.paint_turns import PaintTurns
 from tests.app.mouse import hover
 from tests.app.rig import Rig
 from tests.app.shell.presenter.conftest import Key, answer, press, profile, settle
-from tests.matrix import chosen
 
 
 def dimmed(window: MainWindow) -> set[str]:
@@ -40,6 +40,7 @@ def move_to(plot: Plot, here: QPoint) -> None:
     QApplication.sendEvent(plot.viewport(), move)
 
 
+@pytest.mark.matrix
 def test_a_resting_pointer_dims_no_curve_before_c_lets_it(
     window: MainWindow, rig: Rig, qtbot: QtBot, story: Story
 ) -> None:
@@ -71,6 +72,7 @@ def profile_after(window: MainWindow, rig: Rig, qtbot: QtBot, story: Story) -> S
     return plots.cells[0].plot
 
 
+@pytest.mark.matrix
 def test_a_name_of_the_legend_looks_the_same_under_the_pointer_before_c(staged: MainWindow) -> None:
     staging = profile(staged).staging
     assert isinstance(staging, ProfileStaging)
@@ -83,7 +85,8 @@ def test_a_name_of_the_legend_looks_the_same_under_the_pointer_before_c(staged: 
     assert name.grab().toImage() != before
 
 
-@chosen("view", ["roofline", "traffic", "compare", "telemetry"], {"traffic"})
+@pytest.mark.matrix
+@pytest.mark.parametrize("view", ["roofline", "traffic", "compare", "telemetry"])
 def test_no_plot_of_a_stage_heeds_a_resting_pointer_before_c(
     window: MainWindow, rig: Rig, qtbot: QtBot, view: str
 ) -> None:

@@ -25,7 +25,7 @@ def is_itself(window: MainWindow) -> bool:
 
 
 @chosen("presses", [2, 4], {2})
-@chosen("turns", TURNS, {0, 3, 40})
+@chosen("turns", TURNS, {0})
 def test_a_stage_that_is_left_soon_leaves_nothing_of_itself(
     window: MainWindow, qtbot: QtBot, turns: int, presses: int
 ) -> None:
@@ -45,6 +45,7 @@ def test_a_stage_that_is_left_soon_leaves_nothing_of_itself(
     qtbot.waitUntil(lambda: window.size() == size)
 
 
+@pytest.mark.matrix
 def test_another_theme_that_is_chosen_while_all_becomes_large_leaves_it_large(
     window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -78,6 +79,7 @@ def test_what_was_there_is_black_before_the_window_grows_and_large_only_then(
     assert ZOOM.factor > 2
 
 
+@pytest.mark.matrix
 def test_what_was_scrolled_before_a_stage_stands_where_it_stood(window: MainWindow, qtbot: QtBot) -> None:
     window.resize(900, 560)
     window.show_page("planner")

@@ -69,6 +69,7 @@ def test_right_space_and_return_go_on_and_left_and_backspace_back(
     assert seen == ["runtime", "throughput", "runtime", "throughput", "runtime"]
 
 
+@pytest.mark.matrix
 def test_the_pointer_moves_nothing_before_c_lets_it(staged: MainWindow) -> None:
     plots = profile(staged).plots
     sentence = staged.stage.frame.sentence.text()
@@ -84,7 +85,7 @@ def test_the_pointer_moves_nothing_before_c_lets_it(staged: MainWindow) -> None:
     assert plots.seqlen == 512
 
 
-@chosen("view", sorted(set(STAGED) - set(EMPTY)), {"profile", "stepper", "roofline"})
+@chosen("view", sorted(set(STAGED) - set(EMPTY)), {"stepper", "roofline"})
 def test_f11_presents_the_view_in_front(shared_window: MainWindow, qtbot: QtBot, view: str) -> None:
     window = shared_window
     window.show_page(view)

@@ -88,6 +88,7 @@ def test_the_badge_says_that_it_was_compiled_and_not_run(
     assert badge.text() == before
 
 
+@pytest.mark.matrix
 def test_a_sweep_holds_it_back_until_it_has_ended(page: LadderPage, rig: Rig, qtbot: QtBot) -> None:
     rig.controller.run(PLAN)
     rig.say(sweep()[:2])
@@ -97,6 +98,7 @@ def test_a_sweep_holds_it_back_until_it_has_ended(page: LadderPage, rig: Rig, qt
     qtbot.waitUntil(lambda: page.sass_board.shown is not None)
 
 
+@pytest.mark.matrix
 def test_a_timeline_that_is_recorded_holds_it_back_too(page: LadderPage, qtbot: QtBot) -> None:
     timelines = page.controller.timelines
     request = TimelineRequest(problem=Problem(seqlen_q=64, seqlen_k=64), kernel="flash2")

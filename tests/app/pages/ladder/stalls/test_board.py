@@ -135,6 +135,7 @@ def test_each_line_and_each_instruction_has_its_share_and_a_bar_by_reason(
     assert board.code.code.most == 55
 
 
+@pytest.mark.matrix
 def test_the_instructions_with_most_samples_come_first_when_that_is_asked_for(
     page: LadderPage, qtbot: QtBot
 ) -> None:
@@ -180,6 +181,7 @@ def test_where_the_stalls_went_is_a_table_with_the_largest_change_first(
     ]
 
 
+@pytest.mark.matrix
 def test_a_kernel_that_no_step_goes_before_has_no_such_table(
     page: LadderPage, qtbot: QtBot, bundled: list[StallProfile]
 ) -> None:
@@ -189,6 +191,7 @@ def test_a_kernel_that_no_step_goes_before_has_no_such_table(
     assert board.stack.currentWidget() is board.split
 
 
+@pytest.mark.matrix
 def test_samples_of_another_source_keep_their_instructions_and_lose_their_lines(
     page: LadderPage, qtbot: QtBot, bundled: list[StallProfile]
 ) -> None:
@@ -200,6 +203,7 @@ def test_samples_of_another_source_keep_their_instructions_and_lose_their_lines(
     assert [text.partition("  ")[2] for text, _ in texts(board)] == list(TEXTS)
 
 
+@pytest.mark.matrix
 def test_samples_behind_the_end_of_the_source_are_shown_without_its_words(
     page: LadderPage, qtbot: QtBot, bundled: list[StallProfile]
 ) -> None:
@@ -307,6 +311,7 @@ def test_counters_that_are_refused_are_a_sentence_and_no_empty_plot(
     assert not board.head.sample.isHidden()
 
 
+@pytest.mark.matrix
 def test_sampling_that_is_given_up_says_nothing(
     page: LadderPage, qtbot: QtBot, rig: Rig, bundled: list[StallProfile]
 ) -> None:
@@ -322,6 +327,7 @@ def test_sampling_that_is_given_up_says_nothing(
     assert "cancelled" not in board.notice.text()
 
 
+@pytest.mark.matrix
 def test_a_stop_shows_where_the_stalls_went_and_gives_back_what_was_there(
     window: MainWindow, page: LadderPage, qtbot: QtBot
 ) -> None:
@@ -349,6 +355,7 @@ def test_the_parts_of_a_bar_stand_out_from_the_card_and_are_as_many_as_their_col
         assert contrast(colour, theme.panel) > LEGIBLE / 3 * 1.5  # type: ignore[attr-defined]  # as above
 
 
+@pytest.mark.matrix
 def test_the_idea_of_a_step_keeps_room_at_double_zoom_in_the_smallest_window(
     window: MainWindow, page: LadderPage
 ) -> None:
@@ -359,6 +366,7 @@ def test_the_idea_of_a_step_keeps_room_at_double_zoom_in_the_smallest_window(
     assert page.idea.height() <= 4 * page.idea.fontMetrics().lineSpacing()
 
 
+@pytest.mark.matrix
 def test_no_part_of_it_is_wider_than_the_smallest_window(page: LadderPage, qtbot: QtBot) -> None:
     board = shown(page, qtbot)
     for part in (board.head, board.split, board.detail, board.source, board.code):
