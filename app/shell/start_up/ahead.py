@@ -1,5 +1,6 @@
 """Work ahead of the user: what the pages need is loaded once a window is there, then the pages are made."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -75,6 +76,8 @@ class Ahead(Chores):
 
     def _load(self) -> ChoreSteps[Callable[[], None]]:
         for name in modules_of_pages():
+            if name in sys.modules:
+                continue
             if not self._window.isVisible():
                 break
             with suppress(Exception):  # the page that needs it tells
