@@ -35,8 +35,8 @@ BASE = Request.of("cpu", heads=8)
     ],
     ids=["plain", "causal", "window", "half window, GQA", "causal, MQA", "blocks", "causal blocks", "ragged"],
 )
-def test_the_form_gives_back_the_sweep_it_shows(bench: Bench, sweep: Request) -> None:
-    form = bench.page.form
+def test_the_form_gives_back_the_sweep_it_shows(shared_bench: Bench, sweep: Request) -> None:
+    form = shared_bench.page.form
     form.show_request(sweep)
     assert form.request() == sweep
     assert {problem.window for problem in form.request().plan().problems} == {sweep.window}
