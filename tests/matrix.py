@@ -47,11 +47,12 @@ def matrix(
         cases: A value of each.
         interacting: Names, divided by blanks, of parameters that interact.
         ids: What a value is called in the name of its test.
-        few: So many of the covering set are enough for every run, where each costs seconds.
+        few: So many of the covering set are enough for every run, where each costs seconds; none, where
+            tests beside it guard the same.
     """
     every, order = [*cases], names.split()
     cover = covering(every, [tuple(map(order.index, group.split())) for group in interacting])
-    kept = set(cover if few is None else cover[:: -(-len(cover) // few)])
+    kept = set(cover if few is None else cover[:: -(-len(cover) // few)] if few else ())
     rest = pytest.mark.matrix
     parameters = [
         pytest.param(*case, marks=() if place in kept else rest) for place, case in enumerate(every)

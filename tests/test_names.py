@@ -1,7 +1,8 @@
 """One meaning a name: what two modules call alike is one thing, or an exception that gives its reason."""
 
 import ast
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -11,14 +12,28 @@ SHARED: dict[str, str] = {}
 """Names of classes that two modules may share, each with the reason."""
 
 
-@cache
-def definitions() -> tuple[tuple[str, str, ast.stmt], ...]:
-    """Every public name that a module defines: the name, the module's path, the statement."""
-    return tuple(
-        (name, str(path.relative_to(ROOT)), node)
+LIKE_A_DEFINITION = re.compile(r"^(?:class )?([A-Z]\w*)\b", re.MULTILINE)
+
+
+def suspects() -> dict[Path, str]:
+    """Texts of the modules that begin a line with the same name as another: to parse all takes seconds."""
+    texts = {
+        path: path.read_text(encoding="utf-8")
         for room in ROOMS
         for path in sorted((ROOT / room).rglob("*.py"))
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+    }
+    names = {path: {*LIKE_A_DEFINITION.findall(text)} for path, text in texts.items()}
+    count = Counter(name for of in names.values() for name in of if is_type(name))
+    return {path: text for path, text in texts.items() if any(count[name] > 1 for name in names[path])}
+
+
+@cache
+def definitions() -> tuple[tuple[str, str, ast.stmt], ...]:
+    """Every public name that these modules define: the name, the module's path, the statement."""
+    return tuple(
+        (name, str(path.relative_to(ROOT)), node)
+        for path, text in suspects().items()
+        for node in ast.parse(text).body
         for name in names_of(node)
         if not name.startswith("_")
     )

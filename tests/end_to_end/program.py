@@ -1,12 +1,15 @@
 """Runs `main.py` as a user would: as a process of its own."""
 
+import io
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import msgspec
 
@@ -34,6 +37,30 @@ def run(*arguments: str, home: Path | None = None, **others: str) -> subprocess.
         env=environment(home, **others),
         cwd=ROOT,
     )
+
+
+def inside(*arguments: str, home: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """The same without a process of its own, most of whose time is its imports."""
+    from flashscope.app.cli import main  # noqa: PLC0415 - conftest.py needs the paths above alone
+
+    out, told = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    folder = Path.cwd()
+    os.chdir(ROOT)
+    kept = mock.patch.dict(os.environ, {"FLASHSCOPE_HOME": str(home)} if home else {})
+    try:
+        with kept, redirect_stdout(out), redirect_stderr(told):
+            code = main(arguments)
+    finally:
+        os.chdir(folder)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    return subprocess.CompletedProcess(arguments, code, *(_text(stream) for stream in (out, told)))
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
 
 
 def document(done: subprocess.CompletedProcess[str]) -> Any:

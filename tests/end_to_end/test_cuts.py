@@ -67,7 +67,7 @@ def test_tiles_are_timed_side_by_side_and_kept_in_a_session(tmp_path: Path) -> N
 
 def test_a_session_without_landscapes_says_what_makes_some(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
-    done = program.run("show", str(path), "--cuts")
+    done = program.inside("show", str(path), "--cuts")
     assert done.returncode == 2
     assert "holds no landscapes of cuts; the command cuts makes some" in done.stderr
 

@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 from tests.end_to_end import program
 from tests.matrix import chosen
 
@@ -37,21 +35,21 @@ def test_the_whole_app_is_imported_without_cupy_or_torch() -> None:
 @chosen(
     "command",
     ["sweep", "show", "inside.trace", "kernels", "doctor", "window", "shots", "export", "plan"],
-    {"sweep", "show", "window", "export"},
+    {"sweep", "export"},
 )
 def test_a_command_is_imported_without_qt_or_a_gpu_library(command: str) -> None:
     found = modules_after(f"import flashscope.app.commands.program, flashscope.app.commands.{command}")
     assert not found & {"PySide6", "pyqtgraph", "cupy", "torch"}
 
 
-@pytest.mark.parametrize("command", ["kernels", "doctor", "window", "shots", "export"])
+@chosen("command", ["kernels", "doctor", "window", "shots", "export"], {"window", "export"})
 def test_a_command_that_prints_no_table_is_imported_without_what_draws_them(command: str) -> None:
     assert "rich" not in modules_after(
         f"import flashscope.app.commands.program, flashscope.app.commands.{command}"
     )
 
 
-@pytest.mark.parametrize(
+@chosen(
     "module",
     [
         "flashscope.app.commands.program",
@@ -61,6 +59,7 @@ def test_a_command_that_prints_no_table_is_imported_without_what_draws_them(comm
         "flashscope.kernels.workload.problem",
         "flashscope.kernels.catalogue.spec",
     ],
+    {"flashscope.app.commands.program", "flashscope.profiles.worker.child"},
 )
 def test_messages_and_the_start_of_a_child_are_imported_without_numpy(module: str) -> None:
     assert not modules_after(f"import {module}") & {"numpy", "PySide6", "cupy", "torch"}

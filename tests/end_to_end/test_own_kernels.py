@@ -10,7 +10,7 @@ import pytest
 
 from flashscope.profiles.results.formats.schema import SCHEMA
 from flashscope.profiles.store import load
-from tests.end_to_end.program import document, run
+from tests.end_to_end.program import document, inside, run
 
 EXAMPLES = Path(__file__).parents[1] / "kernels" / "own" / "examples"
 SMALL = ("--backend", "cpu", "--seqlen", "128", "--head-dim", "32", "--repeats", "3")
@@ -46,7 +46,7 @@ def test_it_is_measured_beside_ours_and_all_of_it_is_known_without_its_file(
     assert len(own.commit) == 40
     assert own.differs is False
 
-    shown = run("show", str(out), home=tmp_path)
+    shown = inside("show", str(out), home=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "mine" in shown.stdout
     for suffix in ("csv", "svg", "html"):
@@ -94,7 +94,7 @@ def test_a_file_that_declares_nothing_is_refused_before_anything_is_measured(
 ) -> None:
     mine.write_text(text, encoding="utf-8")
     out = tmp_path / "own.flashscope"
-    done = run("sweep", *SMALL, "--kernel", str(mine), "--out", str(out), home=tmp_path)
+    done = inside("sweep", *SMALL, "--kernel", str(mine), "--out", str(out), home=tmp_path)
     assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr

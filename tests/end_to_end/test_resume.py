@@ -88,7 +88,7 @@ def test_the_resumed_part_is_told_by_every_form_of_show_and_then_nothing_is_left
 
 
 def test_choices_beside_resume_are_named_and_refused(path: Path) -> None:
-    done = program.run(
+    done = program.inside(
         *("sweep", "--resume", str(path), "--repeats", "9", "--warm", "--out", "b.flashscope", "--json")
     )
     assert (done.returncode, done.stdout) == (2, "")
@@ -96,6 +96,7 @@ def test_choices_beside_resume_are_named_and_refused(path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.matrix
 def test_a_file_that_another_process_records_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     with program.started(*SLOW, "--out", str(path)) as process:
@@ -129,7 +130,7 @@ def test_what_cannot_go_on_is_said_in_one_line_and_nothing_is_written(
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(statements)
     before = path.read_bytes()
-    done = program.run("sweep", "--resume", str(path))
+    done = program.inside("sweep", "--resume", str(path))
     assert (done.returncode, done.stdout) == (1, "")
     assert reason in done.stderr
     assert done.stderr.count("\n") == 1
@@ -140,7 +141,7 @@ def test_files_that_are_missing_damaged_or_come_with_the_program_are_named(path:
     bundled = next(one for one in bundled_sessions() if one.stem == "h200-peers")
     path.write_bytes(path.read_bytes()[:9000])
     for file in (path.with_name("none.flashscope"), path, bundled):
-        done = program.run("sweep", "--resume", str(file))
+        done = program.inside("sweep", "--resume", str(file))
         assert done.stdout == ""
         assert str(file) in done.stderr
         assert done.stderr.count("\n") == 1

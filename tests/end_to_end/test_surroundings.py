@@ -202,6 +202,7 @@ def test_an_exported_picture_has_the_same_strokes_at_every_scale_of_the_screen(t
         assert np.abs(plain - other).max() < 32  # of 255: an edge's shade, and no stroke
 
 
+@pytest.mark.matrix
 def test_a_tilde_is_the_users_folder_and_what_is_kept_there_is_its_owners_alone(tmp_path: Path) -> None:
     others = {"HOME": str(tmp_path), "FLASHSCOPE_HOME": "~/own/fs"}
     assert run(*SWEEP, cwd=tmp_path, variables=others).returncode == 0

@@ -35,7 +35,7 @@ def test_a_cpu_sweep_measures_every_kernel_and_saves_what_it_prints(tmp_path: Pa
     for kernel in ("flash1", "flash2"):
         *_, before, last = footprints(points, kernel)
         assert last / before == pytest.approx(2, rel=0.1)
-    shown = program.document(program.run("show", str(path), "--json"))
+    shown = program.document(program.inside("show", str(path), "--json"))
     assert shown["points"] == points
 
 
@@ -78,6 +78,7 @@ def test_masks_and_grouped_heads_come_back_from_the_file_with_the_kernel_that_au
     assert '"-1,8"' in program.run("show", str(path), "--csv").stdout
 
 
+@pytest.mark.matrix
 def test_heads_that_cannot_be_shared_are_refused_in_one_line(tmp_path: Path) -> None:
     done = program.run(*SMALL, "--heads", "4", "--kv-heads", "3", "--seqlen", "32", home=tmp_path)
     assert done.returncode == 2
@@ -130,6 +131,7 @@ def test_ctrl_c_keeps_the_points_measured_so_far_and_leaves_no_child(tmp_path: P
     assert psutil.wait_procs(children, timeout=60)[1] == []
 
 
+@pytest.mark.matrix
 def test_killing_the_main_process_keeps_every_point_it_had_told_of(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     with program.started(*LONG, "--out", str(path)) as process:
@@ -151,7 +153,7 @@ def test_a_sweep_that_cannot_create_its_file_measures_nothing_and_says_so_in_one
 ) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    done = program.run(*SMALL, "--seqlen", "32", home=blocked)
+    done = program.inside(*SMALL, "--seqlen", "32", home=blocked)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"{blocked}" in done.stderr
     assert "cannot be used" in done.stderr

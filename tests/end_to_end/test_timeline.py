@@ -43,14 +43,14 @@ def test_one_document_has_the_numbers_and_its_shares_make_up_the_time(session: P
 
 def test_a_trace_for_perfetto_has_a_slice_for_each_bar(tmp_path: Path) -> None:
     out = tmp_path / "flash2.json"
-    found = program.document(program.run("timeline", "flash2", *SMALL, "--json", "--perfetto", str(out)))
+    found = program.document(program.inside("timeline", "flash2", *SMALL, "--json", "--perfetto", str(out)))
     slices = [one for one in json.loads(out.read_bytes())["traceEvents"] if one["ph"] == "X"]
     stages = [one for one in slices if one["name"] in STAGES]
     assert len(stages) == found["timelines"][0]["bars"] > 0
 
 
 def test_a_trace_for_perfetto_stands_on_stdout_alone() -> None:
-    done = program.run("timeline", "flash2", *SMALL, "--perfetto", "-")
+    done = program.inside("timeline", "flash2", *SMALL, "--perfetto", "-")
     assert any(one["name"] in STAGES for one in json.loads(done.stdout)["traceEvents"])
 
 
@@ -81,7 +81,7 @@ def test_a_file_that_is_there_stays_unless_it_may_be_written_over(
     ],
 )
 def test_what_cannot_be_recorded_is_said_in_one_line(words: tuple[str, ...], code: int, told: str) -> None:
-    done = program.run("timeline", *words)
+    done = program.inside("timeline", *words)
     assert done.returncode == code, done.stderr
     assert done.stdout == ""
     assert told in done.stderr

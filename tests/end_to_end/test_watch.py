@@ -12,7 +12,7 @@ from typing import IO, Any
 import pytest
 
 from flashscope.profiles.store import load
-from tests.end_to_end.program import document, run, started
+from tests.end_to_end.program import document, inside, started
 
 PATIENCE_S = 60
 SMALL = ("--backend", "cpu", "--seqlen", "64", "--head-dim", "32", "--repeats", "5")
@@ -124,15 +124,15 @@ def test_saves_are_compiled_judged_and_timed_and_errors_are_told_with_their_line
     assert [one.name for one in load(files[6]).plan.own] == ["mine-v6", "mine-v2"]
     assert [one.source for one in load(files[2]).plan.own] == [PLAIN.replace("p @ v", "(p @ v)"), PLAIN]
 
-    shown = run("versions", *map(str, files.values()), "--between", "1,2", "--form", "diff")
+    shown = inside("versions", *map(str, files.values()), "--between", "1,2", "--form", "diff")
     assert shown.returncode == 0, shown.stderr
     assert "-    return p @ v /" in shown.stdout
     assert "+    return (p @ v) /" in shown.stdout
     assert "in turns" in shown.stdout
-    twice = run("versions", str(files[1]), str(files[2]), str(files[1]))
+    twice = inside("versions", str(files[1]), str(files[2]), str(files[1]))
     assert (twice.returncode, twice.stdout) == (2, "")
     assert f"{files[1]} is given twice" in twice.stderr
-    told = document(run("versions", *map(str, files.values()), "--json"))
+    told = document(inside("versions", *map(str, files.values()), "--json"))
     assert [one["verdict"] for one in told["versions"]] == ["right", "right", "failed", "wrong", "right"]
 
 
@@ -195,7 +195,7 @@ def test_what_does_not_go_with_watching_is_refused_in_one_line(
     path = tmp_path / "mine.py"
     path.write_text(PLAIN, encoding="utf-8")
     path.with_name("mine.py-v1.flashscope").touch()
-    done = run("sweep", *SMALL, *(word.format(path) for word in words), home=tmp_path)
+    done = inside("sweep", *SMALL, *(word.format(path) for word in words), home=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
 
@@ -204,6 +204,6 @@ def test_a_kernel_for_a_gpu_alone_is_refused_on_the_cpu(tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     header = "// flashscope: grid = Nq, H, B\n// flashscope: threads = 32\n"
     path.write_text(header + 'extern "C" __global__ void f(float* q, float* o) {}\n', encoding="utf-8")
-    done = run("sweep", *SMALL, "--kernel", str(path), "--watch", home=tmp_path)
+    done = inside("sweep", *SMALL, "--kernel", str(path), "--watch", home=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "mine runs on cuda alone" in done.stderr

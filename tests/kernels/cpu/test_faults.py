@@ -16,6 +16,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import FAULTS, Array, Fault, LoopOrder, Trace, TraceRequest
 from tests.kernels.cpu.replay import Replay
 from tests.kernels.masked import masked_problems
+from tests.matrix import in_rounds
 
 ARRAYS = tuple(name for name, kind in Trace.__annotations__.items() if "Array" in str(kind))
 each_order = pytest.mark.parametrize("order", ["flash1", "flash2"])
@@ -60,9 +61,10 @@ def row_of_scores(
     )
 
 
-@settings(deadline=None, max_examples=200)
+@in_rounds(4)
+@settings(max_examples=50, deadline=None)
 @given(requests)
-def test_each_faults_trace_is_what_the_replay_of_that_fault_gives(request: TraceRequest) -> None:
+def test_each_faults_trace_is_what_the_replay_of_that_fault_gives(turn: int, request: TraceRequest) -> None:
     trace = record(request)
     replay = Replay(trace)
     loose = 4e-3 if request.fault == "float16-accumulators" else 1e-4
@@ -78,17 +80,23 @@ def test_each_faults_trace_is_what_the_replay_of_that_fault_gives(request: Trace
         np.testing.assert_allclose(trace.lse.numpy()[row], lse, atol=loose)
 
 
-@settings(deadline=None)
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(requests)
-def test_inputs_tiles_and_the_exact_answer_are_those_of_the_right_trace(request: TraceRequest) -> None:
+def test_inputs_tiles_and_the_exact_answer_are_those_of_the_right_trace(
+    turn: int, request: TraceRequest
+) -> None:
     faulty, right = record(request), record(replace(request, fault=""))
     for name in ("tile", "q", "k", "v", "exact_output", "exact_lse"):
         assert getattr(faulty, name) == getattr(right, name)
 
 
-@settings(deadline=None)
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(requests)
-def test_without_a_fault_every_byte_is_that_of_the_kernels_own_steps(request: TraceRequest) -> None:
+def test_without_a_fault_every_byte_is_that_of_the_kernels_own_steps(
+    turn: int, request: TraceRequest
+) -> None:
     trace = record(replace(request, fault=""))
     q, k, v = (array.numpy() for array in (trace.q, trace.k, trace.v))
     m, l = np.full(len(q), -np.inf, np.float32), np.zeros(len(q), np.float32)
@@ -107,18 +115,20 @@ def test_without_a_fault_every_byte_is_that_of_the_kernels_own_steps(request: Tr
     assert trace.output.numpy().tobytes() == o.tobytes()
 
 
-@settings(deadline=None)
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(requests)
-def test_one_tile_for_all_keys_hides_every_fault_of_the_joining(request: TraceRequest) -> None:
+def test_one_tile_for_all_keys_hides_every_fault_of_the_joining(turn: int, request: TraceRequest) -> None:
     assume(request.fault in {"no-rescale", "softmax-per-tile", "stale-keys"})
     whole = replace(request, block_k=request.problem.seqlen_k)
     right = record(replace(whole, fault=""))
     np.testing.assert_allclose(record(whole).output.numpy(), right.output.numpy(), atol=1e-6)
 
 
-@settings(deadline=None)
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(requests)
-def test_a_wrong_causal_edge_changes_nothing_without_causal(request: TraceRequest) -> None:
+def test_a_wrong_causal_edge_changes_nothing_without_causal(turn: int, request: TraceRequest) -> None:
     plain = replace(request, problem=replace(request.problem, causal=False), fault="")
     expected = bytes_of(record(plain))
     for fault in ("diagonal-masked", "key-beyond-diagonal"):

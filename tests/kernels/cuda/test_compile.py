@@ -69,7 +69,7 @@ def test_every_build_fits_its_architecture(part: int) -> None:
     assert {name: fault for name, fault in faults.items() if fault} == {}
 
 
-@chosen("name", FORWARD, {"fused", "flash2"})
+@chosen("name", FORWARD, {"fused"})
 def test_every_forward_pass_fits_hopper(name: str) -> None:
     assert why_not(Build(name, FORWARD[name](PROBLEM, ON_HOPPER), ON_HOPPER)) == ""
 

@@ -79,7 +79,7 @@ WALKS: dict[str, dict[str, Any]] = {
 }
 
 
-@chosen("walk,rows,seed", [*product(WALKS, (80, 64), range(4))], [("a group", 80, 1), ("one step", 64, 0)])
+@chosen("walk,rows,seed", [*product(WALKS, (80, 64), range(4))], [("one step", 64, 0)])
 def test_a_first_step_that_sees_half_of_the_keys_is_taken_before_the_others(
     walk: str, rows: int, seed: int
 ) -> None:
@@ -89,7 +89,7 @@ def test_a_first_step_that_sees_half_of_the_keys_is_taken_before_the_others(
     assert verdict.passed, verdict
 
 
-@chosen("head_dim,seed", [*product((64, 128), range(40))], [(64, 0), (128, 1)])
+@chosen("head_dim,seed", [*product((64, 128), range(40))], [(64, 0)])
 def test_blocks_that_stay_draw_many_tiles(head_dim: int, seed: int) -> None:
     problem = Problem(
         heads=2, kv_heads=1, seqlen_q=300, seqlen_k=700, head_dim=head_dim, dtype="float16", causal=True
@@ -136,7 +136,7 @@ TURNED: dict[str, Edits] = {
 CASES = [*product((64, 128), MUTANTS), *product((64,), OF_ROWS), *product((128,), TURNED)]
 
 
-@chosen("head_dim,mutant", CASES, [CASES[-1]])
+@chosen("head_dim,mutant", CASES, ())
 def test_a_mutant_is_found(head_dim: int, mutant: str) -> None:
     edits = (MUTANTS | (OF_ROWS if head_dim == 64 else TURNED))[mutant]
     usual = Problem(

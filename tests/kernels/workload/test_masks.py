@@ -92,10 +92,11 @@ def test_every_cpu_kernel_passes_under_every_mask_in_any_tiles(
             assert (launch.lse[:, :, nothing] == -np.inf).all()
 
 
-@settings(deadline=None)
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(masked_problems(), blocks, blocks)
 def test_tiled_kernels_compute_exactly_the_tiles_that_keep_a_pair(
-    problem: Problem, block_q: int, block_k: int
+    turn: int, problem: Problem, block_q: int, block_k: int
 ) -> None:
     inputs, everything = make_inputs(problem, "cpu"), kept(problem)
     edges_q, edges_k = range(0, problem.seqlen_q, block_q), range(0, problem.seqlen_k, block_k)

@@ -17,6 +17,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import Array, LoopOrder, Trace, TraceRequest
 from tests.kernels.masked import kept, masked_problems
 from tests.kernels.running import run
+from tests.matrix import in_rounds
 
 each_order = pytest.mark.parametrize("order", ["flash1", "flash2"])
 
@@ -88,9 +89,12 @@ def expected_state(trace: Trace, row: int, keys: list[int]) -> tuple[float, floa
     return s.max(), p.sum(), o / p.sum() if trace.request.order == "flash1" else o
 
 
-@settings(deadline=None)
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(requests)
-def test_every_snapshot_is_what_the_definition_gives_for_the_keys_seen(request: TraceRequest) -> None:
+def test_every_snapshot_is_what_the_definition_gives_for_the_keys_seen(
+    turn: int, request: TraceRequest
+) -> None:
     trace, problem = record(request), request.problem
     pairs = kept(problem)
     seen: dict[int, list[int]] = {row: [] for row in range(problem.seqlen_q)}

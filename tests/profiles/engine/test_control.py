@@ -74,7 +74,7 @@ def test_the_worker_survives_a_cancel_and_serves_the_next_sweep(heard: Heard) ->
     assert heard.all(PlanFinished)[-1].outcome == "finished"
 
 
-@chosen("kernel,rungs", [("hang", 1), ("hang-deaf", 2)], {("hang-deaf", 2)})
+@chosen("kernel,rungs", [("hang", 1), ("hang-deaf", 2)], ())
 def test_a_kernel_that_hangs_when_cancelled_is_ended_by_force(
     heard: Heard, ladder: Ladder, kernel: str, rungs: int
 ) -> None:
@@ -118,7 +118,7 @@ def trace_request(backend: Backend) -> TraceRequest:
 
 
 def test_a_trace_on_the_cpu_is_recorded_beside_a_sweep(heard: Heard) -> None:
-    begin(heard, "hang")
+    begin(heard, "slow")
     heard.engine.trace(trace_request("cpu"))
     assert heard.until(TraceReady).trace.request == trace_request("cpu")
     assert heard.all(PlanFinished) == []
@@ -155,6 +155,7 @@ def test_a_trace_on_the_gpu_waits_for_the_end_of_the_sweep(heard: Heard, gate: G
     assert said == [PlanFinished, type(answer)]
 
 
+@pytest.mark.matrix
 def test_a_sweep_follows_a_trace_that_is_being_recorded(heard: Heard) -> None:
     heard.engine.trace(trace_request("cuda"))
     heard.sweep(quick_plan("flash2"))
@@ -251,6 +252,7 @@ def test_a_trace_is_answered_with_what_was_asked(heard: Heard) -> None:
     assert ready.trace.tile.shape == (4, 2)
 
 
+@pytest.mark.matrix
 def test_a_trace_that_cannot_be_recorded_says_why(heard: Heard) -> None:
     problem = Problem(seqlen_q=8, seqlen_k=8, head_dim=16, batch=2)
     heard.engine.trace(TraceRequest(problem=problem, head=2))
@@ -260,13 +262,13 @@ def test_a_trace_that_cannot_be_recorded_says_why(heard: Heard) -> None:
     heard.sweep(quick_plan("flash2"))
 
 
-@pytest.mark.parametrize(("chosen", "threads"), [({}, 1), ({"OMP_NUM_THREADS": "3"}, 3)])
+@chosen("users,threads", [({}, 1), ({"OMP_NUM_THREADS": "3"}, 3)], [({}, 1)])
 def test_matrix_products_run_on_one_thread_unless_the_user_has_chosen(
-    monkeypatch: pytest.MonkeyPatch, chosen: dict[str, str], threads: int
+    monkeypatch: pytest.MonkeyPatch, users: dict[str, str], threads: int
 ) -> None:
     for name in BLAS_VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    for name, value in chosen.items():
+    for name, value in users.items():
         monkeypatch.setenv(name, value)
     heard = Heard("flashscope.kernels.catalogue.registry:KERNELS")
     try:

@@ -43,6 +43,7 @@ def test_each_point_runs_with_the_packages_of_its_kernel_and_says_with_which(
     assert turns == [(0, 2), (1,)]
 
 
+@pytest.mark.matrix
 def test_a_worker_is_replaced_once_for_each_problem(home: Path, with_apart: Heard) -> None:
     apart.install(home, "there")
     with_apart.engine.run(plan(32, 48, 64))
@@ -62,6 +63,7 @@ def test_without_its_folder_the_peer_is_refused_with_the_command(with_apart: Hea
     assert "needs flashscope-apart: " in own.reason
 
 
+@pytest.mark.matrix
 def test_a_cancelled_sweep_ends_while_a_worker_is_being_replaced(home: Path, with_apart: Heard) -> None:
     apart.install(home, "there")
     with_apart.engine.run(plan(32, 48, 64))

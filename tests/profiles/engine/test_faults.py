@@ -75,6 +75,7 @@ def test_an_endless_kernel_is_killed_at_its_deadline(heard: Heard, ladder: Ladde
     done(after)
 
 
+@pytest.mark.matrix
 def test_a_worker_killed_from_outside_fails_its_point_only(heard: Heard) -> None:
     protocol = Protocol(warmup=0, repeats=1000, time_cap_s=2.0, interleave=False, drift_check=False)
     heard.engine.run(quick_plan("slow", "flash2", protocol=protocol))

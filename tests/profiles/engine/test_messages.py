@@ -13,10 +13,11 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import Array, TraceRequest
 from flashscope.profiles.wire import events, messages
 from flashscope.profiles.wire.measurement import Figure, Measurement
+from tests.matrix import in_rounds
 from tests.strategies import POSSIBLE, Drawn
 
 ANY = Drawn(POSSIBLE)
-often = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+often = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def each_of(union: Any) -> pytest.MarkDecorator:
@@ -25,25 +26,28 @@ def each_of(union: Any) -> pytest.MarkDecorator:
 
 
 @each_of(messages.Message)
+@in_rounds(3)
 @often
 @given(st.data())
-def test_every_answer_of_a_child_survives_the_pipe(kind: Any, data: st.DataObject) -> None:
+def test_every_answer_of_a_child_survives_the_pipe(turn: int, kind: Any, data: st.DataObject) -> None:
     message = data.draw(ANY.struct(kind))
     assert repr(messages.decode_message(messages.encode(message))) == repr(message)  # NaN equals itself
 
 
 @each_of(messages.Command)
+@in_rounds(3)
 @often
 @given(st.data())
-def test_every_command_survives_the_pipe(kind: Any, data: st.DataObject) -> None:
+def test_every_command_survives_the_pipe(turn: int, kind: Any, data: st.DataObject) -> None:
     command = data.draw(ANY.struct(kind))
     assert repr(messages.decode_command(messages.encode(command))) == repr(command)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@in_rounds(3)
 @often
 @given(st.data())
-def test_figures_that_are_no_numbers_survive_the_pipe(value: float, data: st.DataObject) -> None:
+def test_figures_that_are_no_numbers_survive_the_pipe(turn: int, value: float, data: st.DataObject) -> None:
     sent = data.draw(Drawn({float: st.just(value)}).struct(events.PointMeasured))
     assert repr(messages.decode_message(messages.encode(sent))) == repr(sent)
 

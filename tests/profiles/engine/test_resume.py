@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from flashscope.profiles.results.model.parts import parts
 from flashscope.profiles.results.model.remaining import PAUSE_NS, remaining_of
 from flashscope.profiles.results.model.session import Session
@@ -20,6 +22,7 @@ def resumed(heard: Heard, session: Session) -> Session:
     return session
 
 
+@pytest.mark.matrix
 def test_points_that_crashed_are_tried_again_and_answered_ones_are_not(heard: Heard) -> None:
     plan = quick_plan("kill-itself", "wrong", "flash2", seqlens=(64, 96))
     heard.sweep(plan)

@@ -30,6 +30,7 @@ def test_without_a_gpu_the_reason_names_what_is_missing(heard: Heard) -> None:
     assert heard.all(StallsReady) == []
 
 
+@pytest.mark.matrix
 def test_one_that_waits_for_a_sweep_is_given_up_while_that_goes_on(heard: Heard, gate: Gate) -> None:
     heard.engine.run(quick_plan("gated", protocol=LONG))
     gate.await_run(heard, 1)

@@ -1,5 +1,7 @@
 """A timeline from asking to answering: by a child, after what runs, to be given up alone."""
 
+import pytest
+
 from flashscope.kernels.workload.problem import Backend, Dtype, Problem
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.profiles.wire.events import (
@@ -57,6 +59,7 @@ def test_one_that_is_given_up_ends_after_its_round_and_the_worker_serves_on(hear
     heard.until(TimelineReady)
 
 
+@pytest.mark.matrix
 def test_one_that_waits_for_a_sweep_is_given_up_while_that_goes_on(heard: Heard, gate: Gate) -> None:
     heard.engine.run(quick_plan("gated", protocol=LONG))
     gate.await_run(heard, 1)

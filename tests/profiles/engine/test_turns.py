@@ -113,6 +113,7 @@ def test_after_its_samples_each_kernel_runs_back_to_back_alone(heard: Heard) -> 
         assert "sustained_mhz" not in figures
 
 
+@pytest.mark.matrix
 def test_the_drift_check_takes_no_runs_back_to_back(heard: Heard) -> None:
     protocol = Protocol(warmup=0, repeats=3, sustain_s=0.1)
     *_, last, again = swept(heard, "flash2", seqlens=(64, 96), protocol=protocol)
@@ -164,6 +165,7 @@ def test_cancelling_ends_every_point_that_takes_turns_after_the_repeat_in_flight
     assert_both_were_cancelled(heard)
 
 
+@pytest.mark.matrix
 def test_cancelling_ends_a_point_that_waits_for_its_turns_with_the_one_that_is_checked(
     heard: Heard, ladder: Ladder
 ) -> None:
@@ -202,12 +204,13 @@ def test_a_fault_costs_the_others_neither_their_samples_nor_their_turns(
     assert heard.all(PlanFinished)[0].outcome == "finished"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("kernel", "status", "words"),
     [
         ("abort-in-turns", "failed", "was killed by SIGABRT while it ran abort-in-turns at N = 64"),
-        pytest.param("out-of-memory-in-turns", "oom", "Memory ran out", marks=pytest.mark.matrix),
-        pytest.param("hang-in-turns", "timeout", "deadline", marks=pytest.mark.matrix),
+        pytest.param("out-of-memory-in-turns", "oom", "Memory ran out"),
+        pytest.param("hang-in-turns", "timeout", "deadline"),
     ],
 )
 def test_when_turns_break_down_each_kernel_is_sampled_alone_and_shows_whether_it_was_to_blame(
@@ -226,6 +229,7 @@ def test_when_turns_break_down_each_kernel_is_sampled_alone_and_shows_whether_it
     assert len(heard.all(PointStarted)) == 3
 
 
+@pytest.mark.matrix
 def test_a_worker_killed_from_outside_during_turns_costs_neither_a_point_nor_the_turns(heard: Heard) -> None:
     heard.engine.run(quick_plan("slow", "flash2", protocol=Protocol(warmup=0, repeats=20)))
     heard.until(PointProgress, lambda e: e.phase == "measure")

@@ -102,7 +102,7 @@ def long_sweep() -> Iterator[Event]:
         yield from builders.measured(point.index, 1, builders.measurement(samples))
 
 
-@chosen("swapped", [True, False], {True})
+@chosen("swapped", [True, False], ())
 def test_no_point_is_shown_with_other_figures_when_pages_are_swapped_or_duplicated(
     tmp_path: Path, swapped: bool
 ) -> None:

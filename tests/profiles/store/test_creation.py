@@ -79,6 +79,7 @@ def test_a_file_with_tables_and_no_session_is_empty_too(tmp_path: Path) -> None:
         load(path)
 
 
+@pytest.mark.matrix
 def test_what_a_killed_writer_left_without_a_session_is_taken_over_and_nothing_else(
     killed: list[Path],
 ) -> None:

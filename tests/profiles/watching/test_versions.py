@@ -3,7 +3,7 @@
 from itertools import count
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -32,6 +32,7 @@ from flashscope.profiles.wire.events import (
     SamplingStarted,
 )
 from flashscope.profiles.wire.measurement import Sample
+from tests.matrix import in_rounds
 from tests.profiles import sessions
 from tests.profiles.store import builders
 
@@ -59,8 +60,12 @@ def versions(draw: st.DrawFn) -> list[Version]:
     ]
 
 
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(versions())
-def test_a_strip_is_in_the_order_of_saves_whatever_the_order_of_their_ends(found: list[Version]) -> None:
+def test_a_strip_is_in_the_order_of_saves_whatever_the_order_of_their_ends(
+    turn: int, found: list[Version]
+) -> None:
     strip = Strip(found)
     assert [one.number for one in strip.versions] == sorted(one.number for one in found)
     assert all(strip.of(one.number) is one for one in found)
@@ -71,8 +76,11 @@ def test_a_strip_is_in_the_order_of_saves_whatever_the_order_of_their_ends(found
             strip.add(one)
 
 
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(versions())
 def test_two_versions_compare_on_what_both_have_and_the_other_way_round_by_the_inverse(
+    turn: int,
     found: list[Version],
 ) -> None:
     for older in found:

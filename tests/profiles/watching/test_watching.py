@@ -102,6 +102,7 @@ def bench(make: Callable[[Plan], Bench]) -> Bench:
     return make(PLAN)
 
 
+@pytest.mark.matrix
 def test_each_version_is_measured_beside_the_newest_right_one_and_the_peer(bench: Bench) -> None:
     texts = (
         PLAIN,
@@ -201,6 +202,7 @@ def test_a_hang_is_killed_at_its_deadline_and_the_next_save_is_measured(
     assert bench.version(2).verdict == RIGHT
 
 
+@pytest.mark.matrix
 def test_a_version_that_is_not_checked_yet_is_given_up_for_a_newer_save(bench: Bench) -> None:
     bench.save(HANGS)
     bench.until(lambda event: isinstance(event, PointStarted))

@@ -51,7 +51,7 @@ def timed(kernel: str, problem: Problem) -> Program:
     return flash3.program(problem, ON_HOPPER)
 
 
-@chosen("seqlen,heads,head_dim,causal,dtype", CASES, FEW[:1])
+@chosen("seqlen,heads,head_dim,causal,dtype", CASES, ())
 def test_a_build_of_flash3_with_clocks_spills_no_register_and_products_stay_asynchronous(
     seqlen: int, heads: int, head_dim: int, causal: bool, dtype: Dtype
 ) -> None:
@@ -60,7 +60,7 @@ def test_a_build_of_flash3_with_clocks_spills_no_register_and_products_stay_asyn
     )
 
 
-@chosen("kernel", ["flash2", "flash3"], {"flash3"})
+@chosen("kernel", ["flash2", "flash3"], {"flash2"})
 @chosen("head_dim", (64, 128), {64})
 def test_the_timed_build_has_the_machine_code_of_its_source_without_marks(kernel: str, head_dim: int) -> None:
     program = timed(kernel, asked(4096, 16, head_dim, True, "float16"))
@@ -89,14 +89,14 @@ def backward(head_dim: int, causal: bool, deterministic: bool) -> Problem:
     return replace(problem, passes="backward", deterministic=deterministic)
 
 
-@chosen("kernel,head_dim,causal,deterministic", BACKWARD, [BACKWARD[0], BACKWARD[-3]])
+@chosen("kernel,head_dim,causal,deterministic", BACKWARD, ())
 def test_a_backward_pass_with_clocks_spills_no_register_and_products_stay_asynchronous(
     kernel: ClockedKernel, head_dim: int, causal: bool, deterministic: bool
 ) -> None:
     check(clocked_build(kernel, backward(head_dim, causal, deterministic), ON_HOPPER).program, ON_HOPPER)
 
 
-@chosen("kernel,head_dim,causal,deterministic", BACKWARD, [BACKWARD[-3]])
+@chosen("kernel,head_dim,causal,deterministic", BACKWARD, ())
 def test_the_timed_backward_pass_has_the_machine_code_of_its_source_without_marks(
     kernel: ClockedKernel, head_dim: int, causal: bool, deterministic: bool
 ) -> None:

@@ -32,7 +32,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "empty tiles": {"seqlen_q": 500, "seqlen_k": 140, "causal": True, "heads": 2, "kv_heads": 1},
 }
 CASES = [(shape, head_dim) for shape in SHAPES for head_dim in (64, 128, 256)]
-each_case = chosen("shape,head_dim", CASES, [("empty tiles", 128)])
+each_case = chosen("shape,head_dim", CASES, [("empty tiles", 64)])
 
 
 def asked(shape: str, head_dim: int) -> Problem:
@@ -83,7 +83,7 @@ def test_every_warpgroup_tells_its_tiles_in_the_order_of_its_keys(shape: str, he
     assert len(bars.stage) <= build.most_bars
 
 
-@chosen("head_dim", (64, 128, 256), {128})
+@chosen("head_dim", (64, 128, 256), ())
 @chosen("causal", (False, True), {True})
 def test_products_stay_asynchronous_and_no_more_registers_are_spilled_than_told(
     head_dim: int, causal: bool

@@ -62,7 +62,7 @@ CASES: list[tuple[str, int, dict[str, Any], Share]] = [
     ("heads in one", 64, {**FEW, "causal": True}, PACKED),
     ("heads in one, in parts", 128, {**FEW, "heads": 8, "kv_heads": 2}, PACKED._replace(splits=2)),
 ]
-each_case = chosen("name,head_dim,shape,share", CASES, [CASES[n] for n in (4, 9, 11)])
+each_case = chosen("name,head_dim,shape,share", CASES, [CASES[n] for n in (4, 11)])
 
 
 class Run(NamedTuple):
@@ -216,6 +216,7 @@ def test_a_timeline_of_it_is_written_and_read_again() -> None:
     assert decode_timeline(msgspec.msgpack.encode(timeline)) == timeline
 
 
+@pytest.mark.matrix
 @needs_compiler
 def test_nothing_is_recorded_that_is_not_told_of() -> None:
     problem = asked(64, CAUSAL)
@@ -249,7 +250,7 @@ def test_tiles_are_those_of_which_the_mask_keeps_anything(
 @chosen(
     "step,shape",
     [(step, shape) for step in ("flash3-a", "flash3-b", "flash3-c") for shape in (FULL, CAUSAL, MORE_ROWS)],
-    [("flash3-a", CAUSAL)],
+    (),
 )
 def test_a_step_before_flash3_tells_its_own_order(step: str, shape: dict[str, Any]) -> None:
     problem = asked(64, {**shape, "heads": 2})

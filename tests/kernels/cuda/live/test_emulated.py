@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 
 from flashscope.kernels.catalogue.flash3_share import Share, TileShape
 from flashscope.kernels.catalogue.registry import find_kernel
@@ -66,7 +65,7 @@ CASES: list[tuple[LiveKernel, str, int, dict[str, Any], Share | None]] = [
     ("flash3", "full, in parts", 64, FULL, PARTS),
     ("flash3", "wide", 256, CAUSAL, DRAWN._replace(shape=TileShape(2, 80))),
 ]
-each_case = chosen("kernel,name,head_dim,shape,share", CASES, [CASES[n] for n in (2, 4, 10)])
+each_case = chosen("kernel,name,head_dim,shape,share", CASES, [CASES[n] for n in (4, 10)])
 
 
 def asked(head_dim: int, shape: dict[str, Any]) -> Problem:
@@ -162,7 +161,7 @@ def test_tiles_of_a_row_of_blocks_come_in_the_kernels_order_and_a_tiles_time_apa
 
 
 @needs_compiler
-@pytest.mark.parametrize("case", [CASES[0], CASES[4], CASES[8], CASES[13]])
+@chosen("case", [CASES[n] for n in (0, 4, 8, 13)], [CASES[4]])
 def test_it_is_read_while_it_runs_and_ends_when_it_is_told_to(case: Any) -> None:
     kernel, _, head_dim, shape, share = case
     with watching(kernel, head_dim, shape, share) as (_, watched), ThreadPoolExecutor(1) as pool:
@@ -182,7 +181,7 @@ def test_it_is_read_while_it_runs_and_ends_when_it_is_told_to(case: Any) -> None
 
 
 @needs_compiler
-@pytest.mark.parametrize(("heads", "causal"), [(3, True), (3, False)])
+@chosen("heads,causal", [(3, True), (3, False)], [(3, True)])
 def test_a_block_that_stays_draws_the_tiles_in_the_order_that_its_pace_is_made_for(
     heads: int, causal: bool
 ) -> None:

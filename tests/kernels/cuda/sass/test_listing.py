@@ -96,6 +96,7 @@ def test_what_a_gpu_does_not_run_is_refused_with_the_reason(tmp_path: Path) -> N
         listing_of("simt", problem, H200, tmp_path)
 
 
+@pytest.mark.matrix
 def test_a_compiler_that_says_nothing_of_what_it_kept_is_told_how_to_be_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

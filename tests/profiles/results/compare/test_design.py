@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flashscope.profiles.results.compare import compare
@@ -10,6 +10,7 @@ from flashscope.profiles.results.compare.design import shortfall
 from flashscope.profiles.results.compare.regressions import regressions
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.statistics.ranks import holm, least_p, p_value
+from tests.matrix import in_rounds
 from tests.profiles.results.compare.built import rounds, session
 
 LEVEL = 0.05
@@ -45,8 +46,12 @@ def test_it_is_said_exactly_where_rounds_apart_from_each_other_prove_nothing(
     assert bool(shortfall([(few, many)] * pairs)) == (least * pairs > LEVEL)
 
 
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(5, 9), st.integers(7, 200_000))
-def test_the_rounds_told_are_the_fewest_and_the_pairs_the_most_that_suffice(count: int, pairs: int) -> None:
+def test_the_rounds_told_are_the_fewest_and_the_pairs_the_most_that_suffice(
+    turn: int, count: int, pairs: int
+) -> None:
     told = shortfall([(count, count)] * pairs)
     if told:
         words = told.replace(",", "").split()

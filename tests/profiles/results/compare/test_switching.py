@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -13,6 +13,7 @@ from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.compare.switching import IN_PLACE, Switching, switchings_of
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.wire.measurement import Sample
+from tests.matrix import in_rounds
 from tests.profiles.store import builders
 
 KNOWN = builders.audit()
@@ -89,9 +90,11 @@ def test_half_a_step_made_twice_as_fast_is_a_step_four_thirds_as_fast() -> None:
     assert found.calls[0].gains["flash2"] == pytest.approx(4 / 3)
 
 
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(share=st.floats(0.01, 0.99), base=TIMES, other=TIMES)
 def test_no_step_gains_more_than_its_share_of_attention_allows(
-    share: float, base: float, other: float
+    turn: int, share: float, base: float, other: float
 ) -> None:
     rows = [row(CALL, "torch-flash", [base] * 6), row(CALL, "flash2", [other] * 6)]
     found = only(audited({CALL: 100 * share}, 100.0), rows)
@@ -145,6 +148,8 @@ def test_a_real_step_that_is_as_predicted_agrees() -> None:
     assert (real.kernel, real.agree, real.parts) == ("torch-math", True, None)
 
 
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(
     real=st.floats(110, 500),
     attention=st.floats(1, 100),
@@ -152,7 +157,7 @@ def test_a_real_step_that_is_as_predicted_agrees() -> None:
     replay=st.floats(0.2, 5),
 )
 def test_the_parts_of_a_disagreement_add_up_to_it(
-    real: float, attention: float, profiled: float, replay: float
+    turn: int, real: float, attention: float, profiled: float, replay: float
 ) -> None:
     rows = [row(CALL, "torch-flash", [1.0] * 6), row(CALL, "torch-math", [replay] * 6)]
     found = only(audited({CALL: 50.0}, 100.0, eager(real, attention, profiled)), rows)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -12,6 +12,7 @@ from flashscope.profiles.results.compare import Pair, compare
 from flashscope.profiles.results.compare.wording import percent
 from flashscope.profiles.results.quantities.registry import QUANTITIES, THROUGHPUT
 from flashscope.profiles.results.statistics.ranks import EXACT, _tail, _tails, holm, p_value
+from tests.matrix import in_rounds
 from tests.profiles.results.compare.built import CLOCK, contrast, pair, rounds, session
 
 INVERSE = {"faster": "slower", "slower": "faster", "more": "less", "less": "more"}
@@ -228,8 +229,12 @@ def test_swapping_the_sessions_inverts_ratio_interval_and_verdict(
     assert back.p == there.p
 
 
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(st.permutations(range(4)), st.randoms(use_true_random=False))
-def test_the_order_of_points_and_rounds_changes_nothing(order: list[int], random: st.DataObject) -> None:
+def test_the_order_of_points_and_rounds_changes_nothing(
+    turn: int, order: list[int], random: st.DataObject
+) -> None:
     noise = np.random.default_rng(0).normal(1, 0.02, (2, 4, 10))
     cells = [("k", 2 ** (9 + place)) for place in range(4)]
     sides = [{cell: [*row] for cell, row in zip(cells, side, strict=True)} for side in noise]

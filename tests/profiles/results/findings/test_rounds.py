@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flashscope.kernels.workload.problem import Problem
@@ -15,6 +15,7 @@ from flashscope.profiles.results.model.session import PointState
 from flashscope.profiles.results.statistics.bootstrap import LEAST_ROUNDS
 from flashscope.profiles.wire.events import PointStatus
 from flashscope.profiles.wire.measurement import Sample
+from tests.matrix import in_rounds
 from tests.profiles.store import builders
 
 PROBLEM = Problem(seqlen_q=64, seqlen_k=64)
@@ -33,8 +34,10 @@ def point(
     return PointRow.of("cpu", state)
 
 
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(0.1, 10.0), min_size=LEAST_ROUNDS, max_size=20))
-def test_a_drift_of_both_leaves_their_ratio_as_it_is(drift: list[float]) -> None:
+def test_a_drift_of_both_leaves_their_ratio_as_it_is(turn: int, drift: list[float]) -> None:
     if len(drift) % 2 == 0:
         drift.append(drift[0])  # the median of an odd number is one of them
     found = speedup_interval(point(drift), point([2 * t for t in drift]))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flashscope.kernels.workload.device import Device
@@ -25,6 +25,7 @@ from flashscope.profiles.wire.events import (
     TraceReady,
 )
 from flashscope.profiles.wire.measurement import Figure, Measurement, Sample
+from tests.matrix import in_rounds
 from tests.profiles.heard import Heard, quick_plan
 from tests.profiles.store import builders
 
@@ -118,9 +119,11 @@ def resumed_sessions(draw: st.DrawFn) -> Session:
     return session
 
 
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(sessions() | resumed_sessions(), st.lists(MOMENTS, max_size=5))
 def test_a_session_played_to_a_moment_is_the_session_of_this_moment(
-    session: Session, stops: list[int]
+    turn: int, session: Session, stops: list[int]
 ) -> None:
     events = RecordedEvents(session)
     played = events.at(events.start_ns)

@@ -2,7 +2,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flashscope.kernels.catalogue import traffic
@@ -17,6 +17,7 @@ from flashscope.profiles.results.theory import formulas as theory
 from flashscope.profiles.results.theory.bytes_moved import compulsory, dram_bytes
 from flashscope.profiles.store import load
 from tests.kernels.masked import kept, masked_problems
+from tests.matrix import in_rounds
 
 SESSIONS = Path(__file__).parents[4] / "assets" / "sessions"
 ON_CUDA = [spec for spec in LADDER if "cuda" in spec.dtypes]
@@ -213,8 +214,10 @@ def test_standard_moves_what_the_tiles_that_keep_a_pair_take(p: Problem, tiles: 
     assert traffic.standard_io(p, tiles) == p.batch * p.heads * Standard(p, tiles).moved
 
 
+@in_rounds(4)
+@settings(max_examples=25, deadline=None)
 @given(masked_problems(longest=200))
-def test_s_and_p_are_written_and_all_of_them_that_no_cache_keeps_is_read_again(p: Problem) -> None:
+def test_s_and_p_are_written_and_all_of_them_that_no_cache_keeps_is_read_again(turn: int, p: Problem) -> None:
     once, heads = p.input_bytes + p.output_bytes, p.batch * p.heads
     counted = Standard(p, traffic.TILES["cuda"])
     size = heads * counted.weights.moved // 2
