@@ -11,6 +11,7 @@ from flashscope.kernels.launching.launch import Launch
 from flashscope.kernels.launching.launch import prepare as prepare_real
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
+from tests import faults
 
 PACKAGE, MODULE = "flashscope-apart", "flashscope_apart"
 FLASH2 = find_kernel("flash2")
@@ -20,6 +21,15 @@ KERNELS = (
         FLASH2, name="apart", implementation={"cpu": "tests.apart"}, extra=PACKAGE, module=MODULE, rank=None
     ),
 )
+WITH_FAULTS = (
+    *KERNELS,
+    *(
+        replace(spec, extra=PACKAGE, module=MODULE) if spec.name in {"abort", "hang", "hang-deaf"} else spec
+        for spec in faults.KERNELS
+        if spec not in REAL
+    ),
+)
+"""Beside these, faulty kernels: the first of them need the library."""
 
 
 def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:

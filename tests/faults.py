@@ -172,6 +172,17 @@ def _tell_imports(_: FaultyLaunch) -> None:
     print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))  # noqa: T201 - read by a test
 
 
+def _when_parked(fault: Callable[[FaultyLaunch], None]) -> Callable[[FaultyLaunch], None]:
+    """Nothing now, the fault once its worker is to be parked."""
+
+    def prepared(launch: FaultyLaunch) -> None:
+        from flashscope.profiles.worker.serve import Worker  # noqa: PLC0415 - in a worker alone
+
+        setattr(Worker, "park", lambda _: fault(launch))  # noqa: B010 - mypy forbids the assignment
+
+    return prepared
+
+
 def _raise_in_the_tenth_run(launch: FaultyLaunch) -> None:
     if launch.runs == 10:  # more than a check, a warm-up and three samples
         _raise(launch)
@@ -254,6 +265,8 @@ FAULTS: dict[str, Callable[[FaultyLaunch], None]] = {
     "send-an-unknown-point": _send(_framed(encode(NO_SUCH_POINT))),
     "leave-a-process": _leave_behind("sleep", "600"),
     "leave-a-chatterer": _leave_behind("yes"),
+    "hang-when-parked": _when_parked(_hang),
+    "abort-when-parked": _when_parked(_abort),
     "say-a": _say("A ran"),
     "say-b": _say("B ran"),
     "say-c": _say("C ran"),

@@ -16,6 +16,7 @@ from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.engine.child import Child
 from flashscope.profiles.engine.children import SpawnedChild
 from flashscope.profiles.engine.contract import EngineBusyError, Sink
 from flashscope.profiles.engine.jobs import (
@@ -196,15 +197,19 @@ class LocalEngine:
         self._supervisor.cancel(LiveJob)
         self._supervisor.submit(sweep)
 
+    @property
+    def _children(self) -> list[Child]:
+        return [child for s in self._supervised for child in s.children]
+
     def _drive(self) -> None:
         """Wait for children, timers and calls, and serve them, until closed and childless."""
         try:
-            while not self._closing or any(s.child is not None for s in self._supervised):
+            while not self._closing or self._children:
                 failure = self._turn()
                 if failure is not None:
                     self._break_off(self._supervised, *failure)
         finally:  # a sink that raises whatever it is told must not leave orphans
-            for child in (s.child for s in self._supervised if s.child):
+            for child in self._children:
                 child.kill()
 
     def _turn(self) -> tuple[str, str] | None:
@@ -213,7 +218,7 @@ class LocalEngine:
         They are texts, because an exception holds on to what it came from: pipes of a half-started child.
         """
         try:
-            sources = [self._wake, *(w for s in self._supervised if s.child for w in s.child.waitables)]
+            sources = [self._wake, *(w for child in self._children for w in child.waitables)]
             if self._inbox.empty():  # an action that failed may have left others behind
                 connection.wait(sources, _timeout(self._supervised))
             self._act()
@@ -237,8 +242,8 @@ class LocalEngine:
     def _break_off(self, ended: tuple[Supervisor | Watcher, ...], reason: str, detail: str) -> None:
         """End what these do, so that they can start anew."""
         for one in ended:
-            if one.child is not None:
-                one.child.kill()
+            for child in one.children:
+                child.kill()
         if self._watcher in ended and self._wanted is not None:
             self._wanted = None
             self._emit(RequestFailed(request="watch", reason=reason))
@@ -290,13 +295,13 @@ def _told(error: Exception, remedy: str) -> tuple[str, str]:
 
 
 def _serve(supervised: Supervisor | Watcher) -> None:
-    """Take in what a child has said, printed or done, and act on timers."""
-    child = supervised.child
-    if child is not None:
+    """Take in what children have said, printed or done, and act on timers."""
+    for child in supervised.children:
         ended = not child.alive  # asked first: what it said before its end is then complete
         child.read_output()
         for message in child.messages():
-            supervised.receive(message)
+            if child is supervised.child:  # what is still said by one that is parked or to end is of no use
+                supervised.receive(message)
         if ended:
             child.finish()
             supervised.exited(child)
@@ -307,6 +312,6 @@ def _serve(supervised: Supervisor | Watcher) -> None:
 
 def _timeout(supervised: tuple[Supervisor | Watcher, ...]) -> float | None:
     """Seconds until the next timer, None when there is none."""
-    dues = [s.due for s in supervised] + [s.child.due for s in supervised if s.child]
+    dues = [s.due for s in supervised] + [child.due for s in supervised for child in s.children]
     soonest = min((d for d in dues if d is not None), default=None)
     return None if soonest is None else max(0.0, soonest - time.monotonic())

@@ -1,4 +1,4 @@
-"""Keeps a worker going: jobs one after the other, deadlines, cancelling, a fresh worker after a crash."""
+"""Keeps workers going, one at a time: jobs, deadlines, cancelling, a fresh worker after a crash."""
 
 import time
 from collections import deque
@@ -8,19 +8,24 @@ from typing import Literal
 from flashscope.profiles.engine.child import Child, MakeWorker
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.engine.jobs import Job, LiveJob, RequestJob, SweepJob, probe_job
+from flashscope.profiles.engine.pool import WorkerPool
 from flashscope.profiles.engine.tasks import Task
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.wire.events import Event, FailedStatus, LogLine, MachineFound, TelemetryStarted
-from flashscope.profiles.wire.messages import Cancel, Message, Ready, Retiring
+from flashscope.profiles.wire.messages import Beside, Cancel, Message, Park, Parked, Ready, Retiring
 from flashscope.profiles.worker.probing.host import probe_host
 
 START_S = 60.0  # a worker that takes no commands after this long never will
+PARK_S = 10.0  # what a worker may take to give back what it holds
 
-WorkerState = Literal["starting", "idle", "busy", "leaving"]
+WorkerState = Literal["absent", "starting", "idle", "busy", "parking"]
 
 
 class Supervisor:
     """The worker and its queue of jobs; used from the engine's thread only.
+
+    Where a sweep's kernels find their libraries in folders of their own, there is a worker for each of these
+    until the sweep ends: one measures, and the others are parked.
 
     Args:
         emit: Takes every event.
@@ -29,7 +34,7 @@ class Supervisor:
         telemetry: What watches the device at this moment, None when nothing does.
 
     Attributes:
-        child: The worker, None when none runs.
+        child: The worker that measures, None when there is none.
         machine: What the last probe found, None before.
     """
 
@@ -51,10 +56,16 @@ class Supervisor:
         self._task: Task | None = None
         self._next: Task | None = None  # waits for a worker that finds modules elsewhere
         self._ahead = ""
-        self._state: WorkerState = "leaving"
+        self._pool = WorkerPool()
+        self._state: WorkerState = "absent"
         self._retiring = False
         self._deadline: float | None = None
         self._patience: float | None = None
+
+    @property
+    def children(self) -> tuple[Child, ...]:
+        """Every worker that runs: the one that measures first, if there is one."""
+        return (*filter(None, [self.child]), *self._pool.children)
 
     @property
     def due(self) -> float | None:
@@ -103,11 +114,12 @@ class Supervisor:
             self._retiring = True
 
     def stop(self) -> None:
-        """Close every sweep and trace as cancelled and ask the worker to end."""
+        """Close every sweep and trace as cancelled and ask every worker to end."""
         task, self._task = self._task, None
         if task is not None and self._job is not None and self._job.cancellable:
             self._close_task(task.fail("cancelled", "The engine was closed.", ""))
         self._leave(ask=True)
+        self._pool.leave_all()
         self._deadline = self._patience = None
         for job in (self._job, *self._jobs):
             if job is not None:
@@ -115,11 +127,12 @@ class Supervisor:
         self._advance()  # every job is cancelled: this closes them and starts nothing
 
     def break_off(self, reason: str) -> None:
-        """Close every job as failed for this reason; its worker has been killed.
+        """Close every job as failed for this reason; its workers have been killed.
 
         What a probe is answered with then is not remembered: the next sweep looks again.
         """
-        self.child, self._state = None, "leaving"
+        self.child, self._state, self._ahead = None, "absent", ""
+        self._pool.forget()
         self._task = self._next = self._deadline = self._patience = None
         jobs, self._job = [job for job in (self._job, *self._jobs) if job is not None], None
         self._jobs.clear()
@@ -130,12 +143,11 @@ class Supervisor:
                 self._emit(event)
 
     def receive(self, message: Message) -> None:
-        """Take in what the worker says."""
-        if self._state == "leaving":
-            return
+        """Take in what the worker that measures says."""
         if isinstance(message, Ready):
-            self._state, self._deadline = "idle", None
-            self._advance()
+            self._rest()
+        elif isinstance(message, Parked):
+            self._parked(message)
         elif isinstance(message, Retiring):
             self._retiring = True
         elif self._task is not None and isinstance(message, self._task.closed_by):
@@ -144,9 +156,12 @@ class Supervisor:
             self._pass_on(message)
 
     def exited(self, child: Child) -> None:
-        """The worker is gone: close what it was doing, and go on with a fresh one."""
+        """A worker is gone: close what it was doing, and go on with a fresh one."""
+        if child is not self.child:
+            self._exited_aside(child)
+            return
         self.child = None
-        before, self._state = self._state, "leaving"
+        before, self._state = self._state, "absent"
         self._deadline = None
         if before == "starting":
             if self._job is not None:
@@ -155,10 +170,19 @@ class Supervisor:
                 )
         elif before == "busy" and self._task is not None:
             self._task_died(self._task, child)
-        elif before == "idle":
-            text = f"The idle worker {child.epitaph()}; a fresh one takes its place."
-            self._emit(LogLine(source="engine", text=text, level="warning"))
+        elif before in {"idle", "parking"}:
+            self._warn(f"The idle worker {child.epitaph()}; a fresh one takes its place.")
         self._advance()
+
+    def _exited_aside(self, child: Child) -> None:
+        """A worker that did not measure is gone."""
+        if self._pool.exited(child):
+            self._warn(f"A parked worker {child.epitaph()}; a fresh one takes its place when it is needed.")
+            self._tell_beside()
+        self._advance()
+
+    def _warn(self, text: str) -> None:
+        self._emit(LogLine(source="engine", text=text, level="warning"))
 
     def tick(self) -> None:
         """Act on a deadline that has passed."""
@@ -172,9 +196,14 @@ class Supervisor:
             self._expire()
 
     def _expire(self) -> None:
-        """The task, or the worker's start, took too long."""
+        """The task, or the worker's start or parking, took too long."""
         if self._state == "starting" and self.child is not None:
             self.child.end(ask=False)
+        elif self._state == "parking":
+            self._leave(ask=False)
+            self._warn(
+                f"A worker gave back nothing for {PARK_S:g} s and was ended; a fresh one takes its place."
+            )
         elif self._task is not None:
             task = self._task
             limit = f"its deadline of {task.deadline_s:g} s"
@@ -224,9 +253,10 @@ class Supervisor:
                 self._begin_job()
             elif self._job.cancelled:
                 self._finish_job(None)
-            elif self.child is None:
-                self._start_worker()
+            elif self._pool.leaving:
                 return
+            elif self.child is None:
+                self._find_worker(self._job)
             elif self._state != "idle" or not self._start_task(self._job):
                 return
 
@@ -243,8 +273,8 @@ class Supervisor:
             self._finish_job(None)
             return True
         if task.ahead != self._ahead:
-            self._next, self._ahead = task, task.ahead
-            self._leave(ask=True)
+            self._next = task
+            self._park()
             return False
         self._task, self._state = task, "busy"
         self._deadline = time.monotonic() + task.deadline_s
@@ -257,19 +287,73 @@ class Supervisor:
         job, self._job, self._next = self._job, None, None
         if job is not None:
             last = job.end(failure)
+            if isinstance(job, SweepJob):
+                self._end_sweep()
             self._job_ended(job)  # first, so that whoever hears the last event can start the next job
             for event in last:
                 self._pass_on(event)
 
-    def _start_worker(self) -> None:
-        self.child = self._make_child(self._emit, self._ahead)
-        self._state, self._retiring = "starting", False
-        self._deadline = time.monotonic() + START_S
+    def _find_worker(self, job: Job) -> None:
+        """Take up the parked worker that the next task needs, or start one; finish a sweep without any."""
+        if isinstance(job, SweepJob):  # a request that no worker could take up is to know so
+            self._next = self._next or job.next_task()
+            if self._next is None:
+                self._finish_job(None)
+                return
+            self._ahead = self._next.ahead
+        self._take_up()
+        if self.child is None:
+            self.child = self._make_child(self._emit, self._ahead)
+            self._state, self._deadline = "starting", time.monotonic() + START_S
+        self._tell_beside()
+
+    def _take_up(self) -> None:
+        """Have the parked worker of this folder be the one that measures, if there is one."""
+        self.child, self._retiring = self._pool.take(self._ahead), False
+        if self.child is not None:
+            self._state = "idle"
+
+    def _rest(self) -> None:
+        """The worker waits for what it is to do, which may be there."""
+        self._state, self._deadline = "idle", None
+        self._tell_beside()
+        self._advance()
+
+    def _park(self) -> None:
+        """Have the worker give back what it holds, so that another can measure."""
+        if self.child is not None:
+            self._state, self._deadline = "parking", time.monotonic() + PARK_S
+            self.child.send(Park())
+
+    def _parked(self, message: Parked) -> None:
+        """The worker holds no more than it must; it stays if nothing needs another by now."""
+        if self._state != "parking":
+            return
+        if self.child is None or self._next is None:
+            self._rest()
+            return
+        self._pool.park(self._ahead, self.child, message.pid)
+        self.child, self._state, self._deadline = None, "absent", None
+        self._advance()
+
+    def _tell_beside(self) -> None:
+        """Tell the worker which processes on the GPU are parked workers."""
+        if self.child is not None and self._state != "starting":
+            self.child.send(Beside(pids=self._pool.on_gpu))
+
+    def _end_sweep(self) -> None:
+        """Keep the usual worker alone: those of folders hold memory that others may want."""
+        if self._ahead:
+            self._leave(ask=True)
+            self._ahead = ""
+            self._take_up()
+        self._pool.leave_all()
+        self._tell_beside()
 
     def _leave(self, *, ask: bool) -> None:
-        self._state = "leaving"
-        if self.child is not None:
-            self.child.end(ask=ask)
+        child, self.child, self._state = self.child, None, "absent"
+        if child is not None:
+            self._pool.leave(child, ask=ask)
 
 
 def _last_of(child: Child) -> str:

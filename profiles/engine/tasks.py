@@ -21,7 +21,7 @@ class Task:
         start: Makes the event that tells of its start, when the command is sent; None: there is none.
         fail: Makes the events that stand in for the answer if none comes, from status, reason and detail.
         ahead: A folder in which the worker is to find modules before all others; one that does not is
-            replaced. Empty: none.
+            parked, and another takes its place. Empty: none.
     """
 
     command: Command

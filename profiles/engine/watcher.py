@@ -34,6 +34,11 @@ class Watcher:
         self._deadline: float | None = None
 
     @property
+    def children(self) -> tuple[Child, ...]:
+        """The child, if it runs."""
+        return () if self.child is None else (self.child,)
+
+    @property
     def due(self) -> float | None:
         """When a child that does not start is given up."""
         return self._deadline

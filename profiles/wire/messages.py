@@ -99,12 +99,31 @@ class Cancel(MessageBase, frozen=True, kw_only=True, tag="cancel"):
     """To the worker: give up the points in flight before the next repeat."""
 
 
+class Park(MessageBase, frozen=True, kw_only=True, tag="park"):
+    """To the worker: another measures next; give back what can be had anew. Answer: Parked."""
+
+
+class Beside(MessageBase, frozen=True, kw_only=True, tag="beside"):
+    """To the worker: these processes on the GPU are parked workers of its engine."""
+
+    pids: tuple[int, ...]
+
+
 class StopChild(MessageBase, frozen=True, kw_only=True, tag="stop"):
     """To any child: end."""
 
 
 class Ready(MessageBase, frozen=True, kw_only=True, tag="ready"):
     """From a child: it has started and takes commands."""
+
+
+class Parked(MessageBase, frozen=True, kw_only=True, tag="parked"):
+    """From the worker: it is idle, and holds no more than its CUDA context and what measures.
+
+    `pid` numbers its process where it has such a context.
+    """
+
+    pid: int | None = None
 
 
 class Retiring(MessageBase, frozen=True, kw_only=True, tag="retiring"):
@@ -129,9 +148,11 @@ Command = (
     | RecordStalls
     | WatchDevice
     | Cancel
+    | Park
+    | Beside
     | StopChild
 )
-Message = Event | Ready | Retiring | SamplingEnded
+Message = Event | Ready | Parked | Retiring | SamplingEnded
 
 decode_command = msgspec.msgpack.Decoder(Command).decode
 decode_message = msgspec.msgpack.Decoder(Message).decode

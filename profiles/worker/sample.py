@@ -42,11 +42,11 @@ class SampledKernel:
         closed: Whether its point has ended.
     """
 
-    def __init__(self, point: Point, spec: KernelSpec, link: Link) -> None:
+    def __init__(self, point: Point, spec: KernelSpec, link: Link, beside: tuple[int, ...] = ()) -> None:
         self.point = point
         self.steps = Steps(point, link)
         self.closed = False
-        self._spec = spec
+        self._spec, self._beside = spec, beside
         self._launch: PassLaunch | None = None
         self._values: InputValues | None = None
         self._timed_runs: TimedRuns | None = None
@@ -147,7 +147,7 @@ class SampledKernel:
         """Keep how the device is after each sample, and after the first one who else is on it."""
         condition = bench.condition()
         self._seen += [] if condition is None else [condition]
-        others = bench.others() if len(self._samples) == 1 else None
+        others = bench.others(self._beside) if len(self._samples) == 1 else None
         self._figures |= {} if others is None else {"other_processes": others}
 
     def has_enough(self, protocol: Protocol) -> bool:
@@ -225,12 +225,13 @@ class Sampling:
         link: Link,
         *,
         state: ProcessState | None = None,
+        beside: tuple[int, ...] = (),
     ) -> None:
         self._state = state
         self._protocol, self._backend = command.protocol, command.device.backend
         self._bench, self._link = bench, link
         self._criteria = criteria if command.protocol.verify else None
-        self._members = [SampledKernel(p, find_kernel(p.kernel, specs), link) for p in command.points]
+        self._members = [SampledKernel(p, find_kernel(p.kernel, specs), link, beside) for p in command.points]
         self._alone = len(self._members) == 1
         self._more_to_come = bool(self._protocol.sustain_s or self._protocol.counters)
         self._broken_by = ""

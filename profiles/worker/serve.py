@@ -1,6 +1,7 @@
 """The worker child: measures points, records traces and timelines, probes. The only process with CUDA."""
 
 import gc
+import os
 import time
 from importlib import import_module
 from typing import Any, Literal
@@ -33,7 +34,10 @@ from flashscope.profiles.wire.events import (
 from flashscope.profiles.wire.live_events import LiveEnded
 from flashscope.profiles.wire.measurement import Measurement
 from flashscope.profiles.wire.messages import (
+    Beside,
     MeasureCeilings,
+    Park,
+    Parked,
     ProbeMachine,
     Ready,
     RecordBackwardTrace,
@@ -73,7 +77,9 @@ def serve(link: Link, kernels: str) -> None:
     while True:
         match link.receive(REST_S):
             case None:
-                worker.release_instruments()
+                worker.rest()
+            case Beside(pids=pids):
+                worker.beside = pids
             case ProbeMachine():
                 link.send(MachineFound(machine=probe_machine()))
             case MeasureCeilings(device=device):
@@ -87,21 +93,27 @@ def serve(link: Link, kernels: str) -> None:
                 | RecordBackwardTrace()
                 | RecordTimeline()
                 | RunLive()
-                | RecordStalls() as command
+                | RecordStalls()
+                | Park() as command
             ):
                 worker.answer(command)
             case _:  # a Cancel that came too late
                 pass
 
 
-REST_S = 2.0  # without a command, after which instruments are left to others
+REST_S = 2.0  # without a command, after which others may have what it can have anew
 ELSEWHERE = "Trace on the CPU instead."
 
 
 class Worker:
-    """What a worker keeps between commands: its kernels, one bench a backend, the last problem's oracle."""
+    """What a worker keeps between commands: its kernels, one bench a backend, the last problem's oracle.
+
+    Attributes:
+        beside: The processes of parked workers on the GPU, which are no strangers there.
+    """
 
     def __init__(self, link: Link, specs: tuple[KernelSpec, ...]) -> None:
+        self.beside: tuple[int, ...] = ()
         self._link = link
         self._specs = specs
         self._benches: dict[Backend, Bench] = {}
@@ -137,20 +149,33 @@ class Worker:
         specs = with_own(self._specs, command.own)
         state = self._state_before(command)
         ended = Sampling(
-            command, specs, self._bench(command.device), self._criteria, self._link, state=state
+            command,
+            specs,
+            self._bench(command.device),
+            self._criteria,
+            self._link,
+            state=state,
+            beside=self.beside,
         ).run()
         self._clean_up(command.device)
         self._link.send(ended)
 
-    def release_instruments(self) -> None:
+    def rest(self) -> None:
         """Nothing is asked for."""
         for bench in self._benches.values():
-            bench.release_instruments()
+            bench.rest()
+
+    def park(self) -> None:
+        """Another worker measures next: drop the oracle, too, and answer."""
+        self._criteria = Criteria()
+        gc.collect()
+        self.rest()
+        self._link.send(Parked(pid=os.getpid() if "cuda" in self._benches else None))
 
     def answer(
-        self, command: RecordTrace | RecordBackwardTrace | RecordTimeline | RunLive | RecordStalls
+        self, command: RecordTrace | RecordBackwardTrace | RecordTimeline | RunLive | RecordStalls | Park
     ) -> None:
-        """Record what is asked for, or launch it in slow motion, and answer with it."""
+        """Record what is asked for, launch it in slow motion, or be parked, and answer with it."""
         match command:
             case RecordTrace():
                 self.trace(command)
@@ -162,6 +187,8 @@ class Worker:
                 self.run_live(command.request)
             case RecordStalls():
                 self.record_stalls(command)
+            case Park():
+                self.park()
 
     def trace(self, command: RecordTrace) -> None:
         """Record a trace and answer with it."""

@@ -1,6 +1,6 @@
 """What measuring needs of a backend: a clock, a cache to flush, a memory to watch."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from flashscope.profiles.wire.measurement import Figure, Sample
@@ -125,8 +125,12 @@ class Bench(Protocol):
     def condition(self) -> Condition | None:
         """How the device is right after a sample; None: nothing tells."""
 
-    def others(self) -> Figure | None:
-        """How many other processes there are on the device; None: that is no question here."""
+    def others(self, ours: Collection[int]) -> Figure | None:
+        """How many other processes there are on the device; None: that is no question here.
+
+        Args:
+            ours: Processes beside this one that are not counted.
+        """
 
     def energy_counter(self) -> Counter:
         """What counts the device's energy.
@@ -153,8 +157,8 @@ class Bench(Protocol):
     def healthy(self) -> bool:
         """Whether later points can run in this process: a CUDA fault poisons its context for good."""
 
-    def release_instruments(self) -> None:
-        """Let go of instruments that others may want, when nothing has been asked for some time."""
+    def rest(self) -> None:
+        """Let go of instruments and cached memory that others may want; the next run has them anew."""
 
     def release(self) -> None:
         """Give cached memory back."""

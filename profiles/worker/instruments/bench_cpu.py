@@ -2,7 +2,7 @@
 
 import time
 import tracemalloc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -93,7 +93,7 @@ class CpuBench:
     def condition(self) -> None:
         """A CPU tells neither what slows it down nor, everywhere alike, how warm it is."""
 
-    def others(self) -> None:
+    def others(self, ours: Collection[int]) -> None:
         """A CPU always runs other programs."""
 
     def energy_counter(self) -> Counter:
@@ -142,7 +142,7 @@ class CpuBench:
         """A fault that Python survived leaves nothing behind."""
         return True
 
-    def release_instruments(self) -> None:
+    def rest(self) -> None:
         """Nothing is held."""
 
     def release(self) -> None:

@@ -1,7 +1,8 @@
 """The CUDA backend's instruments. Imports CuPy: child processes only."""
 
+import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from statistics import quantiles
 from typing import Any
@@ -191,9 +192,9 @@ class CudaBench:
         """What NVML says of the GPU right after a sample."""
         return self._state.condition()
 
-    def others(self) -> Figure:
-        """How many other processes have a CUDA context on the GPU."""
-        return self._state.others()
+    def others(self, ours: Collection[int]) -> Figure:
+        """How many other processes have a CUDA context on the GPU, but for these."""
+        return self._state.others(ours)
 
     def energy_counter(self) -> Counter:
         """The energy counter of the GPU that NVML reads.
@@ -224,9 +225,13 @@ class CudaBench:
             return False
         return True
 
-    def release_instruments(self) -> None:
-        """Leave the counters to others."""
+    def rest(self) -> None:
+        """Leave the counters to others, and the memory that CuPy and PyTorch cache."""
         self._counters.close()
+        self.release()
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_initialized():
+            torch.cuda.empty_cache()
 
     def release(self) -> None:
         """Give the pool's cached memory back to the device."""

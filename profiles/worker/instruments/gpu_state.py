@@ -1,7 +1,7 @@
 """What NVML says of the GPU that a worker measures on: what holds its clocks back, its heat, its energy."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from flashscope.profiles.wire.measurement import Figure
@@ -49,17 +49,20 @@ class GpuState:
             return Condition(None, None, heat)
         return Condition(throttle_words(reasons & SLOWDOWN), throttle_words(reasons & ~SLOWDOWN), heat)
 
-    def others(self) -> Figure:
-        """How many other processes hold a CUDA context on it.
+    def others(self, ours: Collection[int] = ()) -> Figure:
+        """How many other processes hold a CUDA context on it, but for parked workers.
 
-        In a container this process may be listed by a number from outside it: one of those listed is it.
+        In a container processes may be listed by numbers from outside it: so many of those listed are ours.
+
+        Args:
+            ours: The parked workers, each of which holds such a context.
         """
         known = self._ask(lambda nvml, gpu: nvml.nvmlDeviceGetComputeRunningProcesses(gpu))
         if not known:
             return Figure(missing=self._reason or UNSEEN)
-        ours = os.getpid()
-        others = [one.pid for one in known if one.pid != ours]
-        count = len(others) if len(others) < len(known) else len(known) - 1
+        own = {os.getpid(), *ours}
+        listed = {one.pid for one in known}
+        count = len(listed - own) if os.getpid() in listed else max(0, len(listed) - len(own))
         return Figure(value=count, source="NVML's list of compute processes")
 
     def memory_used(self) -> int | None:

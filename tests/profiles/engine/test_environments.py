@@ -10,7 +10,7 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.wire.events import PlanFinished, PointStarted, SamplingStarted
 from tests import apart
-from tests.profiles.heard import Heard, done, quick_plan, running_children
+from tests.profiles.heard import Heard, done, quick_plan
 
 REMARK = "Measured with the packages of flashscope-apart alone, without turns with kernels outside them."
 
@@ -41,20 +41,6 @@ def test_each_point_runs_with_the_packages_of_its_kernel_and_says_with_which(
     assert (done(standard).note, done(flash2).note) == ("", "")
     turns = [event.indices for event in with_apart.all(SamplingStarted)]
     assert turns == [(0, 2), (1,)]
-
-
-@pytest.mark.matrix
-def test_a_worker_is_replaced_once_for_each_problem(home: Path, with_apart: Heard) -> None:
-    apart.install(home, "there")
-    with_apart.engine.run(plan(32, 48, 64))
-    workers: list[set[int]] = []
-    for _ in range(9):
-        with_apart.until(PointStarted)
-        workers.append({child.pid for child in running_children()})
-    with_apart.until(PlanFinished)
-    order = [event.index for event in with_apart.all(PointStarted)]
-    assert order == [0, 2, 1, 4, 3, 5, 6, 8, 7]
-    assert len(set(map(frozenset, workers))) == 4
 
 
 def test_without_its_folder_the_peer_is_refused_with_the_command(with_apart: Heard) -> None:

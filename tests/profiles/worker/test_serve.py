@@ -1,20 +1,23 @@
 """What a worker does between its points."""
 
 import gc
+import os
 import sys
 import weakref
 from collections.abc import Iterator
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.wire.events import RequestFailed, TraceReady
-from flashscope.profiles.wire.messages import Message, RecordTrace
+from flashscope.profiles.wire.messages import Message, Park, Parked, RecordTrace
 from flashscope.profiles.worker import serve
 from flashscope.profiles.worker.child import Link
+from flashscope.profiles.worker.instruments.bench import Bench
 from flashscope.profiles.worker.serve import Worker
 
 CPU = Device(backend="cpu", name="A CPU", memory_bytes=1 << 33)
@@ -46,6 +49,26 @@ def refusal_on_gpu() -> RequestFailed:
     Worker(link, ()).trace(RecordTrace(request=TraceRequest(problem=problem, backend="cuda")))
     (refused,) = (one for one in link.messages if isinstance(one, RequestFailed))
     return refused
+
+
+class Rested:
+    """A bench that counts how often it was let rest."""
+
+    times = 0
+
+    def rest(self) -> None:
+        self.times += 1
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+def test_a_parked_worker_has_dropped_its_oracle_and_says_whether_it_is_on_the_gpu(backend: Backend) -> None:
+    link, bench = Heard(), Rested()
+    worker = Worker(link, ())
+    worker._benches[backend] = cast(Bench, bench)
+    oracle = weakref.ref(worker._criteria)
+    worker.answer(Park())
+    assert link.messages == [Parked(pid=os.getpid() if backend == "cuda" else None)]
+    assert (oracle(), bench.times) == (None, 1)
 
 
 @pytest.fixture

@@ -49,17 +49,32 @@ def test_without_nvml_nothing_is_known_and_nothing_is_rejected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pids", "others"),
-    [([OURS], 0), ([OURS, 7, 8], 2), ([7], 0), ([7, 8], 1), ([], None)],
-    ids=["alone", "two others", "alone in a container", "another, in a container", "none are shown"],
+    ("pids", "parked", "others"),
+    [
+        ([OURS], (), 0),
+        ([OURS, 7, 8], (), 2),
+        ([7], (), 0),
+        ([7, 8], (), 1),
+        ([], (), None),
+        ([OURS, 7, 8], (7,), 1),
+        ([OURS, 8], (7,), 1),
+        ([21, 22, 23], (7,), 1),
+        ([21], (7,), 0),
+    ],
+    ids=[
+        *("alone", "two others", "alone in a container", "another, in a container", "none are shown"),
+        *("beside a parked one", "beside one that has ended", "and in a container", "which has ended there"),
+    ],
 )
-def test_other_processes_are_counted_without_this_one(pids: list[int], others: int | None) -> None:
+def test_other_processes_are_counted_without_this_one_and_parked_workers(
+    pids: list[int], parked: tuple[int, ...], others: int | None
+) -> None:
     class Crowded(FakeNvml):
         def _answer(self, name: str, arguments: tuple[Any, ...]) -> Any:
             if name == "nvmlDeviceGetComputeRunningProcesses":
                 return [SimpleNamespace(pid=pid) for pid in pids]
             return super()._answer(name, arguments)
 
-    told = GpuState(UUID, Crowded()).others()
+    told = GpuState(UUID, Crowded()).others(parked)
     assert told.value == others
     assert told.missing == ("" if pids else UNSEEN)
