@@ -99,6 +99,7 @@ NEEDS = (
     Need("flashinfer", _without("flashinfer", "flashinfer-python"), "REQUIRE_FLASHINFER"),
     Need("transformers", _without_transformers, "REQUIRE_TRANSFORMERS"),
     Need("triton", _without("triton", "triton"), "REQUIRE_TRITON"),
+    Need("cluster", _without("distributed", "cluster"), "REQUIRE_CLUSTER"),
     Need("xvfb", _without_xvfb, "REQUIRE_XVFB"),
 )
 

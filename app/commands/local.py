@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -12,9 +13,12 @@ from typing import TypeVar
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
 from flashscope.app.commands.messages import complain
 from flashscope.app.control.bundled import check_own
+from flashscope.installation import install_command
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.cluster.connection import ConnectError, connection_to
+from flashscope.profiles.engine.contract import EngineFactory
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.running.driver import Driver
@@ -28,8 +32,14 @@ LIFE = "FLASHSCOPE_LIFE"
 
 
 @contextmanager
-def local_driver() -> Iterator[tuple[Driver, Events]]:
+def local_driver(connect: str | None = None) -> Iterator[tuple[Driver, Events]]:
     """A driver and the queue that its engine fills; closed at the end, with all children and files.
+
+    Args:
+        connect: The connection file or address of a host that measures; None: this machine does.
+
+    Raises:
+        ConnectError: The host cannot be reached or used.
 
     From then on Ctrl-C and SIGTERM are what arrives in the queue: they never interrupt a write. So is the end
     of whoever makes this run, however that process went.
@@ -38,12 +48,26 @@ def local_driver() -> Iterator[tuple[Driver, Events]]:
     hear_signals(events.put)
     if (life := os.environ.pop(LIFE, "")).isdigit():
         Thread(target=_follow_maker, args=(int(life), events), daemon=True).start()
-    driver = Driver(LocalEngine, events.put)
+    driver = Driver(LocalEngine if connect is None else _engine_at(connect), events.put)
     try:
         yield driver, events
     finally:
         driver.close()
         driver.wait()
+
+
+def _engine_at(connect: str) -> EngineFactory:
+    """What makes the engine that measures on a host.
+
+    Raises:
+        ConnectError: Dask is not installed, or there is no such connection.
+    """
+    try:
+        from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+    except ModuleNotFoundError as error:
+        remedy = install_command("cluster")
+        raise ConnectError(f"--connect needs {error.name}, which is not installed: {remedy}") from error
+    return partial(RemoteEngine, connection=connection_to(connect))
 
 
 def check_keeps(path: Path) -> None:
@@ -69,10 +93,16 @@ def _follow_maker(life: int, events: Events) -> None:
 
 
 def find_machine(driver: Driver, events: Events) -> Machine | int:
-    """Probe this machine in a child; the number of a signal that arrived before the answer, if one did."""
+    """Probe the machine that measures; the number of a signal that arrived before the answer, if one did.
+
+    Raises:
+        ConnectError: It is another machine, and was lost.
+    """
     driver.engine.probe()
     while True:
         event = events.get()
+        if isinstance(event, RequestFailed) and event.request == "probe":
+            raise ConnectError(event.reason)
         if isinstance(event, MachineFound):
             return event.machine
         if isinstance(event, int):
@@ -116,7 +146,7 @@ def find_device(driver: Driver, events: Events, command: str, asked: str) -> Dev
         return SIGNALLED + machine
     device = machine.device(_backend_of(asked, machine))
     if device is None:
-        complain(command, f"no usable GPU here: {machine.why_no_gpu()}. Use --backend cpu.")
+        complain(command, f"no usable GPU: {machine.why_no_gpu()}. Use --backend cpu.")
         return FAILED
     return device
 

@@ -7,12 +7,13 @@ from difflib import get_close_matches
 
 import click
 
-from flashscope.app.commands.declared import explaining, inside, measuring, sessions
+from flashscope.app.commands.declared import elsewhere, explaining, inside, measuring, sessions
 from flashscope.app.commands.exit_codes import FAILED, USAGE_ERROR
 from flashscope.app.commands.messages import complain, tell
 from flashscope.app.words.version import own_version
 from flashscope.installation import PROGRAM
 from flashscope.kernels.workload.errors import InputError, KernelError, UnsupportedError
+from flashscope.profiles.cluster.connection import ConnectError
 from flashscope.profiles.store.errors import SessionFileError
 
 HELP = f"""Run attention kernels and show why tiling wins.
@@ -48,12 +49,12 @@ def run_command(arguments: Sequence[str]) -> int:
     except click.UsageError as error:
         tell(in_one_line(error, arguments))
         return USAGE_ERROR
-    except (SessionFileError, KernelError) as error:
+    except (SessionFileError, KernelError, ConnectError) as error:
         return tell_why(error, str(context.invoked_subcommand))
     return code
 
 
-def tell_why(error: SessionFileError | KernelError, command: str) -> int:
+def tell_why(error: SessionFileError | KernelError | ConnectError, command: str) -> int:
     """Say in one line why a command could not; returns the exit code."""
     complain(command, str(error))
     return USAGE_ERROR if isinstance(error, InputError | UnsupportedError) else FAILED
@@ -94,6 +95,6 @@ def program() -> None:
     """The program without a command: the window opens."""
 
 
-for group in (measuring, inside, sessions, explaining):
+for group in (measuring, inside, elsewhere, sessions, explaining):
     for one in group.COMMANDS:
         program.add_command(one)

@@ -65,16 +65,21 @@ def run(
     as_json: bool,
     own: Sequence[OwnKernel] = (),
     keep_source: bool = False,
+    connect: str | None = None,
 ) -> int:
-    """Run the sweep of these choices or of the preset, beside kernels of one's own; record it, print it."""
+    """Run the sweep of these choices or of the preset, beside kernels of one's own; record it, print it.
+
+    With `connect` it is measured on that host, which alone knows what libraries are there.
+    """
     mark = RunMark.read(os.environ.pop(MARK, ""))
-    with local_driver() as (driver, events):
+    with local_driver(connect) as (driver, events):
         device = find_device(driver, events, "sweep", choices.get("backend", AUTO))
         if isinstance(device, int):
             return device
-        plan = with_kernels_chosen(make_plan(choices, device, preset), device)
+        plan = with_kernels_chosen(make_plan(choices, device, preset, here=connect is None), device)
         plan = with_own_kernels(plan, own, keep_source=keep_source)
-        check_runnable(plan, device)
+        if connect is None:
+            check_runnable(plan, device)
         path = out or new_session_path(sessions_dir(), device.backend, datetime.now().astimezone())
         check_place(path)
         sweep = SweepRun(driver, events, Recorder(path, numbered=out is None))
@@ -82,8 +87,13 @@ def run(
     return report(sweep, as_json=as_json, compared=preset is not None)
 
 
-def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = None) -> Plan:
-    """The plan of these choices, or of the preset; what was left out depends on the device."""
+def make_plan(
+    choices: Mapping[str, Any], device: Device, preset: str | None = None, *, here: bool = True
+) -> Plan:
+    """The plan of these choices, or of the preset; what was left out depends on the device.
+
+    Of a preset the libraries that are not installed are left out where it is measured here.
+    """
     request = Request.of(**{**choices, "backend": device.backend})
     if preset is not None:
         plan = preset_plan(
@@ -95,7 +105,7 @@ def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = N
             passes=request.passes,
             deterministic=request.deterministic,
         )
-        return plan if "kernels" in choices else told_without(with_those_here(plan), plan)
+        return plan if "kernels" in choices or not here else told_without(with_those_here(plan), plan)
     plan = request.plan()
     if "kernels" in choices:
         return plan

@@ -37,7 +37,7 @@ def refuse_beside_resume(context: click.Context) -> None:
     beside = [
         (option.secondary_opts if said[option.name] is False else option.opts)[0]
         for option in context.command.params
-        if option.name in said.keys() - {"resume", "as_json", "own"}
+        if option.name in said.keys() - {"resume", "as_json", "own", "connect"}
     ]
     if beside:
         told = " and ".join(beside)
@@ -52,10 +52,20 @@ def refuse_beside_watch(context: click.Context) -> None:
     """
     if len(context.params["own"]) != 1:
         raise click.UsageError("--watch takes one kernel of one's own; name it with --kernel FILE", context)
-    beside = given(context).keys() & {"preset", "resume", "runs", "beside"}
+    beside = given(context).keys() & {"preset", "resume", "runs", "beside", "connect"}
     if beside:
         told = " and ".join(f"--{name}" for name in sorted(beside))
         raise click.UsageError(f"--watch does not go with {told}; leave that out", context)
+
+
+def refuse_elsewhere(context: click.Context) -> None:
+    """Files of one's own stay on the machine where they are.
+
+    Raises:
+        click.UsageError: One is to be measured on another.
+    """
+    if context.params["connect"] and context.params["own"]:
+        raise click.UsageError("--kernel is a file of this machine; leave --connect out", context)
 
 
 def asked_for(context: click.Context) -> dict[str, Any]:
@@ -86,12 +96,15 @@ def words_of(
     own: Sequence[OwnKernel] = (),
     *,
     keep_source: bool = False,
+    connect: str | None = None,
 ) -> list[str]:
     """The words that say these choices of a sweep again, without its command."""
     chosen = [word for name, value in choices.items() for word in CHOSEN[name].command_words(value)]
     files = [word for one in own for word in ("--kernel", one.reference)]
     kept = ["--keep-source"] if keep_source else []
-    return [*(("--preset", preset) if preset else ()), *chosen, *files, *kept]
+    preset_words = ["--preset", preset] if preset else []
+    host = ["--connect", connect] if connect else []
+    return [*preset_words, *chosen, *files, *kept, *host]
 
 
 def refuse_taken(context: click.Context, out: Path | None, *, force: bool) -> None:

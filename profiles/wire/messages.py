@@ -13,6 +13,7 @@ from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.plan.plan import Point, Protocol
+from flashscope.profiles.wire.event_base import EventBase
 from flashscope.profiles.wire.events import Event
 from flashscope.profiles.wire.text import in_utf8
 
@@ -159,7 +160,7 @@ decode_message = msgspec.msgpack.Decoder(Message).decode
 _encode = msgspec.msgpack.Encoder().encode
 
 
-def encode(message: Command | Message) -> bytes:
+def encode(message: EventBase | MessageBase) -> bytes:
     """A message for the pipe; no text in it, such as an exception's, can keep it from being sent."""
     try:
         return _encode(message)

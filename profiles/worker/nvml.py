@@ -2,7 +2,7 @@
 
 import platform
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 REMEDIES = {
     "NVML_ERROR_LIBRARY_NOT_FOUND": (
@@ -39,6 +39,14 @@ THROTTLE_WORDS = {
 SLOWDOWN = 0x08 | 0x20 | 0x40 | 0x80  # the clocks are forced down: a sample taken now is not the GPU's usual
 
 
+class ListedGpu(NamedTuple):
+    """A GPU as NVML lists it."""
+
+    number: int
+    uuid: str
+    name: str
+
+
 class NvmlError(Exception):
     """NVML cannot be used.
 
@@ -65,6 +73,32 @@ def open_nvml(nvml: Any | None = None) -> Any:
     except nvml.NVMLError as error:
         raise explain_nvml(nvml, error) from error
     return nvml
+
+
+def driver_version(nvml: Any | None = None) -> str:
+    """The NVIDIA driver's version; `nvml` takes the place of pynvml.
+
+    Raises:
+        NvmlError: NVML cannot be used.
+    """
+    return str(open_nvml(nvml).nvmlSystemGetDriverVersion())
+
+
+def listed_gpus(nvml: Any | None = None) -> tuple[ListedGpu, ...]:
+    """The GPUs of this machine in NVML's order; `nvml` takes the place of pynvml.
+
+    Raises:
+        NvmlError: NVML cannot be used, or a GPU does not answer.
+    """
+    nvml = open_nvml(nvml)
+    try:
+        handles = [nvml.nvmlDeviceGetHandleByIndex(number) for number in range(nvml.nvmlDeviceGetCount())]
+        return tuple(
+            ListedGpu(number, nvml.nvmlDeviceGetUUID(one), nvml.nvmlDeviceGetName(one))
+            for number, one in enumerate(handles)
+        )
+    except nvml.NVMLError as error:
+        raise explain_nvml(nvml, error) from error
 
 
 def power_instant(nvml: Any, gpu: Any) -> float:

@@ -42,6 +42,18 @@ def test_a_command_is_imported_without_qt_or_a_gpu_library(command: str) -> None
     assert not found & {"PySide6", "pyqtgraph", "cupy", "torch"}
 
 
+@pytest.mark.cluster
+@pytest.mark.parametrize("command", ["sweep", "resume", "serve", "window"])
+def test_dask_is_imported_for_nobody_who_measures_here(command: str) -> None:
+    found = modules_after(f"import flashscope.app.commands.program, flashscope.app.commands.{command}")
+    assert not found & {"dask", "distributed", "tornado", "cryptography"}
+
+
+@pytest.mark.cluster
+def test_what_starts_the_processes_of_a_host_imports_no_dask_itself() -> None:
+    assert not modules_after("import flashscope.profiles.cluster.serving") & {"dask", "distributed"}
+
+
 @chosen("command", ["kernels", "doctor", "window", "shots", "export"], {"window", "export"})
 def test_a_command_that_prints_no_table_is_imported_without_what_draws_them(command: str) -> None:
     assert "rich" not in modules_after(

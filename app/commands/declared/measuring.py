@@ -20,6 +20,7 @@ from flashscope.app.commands.declared.options import (
     SESSION,
     backend_option,
     command,
+    connect_option,
     json_option,
     run,
     seqlen_option,
@@ -30,6 +31,7 @@ from flashscope.app.commands.together import (
     asked_for,
     refuse_beside_resume,
     refuse_beside_watch,
+    refuse_elsewhere,
     words_of,
 )
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
@@ -104,6 +106,7 @@ def window(file: Path | None) -> int:
     metavar="PROGRAM",
     help="Beside each run one of another Flashscope, its main.py or command, in turns; left out: none",
 )
+@connect_option
 @json_option
 @click.pass_context
 def sweep(
@@ -119,6 +122,7 @@ def sweep(
     own: tuple[OwnKernel, ...],
     keep_source: bool,
     watch: bool,
+    connect: str | None,
     **_: Any,
 ) -> int:
     """Measure kernels over sequence lengths and save a session."""
@@ -127,13 +131,23 @@ def sweep(
         return run("versions.watch", asked_for(context), own=own[0], out=out, as_json=as_json)
     if resume is not None:
         refuse_beside_resume(context)
-        return run("resume", resume, as_json=as_json)
+        return run("resume", resume, as_json=as_json, connect=connect)
+    refuse_elsewhere(context)
     chosen = asked_for(context)
     if runs == 1 and beside is None:
-        return run("sweep", chosen, preset=preset, out=out, as_json=as_json, own=own, keep_source=keep_source)
+        return run(
+            "sweep",
+            chosen,
+            preset=preset,
+            out=out,
+            as_json=as_json,
+            own=own,
+            keep_source=keep_source,
+            connect=connect,
+        )
     if out is None:
         raise click.UsageError("several runs need a name to be numbered under; give --out, too", context)
-    words = words_of(chosen, preset, own, keep_source=keep_source)
+    words = words_of(chosen, preset, own, keep_source=keep_source, connect=connect)
     return run("runs", words, runs=runs, out=out, beside=beside, as_json=as_json)
 
 

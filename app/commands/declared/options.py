@@ -60,6 +60,12 @@ session_out_option = click.option(
     metavar="FILE",
     help="The session file; left out: a new one among your sessions",
 )
+connect_option = click.option(
+    "--connect",
+    metavar="HOST",
+    help="Measure on another machine: the connection file that `serve` made there, tls://HOST:PORT of one "
+    "among your connections, or tcp://127.0.0.1:PORT; left out: here",
+)
 force_option = click.option("--force", is_flag=True, help="Write over a file that is there")
 
 

@@ -1,0 +1,80 @@
+"""The command that lends this machine's devices to others."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from flashscope.app.commands.arguments import export_file, reading
+from flashscope.app.commands.declared.options import backend_option, command, run
+
+ALL = "all"
+PORT = 8786
+SHORTEST_HOLD_S = 5  # a client is heard every 2 s at least
+
+
+def gpu_numbers(text: str) -> tuple[int, ...]:
+    """Numbers of GPUs as nvidia-smi lists them, once each; `all` is none."""
+    if text == ALL:
+        return ()
+    if not re.fullmatch(r"\d{1,4}(,\d{1,4})*", text):
+        raise ValueError(f"{text[:40]!r} is neither {ALL} nor numbers of GPUs as 0,2")
+    return tuple(dict.fromkeys(map(int, text.split(","))))
+
+
+@command(
+    "serve",
+    "serve --gpus 0,2 --port 9000 --file lab.connection",
+    "serve --backend cpu --plain",
+)
+@backend_option("What is lent: GPUs, or the CPU")
+@click.option(
+    "--gpus",
+    callback=reading(gpu_numbers),
+    default=ALL,
+    show_default=True,
+    metavar="LIST",
+    help="The GPUs by their numbers in nvidia-smi, as 0,2",
+)
+@click.option(
+    "--host",
+    metavar="NAME",
+    help="What to listen on, and what clients connect to; left out: every address, and with --plain this "
+    "machine alone",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="The port; 0: any"
+)
+@click.option(
+    "--plain",
+    is_flag=True,
+    help="Neither encrypt nor ask for certificates, on this machine alone: all of its users can then run "
+    "programs as you",
+)
+@click.option(
+    "--hold",
+    "hold_s",
+    type=click.FloatRange(SHORTEST_HOLD_S, 7 * 24 * 3600),
+    default=120.0,
+    show_default=True,
+    metavar="S",
+    help="How long a device is kept, and its sweep goes on, for a client that is not heard: a laptop asleep",
+)
+@click.option(
+    "--file",
+    callback=reading(export_file),
+    metavar="FILE",
+    help="The connection file; left out: HOST-PORT.connection among your connections",
+)
+def serve(*, gpus: tuple[int, ...], file: Path | None, **options: Any) -> int:
+    """Lend this machine's devices, one client each, to who holds the connection file that is made here.
+
+    That file is a key: who has it can run any program on this machine with your rights. Carry it over as you
+    would a private key (scp), and measure with `sweep --connect FILE`. Ctrl-C ends what is served, and the
+    file's worth.
+    """
+    return run("serve", gpus=gpus, file=file, **options)
+
+
+COMMANDS = (serve,)

@@ -1,0 +1,159 @@
+"""What an engine here and a host there say to each other; msgspec, as between an engine and its children."""
+
+import hashlib
+from functools import cache
+from typing import Any, Literal
+
+import msgspec
+
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.model.remaining import Remaining
+from flashscope.profiles.wire.events import Event
+from flashscope.profiles.wire.messages import (
+    Cancel,
+    MessageBase,
+    ProbeMachine,
+    RecordBackwardTrace,
+    RecordStalls,
+    RecordTimeline,
+    RecordTrace,
+    RunLive,
+)
+
+
+class Versions(msgspec.Struct, frozen=True, kw_only=True):
+    """Of what both sides are made; None: it is not there.
+
+    Attributes:
+        messages: A digest of the form of all messages, which differs between builds of one version, too.
+    """
+
+    flashscope: str | None
+    messages: str
+    python: str
+    distributed: str | None
+    msgspec: str | None
+    cupy: str | None = None
+    driver: str | None = None
+
+
+class WatchBackend(MessageBase, frozen=True, kw_only=True, tag="watch-backend"):
+    """Stream telemetry of a backend's device."""
+
+    backend: Backend
+
+
+class RunPlan(MessageBase, frozen=True, kw_only=True, tag="run-plan"):
+    """Run a plan, or what remains of one."""
+
+    plan: Plan
+    remaining: Remaining | None = None
+
+
+class Renew(MessageBase, frozen=True, kw_only=True, tag="renew"):
+    """Have what is run next measured by a fresh process."""
+
+
+class GiveUp(MessageBase, frozen=True, kw_only=True, tag="give-up"):
+    """Stop what was requested; a sweep goes on."""
+
+    what: Literal["timeline", "live", "stalls"]
+
+
+EngineRequest = (
+    ProbeMachine
+    | WatchBackend
+    | RunPlan
+    | Renew
+    | RecordTrace
+    | RecordBackwardTrace
+    | RecordTimeline
+    | RunLive
+    | RecordStalls
+    | GiveUp
+    | Cancel
+)
+
+
+class Attach(MessageBase, frozen=True, kw_only=True, tag="attach"):
+    """Take the device. Answer: Attached or Refused."""
+
+    holder: str
+    versions: Versions
+
+
+class Ask(MessageBase, frozen=True, kw_only=True, tag="ask"):
+    """Ask the engine there for something; one number is one request. Answer: PassedOn or Refused."""
+
+    token: str
+    number: int
+    asked: EngineRequest
+
+
+class Pull(MessageBase, frozen=True, kw_only=True, tag="pull"):
+    """Give the events from this number on; those before have been taken. Answer: EventBatch or Refused."""
+
+    token: str
+    first: int
+
+
+class Leave(MessageBase, frozen=True, kw_only=True, tag="leave"):
+    """Give the device back, all that runs on it ended. Answer: EventBatch, the last, or Refused."""
+
+    token: str
+    first: int
+
+
+class Attached(MessageBase, frozen=True, kw_only=True, tag="attached"):
+    """The device is the caller's."""
+
+    token: str
+    versions: Versions
+
+
+class PassedOn(MessageBase, frozen=True, kw_only=True, tag="done"):
+    """It was passed on."""
+
+
+class Refused(MessageBase, frozen=True, kw_only=True, tag="refused"):
+    """It cannot be.
+
+    Attributes:
+        reason: Why, in one sentence with the remedy.
+        kind: `busy`: another has the device; `gone`: the caller no longer has it.
+    """
+
+    reason: str
+    kind: Literal["obstacle", "busy", "gone"] = "obstacle"
+
+
+class EventBatch(MessageBase, frozen=True, kw_only=True, tag="batch"):
+    """Events in order, from the number that was asked for on."""
+
+    events: tuple[Event, ...]
+
+
+HostCall = Attach | Ask | Pull | Leave
+HostAnswer = Attached | PassedOn | Refused | EventBatch
+
+decode_call = msgspec.msgpack.Decoder(HostCall).decode
+decode_answer = msgspec.msgpack.Decoder(HostAnswer).decode
+
+
+@cache
+def form_digest() -> str:
+    """A digest of the form of all calls and answers, without what is said about them."""
+    schemas, components = msgspec.json.schema_components([HostCall, HostAnswer])
+    told = msgspec.json.encode(_without_words([list(schemas), components]), order="deterministic")
+    return hashlib.sha256(told).hexdigest()[:16]
+
+
+def _without_words(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _without_words(each) for key, each in value.items() if key != "description"}
+        case list() | tuple():
+            return [_without_words(each) for each in value]
+        case _:
+            return value

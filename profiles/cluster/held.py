@@ -1,0 +1,127 @@
+"""The engine that a host holds for a client: what it says waits until the client has taken it."""
+
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from itertools import islice
+
+from flashscope.profiles.cluster.calls import (
+    Ask,
+    Attach,
+    EngineRequest,
+    EventBatch,
+    GiveUp,
+    PassedOn,
+    Refused,
+    Renew,
+    RunPlan,
+    WatchBackend,
+)
+from flashscope.profiles.engine.contract import Engine, EngineBusyError, EngineFactory
+from flashscope.profiles.wire.events import Event
+from flashscope.profiles.wire.messages import (
+    Cancel,
+    ProbeMachine,
+    RecordBackwardTrace,
+    RecordStalls,
+    RecordTimeline,
+    RecordTrace,
+    RunLive,
+)
+
+MOST_EVENTS = 500  # of one batch
+
+OWN_KERNELS = "Kernels of one's own are not sent to another machine; measure {} where their files are."
+
+
+class HeldEngine:
+    """One engine, for one client; used from the host's event loop, but for what the engine says.
+
+    Args:
+        attach: What the client said of itself.
+        make_engine: Makes the engine.
+        wake: Called, on the engine's thread, when there is something to take.
+
+    Attributes:
+        holder: Who has it.
+        token: What the client names it by.
+        heard: When the client was last heard (time.monotonic).
+    """
+
+    def __init__(self, attach: Attach, make_engine: EngineFactory, wake: Callable[[], None]) -> None:
+        self.holder = attach.holder
+        self.token = secrets.token_hex(16)
+        self.heard = time.monotonic()
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._events: deque[Event] = deque()
+        self._first = 0  # the number of the first of these
+        self._last_asked = -1
+        self._engine = make_engine(self._take)
+
+    def ask(self, ask: Ask) -> PassedOn | Refused:
+        """Pass on what is asked for, once."""
+        if ask.number <= self._last_asked:
+            return PassedOn()
+        self._last_asked = ask.number
+        if isinstance(ask.asked, RunPlan) and ask.asked.plan.own:
+            names = ", ".join(one.name for one in ask.asked.plan.own)
+            return Refused(reason=OWN_KERNELS.format(names))
+        try:
+            _pass_on(self._engine, ask.asked)
+        except (EngineBusyError, KeyError) as error:
+            return Refused(reason=str(error))
+        return PassedOn()
+
+    def waiting(self, first: int, most: int | None = MOST_EVENTS) -> EventBatch:
+        """The events from this number on, so many at most; those before are forgotten."""
+        with self._lock:
+            while self._first < first and self._events:
+                self._events.popleft()
+                self._first += 1
+            return EventBatch(events=tuple(islice(self._events, most)))
+
+    def close(self) -> None:
+        """End the engine and its children, and wait for them; from any thread."""
+        self._engine.close()
+
+    def _take(self, event: Event) -> None:
+        with self._lock:
+            self._events.append(event)
+        self._wake()
+
+
+def _pass_on(engine: Engine, asked: EngineRequest) -> None:
+    match asked:
+        case ProbeMachine():
+            engine.probe()
+        case WatchBackend(backend=backend):
+            engine.watch(backend)
+        case RunPlan(plan=plan, remaining=remaining):
+            engine.run(plan, remaining)
+        case Renew():
+            engine.renew()
+        case Cancel():
+            engine.cancel()
+        case GiveUp(what=what):
+            getattr(engine, f"give_up_{what}")()
+        case _:
+            _request(engine, asked)
+
+
+def _request(
+    engine: Engine, asked: RecordTrace | RecordBackwardTrace | RecordTimeline | RunLive | RecordStalls
+) -> None:
+    match asked:
+        case RecordTrace(request=trace):
+            engine.trace(trace)
+        case RecordBackwardTrace(request=backward):
+            engine.backward_trace(backward)
+        case RecordTimeline(request=timeline):
+            engine.timeline(timeline)
+        case RunLive(request=live):
+            engine.live(live)
+        case RecordStalls(request=stalls):
+            engine.stalls(stalls)

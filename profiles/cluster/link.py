@@ -1,0 +1,101 @@
+"""A client's calls to a host, through its scheduler, by Dask's own connections."""
+
+import asyncio
+from typing import Any
+
+import dask
+
+from flashscope.profiles.cluster.calls import HostAnswer, HostCall, decode_answer
+from flashscope.profiles.cluster.connection import Connection
+from flashscope.profiles.cluster.settings import OP, QUIET
+from flashscope.profiles.wire.messages import encode
+
+dask.config.set({**QUIET, "logging": {"distributed": "critical"}})  # what goes wrong is told in words
+from distributed.core import rpc  # noqa: E402 - after QUIET is set
+from distributed.security import Security  # noqa: E402 - as above
+
+CONNECT_S = 5.0
+CALL_S = 25.0  # more than a host waits for events, or takes to end an engine
+
+
+class LinkError(Exception):
+    """A call was not answered.
+
+    Attributes:
+        final: Whether a later attempt cannot be better.
+    """
+
+    def __init__(self, reason: str, *, final: bool) -> None:
+        super().__init__(reason)
+        self.final = final
+
+
+class SchedulerLink:
+    """A way to a host's scheduler, and through that to its workers; used from one event loop.
+
+    A connection that breaks is made anew with the next call.
+
+    Attributes:
+        address: The scheduler's.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.address = connection.address
+        security = Security()
+        if connection.ca:
+            security = Security(
+                require_encryption=True,
+                tls_ca_file=connection.ca,
+                tls_client_cert=connection.certificate,
+                tls_client_key=connection.key,
+            )
+        arguments = security.get_connection_args("client")
+        self._scheduler = rpc(connection.address, timeout=CONNECT_S, connection_args=arguments)
+
+    async def workers(self) -> dict[str, str]:
+        """The devices that are served, by their workers' addresses.
+
+        Raises:
+            LinkError: The scheduler does not answer.
+        """
+        try:
+            told = await asyncio.wait_for(self._scheduler.identity(), CALL_S)
+        except Exception as error:
+            raise self._explained(error) from error
+        return {address: str(worker["name"]) for address, worker in told["workers"].items()}
+
+    async def call(self, worker: str, call: HostCall) -> HostAnswer:
+        """A worker's answer.
+
+        Raises:
+            LinkError: None came.
+        """
+        message = {"op": OP, "call": encode(call)}
+        try:
+            told: Any = await asyncio.wait_for(self._scheduler.proxy(worker=worker, msg=message), CALL_S)
+            answer: HostAnswer = decode_answer(told)
+        except Exception as error:  # as above
+            if worker not in await self.workers():
+                raise LinkError("its process there has ended", final=True) from error
+            raise self._explained(error) from error
+        return answer
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._scheduler.close_rpc()
+
+    def _explained(self, error: BaseException) -> LinkError:
+        """An error in a clause."""
+        causes = [error]
+        while (cause := causes[-1].__cause__) is not None:
+            causes.append(cause)
+        said = " ".join(map(str, causes))
+        if "TLS certificate does not match" in said:
+            text = f"{self.address} has another certificate than the connection file says"
+            return LinkError(text, final=True)
+        if "Connection refused" in said:
+            return LinkError(f"nothing listens at {self.address} (connection refused)", final=True)
+        if isinstance(error, asyncio.TimeoutError):
+            return LinkError(f"{self.address} does not answer", final=False)
+        told = str(error).splitlines()[0] if str(error) else type(error).__name__
+        return LinkError(f"{self.address} cannot be reached ({told})", final=False)

@@ -1,0 +1,310 @@
+"""The engine that measures on another machine: what it is asked goes there, what happens there comes back."""
+
+import asyncio
+import getpass
+import socket
+import time
+from concurrent.futures import Future
+from contextlib import suppress
+from threading import Semaphore, Thread
+from typing import NamedTuple
+
+from flashscope.kernels.catalogue.registry import find_kernel
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
+from flashscope.kernels.workload.live import LiveRequest
+from flashscope.kernels.workload.problem import Backend
+from flashscope.kernels.workload.stalls import StallRequest
+from flashscope.kernels.workload.timeline import TimelineRequest
+from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.cluster.calls import (
+    Ask,
+    Attach,
+    Attached,
+    EngineRequest,
+    EventBatch,
+    GiveUp,
+    HostAnswer,
+    HostCall,
+    Leave,
+    Pull,
+    Refused,
+    Renew,
+    RunPlan,
+    WatchBackend,
+)
+from flashscope.profiles.cluster.connection import ConnectError, Connection
+from flashscope.profiles.cluster.link import LinkError, SchedulerLink
+from flashscope.profiles.cluster.unanswered import Unanswered
+from flashscope.profiles.cluster.versions import obstacle_between, versions_here
+from flashscope.profiles.engine.contract import EngineBusyError, Sink
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.model.remaining import Remaining
+from flashscope.profiles.wire.events import Event, PlanFinished
+from flashscope.profiles.wire.messages import (
+    Cancel,
+    ProbeMachine,
+    RecordBackwardTrace,
+    RecordStalls,
+    RecordTimeline,
+    RecordTrace,
+    RunLive,
+)
+
+PATIENCE_S = 60.0  # that a link may be broken before the device is taken for lost
+PAUSE_S = 0.5  # between two attempts
+
+
+class LostError(Exception):
+    """The device is lost; the text says why, as a clause."""
+
+
+class HeldDevice(NamedTuple):
+    """A device that is held for this engine.
+
+    Attributes:
+        worker: The address of its worker.
+        device: What the host calls it.
+        token: What the host knows this engine by.
+    """
+
+    worker: str
+    device: str
+    token: str
+
+
+class RemoteEngine:
+    """Runs plans on a device of a host; implements profiles.engine.contract.Engine.
+
+    Everything is measured by an engine there, with its own workers, deadlines and telemetry; its events are
+    taken in order, and again where a connection broke. Where device, host or link are lost, every point in
+    flight fails with the reason, and so does every request.
+
+    Args:
+        sink: Takes every event, in order, on the engine's thread; it must return soon.
+        connection: Where the host is.
+
+    Raises:
+        ConnectError: It cannot be reached, refuses, or has no device to lend.
+    """
+
+    def __init__(self, sink: Sink, connection: Connection) -> None:
+        self._sink = sink
+        self._free = Semaphore(1)
+        self._unanswered = Unanswered()
+        self._first = 0  # the number of the event to be taken next
+        self._heard = time.monotonic()  # when the host last answered
+        self._loop = asyncio.new_event_loop()
+        self._inbox: asyncio.Queue[EngineRequest | None] = asyncio.Queue()
+        begun: Future[None] = Future()
+        self._thread = Thread(target=self._drive, args=(connection, begun), name="remote engine")
+        self._thread.start()
+        try:
+            begun.result()
+        except ConnectError:
+            self._thread.join()
+            raise
+
+    def probe(self) -> None:
+        """Look at the host's machine; answers with MachineFound."""
+        self._post(ProbeMachine())
+
+    def watch(self, backend: Backend) -> None:
+        """Start streaming telemetry of a backend's device there."""
+        self._post(WatchBackend(backend=backend))
+
+    def run(self, plan: Plan, remaining: Remaining | None = None) -> None:
+        """Start a sweep there, or go on with what is left of one.
+
+        Raises:
+            EngineBusyError: A sweep is running.
+            KeyError: The plan names a kernel that there is not.
+        """
+        for name in plan.kernels:
+            if name not in {own.name for own in plan.own}:
+                find_kernel(name)
+        if not self._free.acquire(blocking=False):
+            raise EngineBusyError("A sweep is already running; cancel it or wait for its end.")
+        self._post(RunPlan(plan=plan, remaining=remaining))
+
+    def renew(self) -> None:
+        """Have what is run next measured by a fresh process there."""
+        self._post(Renew())
+
+    def trace(self, request: TraceRequest) -> None:
+        """Record one trace; answers with TraceReady or RequestFailed."""
+        self._post(RecordTrace(request=request))
+
+    def backward_trace(self, request: BackwardTraceRequest) -> None:
+        """Record the trace of a backward pass; answers with BackwardTraceReady or RequestFailed."""
+        self._post(RecordBackwardTrace(request=request))
+
+    def timeline(self, request: TimelineRequest) -> None:
+        """Record one timeline; answers with TimelineProgress and then TimelineReady or RequestFailed."""
+        self._post(RecordTimeline(request=request))
+
+    def give_up_timeline(self) -> None:
+        """Stop a timeline; a sweep goes on."""
+        self._post(GiveUp(what="timeline"))
+
+    def live(self, request: LiveRequest) -> None:
+        """Launch in slow motion; answers with LiveStarted, LiveTiles and then LiveEnded or RequestFailed."""
+        self._post(RunLive(request=request))
+
+    def give_up_live(self) -> None:
+        """End a launch in slow motion; a sweep goes on."""
+        self._post(GiveUp(what="live"))
+
+    def stalls(self, request: StallRequest) -> None:
+        """Sample where the warps of one launch stand; answers with StallsReady or RequestFailed."""
+        self._post(RecordStalls(request=request))
+
+    def give_up_stalls(self) -> None:
+        """Stop sampling; a sweep goes on."""
+        self._post(GiveUp(what="stalls"))
+
+    def cancel(self) -> None:
+        """Stop the sweep, or a timeline, within one repeat; the points measured so far are kept."""
+        self._post(Cancel())
+
+    def close(self) -> None:
+        """Give the device back, with every child there ended, and wait for that; twice does nothing."""
+        self._post(None)
+        self._thread.join()
+
+    def _post(self, asked: EngineRequest | None) -> None:
+        with suppress(RuntimeError):  # it is closed
+            self._loop.call_soon_threadsafe(self._inbox.put_nowait, asked)
+
+    # Everything below runs on the engine's thread.
+
+    def _drive(self, connection: Connection, begun: "Future[None]") -> None:
+        try:
+            self._loop.run_until_complete(self._work(connection, begun))
+        finally:
+            self._loop.close()
+
+    async def _work(self, connection: Connection, begun: "Future[None]") -> None:
+        link = SchedulerLink(connection)
+        try:
+            place = await _taken(link)
+        except ConnectError as error:
+            begun.set_exception(error)
+        except LinkError as error:
+            begun.set_exception(
+                ConnectError(f"There is no connection: {error}. Look whether serve runs there.")
+            )
+        else:
+            begun.set_result(None)
+            await self._use(link, place)
+        await link.close()
+
+    async def _use(self, link: SchedulerLink, place: HeldDevice) -> None:
+        """Ask and listen until closed; what is asked once the device is lost is answered with why."""
+        both = [asyncio.create_task(self._ask(link, place)), asyncio.create_task(self._listen(link, place))]
+        done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        for one in both:
+            one.cancel()
+        await asyncio.gather(*both, return_exceptions=True)
+        error = next((error for one in done if (error := one.exception()) is not None), None)
+        if error is None:
+            await self._leave(link, place)
+            return
+        reason = f"{place.device} at {link.address} is lost: {error}."
+        self._answer_all(reason)
+        while (asked := await self._inbox.get()) is not None:
+            self._unanswered.asked(asked)
+            self._answer_all(reason)
+
+    async def _ask(self, link: SchedulerLink, place: HeldDevice) -> None:
+        """Pass on what is asked for, in order, until closed."""
+        number = 0
+        while (asked := await self._inbox.get()) is not None:
+            self._unanswered.asked(asked)
+            answer = await self._answer(link, place, Ask(token=place.token, number=number, asked=asked))
+            if isinstance(answer, Refused):
+                self._answer_all(answer.reason)
+            number += 1
+
+    async def _listen(self, link: SchedulerLink, place: HeldDevice) -> None:
+        """Take what happens there, for ever."""
+        while True:
+            answer = await self._answer(link, place, Pull(token=place.token, first=self._first))
+            if isinstance(answer, EventBatch):
+                self._take(answer)
+
+    async def _leave(self, link: SchedulerLink, place: HeldDevice) -> None:
+        with suppress(LinkError):  # the host gives the device back by itself, later
+            answer = await link.call(place.worker, Leave(token=place.token, first=self._first))
+            if isinstance(answer, EventBatch):
+                self._take(answer)
+
+    async def _answer(self, link: SchedulerLink, place: HeldDevice, call: HostCall) -> HostAnswer:
+        """A call's answer, asked for again where the connection broke.
+
+        Raises:
+            LostError: The host does not know this engine any more, or is not to be reached.
+        """
+        while True:
+            try:
+                answer = await link.call(place.worker, call)
+            except LinkError as error:
+                if error.final or time.monotonic() - self._heard > PATIENCE_S:
+                    raise LostError(str(error)) from error
+                await asyncio.sleep(PAUSE_S)
+                continue
+            self._heard = time.monotonic()
+            if isinstance(answer, Refused) and answer.kind == "gone":
+                raise LostError(answer.reason)
+            return answer
+
+    def _take(self, batch: EventBatch) -> None:
+        for event in batch.events:
+            self._first += 1
+            self._emit(event)
+
+    def _answer_all(self, reason: str) -> None:
+        for event in self._unanswered.answers(reason):
+            self._emit(event)
+
+    def _emit(self, event: Event) -> None:
+        self._unanswered.heard(event)
+        if isinstance(event, PlanFinished):
+            self._free.release()  # first, so that whoever hears it can start the next sweep
+        self._sink(event)
+
+
+async def _taken(link: SchedulerLink) -> HeldDevice:
+    """The first device of a host that is free, held from now on.
+
+    Raises:
+        ConnectError: There is none, or the host refuses.
+        LinkError: It does not answer.
+    """
+    workers = await link.workers()
+    here, busy = versions_here(), []
+    for worker, device in workers.items():
+        answer = await link.call(worker, Attach(holder=_who(), versions=here))
+        match answer:
+            case Attached(token=token, versions=there):
+                if obstacle := obstacle_between(here, there):
+                    raise ConnectError(obstacle)
+                return HeldDevice(worker, device, token)
+            case Refused(kind="busy", reason=reason):
+                busy.append(reason)
+            case Refused(reason=reason):
+                raise ConnectError(reason)
+    told = "; ".join(busy)
+    raise ConnectError(
+        f"No device of {link.address} is free: {told}. Wait for its end, or for the host to take it back."
+        if busy
+        else f"{link.address} serves no device yet; try again in a moment."
+    )
+
+
+def _who() -> str:
+    """Who holds a device, for others to read."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # nobody of that number
+        user = "somebody"
+    return f"{user}@{socket.gethostname()}"

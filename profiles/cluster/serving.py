@@ -1,0 +1,191 @@
+"""A host: a scheduler and a process for each device, none of which outlives it. No Dask in here."""
+
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection as Pipe
+from multiprocessing.connection import wait
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from flashscope.home import OWN_FILE
+from flashscope.profiles.cluster.certificates import Certificates, make_certificates
+from flashscope.profiles.cluster.connection import RIGHTS, Connection, withdraw_connection, write_connection
+from flashscope.profiles.cluster.settings import HostSettings, Served
+from flashscope.profiles.engine.children import SpawnedChild
+from flashscope.profiles.wire.events import LogLine
+from flashscope.profiles.wire.messages import Ready
+
+SCHEDULER = "flashscope.profiles.cluster.scheduler_host:serve"
+DEVICE = "flashscope.profiles.cluster.device_host:serve"
+START_S = 60.0  # after which a process that is not ready is given up
+
+
+class HostError(Exception):
+    """A host cannot go on; the text says why."""
+
+
+class Member:
+    """One process of a host.
+
+    Args:
+        name: What log lines call it.
+        serve: `module:function` that it runs.
+        settings: What it serves with.
+        say: Takes its log lines.
+
+    Attributes:
+        ready: Whether it has begun to serve.
+    """
+
+    def __init__(self, name: str, serve: str, settings: HostSettings, say: Callable[[str], None]) -> None:
+        self.ready = False
+        self.name, self.serve, self.settings = name, serve, settings
+        self._say = say
+        self._given_up = time.monotonic() + START_S
+        argument = msgspec.json.encode(settings).decode()
+        self.child = SpawnedChild(name, serve, argument, self._log)
+
+    @property
+    def due(self) -> float | None:
+        """When there is something to do."""
+        dues = (self.child.due, None if self.ready else self._given_up)
+        return min((one for one in dues if one is not None), default=None)
+
+    def turn(self) -> bool:
+        """Take in what it has said and printed; whether it is still there."""
+        alive = self.child.alive
+        while self.child.read_output():
+            pass
+        for message in self.child.messages():
+            if isinstance(message, Ready):
+                self.ready = True
+                self._say(f"{self.name}: ready")
+            elif isinstance(message, LogLine):
+                self._log(message)
+        if not alive:
+            self.child.finish()
+        elif not self.ready and time.monotonic() >= self._given_up:
+            self.child.end(ask=False)
+        else:
+            self.child.tick()
+        return alive
+
+    def _log(self, line: LogLine) -> None:
+        self._say(f"{line.source}: {line.text}")
+
+
+class Serving:
+    """A host from its begin to its end; used on one thread.
+
+    Args:
+        settings: Where its scheduler is reached, and how long a device is held.
+        devices: What it lends.
+        file: Where the connection file is written.
+        say: Takes lines for whoever started it.
+    """
+
+    def __init__(
+        self, settings: HostSettings, devices: Sequence[Served], file: Path, say: Callable[[str], None]
+    ) -> None:
+        self._settings, self._devices, self._file, self._say = settings, devices, file, say
+        self._members: list[Member] = []
+        self._written: Connection | None = None
+
+    def run(self, stop: Pipe) -> None:
+        """Serve until something can be read from `stop`.
+
+        Raises:
+            HostError: The scheduler has ended, or a process does not start.
+            ConnectError: The connection file cannot be written.
+        """
+        with tempfile.TemporaryDirectory(prefix="flashscope-serve-") as folder:
+            settings = replace(self._settings, folder=folder)
+            certificates = None if settings.plain else make_certificates(socket.gethostname())
+            if certificates is not None:
+                _keep(certificates, Path(folder))
+            try:
+                self._serve(settings, certificates, stop)
+            finally:
+                self._end()
+
+    def _serve(self, settings: HostSettings, certificates: Certificates | None, stop: Pipe) -> None:
+        scheduler = self._start("scheduler", SCHEDULER, settings)
+        if not self._follow(lambda: scheduler.ready, stop):
+            return
+        for device in self._devices:
+            self._start(device.name, DEVICE, replace(settings, device=device.name, gpu=device.gpu))
+        if not self._follow(lambda: all(one.ready for one in self._members), stop):
+            return
+        self._announce(settings, certificates)
+        self._follow(lambda: False, stop)
+
+    def _start(self, name: str, serve: str, settings: HostSettings) -> Member:
+        member = Member(name, serve, settings, self._say)
+        self._members.append(member)
+        return member
+
+    def _announce(self, settings: HostSettings, certificates: Certificates | None) -> None:
+        """Write the connection file, and say what it is."""
+        address = msgspec.json.decode(settings.scheduler_file.read_bytes())["address"]
+        self._written = Connection(address=address)
+        if certificates is not None:
+            ca, client = certificates.ca, certificates.client
+            self._written = replace(self._written, ca=ca, certificate=client.certificate, key=client.key)
+        write_connection(self._written, self._file)
+        lent = ", ".join(device.name for device in self._devices)
+        self._say(f"Serving {lent} at {address}")
+        self._say(f"Connection file: {self._file}")
+        self._say(f"{RIGHTS} It ends with this run.")
+
+    def _follow(self, reached: Callable[[], bool], stop: Pipe) -> bool:
+        """Serve until something is reached; False where it is to stop before."""
+        while not reached():
+            waitables = [source for one in self._members for source in one.child.waitables]
+            ready = wait([stop, *waitables], self._timeout())
+            if stop in ready:
+                return False
+            for one in list(self._members):
+                if not one.turn():
+                    self._members.remove(one)
+                    self._lost(one)
+        return True
+
+    def _lost(self, member: Member) -> None:
+        """A process has ended by itself: a device's that had begun gets a fresh one.
+
+        Raises:
+            HostError: Nothing can be served without it.
+        """
+        how = f"The process of {member.name} {member.child.epitaph()}"
+        if not member.ready or member.serve == SCHEDULER:
+            last = member.child.lines[-1:]
+            raise HostError(": ".join([how, *last]))
+        self._say(f"{how}; a fresh one takes its place.")
+        self._start(member.name, member.serve, member.settings)
+
+    def _timeout(self) -> float | None:
+        dues = [due for one in self._members if (due := one.due) is not None]
+        return max(0.0, min(dues) - time.monotonic()) if dues else None
+
+    def _end(self) -> None:
+        """End the devices, then the scheduler, and take the connection file back."""
+        for one in reversed(self._members):
+            one.child.end(ask=True)
+            while one.turn():
+                wait(one.child.waitables, max(0.0, (one.due or 0.0) - time.monotonic()))
+        self._members.clear()
+        if self._written is not None:
+            withdraw_connection(self._written, self._file)
+
+
+def _keep(certificates: Certificates, folder: Path) -> None:
+    """Write what the host's own processes prove themselves with, for nobody else to read."""
+    pair = certificates.host
+    for name, text in (("ca.cert", certificates.ca), ("host.cert", pair.certificate), ("host.key", pair.key)):
+        path = folder / name
+        path.touch(OWN_FILE, exist_ok=False)
+        path.write_text(text, encoding="ascii")

@@ -1,0 +1,72 @@
+"""What the processes of a host are started with: where they meet, and how they prove themselves."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+QUIET: dict[str, Any] = {
+    "logging": {"distributed": "warning"},
+    "distributed.scheduler.http.routes": [],  # pages that ask nobody for a certificate
+    "distributed.worker.http.routes": [],
+    "distributed.comm.timeouts.connect": "5s",
+    "distributed.scheduler.reuse-broadcast-comm": True,
+}
+"""Of Dask's own settings those that differ; to be set before `distributed` is imported."""
+NO_PAGES = "127.0.0.1:0"  # Dask's web server cannot be left out; it has no page, and no other machine sees it
+OP = "flashscope"  # what a worker calls its device's handler
+
+CPU = "the CPU"  # what a host calls it
+
+
+class Served(msgspec.Struct, frozen=True, kw_only=True):
+    """A device that a host lends: what it is called, and a GPU's UUID, empty: the CPU alone."""
+
+    name: str
+    gpu: str = ""
+
+
+class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one process of a host.
+
+    Attributes:
+        folder: Where the host's processes share files that are nobody else's: certificate, scheduler file.
+        host: What the scheduler listens on; empty: on every address of the machine.
+        port: Its port, 0: any that is free.
+        plain: Whether connections are neither encrypted nor asked for certificates.
+        device: What a worker calls its device.
+        gpu: The UUID of the GPU that a worker sees; empty: none.
+        hold_s: How long a device is kept for a client that is not heard.
+    """
+
+    folder: str
+    host: str = ""
+    port: int = 0
+    plain: bool = False
+    device: str = ""
+    gpu: str = ""
+    hold_s: float = 0
+
+    @property
+    def protocol(self) -> str:
+        """How Dask calls the kind of connection."""
+        return "tcp" if self.plain else "tls"
+
+    @property
+    def scheduler_file(self) -> Path:
+        """In which the scheduler's address is."""
+        return Path(self.folder) / "scheduler.json"
+
+    def security(self) -> Any:
+        """Of the host's own processes; `distributed` is imported for it."""
+        from distributed.security import Security  # noqa: PLC0415 - slow, and not wanted before QUIET is set
+
+        if self.plain:
+            return Security()
+        folder = Path(self.folder)
+        pair = {
+            f"tls_{role}_{part}": str(folder / f"host.{part}")
+            for role in ("scheduler", "worker", "client")
+            for part in ("cert", "key")
+        }
+        return Security(require_encryption=True, tls_ca_file=str(folder / "ca.cert"), **pair)

@@ -1,0 +1,133 @@
+"""Hosts that lend a CPU, as processes of their own, and what stands between them and a client."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from subprocess import Popen
+from urllib.parse import urlsplit
+
+import msgspec
+import psutil
+
+from flashscope.profiles.cluster.connection import Connection, read_connection, write_connection
+from flashscope.profiles.wire.process import MARK
+from tests.end_to_end import program
+
+SCHEDULER, DEVICE = "scheduler_host:serve", "device_host:serve"
+PATIENCE_S = 60
+
+
+class RunningHost:
+    """A `serve` that is ready.
+
+    Attributes:
+        process: The one that was started.
+        file: Its connection file.
+        said: The lines that it has printed on stdout so far.
+    """
+
+    def __init__(self, process: Popen[str], file: Path) -> None:
+        self.process, self.file = process, file
+        self.said: list[str] = []
+
+    def wait_for(self, words: str) -> str:
+        """The next line with these words."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said.append(line.rstrip("\n"))
+            if words in line:
+                return self.said[-1]
+        raise AssertionError(f"{words!r} was not said: {self.said}")
+
+    @property
+    def connection(self) -> Connection:
+        return read_connection(self.file)
+
+    def members(self, which: str) -> list[psutil.Process]:
+        """Its processes that serve this."""
+        children = psutil.Process(self.process.pid).children()
+        return [one for one in children if any(which in word for word in one.cmdline())]
+
+    def everything(self) -> list[psutil.Process]:
+        """All of its processes."""
+        main = psutil.Process(self.process.pid)
+        return [main, *main.children(recursive=True)]
+
+
+@contextmanager
+def running_host(folder: Path, *options: str) -> Iterator[RunningHost]:
+    """A host that lends its CPU on the loopback; none of its processes is left."""
+    file = folder / "host.connection"
+    words = ("serve", "--backend", "cpu", "--host", "127.0.0.1", "--port", "0", "--file", str(file), *options)
+    with program.started(*words, home=folder / "home") as process:
+        host = RunningHost(process, file)
+        host.wait_for("Connection file: ")
+        everything = host.everything()
+        try:
+            yield host
+        finally:
+            with suppress(psutil.NoSuchProcess):
+                everything = host.everything()
+            process.terminate()
+            process.wait(PATIENCE_S)
+            assert_gone(everything)
+
+
+def assert_gone(processes: list[psutil.Process]) -> None:
+    """Each of them ends by itself."""
+    left = psutil.wait_procs(processes, PATIENCE_S)[1]
+    assert not left, [one.cmdline() for one in left]
+
+
+def measuring(device: psutil.Process) -> list[psutil.Process]:
+    """The worker and the telemetry child that a device's process has."""
+    return [child for child in device.children() if any(MARK in part for part in child.cmdline())]
+
+
+class Relay:
+    """Stands between a client and a host, and cuts what goes through it."""
+
+    def __init__(self, host: Connection) -> None:
+        self._there = urlsplit(host.address)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._open: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def connection(self, host: Connection, path: Path) -> Path:
+        """The file of a connection through here."""
+        address = f"{self._there.scheme}://127.0.0.1:{self._listener.getsockname()[1]}"
+        write_connection(msgspec.structs.replace(host, address=address), path)
+        return path
+
+    def cut(self) -> int:
+        """End all connections; how many there were."""
+        ended, self._open = self._open, []
+        for one in ended:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+        return len(ended) // 2
+
+    def close(self) -> None:
+        self._listener.close()
+        self.cut()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                here, _ = self._listener.accept()
+                there = socket.create_connection((self._there.hostname or "", self._there.port or 0))
+                self._open += [here, there]
+                for source, target in ((here, there), (there, here)):
+                    threading.Thread(target=_pump, args=(source, target), daemon=True).start()
+
+
+def _pump(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(1 << 16):
+            target.sendall(data)
+    for end in (source, target):
+        with suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)

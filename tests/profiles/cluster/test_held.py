@@ -1,0 +1,96 @@
+"""The engine that a host holds for a client, with a fake in the engine's place."""
+
+from unittest.mock import Mock
+
+import pytest
+from msgspec.structs import replace
+
+from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.profiles.cluster.calls import Ask, Attach, EngineRequest, GiveUp, PassedOn, Refused, RunPlan
+from flashscope.profiles.cluster.held import MOST_EVENTS, HeldEngine
+from flashscope.profiles.cluster.versions import versions_here
+from flashscope.profiles.engine.contract import EngineBusyError, Sink
+from flashscope.profiles.plan.request import Request
+from flashscope.profiles.wire.events import LogLine
+from flashscope.profiles.wire.messages import Cancel, ProbeMachine
+
+ATTACH = Attach(holder="somebody@here", versions=versions_here())
+
+
+class Fake:
+    """What stands for an engine, and what it says to."""
+
+    def __init__(self) -> None:
+        self.engine = Mock()
+        self.woken = Mock()
+        self.sink: Sink = Mock()
+        self.held = HeldEngine(ATTACH, self._make, self.woken)
+
+    def _make(self, sink: Sink) -> Mock:
+        self.sink = sink
+        return self.engine
+
+    def ask(self, number: int, asked: EngineRequest) -> PassedOn | Refused:
+        return self.held.ask(Ask(token=self.held.token, number=number, asked=asked))
+
+
+@pytest.fixture
+def fake() -> Fake:
+    return Fake()
+
+
+def line(text: int) -> LogLine:
+    return LogLine(source="test", text=str(text))
+
+
+def test_a_request_that_comes_twice_is_passed_on_once(fake: Fake) -> None:
+    for number in (0, 0, 1, 0):
+        assert fake.ask(number, ProbeMachine()) == PassedOn()
+    assert fake.engine.probe.call_count == 2
+
+
+def test_requests_reach_the_engine_under_its_own_names(fake: Fake) -> None:
+    fake.ask(0, Cancel())
+    fake.ask(1, GiveUp(what="stalls"))
+    fake.engine.cancel.assert_called_once_with()
+    fake.engine.give_up_stalls.assert_called_once_with()
+
+
+def test_kernels_of_ones_own_are_refused_before_the_engine_sees_them(fake: Fake) -> None:
+    own = OwnKernel(
+        name="mine",
+        path="/mine.py",
+        function="run",
+        sha256="0" * 64,
+        backends=("cpu",),
+        dtypes=("float32",),
+    )
+    plan = replace(Request.of("cpu").plan(), own=(own,))
+    answer = fake.ask(0, RunPlan(plan=plan))
+    assert isinstance(answer, Refused)
+    assert "mine" in answer.reason
+    fake.engine.run.assert_not_called()
+
+
+def test_what_the_engine_refuses_is_told(fake: Fake) -> None:
+    fake.engine.run.side_effect = EngineBusyError("A sweep is already running.")
+    answer = fake.ask(0, RunPlan(plan=Request.of("cpu").plan()))
+    assert answer == Refused(reason="A sweep is already running.")
+
+
+def test_events_are_given_again_until_the_client_asks_for_later_ones(fake: Fake) -> None:
+    for number in range(3):
+        fake.sink(line(number))
+    assert fake.woken.call_count == 3
+    assert fake.held.waiting(0).events == fake.held.waiting(0).events == (line(0), line(1), line(2))
+    assert fake.held.waiting(2).events == (line(2),)
+    assert fake.held.waiting(3).events == ()
+    fake.sink(line(3))
+    assert fake.held.waiting(3).events == (line(3),)
+
+
+def test_what_waits_for_long_is_given_in_batches(fake: Fake) -> None:
+    for number in range(MOST_EVENTS + 1):
+        fake.sink(line(number))
+    assert len(fake.held.waiting(0).events) == MOST_EVENTS
+    assert fake.held.waiting(MOST_EVENTS).events == (line(MOST_EVENTS),)
