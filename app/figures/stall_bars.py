@@ -33,7 +33,7 @@ def parts_of(samples: Mapping[str, int]) -> Counter[int]:
 
 def share_of(count: int, total: int) -> str:
     """A share as it stands before a bar, in percent."""
-    return points_text(count / max(1, total)).removesuffix(" %").replace(" ", "")
+    return points_text(count / max(1, total)).removesuffix("%").replace(" ", "")
 
 
 def stall_bars(facts: StallFacts) -> LineBars:

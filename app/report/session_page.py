@@ -45,7 +45,7 @@ from flashscope.profiles.results.quantities.registry import (
 PLOTTED = (RUNTIME, FOOTPRINT, SPEEDUP, THROUGHPUT, QUANTITIES["sustained-throughput"])
 READINGS = {
     "memory_used": ("memory used", bytes_text),
-    "utilisation": ("busy", lambda value: f"{whole_text(value)} %"),
+    "utilisation": ("busy", lambda value: f"{whole_text(value)}%"),
     "power_w": ("power", watts_text),
     "temperature_c": ("temperature", temperature_text),
     "sm_clock_mhz": ("SM clock", clock_text),

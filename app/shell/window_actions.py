@@ -166,7 +166,7 @@ class ViewActions:
         if 0 <= place < len(SCALES):
             settings.scale = SCALES[place]
             self._appearance.zoom(settings.scale)
-        self._errors.show_notice(f"Size: {settings.scale} %")
+        self._errors.show_notice(f"Size: {settings.scale}%")
 
 
 class HelpActions:

@@ -1,6 +1,7 @@
 """A position in an immutable list of steps: moving makes another cursor, nothing is computed or undone."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -36,7 +37,7 @@ StepKind = TypeVar("StepKind", bound=Step)
 class StepsOf(Generic[StepKind]):
     """The steps of one recording, and where each tile ends among them."""
 
-    steps: tuple[StepKind, ...]
+    steps: Sequence[StepKind]
 
     @cached_property
     def tile_ends(self) -> tuple[int, ...]:

@@ -54,4 +54,4 @@ def _by_seqlen(session: Session) -> dict[int, float]:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}%"

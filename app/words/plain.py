@@ -8,7 +8,7 @@ MOST_SHOWN = 2_000  # characters of a label or a tool tip: laying out a million 
 MOST_OF_NAME = 48  # on a button, in a list or in a legend, which are as wide as their text
 MOST_DETAILS = 20_000  # where text can be scrolled
 
-BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]i?B|TB/s|GB/s|[TG]FLOP/s|[mµn]?s|[MG]Hz|W|J|mJ|%)(?!\w))")
+BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]i?B|TB/s|GB/s|[TG]FLOP/s|[mµn]?s|[MG]Hz|W|J|mJ)(?!\w))")
 
 EQUALS = re.compile(r"(?<=\b\w) (?== [\d−])|(?<=\b\w =) (?=[\d−])")
 COUNTED = re.compile(r"(?<=\d) (?=tiles?\b)|(?<=\d×) (?=(?:faster|slower|less|more)\b)")

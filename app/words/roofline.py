@@ -103,7 +103,7 @@ def part_heading(part: LoadShare) -> str:
     """A load alone: its name, its time, and what part of the runtime that is."""
     if part.ms is None or part.share is None:
         return f"{part.name} alone: not known"
-    share = f"{100 * part.share:.0f} %" if part.share >= 0.01 else "under 1 %"  # noqa: PLR2004 - a percent
+    share = f"{100 * part.share:.0f}%" if part.share >= 0.01 else "under 1%"  # noqa: PLR2004 - a percent
     return f"{part.name} alone: {ms_text(part.ms)}, {share}"
 
 

@@ -97,7 +97,7 @@ def ratio_text(value: float) -> str:
 
 def share_text(value: float) -> str:
     """A share in percent."""
-    return f"{digits(100 * value)} %"
+    return f"{digits(100 * value)}%"
 
 
 def tflops_text(value: float) -> str:

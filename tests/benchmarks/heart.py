@@ -59,13 +59,14 @@ def now() -> Block:
 
 
 def shown(qtbot: QtBot, controller: Controller) -> MainWindow:
-    """A window over the controller that has found its machine."""
+    """A window over the controller that has found its machine, and made its pages."""
     window = build_window(controller, DARK)
     qtbot.addWidget(window, before_close_func=lambda _: window.close_unasked())
     window.resize(1280, 800)
     with qtbot.waitSignal(controller.machine_found, timeout=PATIENCE_MS):
         window.show()
     qtbot.wait(300)  # it warms up
+    qtbot.waitUntil(lambda: window.ahead.idle and not window.ahead.busy, timeout=PATIENCE_MS)
     return window
 
 

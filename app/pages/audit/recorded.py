@@ -5,22 +5,20 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy
 
 from flashscope.app.control.bundled import AUDITS, audit_recordings
-from flashscope.app.look.zoom import keep
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.learn.audits import HOW_TO_AUDIT, RECORDED_AUDITS, WHAT_IS_AUDITED
 
-MOST = 100  # of the width is the words', as far as they want it
-WORDS_PX = 640
 OTHER = "your session"
 
 
-class EmptyAudits(QWidget):
+class EmptyAudits(EmptyView):
     """Words where there is no audit, and the ways on.
 
     Attributes:
@@ -31,28 +29,13 @@ class EmptyAudits(QWidget):
     """
 
     def __init__(self, show: Callable[[Path], None]) -> None:
-        super().__init__()
-        heading = PlainLabel(WHAT_IS_AUDITED, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        heading.setProperty("role", "heading")
-        words = PlainLabel(HOW_TO_AUDIT, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        words.setProperty("role", "dim")
-        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        keep(words, words.setMaximumWidth, WORDS_PX)
-        told = PlainLabel(RECORDED_AUDITS, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        super().__init__(WHAT_IS_AUDITED, HOW_TO_AUDIT)
         self.buttons = [_opening(path, show) for path in audit_recordings()]
-        column = QVBoxLayout(self)
-        column.setContentsMargins(48, 24, 48, 24)
-        column.setSpacing(12)
-        column.addStretch(2)
-        column.addWidget(heading)
-        column.addLayout(_in_the_middle(words))
+        told = PlainLabel(RECORDED_AUDITS, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        lines = Lines(self.buttons, (), 8)  # as few as there is room for
+        lines.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         if self.buttons:
-            column.addSpacing(8)
-            column.addWidget(told)
-            lines = Lines(self.buttons, (), 8)  # as few as there is room for
-            lines.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-            column.addLayout(_in_the_middle(lines))
-        column.addStretch(3)
+            self.add(told, lines)
 
 
 def _opening(path: Path, show: Callable[[Path], None]) -> QPushButton:
@@ -60,14 +43,6 @@ def _opening(path: Path, show: Callable[[Path], None]) -> QPushButton:
     button = text_button(name, f"Show the recorded audit of {name}", partial(show, path))
     set_tip(button, button.accessibleName())
     return button
-
-
-def _in_the_middle(part: QWidget) -> QHBoxLayout:
-    line = QHBoxLayout()
-    line.addStretch(1)
-    line.addWidget(part, MOST)
-    line.addStretch(1)
-    return line
 
 
 class RecordedAudits(DropDown):

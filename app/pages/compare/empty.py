@@ -1,12 +1,10 @@
 """What the Compare page says before there are two sessions."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
 
-from flashscope.app.control.guard import guarded
 from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.keyed import does
-from flashscope.app.widgets.plain import PlainLabel
 from flashscope.profiles.results.compare import MOST_OTHERS
 
 WORDS = (
@@ -15,10 +13,11 @@ WORDS = (
     "Tick several rows of the Library and press Compare, drop session files here, or open them."
     " Runs of one plan are one side."
 )
+BUNDLED = "Compare two bundled recordings"
 ONE_MORE = "Choose one more session to compare with."
 
 
-class EmptyState(QWidget):
+class EmptyState(EmptyView):
     """Words and buttons.
 
     Signals:
@@ -32,42 +31,14 @@ class EmptyState(QWidget):
     bundled_wanted = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
-        heading = PlainLabel("What changed between two runs?", alignment=Qt.AlignmentFlag.AlignCenter)
-        heading.setProperty("role", "heading")
-        self.words = PlainLabel(WORDS, wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
-        self.words.setProperty("role", "dim")
-        column = QVBoxLayout(self)
-        column.setSpacing(12)
-        column.addStretch(2)
-        for part in (heading, self.words):
-            column.addWidget(part)
-        bundled = "Compare two bundled recordings"
+        super().__init__("What changed between two runs?", WORDS)
+        opening, library, bundled = self.opening_wanted, self.sessions_wanted, self.bundled_wanted
         for text, name, signal, role, key in (
-            (
-                "Open sessions …",
-                "Open session files to compare",
-                self.opening_wanted,
-                "primary",
-                "compare.open",
-            ),
-            (
-                "Choose in the Library",
-                "Show Library",
-                self.sessions_wanted,
-                "",
-                "page.sessions",
-            ),
-            (bundled, bundled, self.bundled_wanted, "", ""),
+            ("Open sessions …", "Open session files to compare", opening, "primary", "compare.open"),
+            ("Choose in the Library", "Show Library", library, "", "page.sessions"),
+            (BUNDLED, BUNDLED, bundled, "", ""),
         ):
-            button = does(text_button(text, name, signal.emit, role), key)
-            column.addWidget(button, alignment=Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(3)
-
-    @guarded(bool)
-    def hasHeightForWidth(self) -> bool:
-        """No: its words would make the whole page as high as it would like to be."""
-        return False
+            self.add(does(text_button(text, name, signal.emit, role), key))
 
     def show_count(self, count: int) -> None:
         """Say how many are missing."""

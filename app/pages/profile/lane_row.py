@@ -90,7 +90,7 @@ class LaneRow(QWidget):
         """A reading, or that there is none; of few words the peak is told where it is known."""
         value = self._peak if self._brief and self._peak is not None else value
         at_most = "max " if self._brief and self._peak is not None else ""
-        told = "–" if value is None else f"{lane_text(self.about, value)} {self.about.unit}"
+        told = "–" if value is None else lane_text(self.about, value)
         self._value.setText(f"{at_most}{told}")
 
     def show_stats(self, peak_and_mean: tuple[float, float] | None) -> None:
@@ -99,11 +99,17 @@ class LaneRow(QWidget):
         self._peak = peak_and_mean[0] if peak_and_mean is not None else None
         self._stats.setVisible(known and not self._brief)
         if peak_and_mean is not None:
-            peak, mean = (lane_text(self.about, value) for value in peak_and_mean)
+            peak, mean = (_number(self.about, value) for value in peak_and_mean)
             self._stats.setText(f"peak {peak} · mean {mean}")
 
 
 def lane_text(lane: Lane, value: float) -> str:
+    """A reading with the lane's unit; percents stand without a space."""
+    gap = "" if lane.unit == "%" else " "
+    return f"{_number(lane, value)}{gap}{lane.unit}"
+
+
+def _number(lane: Lane, value: float) -> str:
     """A reading in the lane's unit."""
     shown = value / lane.divisor
     whole = lane.unit not in {"GiB", "W"} and abs(shown) < MOST_WHOLE

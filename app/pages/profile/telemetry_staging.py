@@ -98,4 +98,4 @@ class TelemetryStaging(Staging):
         known = peak_and_mean(times, ring.values(lane.field), (float("-inf"), float("inf")))
         if known is None or not times.size:
             return ""
-        return f"{lane.title.partition(' (')[0]} {lane_text(lane, known[0])} {lane.unit}"
+        return f"{lane.title.partition(' (')[0]} {lane_text(lane, known[0])}"

@@ -104,4 +104,4 @@ def _told(spot: Spot) -> str:
     why = spot.why
     if why.binds is None or why.share is None:
         return reached
-    return f"{reached}, bound by {why.binds} ({100 * why.share:.0f} %)"
+    return f"{reached}, bound by {why.binds} ({100 * why.share:.0f}%)"

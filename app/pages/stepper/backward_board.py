@@ -173,7 +173,7 @@ class BackwardBoard(ModeBoard):
             self.position = story.start.to(story.timeline.tile_ends[tile])
         if self._meant is not None:
             self.position, self._meant = self.position.to(self._meant), None
-        self._marks = tuple(k for k, step in enumerate(story.timeline.steps) if step.phase == "write")
+        self._marks = story.timeline.writes
         last = story.start.last
         with QSignalBlocker(self._scrubber):
             self._scrubber.show_steps(last, tuple(StepEvent(at, "written") for at in self._marks))

@@ -5,19 +5,15 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton
 
 from flashscope.app.control.bundled import clocked_recording, inside_recording
-from flashscope.app.look.zoom import keep
 from flashscope.app.pages.timeline.record_bar import RECORD
 from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.keyed import does
-from flashscope.app.widgets.plain import PlainLabel, set_tip
+from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.inside.timelines import NEEDS, NOTHING_YET
-
-MOST = 100  # of the width is the words', as far as they want it
-WORDS_PX = 640
 
 
 class BundledTimelines(NamedTuple):
@@ -61,7 +57,7 @@ RECORDED: Sequence[BundledTimelines] = (
 )
 
 
-class EmptyTimelines(QWidget):
+class EmptyTimelines(EmptyView):
     """Words and the ways on where there is no timeline.
 
     Attributes:
@@ -74,30 +70,13 @@ class EmptyTimelines(QWidget):
     """
 
     def __init__(self, ask: Callable[[], None], show: Callable[[BundledTimelines], None]) -> None:
-        super().__init__()
-        heading = PlainLabel(NOTHING_YET, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        heading.setProperty("role", "heading")
-        words = PlainLabel(NEEDS, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        words.setProperty("role", "dim")
-        keep(words, words.setMaximumWidth, WORDS_PX)
-        line = QHBoxLayout()
-        line.addStretch(1)
-        line.addWidget(words, MOST)
-        line.addStretch(1)
+        super().__init__(NOTHING_YET, NEEDS)
         record = text_button("Record a timeline", "Record a timeline", ask, "primary")
         self.record = does(record, RECORD)
         self.recorded = [_opening(one, show) for one in RECORDED]
-        column = QVBoxLayout(self)
-        column.setContentsMargins(48, 24, 48, 24)
-        column.setSpacing(12)
-        column.addStretch(2)
-        column.addWidget(heading)
-        column.addLayout(line)
-        for button in (self.record, *self.recorded):
-            column.addWidget(button, alignment=Qt.AlignmentFlag.AlignHCenter)
+        self.add(self.record, *self.recorded)
         for button, one in zip(self.recorded, RECORDED, strict=True):
             button.setHidden(one.find() is None)  # shown before it had a place it was a window
-        column.addStretch(3)
 
 
 def _opening(one: BundledTimelines, show: Callable[[BundledTimelines], None]) -> QPushButton:

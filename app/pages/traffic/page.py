@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -37,6 +37,7 @@ from flashscope.app.plots.timeline.traffic_plot import (
     written_colour,
 )
 from flashscope.app.widgets.buttons import text_button
+from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel
@@ -51,6 +52,7 @@ HEAD_PX, CARD_PX = 110, 62  # what the head of the page takes, and of a card all
 PICTURE = (900, 170)  # pixels at 100 % of a plot in an exported picture, at least
 MARGIN = 12
 HEADING = "DRAM traffic of one run"
+QUESTION = "What crosses the memory bus while a kernel runs?"
 OPEN, COUNT = "Open the recording with counters", "New sweep with counters …"
 BESIDE = 2  # kernels that a stage shows side by side
 MOST_STAGED = 3  # that it shows at all
@@ -77,7 +79,7 @@ class TrafficPage(Page):
         self.legend, self.kernels = FormulaLabel(), Legend(theme)
         self.kernels.changed.connect(self._hide)
         controller.kernels_hidden.connect(lambda _hidden: self._changed())
-        self.left_out, self.words = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
+        self.left_out = PlainLabel(wordWrap=True)
         self.export_button = ExportButton("the traffic curves", self.make_export, theme)
         self.plot_menu = PlotMenu(self, self.export_button.exporter, OF_THE_POINT)
         self.let_export([self.export_button.exporter])
@@ -110,39 +112,24 @@ class TrafficPage(Page):
         column.addWidget(self.kernels)
         column.addLayout(self._cards, 1)
         column.addWidget(self.left_out)
-        self.words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.words.setProperty("role", "dim")
+        empty = self._empty()
+        self.words = empty.words
         self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty())
+        self._stack.addWidget(empty)
         self._stack.addWidget(full)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._stack)
 
-    def _empty(self) -> QWidget:
+    def _empty(self) -> EmptyView:
         """Words and ways on where there is no curve."""
-        heading = PlainLabel(
-            "What crosses the memory bus while a kernel runs?",
-            alignment=Qt.AlignmentFlag.AlignCenter,
-            wordWrap=True,
-        )
-        heading.setProperty("role", "heading")
         counted = counted_recording()
         self.open_counted = text_button(OPEN, OPEN, lambda: self.file_chosen.emit(counted), "primary")
-        if counted is None:
-            self.open_counted.hide()
         count = text_button(COUNT, COUNT, lambda: self.action_requested.emit("profile.counted"))
-        box = QWidget()
-        column = QVBoxLayout(box)
-        column.setContentsMargins(48, 24, 48, 24)
-        column.setSpacing(12)
-        column.addStretch(2)
-        column.addWidget(heading)
-        column.addWidget(self.words)
-        for button in (self.open_counted, does(count, "profile.counted")):
-            column.addWidget(button, alignment=Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(3)
-        return box
+        empty = EmptyView(QUESTION)
+        empty.add(self.open_counted, does(count, "profile.counted"))
+        self.open_counted.setHidden(counted is None)
+        return empty
 
     def show_session(self, session: Session | None) -> None:
         """Show another session's curves, or what to do to have some."""

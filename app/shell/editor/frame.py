@@ -22,6 +22,7 @@ from flashscope.app.shell.editor.one_undo import OneUndo, line_field
 from flashscope.app.shell.editor.stop_form import StopForm
 from flashscope.app.shell.editor.stop_list import StopList
 from flashscope.app.widgets.buttons import icon_button, recolour, text_button
+from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.frame.error_line import ErrorLine
 from flashscope.app.widgets.keyed import ACTION, does
 from flashscope.app.widgets.lines import Lines
@@ -126,22 +127,11 @@ class EditorFrame(QWidget):
         super().resizeEvent(event)
         self.left.setFixedWidth(min(px(LIST_PX), self.width() * 2 // 5))
 
-    def _empty(self) -> QWidget:
+    def _empty(self) -> EmptyView:
         """Words and a way on where there is no stop."""
-        box = QWidget()
-        column = QVBoxLayout(box)
-        column.setSpacing(12)
-        column.addStretch(1)
-        heading = PlainLabel(HEADING, wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
-        heading.setProperty("role", "heading")
-        words = PlainLabel(NO_STOPS, wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
-        words.setProperty("role", "dim")
-        add = self._button("Add what is on show", "editor.add", "primary")
-        column.addWidget(heading)
-        column.addWidget(words)
-        column.addWidget(add, alignment=Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(2)
-        return box
+        empty = EmptyView(HEADING, NO_STOPS)
+        empty.add(self._button("Add what is on show", "editor.add", "primary"))
+        return empty
 
     def trigger(self, key: str) -> None:
         """Do what an action of this window does."""

@@ -162,21 +162,19 @@ class BackwardRecording:
 
     def order_of_tile(self, t: int) -> Ints:
         """When the tiles of tile t's head ran in its launch, -1: every pair is masked (int, (Tr, Tc))."""
-        head = self.at(t).head
-        return self._orders[self.apart(t), head]
+        order: Ints = self._orders[self.apart(t)][self.at(t).head]
+        return order
 
     @cached_property
-    def _orders(self) -> dict[tuple[bool, int], Ints]:
-        orders: dict[tuple[bool, int], Ints] = {}
-        launches = [(False, self.trace.request)]
-        launches += [] if self.trace.dq_pass is None else [(True, self.trace.apart)]
-        for apart, asked in launches:
-            heads, rows, columns = asked.grid
-            orders |= {(apart, head): np.full((rows, columns), -1) for head in range(heads)}
-        for t in range(self.tiles):
-            head, i, j = self.at(t)
-            orders[self.apart(t), head][i, j] = t
-        return orders
+    def _orders(self) -> tuple[Ints, Ints]:
+        """Those of every head (heads, Tr, Tc) in the main launch, and in one that computes dQ alone."""
+        parts = (0, self.main, self.trace.request), (self.main, self.tiles, self.trace.apart)
+        orders = []
+        for first, end, asked in parts:
+            order = np.full(asked.grid, -1)
+            order[tuple(self.tile[first:end].T)] = np.arange(first, end)
+            orders.append(order)
+        return orders[0], orders[1]
 
     def find(self, place: tuple[int, int, int]) -> int | None:
         """The tile of the main launch with this head in the group, i and j; None: it did not run."""

@@ -75,7 +75,7 @@ def samples_text(samples: Mapping[str, int], total: int) -> str:
 def points_text(share: float) -> str:
     """A share in a table, in percent."""
     percent = 100 * share
-    return f"{percent:.1f} %" if percent >= LEAST or not percent else f"< {2 * LEAST:.1f} %"
+    return f"{percent:.1f}%" if percent >= LEAST or not percent else f"< {2 * LEAST:.1f}%"
 
 
 def change_text(one: StallChange) -> str:

@@ -201,7 +201,7 @@ def sentence(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts])
     else:
         told.append(_covered_text(timelines[0], facts[0]))
     told += _merge_text(timelines[0], facts[0]), _idle_text(timelines, facts), _rows_text(timelines, facts[0])
-    return " ".join(filter(None, told)).replace(" %", "\N{NO-BREAK SPACE}%")
+    return " ".join(filter(None, told))
 
 
 def _shares_text(timeline: StageTimeline, facts: TimelineFacts) -> str:

@@ -260,7 +260,7 @@ def real_text(one: RealStep) -> str:
         return f"{told}; no prediction: {why}."
     told += f"; by the shares and {one.kernel}, {interval_text(one.predicted)}"
     if one.cannot_tell:
-        return f"{told}: an interval holds a gain and a loss of over 5 %, so that they agree cannot be told."
+        return f"{told}: an interval holds a gain and a loss of over 5%, so that they agree cannot be told."
     if one.parts is None:
         return f"{told}: the two roads agree within {_within(one.step, one.predicted)}."
     few = ", with too few rounds for intervals" if None in {one.step.low, one.predicted.low} else ""
@@ -270,7 +270,7 @@ def real_text(one: RealStep) -> str:
 def _within(step: Ratio, predicted: Ratio) -> str:
     """How near two roads are that agree: `5 %`, or their intervals and how wide these are."""
     if abs(math.log(step.value / predicted.value)) <= CLOSE:
-        return "5 %"
+        return "5%"
     widths = [share_text(math.log((one.high or 1) / (one.low or 1))) for one in (step, predicted)]
     return f"their intervals, which are {' and '.join(widths)} wide"
 

@@ -77,7 +77,7 @@ def forecast_error_text(forecast: Forecast | None) -> str:
     """The error of a forecast, and whether it is of another shape, which the error does not cover."""
     if forecast is None:
         return NOTHING
-    error = "error unknown" if forecast.high is None else f"± {100 * (forecast.high / forecast.ms - 1):.2g} %"
+    error = "error unknown" if forecast.high is None else f"± {100 * (forecast.high / forecast.ms - 1):.2g}%"
     return f"{error}, of another shape" if forecast.differs else error
 
 

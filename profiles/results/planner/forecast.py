@@ -21,7 +21,7 @@ from flashscope.profiles.results.model.curves import Curve, by_curve, counted_no
 from flashscope.profiles.results.model.rows import PointRow
 
 MOST_ERROR = 0.5  # of a forecast: beyond it says nothing
-TOO_FAR = "the nearest point of {}, at N = {}, is too far: the error would be {:.0f} %"
+TOO_FAR = "the nearest point of {}, at N = {}, is too far: the error would be {:.0f}%"
 NEAR = 2.0  # doublings around a point within which others tell how its rate drifts
 
 

@@ -81,7 +81,7 @@ def test_a_source_is_written_with_the_instructions_under_their_lines() -> None:
         "// flash9: a heading",
         f"// {MADE}",
         f"// {TAKES}",
-        "// Occupancy: 1 block an SM, 12 of 64 warps (18.8 %); registers and shared memory let in no more.",
+        "// Occupancy: 1 block an SM, 12 of 64 warps (18.8%); registers and shared memory let in no more.",
         "",
         "     1 | one",
         "     2 | two",

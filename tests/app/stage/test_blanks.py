@@ -146,7 +146,7 @@ def test_a_number_of_a_timeline_is_of_the_kernel_that_the_blank_names_or_of_the_
     timelines = made_timeline("flash1", rows=3, row_kind="SM"), made_timeline("flash2", rows=9, row_kind="SM")
     scene = scene_of_timelines(timelines, [TimelineFacts.of(one) for one in timelines])
     assert fill("{idle of flash1} of {rows of flash1}, {idle} of {rows}", scene) == "0 of 3, 1 of 9"
-    assert fill("{tail of flash1}, {waits of flash1}", scene) == "4.25 µs, 11.1 %"
+    assert fill("{tail of flash1}, {waits of flash1}", scene) == "4.25 µs, 11.1%"
     assert fill("N = {n}: {span of flash2}", scene) == "N = 64: 4.25 µs"
     assert {name.split()[0] for name in scene.numbers} == set(OF_TIMELINE) - {"covered"}
     assert fill("{covered}", scene) == "No timeline on show tells covered of flash2."
@@ -158,9 +158,9 @@ def test_a_stop_of_stalls_tells_the_reason_and_what_changed_from_the_step_before
     there = [Shelved(one, Provenance("saved", "cuda", DEVICE)) for one in (before, after)]
     stop = Stop("ladder", kernels=("flash3-b",), curve="d 64, no mask", mode="stalls")
     scene = stalls_scene(stop, there)
-    assert fill("{stall}, {stall-share of flash3-a} to {stall-share}", scene) == "barrier, 60.0 % to 50.0 %"
-    assert fill("{stall-change} at N = {n}", scene) == "long scoreboard, 5.00 % to 20.0 % at N = 4k"
-    assert fill("{issued of flash3-a}, {issued}", scene) == "35.0 %, 25.0 %"
+    assert fill("{stall}, {stall-share of flash3-a} to {stall-share}", scene) == "barrier, 60.0% to 50.0%"
+    assert fill("{stall-change} at N = {n}", scene) == "long scoreboard, 5.00% to 20.0% at N = 4k"
+    assert fill("{issued of flash3-a}, {issued}", scene) == "35.0%, 25.0%"
     assert {name.split()[0] for name in scene.numbers} == set(OF_STALLS)
     assert fill("{stall of flash2}", scene) == "No stalls on show tell stall of flash2."
     alone = stalls_scene(stop, there[1:])

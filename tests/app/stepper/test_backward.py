@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from flashscope.app.stepper.backward import steps as backward_steps
 from flashscope.app.stepper.backward.code import backward_formulas, backward_lines, errors_text
 from flashscope.app.stepper.backward.recording import SUMS, BackwardRecording, Sums, Weights
 from flashscope.app.stepper.backward.requests import (
@@ -257,3 +258,17 @@ def test_colours_end_where_most_numbers_do_and_those_of_p_at_its_largest() -> No
     assert 0.98 < inside / (sizes != 0).sum() < 1
     nothing = BackwardRecording.of(builders.backward_trace())
     assert nothing.limit("dk") == 1
+
+
+def test_a_trace_is_laid_out_without_making_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    walked = story(traced())
+    writes = tuple(k for k, one in enumerate(walked.timeline.steps) if one.phase == "write")
+
+    def refuse(*_given: object) -> None:
+        raise AssertionError("a step was made that nobody looked at")
+
+    monkeypatch.setattr(backward_steps, "BackwardStep", refuse)
+    again = story(traced())
+    cursor = again.start.next_tile().to(again.timeline.tile_ends[-1])
+    assert cursor.ended
+    assert again.timeline.writes == writes

@@ -18,7 +18,7 @@ from flashscope.app.plots.stepper.ink import mix
 from flashscope.kernels.cuda.sass.kinds import OPCODE
 
 STRIPE_PX, PAD_PX, GAP_PX, ROW_PX = 3, 8, 12, 5
-BAR_PX, THICK, SHARE = 64, 0.5, "00.0 %"
+BAR_PX, THICK, SHARE = 64, 0.5, "00.0%"
 LIT, CHOSEN = 0.86, 0.55  # of the card in the ground of a row that is marked, or chosen
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

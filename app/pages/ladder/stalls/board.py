@@ -355,4 +355,4 @@ def _with_bar(row: SassRow, read: ReadProfile, counts: Sequence[int]) -> SassRow
         bar = parts_of(read.facts.instructions[row.at])
         return row._replace(bar=bar, share=share_of(counts[row.at], total), aside=where)
     whole = sum(counts[at] for at in read.lines.groups.get(row.home, ())) if row.aside else 0
-    return row._replace(aside=f"{share_of(whole, total)} %") if row.aside else row
+    return row._replace(aside=f"{share_of(whole, total)}%") if row.aside else row

@@ -129,7 +129,7 @@ class OwnRows(QWidget):
         self.none.setProperty("role", "unit")
         set_tip(self.none, WAYS.format(kernels_folder(), GROUP))
         indented = QHBoxLayout()
-        keep(self, lambda left: indented.setContentsMargins(left, 0, 0, 0), INDENT + INDENT_PX)
+        keep(self, lambda left: indented.setContentsMargins(left, 0, 0, 0), INDENT_PX)
         indented.addWidget(self.none)
         self._column.addLayout(indented)
         self.refresh()

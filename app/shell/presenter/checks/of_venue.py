@@ -31,7 +31,7 @@ def screen_findings() -> list[ProbeFinding]:
         ProbeFinding(
             name="Screen",
             ok=fits,
-            detail=f"{dots}, scale {100 * audience.devicePixelRatio():.0f} %, {apart}",
+            detail=f"{dots}, scale {100 * audience.devicePixelRatio():.0f}%, {apart}",
             remedy="" if fits else "Choose 1280 × 720 or more, or a smaller scale, in the system's settings.",
         )
     ]
@@ -72,5 +72,5 @@ def idle_finding(readings: Sequence[Reading], *, sweeps: bool, backend: Backend)
     busy = [reading.utilisation for reading in readings if reading.utilisation is not None]
     if busy and min(busy) > BUSY[backend]:
         remedy = "End what runs on it, or figures measured on stage will be off."
-        return ProbeFinding(name="Device", ok=False, detail=f"is {min(busy):.0f} % busy", remedy=remedy)
+        return ProbeFinding(name="Device", ok=False, detail=f"is {min(busy):.0f}% busy", remedy=remedy)
     return ProbeFinding(name="Device", ok=True, detail="nothing else runs on it")

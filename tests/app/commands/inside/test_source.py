@@ -89,7 +89,7 @@ def test_machine_code_stands_under_its_lines_once_for_each_kernel(
     assert [name in printed for name in ("// first: 40 registers", "// second: 40 registers")] == [True, True]
     assert printed.count("     1 | #define DTYPE_bfloat16 1\n            000010  FADD R1, R2, R3\n") == 2
     assert "Compiled here by NVRTC 13.0 for the A100 (sm_80)" in printed
-    assert printed.count("Occupancy: 12 blocks an SM, 48 of 64 warps (75.0 %); registers let in") == 2
+    assert printed.count("Occupancy: 12 blocks an SM, 48 of 64 warps (75.0%); registers let in") == 2
 
 
 @pytest.mark.parametrize(

@@ -38,13 +38,13 @@ def test_each_profile_is_a_sentence_a_table_of_reasons_and_its_lines(file: Path,
     assert main(["stalls", str(file)]) == 0
     first, second = capsys.readouterr().out.split("\n\n")
     assert first.startswith("flash3-a · N = 4k, d = 64, 64 heads · NVIDIA H100 80GB HBM3\n")
-    assert "60.0 % of the samples stall for “barrier”" in first
+    assert "60.0% of the samples stall for “barrier”" in first
     assert "what a warp waits for" in first
     assert "From flash3-a to flash3-b: 1.25 ms to 1.00 ms." in second
     changed = next(line.split() for line in second.splitlines() if line.startswith("long scoreboard "))
-    assert changed == ["long", "scoreboard", "5.0", "%", "20.0", "%", "+15.0"]
+    assert changed == ["long", "scoreboard", "5.0%", "20.0%", "+15.0"]
     hot = next(line.split() for line in second.splitlines() if line.startswith(f"{LINES[0]} "))
-    assert hot[:4] == [f"{LINES[0]}", "85.0", "%", "barrier"]
+    assert hot[:3] == [f"{LINES[0]}", "85.0%", "barrier"]
 
 
 def test_sentences_and_lines_of_source_stand_under_the_begin_of_their_heading(
@@ -77,7 +77,7 @@ def test_samples_behind_the_end_of_the_source_are_listed_without_its_words(
     path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
     keep(path, replace(profile(), line=Array.of(np.array([900_000] * 4, np.int32))), SESSION)
     assert main(["stalls", str(path)]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].split() == ["900000", "100.0", "%", "barrier"]
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["900000", "100.0%", "barrier"]
 
 
 def test_a_session_without_any_says_how_to_have_some(tmp_path: Path, capsys: Printed) -> None:

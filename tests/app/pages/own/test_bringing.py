@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
@@ -296,6 +297,9 @@ def test_where_there_is_none_of_ones_own_the_form_says_how_one_comes(
     assert own.none.text() == "none yet: bring a .cu or .py file"
     tip = " ".join(own.none.toolTip().split())
     assert "flashscope.kernels" in tip
+    rows = [row for row in profile(window).form.kernels.rows if row.isVisible()]
+    lines = {row.line.mapTo(window, QPoint()).x() for row in rows}
+    assert lines == {own.none.mapTo(window, QPoint()).x()}
     dropped(window, qtbot, cuda_file(tmp_path))
     assert not own.none.isVisible()
 

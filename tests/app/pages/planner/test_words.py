@@ -32,8 +32,8 @@ def test_a_crossing_is_told_as_far_as_it_was_measured(ahead: dict[int, int], tol
 def test_a_forecast_is_never_written_without_its_mark_and_its_error() -> None:
     known = Forecast(ms=2.0, low=1.9, high=2.1, seqlen=1024, measured="d 64, no mask")
     alone = Forecast(ms=2.0, low=None, high=None, seqlen=1024, measured="d 64, no mask")
-    assert forecast_text(known, 32) == "≈ 2.00 ms a layer, ≈ 64.0 ms in 32 layers (± 5 %)"
+    assert forecast_text(known, 32) == "≈ 2.00 ms a layer, ≈ 64.0 ms in 32 layers (± 5%)"
     other = replace(known, differs=("causal in place of no mask",))
-    assert forecast_error_text(other) == "± 5 %, of another shape"
+    assert forecast_error_text(other) == "± 5%, of another shape"
     assert forecast_error_text(alone) == "error unknown"
     assert time_text(None) == forecast_error_text(None) == "-"

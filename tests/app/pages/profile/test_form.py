@@ -82,7 +82,7 @@ def test_the_dry_run_tells_the_kept_share_of_a_mask_and_the_greatest_need_of_man
     sweep = replace(BASE, seqlens=(1024,), blocks=BlockPattern(local=0), kernels=("standard", "flash2"))
     form.show_request(sweep)
     assert [form.dry_table.text_at(0, c) for c in range(4)] == ["N", "standard", "flash2", "kept"]
-    assert form.dry_table.text_at(1, 3) == "12.5 %"
+    assert form.dry_table.text_at(1, 3) == "12.5%"
     rows = dry_run(replace(sweep, kernels=tuple(spec.name for spec in KERNELS)), 40 << 20)
     form.dry_table.show_rows([spec.name for spec in KERNELS], rows)
     assert [form.dry_table.text_at(0, c) for c in range(4)] == ["N", "most", "by", "kept"]

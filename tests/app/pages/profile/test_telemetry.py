@@ -59,7 +59,7 @@ def test_lanes_of_shares_are_there_once_a_reading_has_one(saved: Bench) -> None:
     strip.draw()
     saved.drawn()
     assert [strip.rows[field].isVisible() for field in SHARES] == [True, True, False]
-    assert strip.value_text("sm_share") == "90 %"
+    assert strip.value_text("sm_share") == "90%"
     assert np.nanmax(strip.lanes["sm_share"].curve.getData()[1]) == pytest.approx(90)
 
 

@@ -192,7 +192,7 @@ def test_the_pointer_on_a_bar_reads_it(shown: Shown) -> None:
     shown.say(made_timeline())
     shown.point_at(5)
     words = shown.page.detail.words.text()
-    assert words.startswith("flash2 · h0 i 0 · QKᵀ of head 0, tile (i 0, j 1): 0.250 µs, 0.735 %")
+    assert words.startswith("flash2 · h0 i 0 · QKᵀ of head 0, tile (i 0, j 1): 0.250 µs, 0.735%")
     assert not shown.page.detail.step.isVisible()
     shown.page.cards[0].plot.let_go()
     assert shown.page.detail.words.text() == HINT
@@ -275,7 +275,7 @@ def test_keys_walk_through_the_bars_and_keep_the_chosen_one_in_sight(shown: Show
 def test_the_sentence_tells_shares_and_where_two_kernels_differ(shown: Shown) -> None:
     shown.say(made_timeline("flash1"), made_timeline("flash2", causal=False))
     told = shown.page.headline.text().replace("\N{NO-BREAK SPACE}", " ")
-    assert told.startswith("flash1 spends 23.5 % in load, 23.5 % in QKᵀ and 23.5 % in softmax.")
+    assert told.startswith("flash1 spends 23.5% in load, 23.5% in QKᵀ and 23.5% in softmax.")
 
 
 def test_two_builds_of_one_kernel_are_told_apart_in_the_list(shown: Shown) -> None:

@@ -10,7 +10,7 @@ from flashscope.app.look.theme import CAPTION_PX
 from flashscope.app.plots.designer.landscape import places
 
 
-@pytest.mark.parametrize("words", ["16", "93.9 %"])
+@pytest.mark.parametrize("words", ["16", "93.9%"])
 @pytest.mark.parametrize("size", [(64, 22), (66, 40), (33, 33), (26, 60)])
 def test_marks_of_a_cell_stand_beside_its_value_and_never_over_it(
     words: str, size: tuple[int, int], qapp: QApplication

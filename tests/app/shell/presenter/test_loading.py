@@ -177,7 +177,7 @@ def test_the_telemetry_of_a_recording_comes_with_all_its_lanes_and_says_their_pe
     assert lanes == ["memory_used", "tensor_share", "dram_share", "power_w"]
     said = window.stage.frame.sentence.text()
     assert said.endswith(
-        unbroken("at most: memory used 17.6 GiB, power 924 W, tensor cores 86 %, DRAM bandwidth 80 %.")
+        unbroken("at most: memory used 17.6 GiB, power 924 W, tensor cores 86%, DRAM bandwidth 80%.")
     )
 
 

@@ -32,7 +32,7 @@ def test_a_cut_and_a_problem_are_named_by_their_numbers() -> None:
 def test_a_sentence_says_how_a_card_is_filled_and_what_binds() -> None:
     assert cut_sentence(estimate(FLASH2, PROBLEM, H200), H200, None) == (
         "2 blocks of 128 threads share an SM of H200; registers and shared memory let in no more."
-        " 512 tiles make 1.94 waves, the last 93.9 % full."
+        " 512 tiles make 1.94 waves, the last 93.9% full."
     )
     assert cut_sentence(estimate(FLASH3, PROBLEM, H200), H200, None).startswith(
         "One block of 384 threads has an SM of H200 to itself; "

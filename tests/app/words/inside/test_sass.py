@@ -19,11 +19,11 @@ def kernel(registers: int, threads: int, static: int, dynamic: int) -> KernelLis
 @pytest.mark.parametrize(
     ("one", "card", "told"),
     [
-        (kernel(168, 384, 0, 200 << 10), H100, "1 block an SM, 12 of 64 warps (18.8 %); registers and"),
-        (kernel(64, 128, 0, 40 << 10), H100, "5 blocks an SM, 20 of 64 warps (31.2 %); shared memory lets"),
-        (kernel(32, 1024, 0, 0), H100, "2 blocks an SM, 64 of 64 warps (100 %); registers and warps let"),
-        (kernel(16, 32, 0, 0), H100, "32 blocks an SM, 32 of 64 warps (50.0 %); blocks let in no more."),
-        (kernel(64, 128, 8 << 10, 32 << 10), RTX_4090, "2 blocks an SM, 8 of 48 warps (16.7 %); shared"),
+        (kernel(168, 384, 0, 200 << 10), H100, "1 block an SM, 12 of 64 warps (18.8%); registers and"),
+        (kernel(64, 128, 0, 40 << 10), H100, "5 blocks an SM, 20 of 64 warps (31.2%); shared memory lets"),
+        (kernel(32, 1024, 0, 0), H100, "2 blocks an SM, 64 of 64 warps (100%); registers and warps let"),
+        (kernel(16, 32, 0, 0), H100, "32 blocks an SM, 32 of 64 warps (50.0%); blocks let in no more."),
+        (kernel(64, 128, 8 << 10, 32 << 10), RTX_4090, "2 blocks an SM, 8 of 48 warps (16.7%); shared"),
     ],
 )
 def test_the_limit_that_binds_is_named_with_what_is_on_an_sm(

@@ -28,14 +28,14 @@ def said(*timelines: StageTimeline) -> str:
 
 
 def test_one_timeline_tells_the_three_largest_shares() -> None:
-    assert said(made_timeline()) == "flash2 spends 23.5 % in load, 23.5 % in QKᵀ and 23.5 % in softmax."
+    assert said(made_timeline()) == "flash2 spends 23.5% in load, 23.5% in QKᵀ and 23.5% in softmax."
     assert said() == ""
 
 
 def test_how_long_lanes_wait_is_told_of_a_gpu_where_it_is_much() -> None:
     late = made_timeline(row_kind="SM")
     late = replace(late, span_ns=2 * late.span_ns)
-    assert "Its lanes wait 50.0 % of the time." in said(late)
+    assert "Its lanes wait 50.0% of the time." in said(late)
     assert "wait" not in said(made_timeline(row_kind="SM"))
     assert "wait" not in said(replace(late, row_kind="thread"))
 
@@ -45,9 +45,9 @@ def test_two_kernels_are_told_apart_by_the_stage_in_which_they_differ_most() -> 
     stages = idle.stage.numpy().copy()
     stages[stages == STAGES.index("PV")] = STAGES.index("softmax")
     other = replace(idle, stage=Array.of(stages))
-    told = "They differ most in softmax: 23.5 % in the upper build, 47.1 % in the lower one."
+    told = "They differ most in softmax: 23.5% in the upper build, 47.1% in the lower one."
     assert told in said(idle, other)
-    named = "They differ most in softmax: 23.5 % in flash1, 47.1 % in flash2."
+    named = "They differ most in softmax: 23.5% in flash1, 47.1% in flash2."
     assert named in said(made_timeline("flash1"), other)
 
 
@@ -56,7 +56,7 @@ def test_two_that_differ_by_less_than_a_hundredth_spend_their_time_alike() -> No
 
 
 def test_rows_tell_their_tail_and_those_that_have_nothing_to_do() -> None:
-    assert "The last blocks run alone for 4.25 µs, 33.3 % of the run." in said(
+    assert "The last blocks run alone for 4.25 µs, 33.3% of the run." in said(
         made_timeline(rows=3, row_kind="SM")
     )
     assert "1 of 9 SMs have nothing to do." in said(made_timeline(rows=9, row_kind="SM"))
@@ -79,7 +79,7 @@ def test_the_merge_of_parts_is_told_and_takes_no_part_in_the_shares_or_the_tail(
     stages[plain.lane.numpy() == 7] = MERGE
     merged = replace(plain, stage=Array.of(stages))
     took = plain.end.numpy()[stages == MERGE].max() - plain.begin.numpy()[stages == MERGE].min()
-    share = f"{100 * took / plain.span_ns:.3g} %"
+    share = f"{100 * took / plain.span_ns:.3g}%"
     assert f"Merging the parts of the keys takes {took / 1e3:.2f} µs, {share} of the run." in said(merged)
     assert "Merging" not in said(plain)
     assert "merge" in stages_on_show([plain, merged])
@@ -109,7 +109,7 @@ def test_what_a_softmax_is_covered_by_is_told_of_lanes_that_share_an_sm() -> Non
     names = "warpgroup 1", "warpgroup 2"
     alike = made_timeline(lanes=names, row_kind="SM")
     told = "While one warpgroup takes its softmax, a product of another on its SM is under way"
-    assert f"{told} 0.000 % of the time." in said(alike)
+    assert f"{told} 0.000% of the time." in said(alike)
     assert told not in said(made_timeline(row_kind="SM"))
     assert told not in said(made_timeline(lanes=names))
 
@@ -169,7 +169,7 @@ def test_names_have_a_build_or_a_number_only_where_they_would_be_alike() -> None
 
 def test_a_bar_tells_what_it_belongs_to_as_far_as_it_does() -> None:
     told = [bar_words(4, tile, (1_000, 3_000), 10_000) for tile in ((-1, -1, -1), (0, -1, -1), (0, 2, -1))]
-    assert told[0] == "store of all heads: 2.00 µs, 20.0 % of the run, from 1.00 µs on"
+    assert told[0] == "store of all heads: 2.00 µs, 20.0% of the run, from 1.00 µs on"
     assert told[1].startswith("store of head 0:")
     assert told[2].startswith("store of head 0, block i 2:")
 

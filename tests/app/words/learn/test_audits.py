@@ -122,14 +122,14 @@ WIDE, NARROW = Ratio(value=1.1, low=0.9, high=1.3), Ratio(value=1.25, low=1.2, h
 
 def test_roads_that_agree_within_their_intervals_say_how_wide_these_are() -> None:
     near = RealStep(implementation="eager", step=NARROW, kernel="flash3", predicted=WIDE, agree=True)
-    assert real_text(near).endswith("agree within their intervals, which are 8.00 % and 36.8 % wide.")
+    assert real_text(near).endswith("agree within their intervals, which are 8.00% and 36.8% wide.")
     same = replace(near, predicted=NARROW)
-    assert real_text(same).endswith("agree within 5 %.")
+    assert real_text(same).endswith("agree within 5%.")
 
 
 def test_an_interval_with_a_gain_and_a_loss_tells_nothing() -> None:
     unclear = RealStep(implementation="eager", step=WIDE, kernel="flash3", predicted=NARROW, cannot_tell=True)
-    assert real_text(unclear).endswith("a gain and a loss of over 5 %, so that they agree cannot be told.")
+    assert real_text(unclear).endswith("a gain and a loss of over 5%, so that they agree cannot be told.")
 
 
 def test_a_kernel_is_named_without_its_template_and_its_arguments() -> None:
@@ -154,7 +154,7 @@ def test_a_kernel_is_named_without_its_template_and_its_arguments() -> None:
 def test_a_gpu_that_waits_is_told_where_there_is_one() -> None:
     (found,) = switchings_of(KNOWN, [])
     assert "GPU" not in step_text(found)
-    assert step_text(replace(found, busy=0.4)).endswith("; the GPU works 40.0 % of the time")
+    assert step_text(replace(found, busy=0.4)).endswith("; the GPU works 40.0% of the time")
     waits = StepParts(in_place=0.5, rest=0.0, profiler=0.0, idle=2.0)
     told = parts_text(waits)
     assert told.startswith("Of the +2.50 ms between them: +2.00 ms what the GPU waits longer for the CPU")

@@ -108,8 +108,8 @@ def test_the_sentence_names_the_reason_with_most_samples_its_line_and_what_issue
     assert board.read.text is not None
     line = board.read.text[LINES[1] - 1].strip()
     assert board.head.words.text() == (
-        f"flash3-b: 50.0 % of the samples stall for “barrier”, of these 100 % at line {LINES[1]}: "
-        f"{line} · 25.0 % issue an instruction."
+        f"flash3-b: 50.0% of the samples stall for “barrier”, of these 100% at line {LINES[1]}: "
+        f"{line} · 25.0% issue an instruction."
     )
     told = board.head.taken.text()
     assert told.startswith(
@@ -131,7 +131,7 @@ def test_each_line_and_each_instruction_has_its_share_and_a_bar_by_reason(
     assert bars.parts[60] == {part_of("selected"): 15, part_of("barrier"): 50, part_of("long_scoreboard"): 20}
     assert bars.parts[70] == {part_of("selected"): 10, len(PARTS): 5}, "what has no colour is together"
     assert [share for _, share in texts(board)] == ["30.0", "55.0", "15.0", ""]
-    assert [row.aside for row in board.code.code.rows if row.at is None] == ["85.0 %", "15.0 %", "0.0 %"]
+    assert [row.aside for row in board.code.code.rows if row.at is None] == ["85.0%", "15.0%", "0.0%"]
     assert board.code.code.most == 55
 
 
@@ -151,14 +151,14 @@ def test_a_line_and_an_instruction_mark_each_other_and_say_what_they_wait_for(
     page: LadderPage, qtbot: QtBot
 ) -> None:
     board = shown(page, qtbot)
-    assert board.detail.text().startswith("Line 60: 85 samples, 85.0 % of all (barrier 58.8 %, ")
+    assert board.detail.text().startswith("Line 60: 85 samples, 85.0% of all (barrier 58.8%, ")
     assert board.code.code.lit == {0, 1}
     row = board.code.code.row_of(2)
     assert row is not None
     board.code.setCurrentIndex(board.code.code.index(row))
     assert board.source.line == LINES[2] - 1
     assert board.detail.text() == (
-        f"000020  {TEXTS[2]} · 15 samples, 15.0 % of all (selected 66.7 %, membar 33.3 %)"
+        f"000020  {TEXTS[2]} · 15 samples, 15.0% of all (selected 66.7%, membar 33.3%)"
     )
 
 
@@ -169,15 +169,15 @@ def test_where_the_stalls_went_is_a_table_with_the_largest_change_first(
     board.head.view.buttons["changes"].setChecked(True)
     assert board.stack.currentWidget() is board.table
     assert board.table.words.text() == (
-        "From flash3-a to flash3-b: 1.25 ms to 1.00 ms. long scoreboard changes most, from 5.00 % of the "
-        "samples to 20.0 %."
+        "From flash3-a to flash3-b: 1.25 ms to 1.00 ms. long scoreboard changes most, from 5.00% of the "
+        "samples to 20.0%."
     )
     rows = [(row[0].rpartition("</span> ")[2], *row[1:]) for row in board.table.texts]
     assert rows == [
-        ("long scoreboard", "5.0 %", "20.0 %", "+15.0"),
-        ("barrier", "60.0 %", "50.0 %", "−10.0"),
-        ("selected", "35.0 %", "25.0 %", "−10.0"),
-        ("membar", "0.0 %", "5.0 %", "+5.0"),
+        ("long scoreboard", "5.0%", "20.0%", "+15.0"),
+        ("barrier", "60.0%", "50.0%", "−10.0"),
+        ("selected", "35.0%", "25.0%", "−10.0"),
+        ("membar", "0.0%", "5.0%", "+5.0"),
     ]
 
 
@@ -337,7 +337,7 @@ def test_a_stop_shows_where_the_stalls_went_and_gives_back_what_was_there(
     qtbot.waitUntil(lambda: page.staging.settled and bool(board.table.texts))
     assert (board.stack.currentWidget() is board.table, board.head.isVisible()) == (True, False)
     assert page.staging.sentence == (
-        "What changed most in the stalls: long scoreboard, 5.00 % to 20.0 %. 25.0 % of the samples issue."
+        "What changed most in the stalls: long scoreboard, 5.00% to 20.0%. 25.0% of the samples issue."
     )
     assert page.staging.stop.mode == "stalls"
     assert page.staging.exhibits == ()
