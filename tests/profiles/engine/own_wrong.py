@@ -1,6 +1,8 @@
 """Functions that a user might bring, each wrong in its way; read by the tests of kernels of one's own."""
 
 import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -59,6 +61,19 @@ def gives_list(q: Floats, k: Floats, v: Floats) -> Any:
 def wrong_lse(q: Floats, k: Floats, v: Floats) -> Any:
     """An LSE of another shape."""
     return right(q, k, v), np.zeros(q.shape, np.float32)
+
+
+def forks(q: Floats, k: Floats, v: Floats) -> Any:
+    """A copy of the process, which goes on where it was called from."""
+    os.fork()
+    return right(q, k, v)
+
+
+def leaves_a_process(q: Floats, k: Floats, v: Floats) -> Any:
+    """The process, while another that it has started goes on."""
+    left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdout=subprocess.DEVNULL)
+    os.write(1, b"left behind: %d\n" % left.pid)
+    os._exit(3)
 
 
 def right(q: Floats, k: Floats, v: Floats) -> Any:
