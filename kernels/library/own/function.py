@@ -5,8 +5,10 @@ returns is checked for kind, shape and dtype, then judged and timed as any kerne
 Limit: it allocates in every run, which the allocator's peak shows, of PyTorch on a CPU its profiler.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+import numpy as np
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.spec import KernelSpec
@@ -33,7 +35,7 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
         from flashscope.kernels.library.own.tensors import prepare_tensors  # noqa: PLC0415 - takes PyTorch
 
         return prepare_tensors(own, problem, inputs, function, keywords)
-    return FunctionLaunch(own, problem, inputs, lambda: function(*inputs.qkv, **keywords))
+    return FunctionLaunch(own, problem, inputs, lambda: function(*handed(inputs.qkv), **keywords))
 
 
 def own_of(spec: KernelSpec) -> OwnKernel:
@@ -81,6 +83,13 @@ class FunctionLaunch:
         self._results = forward_results(self._own, self._problem, called(self._own, self._call))
 
 
+def handed(arrays: Iterable[Any]) -> Iterator[Any]:
+    """The same memory in arrays of the function's own, whose shape or flags it may set; None for None."""
+    return (None if array is None else array.view() for array in arrays)
+
+
 def row_major(array: Any) -> Any:
-    """The array without gaps, itself where it has none; None for None."""
+    """The array without gaps, itself where it has none and can be written to; None for None."""
+    if isinstance(array, np.ndarray):
+        return np.require(array, requirements=("C", "W"))
     return None if array is None else array_module(array).ascontiguousarray(array)

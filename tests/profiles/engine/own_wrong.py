@@ -16,6 +16,13 @@ def raises(q: Floats, k: Floats, v: Floats) -> Any:
     return q @ v
 
 
+def imports_relatively(q: Floats, k: Floats, v: Floats) -> Any:
+    """A module beside it, as in a package."""
+    from . import helper  # type: ignore[attr-defined]  # noqa: PLC0415
+
+    return helper.attend(q, k, v)
+
+
 def leaves(q: Floats, k: Floats, v: Floats) -> Any:
     """The process, at once and without a word."""
     os._exit(3)
@@ -61,6 +68,26 @@ def gives_list(q: Floats, k: Floats, v: Floats) -> Any:
 def wrong_lse(q: Floats, k: Floats, v: Floats) -> Any:
     """An LSE of another shape."""
     return right(q, k, v), np.zeros(q.shape, np.float32)
+
+
+class Odd(BaseException):
+    """What no `except Exception` sees."""
+
+
+def raises_odd(q: Floats, k: Floats, v: Floats) -> Any:
+    """What ends a process."""
+    raise Odd("enough")
+
+
+def shapes_its_inputs(q: Floats, k: Floats, v: Floats) -> Any:
+    """The right answer, from arrays whose shapes and flags it sets in place, and read-only."""
+    shape = q.shape
+    for array in (q, k, v):
+        array.shape = (shape[0] * shape[1], *shape[2:])
+        array.flags.writeable = False
+    output = right(q, k, v).reshape(shape)
+    output.flags.writeable = False
+    return output
 
 
 def forks(q: Floats, k: Floats, v: Floats) -> Any:

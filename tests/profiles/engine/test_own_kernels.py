@@ -22,8 +22,10 @@ PLAIN = Path(__file__).parents[2] / "kernels" / "own" / "examples" / "plain_nump
 PROBLEM = Problem(seqlen_q=64, seqlen_k=64, head_dim=32, heads=2)
 OUTCOMES = {
     "raises": ("failed", "own.raises raised ValueError: matmul: ", "in line 16: return q @ v"),
+    "imports_relatively": ("failed", "attempted relative import", "by its name, without dots"),
     "leaves": ("failed", "The worker process ended with exit code 3 while it ran own.leaves at N = 64", ""),
-    "exits": ("failed", "own.exits raised SystemExit: enough", 'in line 26: raise SystemExit("enough")'),
+    "exits": ("failed", "own.exits raised SystemExit: enough", 'in line 33: raise SystemExit("enough")'),
+    "raises_odd": ("failed", "own.raises_odd raised Odd: enough", 'raise Odd("enough")'),
     "gives_none": ("failed", "returned None for O", "it returns O, or O and LSE"),
     "gives_rows": ("failed", "returned O of shape (1, 2, 64)", "it must be (1, 2, 64, 32)"),
     "gives_float64": ("failed", "returned O in float64", "it must be in float32"),
@@ -55,6 +57,11 @@ def test_a_function_that_never_ends_is_killed_at_the_deadline(heard: Heard) -> N
     failed, ours = heard.sweep(plan_of("hangs", protocol=replace(QUICK, deadline_s=3.0)))
     assert failed.status == "timeout"
     done(ours)
+
+
+def test_a_kernel_may_shape_its_inputs_in_place_and_return_what_cannot_be_written_to(heard: Heard) -> None:
+    for state in heard.sweep(plan_of("shapes_its_inputs")):
+        done(state)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
