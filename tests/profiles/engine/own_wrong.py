@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,23 @@ def leaves_a_process(q: Floats, k: Floats, v: Floats) -> Any:
     left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdout=subprocess.DEVNULL)
     os.write(1, b"left behind: %d\n" % left.pid)
     os._exit(3)
+
+
+def leaves_a_thread_at_work(q: Floats, k: Floats, v: Floats) -> Any:
+    """The right answer, and a thread that takes the time of whatever comes next."""
+    threading.Thread(target=_work, daemon=True).start()
+    return right(q, k, v)
+
+
+def _work() -> None:
+    while True:
+        pass
+
+
+def leaves_a_process_at_work(q: Floats, k: Floats, v: Floats) -> Any:
+    """The right answer, and a process that takes the time of whatever comes next."""
+    subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    return right(q, k, v)
 
 
 def right(q: Floats, k: Floats, v: Floats) -> Any:

@@ -21,10 +21,10 @@ WRONG = Path(__file__).with_name("own_wrong.py")
 PLAIN = Path(__file__).parents[2] / "kernels" / "own" / "examples" / "plain_numpy.py"
 PROBLEM = Problem(seqlen_q=64, seqlen_k=64, head_dim=32, heads=2)
 OUTCOMES = {
-    "raises": ("failed", "own.raises raised ValueError: matmul: ", "in line 16: return q @ v"),
+    "raises": ("failed", "own.raises raised ValueError: matmul: ", "in line 17: return q @ v"),
     "imports_relatively": ("failed", "attempted relative import", "by its name, without dots"),
     "leaves": ("failed", "The worker process ended with exit code 3 while it ran own.leaves at N = 64", ""),
-    "exits": ("failed", "own.exits raised SystemExit: enough", 'in line 33: raise SystemExit("enough")'),
+    "exits": ("failed", "own.exits raised SystemExit: enough", 'in line 34: raise SystemExit("enough")'),
     "raises_odd": ("failed", "own.raises_odd raised Odd: enough", 'raise Odd("enough")'),
     "gives_none": ("failed", "returned None for O", "it returns O, or O and LSE"),
     "gives_rows": ("failed", "returned O of shape (1, 2, 64)", "it must be (1, 2, 64, 32)"),
@@ -80,6 +80,13 @@ def test_what_a_kernel_has_started_ends_with_its_worker(heard: Heard) -> None:
     (told,) = [one.text for one in heard.all(LogLine) if one.text.startswith("left behind:")]
     with suppress(psutil.NoSuchProcess):
         psutil.Process(int(told.split()[-1])).wait(timeout=10)
+
+
+@pytest.mark.parametrize("function", ["leaves_a_thread_at_work", "leaves_a_process_at_work"])
+def test_what_works_on_while_others_are_measured_is_refused(heard: Heard, function: str) -> None:
+    failed, ours = heard.sweep(plan_of(function))
+    assert "worked on for 2 s after its return" in failed.reason
+    assert len(done(ours).samples) == QUICK.repeats
 
 
 @pytest.mark.parametrize("passes", ["forward", "backward", "both"])
