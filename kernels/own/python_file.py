@@ -12,6 +12,7 @@ import msgspec
 
 from flashscope.kernels.catalogue.own_kernel import ArrayKind
 from flashscope.kernels.catalogue.spec import FEATURES
+from flashscope.kernels.own.near_misses import near_miss
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import DTYPES, Backend, Dtype, Feature
 
@@ -95,7 +96,7 @@ def read_python(text: str, file: str, function: str = "") -> Read:
     """
     tree = _tree(text, file)
     said, functions = _said(tree, file), _functions(tree)
-    chosen = _chosen(functions, function or said.function, file)
+    chosen = _chosen(functions, function or said.function, file, tree)
     arrays = said.arrays or _arrays(chosen, tree, file)
     keywords = _keywords(chosen, file, POSITIONAL)
     backward = said.backward or (chosen.name + SUFFIX_BACKWARD) * (chosen.name + SUFFIX_BACKWARD in functions)
@@ -166,18 +167,23 @@ def _functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
-def _chosen(functions: Mapping[str, ast.FunctionDef], asked: str | None, file: str) -> ast.FunctionDef:
+def _chosen(
+    functions: Mapping[str, ast.FunctionDef], asked: str | None, file: str, tree: ast.Module
+) -> ast.FunctionDef:
     """The function of the forward pass: the one asked for, else the only one that begins with q, k, v."""
     if asked:
         if asked not in functions:
             there = ", ".join(functions) or "none"
-            raise InputError(f"{file} has no function {asked}; its functions are: {there}.")
+            raise InputError(
+                f"{file} has no function {asked}; its functions are: {there}.{near_miss(tree, asked)}"
+            )
         return functions[asked]
     fitting = _fitting(functions)
     if len(fitting) == 1:
         return functions[fitting[0]]
     if not fitting:
-        raise InputError(f"{file} has no function f(q, k, v, *, causal, scale) at its top level.")
+        wanted = "function f(q, k, v, *, causal, scale) at its top level"
+        raise InputError(f"{file} has no {wanted}.{near_miss(tree)}")
     names = ", ".join(fitting)
     remedy = f'name one, as in {file}:{fitting[0]}, or declare {LITERAL} = {{"function": ...}}'
     raise InputError(f"{file} has several such functions ({names}); {remedy}.")

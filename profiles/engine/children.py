@@ -153,6 +153,7 @@ class SpawnedChild:
     def finish(self) -> None:
         """After its end: read what is left and give everything back."""
         if wait([self._end], 0):
+            self._kill_left()
             self._process.wait()
         else:  # it could not be killed, and is nobody's to wait for
             self._process.returncode = -signal.SIGKILL
@@ -163,6 +164,12 @@ class SpawnedChild:
             os.close(self._pidfd)
             self._pidfd = None
         self._life.close()
+
+    def _kill_left(self) -> None:
+        """End what it has started and left behind; until somebody has waited for it its number is its own."""
+        if self._process.returncode is None:
+            with suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def epitaph(self) -> str:
         """How it ended: `was killed by SIGSEGV`, `ended with exit code 1`."""
@@ -242,12 +249,15 @@ class SpawnedChild:
 def _start_shielded(
     ends: Sequence[Connection], serve: str, argument: str, ahead: str
 ) -> subprocess.Popen[bytes]:
-    """Start a process that Ctrl-C cannot reach, not even before it runs its first line."""
+    """Start a process that Ctrl-C cannot reach, not even before it runs its first line.
+
+    It leads a session, so that what it starts can be ended with it.
+    """
     numbers = [end.fileno() for end in ends]
     command = python_command(MAIN, *map(str, numbers), ahead, serve, argument)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=numbers)
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=numbers, start_new_session=True)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

@@ -69,7 +69,8 @@ class LineProcess(Generic[LineAnswer]):
                 try:
                     answer = self._decode(line)
                 except msgspec.DecodeError:
-                    printed.append(line.decode(errors="replace").rstrip())
+                    if line.strip():
+                        printed.append(line.decode(errors="replace").rstrip())
                     continue
                 left -= isinstance(answer, self._ending)
                 self._tell(answer)

@@ -1,6 +1,7 @@
 """Tells when a file was saved with other content, however an editor saves: by looking at it again."""
 
 import hashlib
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -71,7 +72,8 @@ class Saves:
         """What has become of the file since the last look; None: nothing that is known yet."""
         stamp = self._stamp()
         if stamp is None:
-            return self._miss(f"{self._path} is not there")
+            there = os.path.isfile(self._path)  # noqa: PTH113 - where a Path would raise it says no
+            return self._miss(f"{self._path} is {'empty' if there else 'not there'}")
         self._missed = 0
         if stamp == self._told:
             self._seen = stamp

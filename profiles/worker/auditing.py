@@ -47,7 +47,7 @@ def _answer(asked: AuditAsked) -> AuditEnded:
     except (MemoryError, KernelError) as error:
         reason = str(error) or "Memory ran out; take fewer layers, sequences or tokens."
         return AuditEnded(reason=reason, misused=misused(error))
-    except Exception as error:  # noqa: BLE001 - a model is anyone's code, and may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a model is anyone's code, and may raise anything
         file = asked.model.rpartition(":")[0]
         detail = raised_at(error, Path(file) if file.endswith(".py") else None)
         return AuditEnded(reason=f"The model failed: {first_line(error)}.", detail=detail)
@@ -228,5 +228,6 @@ def _with_times(
 
 
 def _say(answer: AuditProgress | AuditEnded) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
+    # A line of its own, also after a model's code has printed half a line.
+    sys.stdout.buffer.write(b"\n" + msgspec.json.encode(answer) + b"\n")
     sys.stdout.buffer.flush()

@@ -15,6 +15,8 @@ from flashscope.profiles.wire.messages import Cancel, Command, Message, StopChil
 # threads as cores, any other program on one of them has all the others wait: a kernel of 8 ms took up to 1 s.
 BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
+FORKED = b"A copy of the worker that a kernel forked was ended: end such copies with os._exit.\n"
+
 
 class CancelledError(Exception):
     """The engine asked to give up what is in flight."""
@@ -25,13 +27,18 @@ class StopRequestedError(SystemExit):
 
 
 class Link:
-    """The child's end of the pipe to its engine."""
+    """The child's end of the pipe to its engine.
+
+    A copy of the process that a kernel has forked, and that comes back from the kernel, ends where it would
+    speak or listen here: two that answer as one spoil what is recorded.
+    """
 
     def __init__(self, pipe: Connection) -> None:
-        self._pipe = pipe
+        self._pipe, self._process = pipe, os.getpid()
 
     def send(self, message: Message) -> None:
         """Say something to the engine."""
+        self._end_in_copy()
         self._pipe.send_bytes(encode(message))
 
     def receive(self, timeout_s: float | None = None) -> Command | None:
@@ -40,6 +47,7 @@ class Link:
         Raises:
             StopRequestedError: The child is to end.
         """
+        self._end_in_copy()
         if not self._pipe.poll(timeout_s):
             return None
         command: Command = decode_command(self._pipe.recv_bytes())
@@ -56,6 +64,11 @@ class Link:
         """
         if isinstance(self.receive(timeout_s), Cancel):
             raise CancelledError
+
+    def _end_in_copy(self) -> None:
+        if os.getpid() != self._process:
+            os.write(2, FORKED)
+            os._exit(1)
 
 
 def main(pipe: str, output: str, life: str, ahead: str, *served: str) -> None:
@@ -117,6 +130,11 @@ def _redirect(output: Connection) -> None:
 
 
 def _die_with(parent: Connection) -> None:
-    """End at once when the parent is gone, however it went and whatever the main thread is doing."""
+    """End at once when the parent is gone, however it went and whatever the main thread is doing.
+
+    What was started from here ends, too.
+    """
     wait([parent])
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
     os._exit(1)

@@ -10,7 +10,7 @@ from typing import Any
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.launch import BackwardLaunch
-from flashscope.kernels.library.own.function import own_of, row_major
+from flashscope.kernels.library.own.function import HandedArrays, own_of, row_major
 from flashscope.kernels.library.own.module import called, function_of, keywords_of
 from flashscope.kernels.library.own.results import backward_results
 from flashscope.kernels.workload.problem import Problem
@@ -31,7 +31,8 @@ def prepare(spec: KernelSpec, problem: Problem, saved: Saved) -> BackwardLaunch:
         from flashscope.kernels.library.own.tensors import prepare_backward_tensors  # noqa: PLC0415 - PyTorch
 
         return prepare_backward_tensors(own, problem, saved, function, keywords)
-    return FunctionBackward(own, problem, saved, lambda *given: function(*given, **keywords))
+    handed = HandedArrays()
+    return FunctionBackward(own, problem, saved, lambda *given: function(*handed.of(given), **keywords))
 
 
 class FunctionBackward:

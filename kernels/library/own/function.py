@@ -5,8 +5,11 @@ returns is checked for kind, shape and dtype, then judged and timed as any kerne
 Limit: it allocates in every run, which the allocator's peak shows, of PyTorch on a CPU its profiler.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from typing import Any
+
+import numpy as np
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.spec import KernelSpec
@@ -33,7 +36,8 @@ def prepare(spec: KernelSpec, problem: Problem, inputs: Inputs) -> Launch:
         from flashscope.kernels.library.own.tensors import prepare_tensors  # noqa: PLC0415 - takes PyTorch
 
         return prepare_tensors(own, problem, inputs, function, keywords)
-    return FunctionLaunch(own, problem, inputs, lambda: function(*inputs.qkv, **keywords))
+    handed = HandedArrays()
+    return FunctionLaunch(own, problem, inputs, lambda: function(*handed.of(inputs.qkv), **keywords))
 
 
 def own_of(spec: KernelSpec) -> OwnKernel:
@@ -81,6 +85,38 @@ class FunctionLaunch:
         self._results = forward_results(self._own, self._problem, called(self._own, self._call))
 
 
+class HandedArrays:
+    """What a function is given: our memory in arrays of its own, whose shape and flags it may set.
+
+    They are the same objects from call to call, but for those that it gave another shape or dtype.
+    """
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[Any, Any]] = []
+
+    def of(self, arrays: Iterable[Any]) -> list[Any]:
+        """A view of each array; None for None."""
+        self._pairs = [
+            pair if pair is not None and pair[0] is array and _alike(*pair) else (array, _view(array))
+            for array, pair in zip_longest(arrays, self._pairs)
+        ]
+        return [view for _, view in self._pairs]
+
+
+def _alike(array: Any, view: Any) -> bool:
+    return array is None or (array.shape, array.strides, array.dtype) == (
+        view.shape,
+        view.strides,
+        view.dtype,
+    )
+
+
+def _view(array: Any) -> Any:
+    return None if array is None else array.view()
+
+
 def row_major(array: Any) -> Any:
-    """The array without gaps, itself where it has none; None for None."""
+    """The array without gaps, itself where it has none and can be written to; None for None."""
+    if isinstance(array, np.ndarray):
+        return np.require(array, requirements=("C", "W"))
     return None if array is None else array_module(array).ascontiguousarray(array)

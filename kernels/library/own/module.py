@@ -18,6 +18,8 @@ from flashscope.kernels.workload.tensors import Inputs
 
 MOST_SAID = 300  # characters of what an error says, and of its line: a session keeps both
 
+RELATIVE = " A file of one's own is in no package: import what lies beside it by its name, without dots."
+
 _loaded: dict[tuple[str, str], ModuleType] = {}  # by path and hash
 _names: dict[tuple[str, str], str] = {}  # of what was compiled, the same
 
@@ -58,15 +60,17 @@ def called(own: OwnKernel, call: Callable[[], Any]) -> Any:
     Raises:
         MemoryError: Memory ran out.
         KernelError: It raised anything else, or wanted to exit; the text says what, and in which line.
+        KeyboardInterrupt: The user wants to end what runs.
     """
     try:
         return call()
-    except (MemoryError, KernelError):
+    except (MemoryError, KernelError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         first = _shortened((str(error).splitlines() or [""])[0].rstrip("."))
         what = f"{type(error).__name__}{first and ': '}{first}"
-        raise KernelError(f"{own.name} raised {what}{_where(own, error)}.") from error
+        remedy = RELATIVE if isinstance(error, ImportError) and "relative import" in first else ""
+        raise KernelError(f"{own.name} raised {what}{_where(own, error)}.{remedy}") from error
 
 
 def _load(own: OwnKernel) -> ModuleType:

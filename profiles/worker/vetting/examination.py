@@ -4,6 +4,7 @@
 |---|---|
 | process, inputs and the memory around them | replaces functions, changes settings, writes there |
 | its first answer, as it stood when it returned | works on after its return |
+| threads and processes while nothing of it runs | takes the time of others |
 | rows drawn at random, every row for NaN | is right where samples are expected |
 | its answers when one row of K and V, then all was changed in place | remembers by address or by samples |
 | runs on a GPU whose stream is held | works on other streams, or after its end; waits on the host: doubtful |
@@ -12,7 +13,7 @@
 | its answer at other addresses | keeps its first arrays, or pointers to them |
 | its answers at other sizes with the same features | is right at this size alone: doubtful |
 
-Of sequences that differ in length only the first two are asked, of gradients the runs that are held, too.
+Of sequences that differ in length only the first three are asked, of gradients the runs that are held, too.
 """
 
 import threading
@@ -84,7 +85,7 @@ class Examination:
         self._spec, self._problem, self._around, self._means = spec, problem, around, means
         self._rng = np.random.default_rng()
         self._before = bytes_of(around.given)
-        self._threads = threading.active_count()
+        self._threads, self._started = threading.active_count(), around.state.started
 
     def first_answer(self, launch: PassLaunch) -> PassOutputs:
         """The answer as it stands now, right after the first run, in host memory.
@@ -117,11 +118,24 @@ class Examination:
             looks -= 1
 
     def _works_on(self) -> bool:
-        """Whether other threads of the process get CPU time."""
+        """Whether other threads of the process get CPU time, or processes that it has started work."""
         clocks = self._around.state.clocks
         before = clocks.process() - clocks.thread()
         threading.Event().wait(LOOK_S)
-        return clocks.process() - clocks.thread() - before > LOOK_S * 1e9 * AT_WORK
+        spent = clocks.process() - clocks.thread() - before
+        return spent > LOOK_S * 1e9 * AT_WORK or self._started.at_work()
+
+    def _tell_at_work(self) -> None:
+        """Whether anything of it works for long while nothing of it is to run.
+
+        Raises:
+            CaughtError: It does.
+        """
+        if all(self._works_on() for _ in range(round(LONGEST_PAUSE_S / LOOK_S))):
+            raise caught(
+                f"Threads or processes of it worked on for {LONGEST_PAUSE_S:.3g} s after its return: they "
+                "take the time of whatever is measured beside it."
+            )
 
     def ask(self, launch: PassLaunch, first: PassOutputs) -> dict[str, Figure]:
         """Everything else; what it finds that refuses nobody, as a figure.
@@ -134,6 +148,7 @@ class Examination:
             CaughtError: It remembers, or is wrong.
             CancelledError: The engine gave up on it.
         """
+        self._tell_at_work()
         if not self._problem.even:
             return {}
         if self._problem.runs_backward:

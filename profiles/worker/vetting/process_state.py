@@ -1,13 +1,16 @@
 """The process that judges and times, before and after code of the user's own has run in it.
 
-Functions are compared by identity, in plain Python: what was replaced can blunt no comparison that way.
+All is compared by identity, in plain Python: what was replaced can blunt no comparison that way.
 """
 
 import gc
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
+from operator import is_
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -15,11 +18,12 @@ import numpy as np
 
 from flashscope.profiles.worker.failures import CaughtError
 from flashscope.profiles.worker.instruments.bench import KeptSettings
+from flashscope.profiles.worker.vetting.started import StartedProcesses
 
 WATCHED = (
     *("time", "numpy", "builtins", "gc", "os", "sys", "threading", "tracemalloc", "math", "ctypes"),
     *("_thread", "random", "struct", "psutil", "ml_dtypes", "msgspec", "multiprocessing", "flashscope"),
-    *("pynvml", "cupy", "cupy_backends"),
+    *("secrets", "statistics", "contextlib", "pynvml", "cupy", "cupy_backends"),
 )
 """The packages that judge and time, those that most readers know first."""
 TOLD = 3  # names of what was replaced, the rest is counted
@@ -27,13 +31,13 @@ SMALLEST = sys.float_info.min  # half of it is lost where denormals are flushed
 
 
 class Binding(NamedTuple):
-    """A function or class as a module or class had it.
+    """A function, a class, or a constant of ours, as a module or class had it.
 
     Attributes:
         owner: The module or class.
         name: What it calls it.
-        value: The function.
-        inside: Its code and defaults, where it is ours: they can be changed with the function left in place.
+        value: The function, or the constant.
+        inside: What can be changed with the value left in place: code and defaults, or what it contains.
     """
 
     owner: Any
@@ -45,16 +49,19 @@ class Binding(NamedTuple):
         """Whether all is as it was."""
         if self.owner.__dict__.get(self.name) is not self.value:
             return False
-        if self.inside == ():
-            return True
-        code, defaults = self.inside
-        return self.value.__code__ is code and self.value.__defaults__ is defaults
+        now = _inside(self.value)
+        return len(now) == len(self.inside) and all(map(is_, now, self.inside))
 
     def put_back(self) -> None:
         """Have all as it was."""
         setattr(self.owner, self.name, self.value)
-        if self.inside:
-            self.value.__code__, self.value.__defaults__ = self.inside
+        if isinstance(self.value, FunctionType):
+            self.value.__code__, self.value.__defaults__, self.value.__kwdefaults__ = self.inside
+        elif isinstance(self.value, dict):
+            self.value.clear()
+            self.value.update(zip(self.inside[0::2], self.inside[1::2], strict=True))
+        elif isinstance(self.value, list):
+            self.value[:] = self.inside
 
     @property
     def told(self) -> str:
@@ -88,10 +95,11 @@ class ProcessState:
         spoilt: Whether it has been found otherwise, or a kernel did what none may, so that nothing more is to
             be measured in it.
         clocks: HeldClocks of its own.
+        started: Processes that have been started from it since.
     """
 
     def __init__(self, *instruments: object, settings: KeptSettings | None = None) -> None:
-        self.spoilt = False
+        self.spoilt, self.started = False, StartedProcesses()
         self.clocks = HeldClocks(time.perf_counter_ns, time.process_time_ns, time.thread_time_ns)
         self._instruments = [(one, dict(vars(one))) for one in instruments]
         self._bindings = list(_bindings())
@@ -140,11 +148,12 @@ def _told_replaced(replaced: list[Binding]) -> str:
         return ""
     names = [one.told for one in replaced]
     more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
-    return f"It replaced functions of the process that judges it: {', '.join(names[:TOLD])}{more}."
+    what = "functions" if any(callable(one.value) for one in replaced) else "constants"
+    return f"It replaced {what} of the process that judges it: {', '.join(names[:TOLD])}{more}."
 
 
 def _bindings() -> Iterator[Binding]:
-    """All functions and classes of the modules that judge and time."""
+    """All functions and classes of the modules that judge and time, and the constants of ours."""
     by_root: dict[str, list[Any]] = {root: [] for root in WATCHED}
     for name, module in list(sys.modules.items()):
         root = name.partition(".")[0]
@@ -153,6 +162,7 @@ def _bindings() -> Iterator[Binding]:
     for root, modules in by_root.items():
         for module in modules:
             yield from _of(module)
+            yield from _constants(module) if root == OURS else ()
             own = (one for one in vars(module).values() if isinstance(one, type)) if root == OURS else ()
             for kind in own:
                 if kind.__module__ == module.__name__:
@@ -168,10 +178,18 @@ def _of(owner: Any) -> Iterator[Binding]:
             yield Binding(owner, name, value, _inside(value))
 
 
+def _constants(module: Any) -> Iterator[Binding]:
+    for name, value in list(vars(module).items()):
+        if name.strip("_").isupper() and not callable(value):
+            yield Binding(module, name, value, _inside(value))
+
+
 def _inside(value: Any) -> tuple[Any, ...]:
-    if isinstance(value, FunctionType) and value.__module__.partition(".")[0] == OURS:
-        return value.__code__, value.__defaults__
-    return ()
+    if isinstance(value, FunctionType):
+        return value.__code__, value.__defaults__, value.__kwdefaults__
+    if isinstance(value, dict):
+        return tuple(chain.from_iterable(value.items()))
+    return tuple(value) if isinstance(value, list) else ()
 
 
 def _threads_wanted() -> tuple[tuple[str, str], ...]:
@@ -190,6 +208,12 @@ def _cores() -> object:
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
 
 
+def _timers() -> object:
+    """Whether signals are to interrupt the process at times of their own."""
+    kinds = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+    return [any(signal.getitimer(kind)) for kind in kinds]
+
+
 def _priority() -> object:
     return os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else None
 
@@ -202,6 +226,7 @@ SETTINGS: KeptSettings = {
     "its priority": _priority,
     "the threads that libraries are to use": _threads_wanted,
     "PyTorch's threads": _torch_threads,
+    "timers that interrupt it": _timers,
     "denormal numbers": lambda: SMALLEST / 2 > 0,
     "a trace or profile function": lambda: (sys.gettrace() is None, sys.getprofile() is None),
 }

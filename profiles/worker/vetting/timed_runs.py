@@ -33,7 +33,7 @@ class TimedRuns:
     """
 
     def __init__(self, problem: Problem, around: Around, values: FreshValues | SignedValues) -> None:
-        self._problem, self._around = problem, around
+        self._problem, self._around, self._started = problem, around, around.state.started
         judged = isinstance(values, FreshValues) and problem.runs_forward and not problem.runs_backward
         self._values = values if isinstance(values, FreshValues) and judged else None
         self._draws = random.SystemRandom()
@@ -61,12 +61,14 @@ class TimedRuns:
 
     def rest(self) -> None:
         """Nothing of the kernel is to run from now on until its timed run."""
+        self._started.hold()
         self._idle_from, self._ns = self._others_cpu(), None
 
     def run(self, launch: PassLaunch) -> None:
         """The timed run, also on a clock of our own."""
         wall = self._clocks.wall
         self._others_ns += self._others_cpu() - self._idle_from
+        self._started.let_go()
         begun = wall()
         launch.run()
         self._ns = wall() - begun

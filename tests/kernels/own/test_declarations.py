@@ -119,7 +119,14 @@ ENTRY = 'extern "C" __global__ void f(const float* q, float* o, int N) {}\n'
 WRONG = {
     "mine.py": {
         "def attend(q, k, v:\n": "mine.py, line 1: .*def attend",
-        "x = 1\n": "has no function f",
+        "x = 1\n": "has no function f.* at its top level.$",
+        "async def a(q, k, v): ...\n": "Line 1: a is async; write def",
+        "def a(query, key, value): ...\n": r"Line 1: a\(query, key, value\) does not begin with q, k, v",
+        "def a(*args, scale): ...\n": r"Line 1: a\(\*args, scale\) does not begin with q, k, v",
+        "a = lambda q, k, v: v\n": r"Line 1: a is no def; write def a\(q, k, v",
+        "class A:\n    def __call__(self, q, k, v): ...\n": "Line 1: A is a class; write def attend",
+        "def _a(q, k, v): ...\n": "Line 1: _a begins with _",
+        "if True:\n    def a(q, k, v): ...\n": "Line 2: a.* stands inside another statement",
         "def attend(q, k, v): ...\n": "none of NumPy, CuPy and PyTorch",
         "import numpy\ndef a(q, k, v): ...\ndef b(q, k, v): ...\n": r"several .*\(a, b\); name one",
         "import numpy\ndef a(q, k, v, bias): ...\n": "line 2: a asks for bias",

@@ -1,6 +1,9 @@
 """Functions that a user might bring, each wrong in its way; read by the tests of kernels of one's own."""
 
 import os
+import subprocess
+import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,13 @@ Floats = npt.NDArray[Any]
 def raises(q: Floats, k: Floats, v: Floats) -> Any:
     """A shape that does not fit, as NumPy tells it."""
     return q @ v
+
+
+def imports_relatively(q: Floats, k: Floats, v: Floats) -> Any:
+    """A module beside it, as in a package."""
+    from . import helper  # type: ignore[attr-defined]  # noqa: PLC0415
+
+    return helper.attend(q, k, v)
 
 
 def leaves(q: Floats, k: Floats, v: Floats) -> Any:
@@ -59,6 +69,56 @@ def gives_list(q: Floats, k: Floats, v: Floats) -> Any:
 def wrong_lse(q: Floats, k: Floats, v: Floats) -> Any:
     """An LSE of another shape."""
     return right(q, k, v), np.zeros(q.shape, np.float32)
+
+
+class Odd(BaseException):
+    """What no `except Exception` sees."""
+
+
+def raises_odd(q: Floats, k: Floats, v: Floats) -> Any:
+    """What ends a process."""
+    raise Odd("enough")
+
+
+def shapes_its_inputs(q: Floats, k: Floats, v: Floats) -> Any:
+    """The right answer, from arrays whose shapes and flags it sets in place, and read-only."""
+    shape = q.shape
+    for array in (q, k, v):
+        array.shape = (shape[0] * shape[1], *shape[2:])
+        array.flags.writeable = False
+    output = right(q, k, v).reshape(shape)
+    output.flags.writeable = False
+    return output
+
+
+def forks(q: Floats, k: Floats, v: Floats) -> Any:
+    """A copy of the process, which goes on where it was called from."""
+    os.fork()
+    return right(q, k, v)
+
+
+def leaves_a_process(q: Floats, k: Floats, v: Floats) -> Any:
+    """The process, while another that it has started goes on."""
+    left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdout=subprocess.DEVNULL)
+    os.write(1, b"left behind: %d\n" % left.pid)
+    os._exit(3)
+
+
+def leaves_a_thread_at_work(q: Floats, k: Floats, v: Floats) -> Any:
+    """The right answer, and a thread that takes the time of whatever comes next."""
+    threading.Thread(target=_work, daemon=True).start()
+    return right(q, k, v)
+
+
+def _work() -> None:
+    while True:
+        pass
+
+
+def leaves_a_process_at_work(q: Floats, k: Floats, v: Floats) -> Any:
+    """The right answer, and a process that takes the time of whatever comes next."""
+    subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    return right(q, k, v)
 
 
 def right(q: Floats, k: Floats, v: Floats) -> Any:

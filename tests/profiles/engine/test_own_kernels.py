@@ -1,7 +1,10 @@
 """A kernel of one's own runs in the worker alone, and whatever it does costs its own point alone."""
 
+import os
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from msgspec.structs import replace
 
@@ -11,16 +14,18 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.plan.read import read_kernels
 from flashscope.profiles.plan.request import Request
-from flashscope.profiles.wire.events import PlanFinished
+from flashscope.profiles.wire.events import LogLine, PlanFinished
 from tests.profiles.heard import QUICK, Heard, done
 
 WRONG = Path(__file__).with_name("own_wrong.py")
 PLAIN = Path(__file__).parents[2] / "kernels" / "own" / "examples" / "plain_numpy.py"
 PROBLEM = Problem(seqlen_q=64, seqlen_k=64, head_dim=32, heads=2)
 OUTCOMES = {
-    "raises": ("failed", "own.raises raised ValueError: matmul: ", "in line 14: return q @ v"),
+    "raises": ("failed", "own.raises raised ValueError: matmul: ", "in line 17: return q @ v"),
+    "imports_relatively": ("failed", "attempted relative import", "by its name, without dots"),
     "leaves": ("failed", "The worker process ended with exit code 3 while it ran own.leaves at N = 64", ""),
-    "exits": ("failed", "own.exits raised SystemExit: enough", 'in line 24: raise SystemExit("enough")'),
+    "exits": ("failed", "own.exits raised SystemExit: enough", 'in line 34: raise SystemExit("enough")'),
+    "raises_odd": ("failed", "own.raises_odd raised Odd: enough", 'raise Odd("enough")'),
     "gives_none": ("failed", "returned None for O", "it returns O, or O and LSE"),
     "gives_rows": ("failed", "returned O of shape (1, 2, 64)", "it must be (1, 2, 64, 32)"),
     "gives_float64": ("failed", "returned O in float64", "it must be in float32"),
@@ -52,6 +57,36 @@ def test_a_function_that_never_ends_is_killed_at_the_deadline(heard: Heard) -> N
     failed, ours = heard.sweep(plan_of("hangs", protocol=replace(QUICK, deadline_s=3.0)))
     assert failed.status == "timeout"
     done(ours)
+
+
+def test_a_kernel_may_shape_its_inputs_in_place_and_return_what_cannot_be_written_to(heard: Heard) -> None:
+    for state in heard.sweep(plan_of("shapes_its_inputs")):
+        done(state)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
+def test_copies_of_the_worker_that_a_kernel_forks_end_and_the_kernel_is_measured(heard: Heard) -> None:
+    forking, ours = heard.sweep(plan_of("forks"))
+    for state in (forking, ours):
+        assert len(done(state).samples) == QUICK.repeats
+    assert any("a kernel forked" in line.text for line in heard.all(LogLine))
+
+
+def test_what_a_kernel_has_started_ends_with_its_worker(heard: Heard) -> None:
+    failed, ours = heard.sweep(plan_of("leaves_a_process"))
+    assert "ended with exit code 3" in failed.reason
+    done(ours)
+    heard.drain()
+    (told,) = [one.text for one in heard.all(LogLine) if one.text.startswith("left behind:")]
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(int(told.split()[-1])).wait(timeout=10)
+
+
+@pytest.mark.parametrize("function", ["leaves_a_thread_at_work", "leaves_a_process_at_work"])
+def test_what_works_on_while_others_are_measured_is_refused(heard: Heard, function: str) -> None:
+    failed, ours = heard.sweep(plan_of(function))
+    assert "worked on for 2 s after its return" in failed.reason
+    assert len(done(ours).samples) == QUICK.repeats
 
 
 @pytest.mark.parametrize("passes", ["forward", "backward", "both"])

@@ -158,3 +158,8 @@ def test_what_was_told_last_is_what_the_file_holds_and_none_is_told_twice_in_a_r
     found += told(saves)
     assert found[-1] == (text if steps else "first\n")
     assert all(one != other for one, other in pairwise(found))
+
+
+def test_a_file_that_stays_empty_is_said_to_be_so(path: Path, saves: Saves) -> None:
+    write(path, "")
+    assert told(saves, PATIENCE + 1) == [f"{path} is empty"]

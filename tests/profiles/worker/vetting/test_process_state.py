@@ -2,6 +2,8 @@
 
 import gc
 import os
+import signal
+import statistics
 import sys
 import time
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ import pytest
 from flashscope.profiles.worker.failures import CaughtError, Refusal
 from flashscope.profiles.worker.instruments import bench_cpu
 from flashscope.profiles.worker.instruments.gpu_state import GpuState
+from flashscope.profiles.worker.vetting import answers, scales
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 from tests.profiles.worker.fake_nvml import FakeNvml
 
@@ -57,6 +60,35 @@ def test_other_code_in_the_same_function_is_told(state: ProcessState) -> None:
     method.__code__ = (lambda *_given: 0.0).__code__
     assert "CpuBench.time_ms" in state.trouble()
     assert method.__code__ is real
+
+
+def test_a_constant_of_the_checks_is_named_and_put_back(
+    state: ProcessState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = dict(scales.SCALES)
+    monkeypatch.setattr(answers, "ROWS", 1)
+    found = state.trouble()
+    assert found.startswith("It replaced constants of the process that judges it: ")
+    assert f"{answers.__name__}.ROWS" in found
+    assert answers.ROWS > 1
+    scales.SCALES.clear()  # type: ignore[attr-defined]
+    assert f"{scales.__name__}.SCALES" in state.trouble()
+    assert before == scales.SCALES
+
+
+def test_other_code_in_a_function_of_a_library_is_told(state: ProcessState) -> None:
+    real = statistics.median.__code__
+    statistics.median.__code__ = (lambda *_given: 1e9).__code__
+    assert "statistics.median" in state.trouble()
+    assert statistics.median.__code__ is real
+
+
+def test_a_timer_that_interrupts_the_process_is_a_setting(state: ProcessState) -> None:
+    signal.setitimer(signal.ITIMER_PROF, 3600)
+    try:
+        assert state.trouble() == "It left settings changed: timers that interrupt it."
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def test_all_that_was_replaced_is_counted(state: ProcessState) -> None:

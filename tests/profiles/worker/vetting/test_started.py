@@ -1,0 +1,67 @@
+"""Processes that a kernel has started are known, and stand still while it does."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from flashscope.profiles.worker.vetting.started import StartedProcesses
+
+WAITS = "input()"
+WORKS = "print(flush=True)\nwhile True: pass"
+
+
+def start(code: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+@pytest.fixture
+def earlier() -> Iterator[subprocess.Popen[bytes]]:
+    with start(WAITS) as process:
+        yield process
+        process.kill()
+
+
+@pytest.fixture
+def started(earlier: subprocess.Popen[bytes]) -> StartedProcesses:
+    return StartedProcesses()
+
+
+def stands_still(process: subprocess.Popen[bytes]) -> bool:
+    return psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
+
+
+def test_those_started_since_stand_still_until_they_are_let_go(
+    started: StartedProcesses, earlier: subprocess.Popen[bytes]
+) -> None:
+    with start(WAITS) as since:
+        started.hold()
+        os.waitpid(since.pid, os.WUNTRACED)
+        assert stands_still(since)
+        assert not stands_still(earlier)
+        started.let_go()
+        os.waitpid(since.pid, os.WCONTINUED)
+        assert not stands_still(since)
+        since.kill()
+
+
+def test_one_that_works_is_told_from_one_that_waits(started: StartedProcesses) -> None:
+    assert not started.at_work()
+    with start(WORKS) as since:
+        assert since.stdout is not None
+        since.stdout.readline()
+        assert started.at_work()
+        started.hold()
+        os.waitpid(since.pid, os.WUNTRACED)
+        assert not started.at_work()
+        since.kill()
+
+
+def test_one_that_has_ended_is_let_go_in_silence(started: StartedProcesses) -> None:
+    with start(WAITS) as since:
+        started.hold()
+        since.kill()
+    started.let_go()
