@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.end_to_end import program
 from tests.matrix import chosen
 
