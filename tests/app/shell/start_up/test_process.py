@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from tests.end_to_end import program
+from tests.matrix import chosen
 
 OPEN = """
 import sys
@@ -60,8 +61,7 @@ def test_a_window_that_is_shown_has_loaded_no_more_than_it_needs(process: subpro
     assert 0 < len(loaded) <= MOST_MODULES
 
 
-@pytest.mark.matrix
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@chosen("number", [signal.SIGINT, signal.SIGTERM], {signal.SIGTERM})
 def test_a_signal_ends_the_window_with_0_and_no_orphan(
     process: subprocess.Popen[str], number: signal.Signals
 ) -> None:
