@@ -49,6 +49,13 @@ def test_it_is_measured_beside_ours_and_all_of_it_is_known_without_its_file(
     shown = inside("show", str(out), home=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "mine" in shown.stdout
+
+
+@pytest.mark.matrix  # it takes seconds
+def test_it_is_in_whatever_a_session_is_exported_as(mine: Path, tmp_path: Path) -> None:
+    out = tmp_path / "own.flashscope"
+    assert run("sweep", *SMALL, "--kernels", str(mine), "--out", str(out), home=tmp_path).returncode == 0
+    mine.unlink()
     for suffix in ("csv", "svg", "html"):
         drawn = run("export", str(out), str(tmp_path / f"own.{suffix}"), home=tmp_path)
         assert drawn.returncode == 0, drawn.stderr

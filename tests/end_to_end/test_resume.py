@@ -13,6 +13,7 @@ from flashscope.app.control.bundled import bundled_sessions
 from flashscope.profiles.store import load
 from tests.end_to_end import program
 from tests.end_to_end.kills import Run
+from tests.profiles.store import builders
 
 SMALL = (
     *("sweep", "--backend", "cpu", "--kernels", "standard,flash2", "--heads", "1", "--head-dim", "16"),
@@ -22,10 +23,10 @@ LONGER = "64,128,192,2048,2560,3072,3584,4096"
 SLOW = (*SMALL, "--seqlen", LONGER)  # seconds after the fifth point, for whoever breaks it off
 
 
-@pytest.fixture(scope="module")
-def broken_off(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def broken_off(tmp_path: Path) -> Path:
     """A session that Ctrl-C ended after some of its points."""
-    path = tmp_path_factory.mktemp("resume") / "a.flashscope"
+    path = tmp_path / "a.flashscope"
     with program.started(*SLOW, "--out", str(path)) as process:
         assert process.stderr is not None
         next(line for line in process.stderr if line.startswith("5 of "))
@@ -36,10 +37,9 @@ def broken_off(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def path(broken_off: Path, tmp_path: Path) -> Path:
-    copy = tmp_path / broken_off.name
-    copy.write_bytes(broken_off.read_bytes())
-    return copy
+def path(tmp_path: Path) -> Path:
+    """A session whose writer was killed."""
+    return builders.recorded(tmp_path / "a.flashscope", *builders.first_part())
 
 
 def test_a_sweep_that_is_killed_and_resumed_and_killed_again_ends_with_every_point_once(
@@ -53,12 +53,12 @@ def test_a_sweep_that_is_killed_and_resumed_and_killed_again_ends_with_every_poi
 
 
 @pytest.mark.matrix
-def test_the_resumed_part_is_told_by_every_form_of_show_and_then_nothing_is_left(path: Path) -> None:
-    before = {state.point.index: state for state in load(path).points if state.status == "done"}
-    done = program.run("sweep", "--resume", str(path), "--json")
+def test_the_resumed_part_is_told_by_every_form_of_show_and_then_nothing_is_left(broken_off: Path) -> None:
+    before = {state.point.index: state for state in load(broken_off).points if state.status == "done"}
+    done = program.run("sweep", "--resume", str(broken_off), "--json")
     assert done.returncode == 0, done.stderr
     assert "check of part 2  standard  N = 64: " in done.stderr
-    session = load(path)
+    session = load(broken_off)
     assert {state.status for state in session.points} == {"done"}
     assert all(session.points[index] == state for index, state in before.items())
     document = program.document(done)
@@ -71,20 +71,20 @@ def test_the_resumed_part_is_told_by_every_form_of_show_and_then_nothing_is_left
     drifted = document["parts"][1]["drifts"]
     assert [drift["kernel"] for drift in drifted] == ["standard", "flash2"]
     assert all(drift["ratio"] > 0 and drift["first_ms"] > 0 for drift in drifted)
-    shown = program.run("show", str(path)).stdout
+    shown = program.run("show", str(broken_off)).stdout
     assert "Part 1: " in shown
     assert "at its begin N = 64 took, of its first time: standard " in shown
     table = [line for line in shown.splitlines() if line.startswith(("standard ", "flash2 "))]
     assert [line.split()[-1] for line in table if " done " in line] == [str(part) for part in measured]
-    lines = program.run("show", str(path), "--csv").stdout.splitlines()
+    lines = program.run("show", str(broken_off), "--csv").stdout.splitlines()
     assert any(line.startswith("# parts: Part 1: ") for line in lines)
     rows = csv.DictReader(line for line in lines if not line.startswith("#"))
     assert [row["part"] for row in rows] == [str(part) for part in measured]
-    whole = path.read_bytes()
-    again = program.run("sweep", "--resume", str(path))
+    whole = broken_off.read_bytes()
+    again = program.run("sweep", "--resume", str(broken_off))
     assert (again.returncode, again.stdout) == (0, "")
     assert "is finished: there is nothing to resume" in again.stderr
-    assert path.read_bytes() == whole
+    assert broken_off.read_bytes() == whole
 
 
 def test_choices_beside_resume_are_named_and_refused(path: Path) -> None:

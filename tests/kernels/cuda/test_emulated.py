@@ -196,7 +196,7 @@ def test_shared_tiles_agree_with_the_oracle(
     ),
     "kind",
     "cut",
-    few=1,
+    few=0,
 )
 def test_a_block_of_one_tile_that_asks_for_it_early_agrees_with_the_oracle(
     cut: tuple[TileShape, int, int], kind: str

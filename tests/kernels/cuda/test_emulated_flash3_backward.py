@@ -89,7 +89,7 @@ def test_a_first_step_that_sees_half_of_the_keys_is_taken_before_the_others(
     assert verdict.passed, verdict
 
 
-@chosen("head_dim,seed", [*product((64, 128), range(40))], [(64, 0)])
+@chosen("head_dim,seed", [*product((64, 128), range(40))], ())
 def test_blocks_that_stay_draw_many_tiles(head_dim: int, seed: int) -> None:
     problem = Problem(
         heads=2, kv_heads=1, seqlen_q=300, seqlen_k=700, head_dim=head_dim, dtype="float16", causal=True

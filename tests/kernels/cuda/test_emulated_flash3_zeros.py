@@ -62,6 +62,7 @@ def test_gradients_agree_with_the_oracle_where_sections_are_many(
         assert verdict.passed, (seed, verdict)
 
 
+@pytest.mark.matrix
 @needs_compiler
 def test_one_section_leaves_nothing_to_the_main_launch() -> None:
     problem = problem_of("sections of one head", 64)

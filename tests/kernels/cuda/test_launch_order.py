@@ -57,7 +57,7 @@ def test_none_does_on_a_gpu_that_cannot() -> None:
     assert not any(stage.pdl for stage in program_of("standard", target=AMPERE).launches)
 
 
-@chosen("name", PROGRAMS, {"flash3"})
+@chosen("name", PROGRAMS, ())
 def test_who_is_followed_says_when_and_who_follows_waits(name: str) -> None:
     """PREEXIT lets the next launch begin, ACQBULK waits for the one before."""
     program = program_of(name)

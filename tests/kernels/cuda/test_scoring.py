@@ -117,7 +117,7 @@ def test_gradients_agree_with_the_oracle(kind: str, scores: str, deterministic: 
 
 
 @needs_compiler
-@matrix("kind scores head_dim", product(MORE_MASKS, SCORED, (64, 128, 192, 256)), few=1)
+@matrix("kind scores head_dim", product(MORE_MASKS, SCORED, (64, 128, 192, 256)), few=0)
 def test_gradients_of_flash3_agree_with_the_oracle(kind: str, scores: str, head_dim: int) -> None:
     for deterministic in (False, True):
         problem = in_mode(of_kind(kind, scores, head_dim, "bfloat16"), deterministic)
@@ -183,7 +183,7 @@ def test_a_bias_over_long_distances_agrees_with_the_oracle(kernel: str, head_dim
 
 
 @needs_compiler
-@chosen("sinks", ((-np.inf, -1e30, -100.0), (100.0, 1e4, 1e30)), ((100.0, 1e4, 1e30),))
+@chosen("sinks", ((-np.inf, -1e30, -100.0), (100.0, 1e4, 1e30)), ())
 def test_sinks_far_beyond_all_scores_and_rows_without_keys(sinks: tuple[float, ...]) -> None:
     problem = Problem(
         seqlen_q=150, seqlen_k=37, heads=3, head_dim=64, dtype="float16", causal=True, sinks=True

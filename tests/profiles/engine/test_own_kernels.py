@@ -41,6 +41,7 @@ def plan_of(*functions: str, protocol: Protocol = QUICK, beside: tuple[str, ...]
     return Plan(backend="cpu", kernels=(*names, *beside), problems=(PROBLEM,), protocol=protocol, own=own)
 
 
+@pytest.mark.matrix
 def test_each_wrong_function_ends_its_own_point_in_words_and_the_others_go_on(heard: Heard) -> None:
     *failed, right, ours = heard.sweep(plan_of(*OUTCOMES, "right"))
     for state, (status, begins, ends) in zip(failed, OUTCOMES.values(), strict=True):

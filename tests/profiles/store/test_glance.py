@@ -12,6 +12,7 @@ from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.store import glance as glancing
 from flashscope.profiles.store import load
 from flashscope.profiles.store.glance import glance
+from tests.matrix import chosen
 from tests.profiles.store import builders
 from tests.profiles.store.test_altered import CHANGED, IMPOSSIBLE
 
@@ -26,8 +27,12 @@ def test_a_glance_shows_the_medians_of_the_first_problem() -> None:
         assert {(kernel, n): ms for kernel, curve in seen.curves.items() for n, ms in curve} == medians
 
 
-@pytest.mark.parametrize("statement", [*CHANGED.values(), *IMPOSSIBLE.values()], ids=[*CHANGED, *IMPOSSIBLE])
-def test_an_altered_point_is_not_drawn_but_counted(tmp_path: Path, statement: str) -> None:
+STATEMENTS = CHANGED | IMPOSSIBLE
+
+
+@chosen("what", STATEMENTS, {"a time", "a figure more", "no samples", "a wrong output"})
+def test_an_altered_point_is_not_drawn_but_counted(tmp_path: Path, what: str) -> None:
+    statement = STATEMENTS[what]
     path = builders.recorded(tmp_path / "a.flashscope")
     assert glance(path).altered == 0
     assert glance(path).curves

@@ -93,6 +93,7 @@ class Circle:
         self.itself = self
 
 
+@pytest.mark.matrix
 def test_garbage_of_a_later_point_is_collected_all_the_same(thawed: None) -> None:
     worker = Worker(Deaf(), ())
     worker._clean_up(CPU)

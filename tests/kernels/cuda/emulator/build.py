@@ -1,8 +1,8 @@
 """Shared objects: the emulated machine, and CUDA sources translated and compiled for it."""
 
 import ctypes
+import fcntl
 import hashlib
-import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -76,9 +76,12 @@ def _built(options: Iterable[str], text: str, included: str) -> Path:
     path = KEPT / f"{digest}.so"
     if not path.exists():
         KEPT.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(f".{os.getpid()}")
-        _run([*options, "-o", str(fresh), "-x", "c++", "-"], text)
-        fresh.replace(path)
+        with path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another worker of pytest may be making it
+            if not path.exists():
+                fresh = path.with_suffix(".fresh")
+                _run([*options, "-o", str(fresh), "-x", "c++", "-"], text)
+                fresh.replace(path)
     return path
 
 

@@ -25,6 +25,7 @@ from msgspec import structs
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.compare import Pair, compare
 from flashscope.profiles.results.model.session import PointState, Session
+from tests.matrix import chosen
 from tests.profiles.results.compare import test_statistics as recorded
 
 CPU = np.load(Path(__file__).with_name("cpu_runs.npz"))
@@ -95,7 +96,7 @@ def _slowed(state: PointState, index: int, factor: float) -> PointState:
 
 
 @pytest.mark.parametrize("count", [20, pytest.param(200, marks=pytest.mark.matrix)])
-@pytest.mark.parametrize("pool", POOLS)
+@chosen("pool", POOLS, {"h200"})
 def test_of_200_comparisons_of_a_build_with_itself_at_most_two_have_a_false_verdict(
     pool: str, count: int
 ) -> None:

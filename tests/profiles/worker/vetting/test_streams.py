@@ -17,6 +17,7 @@ from flashscope.profiles.worker.vetting.around import Around
 from flashscope.profiles.worker.vetting.guards import guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 from flashscope.profiles.worker.vetting.streams import AWAY_MS, HELD, WAITS, told_of_streams
+from tests.matrix import chosen
 
 PROBLEM = Problem(seqlen_q=12, seqlen_k=20, heads=2, head_dim=16)
 BEFORE, LATER = np.zeros(4, np.uint8), np.ones(4, np.uint8)
@@ -72,8 +73,10 @@ def test_a_host_that_is_slow_in_every_call_waits_for_nobody() -> None:
     assert told(bench) == ""
 
 
-@pytest.mark.parametrize(
-    ("left_ms", "caught"), [([0.2] * HELD, False), ([5, 0.1, 5], False), ([0.4] * HELD, True)]
+@chosen(
+    "left_ms,caught",
+    [([0.2] * HELD, False), ([5, 0.1, 5], False), ([0.4] * HELD, True)],
+    [([5, 0.1, 5], False)],
 )
 def test_work_that_goes_on_behind_every_run_is_told(left_ms: list[float], caught: bool) -> None:
     bench = Holding()
