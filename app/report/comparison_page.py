@@ -9,7 +9,13 @@ from flashscope.app.report.markup import page, table_element, tag
 from flashscope.app.report.plot import legend_element
 from flashscope.app.report.ratio_plot import figures_of, ratios_of
 from flashscope.app.words.figures import NOTHING
-from flashscope.app.words.learn.audits import change_text
+from flashscope.app.words.learn.audit_changes import (
+    CHANGE_HEADINGS,
+    CHANGE_KEYS,
+    RULE,
+    audit_sentences,
+    change_cells,
+)
 from flashscope.app.words.pairs import (
     HEADINGS,
     KEYS,
@@ -25,7 +31,7 @@ from flashscope.app.words.verdicts import differing_text
 from flashscope.app.words.version import own_version
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.compare import Comparison, Contrast, Difference, Lone, Pair
-from flashscope.profiles.results.compare.audited_steps import step_changes
+from flashscope.profiles.results.compare.audited import AuditChange, audit_contrast
 from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.quantities.quantity import Quantity
 
@@ -73,14 +79,28 @@ def _contrast(
         figures = figures_of(quantity, members, classes, (contrast.base_runs, contrast.other_runs))
         yield tag("div", ratios_of(members, classes), figures, class_="grid")
         yield from _tables(quantity, members, curve.label)
-    changes = step_changes(contrast.base, contrast.other)
-    if changes:
-        yield tag("h2", "Steps of audited models")
-        yield from (tag("p", change_text(one)) for one in changes)
+    yield from _audits(contrast)
     for where, lone in (("the baseline", contrast.base_only), ("this session", contrast.other_only)):
         if lone:
             yield tag("h2", f"Without a partner, in {where} only: {len(lone)}")
             yield _lone(lone, curves)
+
+
+def _audits(contrast: Contrast) -> Iterator[Element]:
+    """What became of the attention of audited models."""
+    audits = audit_contrast(contrast.base, contrast.other)
+    if audits is None:
+        return
+    yield tag("h2", "Audited models")
+    yield from (tag("p", text) for text in audit_sentences(audits))
+    if audits.lines:
+        yield table_element(CHANGE_HEADINGS, map(_audit_line, audits.lines), keys=CHANGE_KEYS)
+        yield tag("p", RULE, class_="dim")
+
+
+def _audit_line(change: AuditChange) -> tuple[Element | str, ...]:
+    *cells, verdict = change_cells(change)
+    return (*cells, tag("span", verdict, class_=COLOURS[change.faster]))
 
 
 def _differences(found: Sequence[Difference]) -> Element:

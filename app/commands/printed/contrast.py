@@ -6,7 +6,12 @@ from pathlib import Path
 
 from flashscope.app.commands.messages import say
 from flashscope.app.commands.printed.printing import Styled, TableCell, print_table
-from flashscope.app.words.learn.audits import change_text
+from flashscope.app.words.learn.audit_changes import (
+    CHANGE_HEADINGS,
+    CHANGE_KEYS,
+    audit_sentences,
+    change_cells,
+)
 from flashscope.app.words.pairs import (
     HEADINGS,
     KEYS,
@@ -18,7 +23,7 @@ from flashscope.app.words.pairs import (
 )
 from flashscope.app.words.verdicts import differing_text
 from flashscope.profiles.results.compare import Contrast, Lone, Pair
-from flashscope.profiles.results.compare.audited_steps import step_changes
+from flashscope.profiles.results.compare.audited import AuditChange, audit_contrast
 from flashscope.profiles.results.quantities.quantity import Quantity
 
 REMARKS = 3  # of one kernel that are printed; --json holds all
@@ -39,10 +44,25 @@ def print_contrast(quantity: Quantity, contrast: Contrast, files: Sequence[Path]
         print_table(HEADINGS, [_line(quantity, pair, label) for pair, label in placed], keys=KEYS)
     for text in _remarks([(pair.kernel, _remark(pair, label)) for pair, label in placed]):
         say(text)
-    for change in step_changes(contrast.base, contrast.other):
-        say(change_text(change))
+    _print_audits(contrast)
     for where, lone in (("in the baseline", contrast.base_only), ("here", contrast.other_only)):
         _print_lone(where, lone)
+
+
+def _print_audits(contrast: Contrast) -> None:
+    """What became of the attention of audited models: a sentence each, and a line for each kind of layers."""
+    audits = audit_contrast(contrast.base, contrast.other)
+    if audits is None:
+        return
+    for text in audit_sentences(audits):
+        say(text)
+    if audits.lines:
+        print_table(CHANGE_HEADINGS, list(map(_audit_line, audits.lines)), keys=CHANGE_KEYS)
+
+
+def _audit_line(change: AuditChange) -> tuple[TableCell, ...]:
+    *cells, verdict = change_cells(change)
+    return (*cells, Styled(verdict, STYLES[change.faster]))
 
 
 def _line(quantity: Quantity, pair: Pair, label: str) -> tuple[TableCell, ...]:

@@ -16,7 +16,7 @@ from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.pages.compare.head import CompareHead
 from flashscope.app.pages.compare.legend import KernelLegend
 from flashscope.app.pages.compare.plot_cards import CurvesCard, RatioCard
-from flashscope.app.pages.compare.tables import Tables
+from flashscope.app.pages.compare.tables import AUDITS, Tables
 from flashscope.app.widgets.paint_turns import PaintTurns
 from flashscope.app.widgets.split import Split
 from flashscope.profiles.results.model.curves import Curve
@@ -90,6 +90,7 @@ class CompareBoard(QWidget):
     def _connect(self) -> None:
         for part in (self.ratios, self.curves, self.tables):
             part.picked.connect(self.choose)
+        self.tables.shown.connect(lambda place: self.detail.setVisible(place != AUDITS))
         self.head.picked.connect(self.show_current)
         self.ratios.view_chosen.connect(self.turn_view)
         self.legend.toggled.connect(self._toggle)

@@ -13,6 +13,7 @@ from flashscope.app.words.sessions import side_called
 from flashscope.app.words.verdicts import spoken
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.compare import Comparison, Lone, Pair, compare
+from flashscope.profiles.results.compare.audited import AuditContrast, audit_contrast
 from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
@@ -98,6 +99,7 @@ class Findings:
         curves: The curve of each problem.
         sheets: What to draw over N, by curve.
         grids: The heat map of each other session.
+        audits: The audits of each other session beside the baseline's; None: neither has any.
     """
 
     members: tuple[ComparedSession, ...]
@@ -108,6 +110,7 @@ class Findings:
     curves: dict[Problem, Curve]
     sheets: dict[Curve, Sheet]
     grids: tuple[PairGrid, ...]
+    audits: tuple[AuditContrast | None, ...]
 
     @property
     def many(self) -> bool:
@@ -170,6 +173,7 @@ def find(members: Sequence[ComparedSession], quantity: Quantity) -> Findings:
         grids=tuple(
             grid_of(one, first, curves) for one, first in zip(comparison.contrasts, firsts, strict=False)
         ),
+        audits=tuple(audit_contrast(one.base, one.other) for one in comparison.contrasts),
     )
 
 

@@ -132,6 +132,7 @@ class ComparePage(Page):
             Action("compare.back", "Choose the pair before", partial(board.step, -1), group, "Alt+Left"),
             Action("compare.pairs", "Show the pairs", partial(board.tables.show_tab, 0), group, "R"),
             Action("compare.alone", "Show points alone", partial(board.tables.show_tab, 1), group, "W"),
+            Action("compare.audits", "Show audits of models", board.tables.show_audits, group, "U"),
             Action("compare.export", "Export the comparison as a report …", self.export, group, "E"),
             Action("compare.copy", "Copy the comparison as a command line", self.copy_command, group),
         ]

@@ -1,4 +1,4 @@
-"""The card of the tables: the pairs, filtered by verdict, and what has no partner."""
+"""The card of the tables: pairs, filtered by verdict, what has no partner, and audits of models."""
 
 from collections.abc import Callable
 
@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
+from flashscope.app.pages.compare.audits import ComparedAudits
 from flashscope.app.pages.compare.columns import Numbered, PairTableContext, alone_columns, pair_columns
 from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.pages.compare.table import ListTable
@@ -15,6 +16,7 @@ from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import set_tip
+from flashscope.app.words.learn.audit_changes import AUDITED
 from flashscope.app.words.verdicts import spoken
 
 PAIR_WIDTHS = (84, 140, 112, 62, 86, 86, 66, 112)
@@ -22,16 +24,19 @@ ALONE_WIDTHS = (84, 84, 144, 112, 70, 104)
 SESSION, PROBLEM = 0, 2  # columns that say nothing where there is only one of them
 ALL = "All verdicts"
 VERDICT_CHARACTERS = 19
+PAIRS, ALONE, AUDITS = range(3)  # the tables by their tabs
 
 
 class Tables(Card):
-    """Two tables, one in front.
+    """Three tables, one in front.
 
     Signals:
         picked: A pair was selected: its place in the comparison (int).
+        shown: Another table is in front (int).
     """
 
     picked = Signal(int)
+    shown = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -41,6 +46,7 @@ class Tables(Card):
         self.pairs = ListTable("Pairs of points", pair_columns(shown), PAIR_WIDTHS, spread=True)
         self.pairs.picked.connect(self.picked)
         self.alone = ListTable("Points without a partner", alone_columns(shown), ALONE_WIDTHS, spread=True)
+        self.audits = ComparedAudits(lambda: self._theme)
         self.verdicts = DropDown()
         self.verdicts.setSizeAdjustPolicy(DropDown.SizeAdjustPolicy.AdjustToContents)
         self.verdicts.setMinimumContentsLength(VERDICT_CHARACTERS)
@@ -48,21 +54,24 @@ class Tables(Card):
         set_tip(self.verdicts, "Show pairs of this verdict")
         self.verdicts.activated.connect(lambda _index: self._filter())
         self.tabs = [
-            text_button("Pairs", "Show the pairs", lambda: self.show_tab(0), "quiet"),
-            text_button("Alone", "Show the points without a partner", lambda: self.show_tab(1), "quiet"),
+            text_button("Pairs", "Show the pairs", lambda: self.show_tab(PAIRS), "quiet"),
+            text_button("Alone", "Show the points without a partner", lambda: self.show_tab(ALONE), "quiet"),
+            text_button(AUDITED, "Show the audits of models", lambda: self.show_tab(AUDITS), "quiet"),
         ]
         self._stack = QStackedWidget()
-        for tab, key in zip(self.tabs, ("compare.pairs", "compare.alone"), strict=True):
+        for tab, key in zip(self.tabs, ("compare.pairs", "compare.alone", "compare.audits"), strict=True):
             does(tab, key)
-        for place, (tab, table) in enumerate(zip(self.tabs, (self.pairs, self.alone), strict=True)):
+        tables = (self.pairs, self.alone, self.audits)
+        for place, (tab, table) in enumerate(zip(self.tabs, tables, strict=True)):
             tab.setCheckable(True)
             self.header.insertWidget(place, tab)
             self._stack.addWidget(table)
         self.header.addWidget(self.verdicts)
         self.body.addWidget(self._stack, 1)
         self.setContentsMargins(0, -4, -4, -4)
+        self.tabs[AUDITS].hide()
         keep(self, self.setMinimumSize, 260, 132)
-        self.show_tab(0)
+        self.show_tab(PAIRS)
 
     def draw(self, findings: Findings) -> None:
         """Show the pairs and lone points of a comparison."""
@@ -76,20 +85,38 @@ class Tables(Card):
         of_all = f", {len(findings.members) - 1} sessions" if several else ""
         self.tabs[0].setText(f"Pairs ({len(findings.pairs)}{of_all})")
         self.tabs[1].setText(f"Without a partner ({len(findings.alone)})")
-        if not findings.pairs or not findings.alone:
-            self.show_tab(int(not findings.pairs))
+        self._draw_audits(findings)
+        if not (self.tabs[AUDITS].isChecked() or (findings.pairs and findings.alone)):
+            self.show_tab(PAIRS if findings.pairs else ALONE)
+
+    def _draw_audits(self, findings: Findings) -> None:
+        """Show the audits: in front when they come, and the pairs when they go."""
+        table = self.audits.table.list
+        had = table.rows_shown > 0
+        self.audits.draw(findings)
+        has = table.rows_shown > 0
+        self.tabs[AUDITS].setText(f"{AUDITED} ({table.rows_shown})")
+        self.tabs[AUDITS].setVisible(any(findings.audits))
+        if had != has:
+            self.show_tab(AUDITS if has else PAIRS)
 
     def show_tab(self, place: int) -> None:
         """Bring one of the tables to the front."""
         self._stack.setCurrentIndex(place)
         for number, tab in enumerate(self.tabs):
             tab.setChecked(number == place)
-        self.verdicts.setVisible(place == 0)
+        self.verdicts.setVisible(place == PAIRS)
+        self.shown.emit(place)
+
+    def show_audits(self) -> None:
+        """Bring the audits to the front, where there are any."""
+        if not self.tabs[AUDITS].isHidden():
+            self.show_tab(AUDITS)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the verdicts."""
         self._theme = theme
-        for table in (self.pairs, self.alone):
+        for table in (self.pairs, self.alone, self.audits.table):
             table.list.draw_anew()
 
     def _fill_verdicts(self, findings: Findings) -> None:

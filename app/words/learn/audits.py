@@ -9,7 +9,6 @@ from flashscope.app.words.units import bytes_text, ms_text, ratio_text, share_te
 from flashscope.installation import PROGRAM
 from flashscope.kernels.catalogue.spec import listed
 from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, ModelAudit
-from flashscope.profiles.results.compare.audited_steps import StepChange
 from flashscope.profiles.results.compare.switching import (
     CLOSE,
     IN_PLACE,
@@ -298,18 +297,6 @@ def vanishing_text(found: Switching) -> str:
     if one.step.value < WORTH:
         return f"{told}: the gain vanishes end to end."
     return f"{told}: a gain end to end cannot be told from the noise."
-
-
-def change_text(one: StepChange) -> str:
-    """How a step differs between two sessions, and what ran where that differs."""
-    before, now = (", ".join(ran) or "unknown" for ran in one.ran)
-    ran = f"; attention ran by {before}, here by {now}" if before != now else ""
-    ratio = one.ratio
-    unsure = ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high
-    return (
-        f"{one.model}, {one.phase}, {one.implementation}: a step takes {ms_text(one.base_ms)}, here "
-        f"{ms_text(one.other_ms)}: {interval_text(ratio)} as fast{', which is no sure change' * unsure}{ran}."
-    )
 
 
 def gains_texts(audit: ModelAudit, found: Switching) -> list[str]:

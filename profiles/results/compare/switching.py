@@ -206,13 +206,13 @@ def _lost(step: Ratio) -> bool:
     return step.value < WORTH or (step.low is not None and step.low <= 1)
 
 
-def _wholes(step: AuditedStep) -> tuple[float, ...]:
-    """What shares are of: on a GPU the step just before each profiled one, else that one."""
+def wholes_of(step: AuditedStep) -> tuple[float, ...]:
+    """What shares are of, in ms: on a GPU the step just before each profiled one, else that one."""
     return step.step_ms[: len(step.profiled_ms)] if step.busy_ms else step.profiled_ms
 
 
 def _median_share(parts_ms: Sequence[float], step: AuditedStep) -> float:
-    return median(part / whole for part, whole in zip(parts_ms, _wholes(step), strict=True))
+    return median(part / whole for part, whole in zip(parts_ms, wholes_of(step), strict=True))
 
 
 class _Replay(NamedTuple):
@@ -226,7 +226,7 @@ class _Replay(NamedTuple):
 
     @classmethod
     def of(cls, call: AuditedCall, base: AuditedStep, points: ReplayPoints) -> "_Replay":
-        shares = np.array([a / whole for a, whole in zip(call.took_ms, _wholes(base), strict=False)])
+        shares = np.array([a / whole for a, whole in zip(call.took_ms, wholes_of(base), strict=False)])
         problem = problem_of(call.call)
         replayed = replayed_by(call.ran, call.call.asked, call.call.dtype)
         row = points.get((problem, replayed)) if problem else None
@@ -367,7 +367,7 @@ def _agree(one: Ratio, other: Ratio) -> bool:
 
 def _parts(step: AuditedStep, base: AuditedStep, calls: Sequence[_Replay], kernel: str) -> StepParts:
     """Where the real step's time beyond the predicted one is; the parts add up to it."""
-    took, whole = median(base.attention_ms), median(_wholes(base))
+    took, whole = median(base.attention_ms), median(wholes_of(base))
     ratios = [(one.share * whole, one.ratio(kernel) or 1.0) for one in calls]
     replayed = sum(ms / ratio for ms, ratio in ratios) + took - sum(ms for ms, _ in ratios)
     in_place = median(step.attention_ms) - replayed

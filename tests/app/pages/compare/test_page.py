@@ -53,7 +53,8 @@ def test_the_sentence_the_tabs_and_the_tables_count_the_same_points(desk: Desk) 
     (sentence,) = desk.sentences()
     assert f"more of {pairs} points" in sentence
     assert f"; {alone} points in the baseline only" in sentence
-    assert [tab.text() for tab in tables.tabs] == [f"Pairs ({pairs})", f"Without a partner ({alone})"]
+    shown = [tab.text() for tab in tables.tabs if not tab.isHidden()]
+    assert shown == [f"Pairs ({pairs})", f"Without a partner ({alone})"]
 
 
 @pytest.mark.matrix
