@@ -264,7 +264,7 @@ def test_a_client_that_is_killed_loses_the_device_after_a_while(tmp_path: Path) 
 
 
 @pytest.mark.matrix
-def test_a_connection_that_breaks_is_made_anew_and_the_sweep_goes_on(
+def test_a_client_that_sleeps_while_its_connection_breaks_goes_on_when_it_wakes(
     host: RunningHost, tmp_path: Path
 ) -> None:
     sweep, relay = FarSweep(tmp_path / "a.flashscope"), Relay(host.connection)
@@ -272,7 +272,9 @@ def test_a_connection_that_breaks_is_made_anew_and_the_sweep_goes_on(
     with program.started(*SLOW, "--connect", str(file), "--out", str(sweep.path)) as process:
         for points in (3, 6, 9):
             sweep.until(process, points)
+            process.send_signal(signal.SIGSTOP)
             assert relay.cut() > 0
+            process.send_signal(signal.SIGCONT)
         sweep.end(process)
     relay.close()
     assert sweep.code == 0, sweep.errors
