@@ -105,6 +105,15 @@ def test_a_sweep_there_is_a_session_here_and_the_device_is_given_back(
 
 
 @pytest.mark.matrix
+@pytest.mark.parametrize("command", ["timeline", "gradients"])
+def test_what_is_recorded_there_is_told_here(command: str, host: RunningHost) -> None:
+    words = ("flash2", "--backend", "cpu", "--heads", "1", "--seqlen", "64", "--head-dim", "16", "--json")
+    done = program.run(command, *words, "--connect", str(host.file))
+    assert done.returncode == 0, done.stderr
+    assert program.document(done)
+
+
+@pytest.mark.matrix
 def test_ctrl_c_cancels_a_sweep_there_and_keeps_what_was_measured(host: RunningHost, tmp_path: Path) -> None:
     sweep = FarSweep(tmp_path / "a.flashscope")
     with program.started(*SLOW, "--connect", str(host.file), "--out", str(sweep.path)) as process:
