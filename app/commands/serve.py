@@ -42,7 +42,7 @@ def run(  # what the command takes
         raise InputError(
             f"--plain would let anybody who reaches {host} run programs as you; leave --plain out, or --host"
         )
-    devices = _devices(backend, gpus)
+    devices = devices_of(backend, gpus)
     settings = HostSettings(
         folder="", host=host or (LOOPBACK if plain else ""), port=port, plain=plain, hold_s=hold_s
     )
@@ -69,7 +69,7 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
-def _devices(backend: str, gpus: tuple[int, ...]) -> tuple[Served, ...]:
+def devices_of(backend: str, gpus: tuple[int, ...]) -> tuple[Served, ...]:
     """What is lent: GPUs by their numbers, or the CPU.
 
     Raises:

@@ -1,11 +1,12 @@
 """Hosts that lend a CPU, as processes of their own, and what stands between them and a client."""
 
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from subprocess import Popen
+from subprocess import PIPE, Popen
 from urllib.parse import urlsplit
 
 import msgspec
@@ -56,23 +57,35 @@ class RunningHost:
         return [main, *main.children(recursive=True)]
 
 
+def start_host(folder: Path, *options: str) -> RunningHost:
+    """A host that lends its CPU on the loopback, to be ended by who starts it."""
+    file = folder / "host.connection"
+    words = ("serve", "--backend", "cpu", "--host", "127.0.0.1", "--port", "0", "--file", str(file), *options)
+    process = Popen(
+        [sys.executable, str(program.ROOT / "main.py"), *words],
+        stdout=PIPE,
+        text=True,
+        env=program.environment(folder / "home"),
+        cwd=program.ROOT,
+    )
+    host = RunningHost(process, file)
+    host.wait_for("Connection file: ")
+    return host
+
+
 @contextmanager
 def running_host(folder: Path, *options: str) -> Iterator[RunningHost]:
     """A host that lends its CPU on the loopback; none of its processes is left."""
-    file = folder / "host.connection"
-    words = ("serve", "--backend", "cpu", "--host", "127.0.0.1", "--port", "0", "--file", str(file), *options)
-    with program.started(*words, home=folder / "home") as process:
-        host = RunningHost(process, file)
-        host.wait_for("Connection file: ")
-        everything = host.everything()
-        try:
-            yield host
-        finally:
-            with suppress(psutil.NoSuchProcess):
-                everything = host.everything()
+    host = start_host(folder, *options)
+    everything = host.everything()
+    try:
+        yield host
+    finally:
+        with suppress(psutil.NoSuchProcess):
+            everything = host.everything()
+        with host.process as process:
             process.terminate()
-            process.wait(PATIENCE_S)
-            assert_gone(everything)
+        assert_gone(everything)
 
 
 def assert_gone(processes: list[psutil.Process]) -> None:

@@ -105,6 +105,15 @@ def test_a_sweep_there_is_a_session_here_and_the_device_is_given_back(
 
 
 @pytest.mark.matrix
+@pytest.mark.parametrize("command", ["timeline", "gradients"])
+def test_what_is_recorded_there_is_told_here(command: str, host: RunningHost) -> None:
+    words = ("flash2", "--backend", "cpu", "--heads", "1", "--seqlen", "64", "--head-dim", "16", "--json")
+    done = program.run(command, *words, "--connect", str(host.file))
+    assert done.returncode == 0, done.stderr
+    assert program.document(done)
+
+
+@pytest.mark.matrix
 def test_ctrl_c_cancels_a_sweep_there_and_keeps_what_was_measured(host: RunningHost, tmp_path: Path) -> None:
     sweep = FarSweep(tmp_path / "a.flashscope")
     with program.started(*SLOW, "--connect", str(host.file), "--out", str(sweep.path)) as process:
@@ -264,7 +273,7 @@ def test_a_client_that_is_killed_loses_the_device_after_a_while(tmp_path: Path) 
 
 
 @pytest.mark.matrix
-def test_a_connection_that_breaks_is_made_anew_and_the_sweep_goes_on(
+def test_a_client_that_sleeps_while_its_connection_breaks_goes_on_when_it_wakes(
     host: RunningHost, tmp_path: Path
 ) -> None:
     sweep, relay = FarSweep(tmp_path / "a.flashscope"), Relay(host.connection)
@@ -272,7 +281,9 @@ def test_a_connection_that_breaks_is_made_anew_and_the_sweep_goes_on(
     with program.started(*SLOW, "--connect", str(file), "--out", str(sweep.path)) as process:
         for points in (3, 6, 9):
             sweep.until(process, points)
+            process.send_signal(signal.SIGSTOP)
             assert relay.cut() > 0
+            process.send_signal(signal.SIGCONT)
         sweep.end(process)
     relay.close()
     assert sweep.code == 0, sweep.errors

@@ -19,6 +19,7 @@ from flashscope.app.commands.declared.options import (
     SESSION,
     backend_option,
     command,
+    connect_option,
     force_option,
     json_option,
     run,
@@ -68,6 +69,7 @@ OF_GRADIENTS = (*(name for name in PROBLEM if name not in {"page_size", "passes"
     help="A trace for ui.perfetto.dev to write; -: on stdout, and nothing else there; left out: none",
 )
 @force_option
+@connect_option
 @json_option
 @click.pass_context
 def timeline(
@@ -83,7 +85,7 @@ def timeline(
     if perfetto == STDOUT and options["as_json"]:
         raise click.UsageError("--json and --perfetto - both write on stdout; name a file", context)
     refuse_taken(context, perfetto, force=options["force"])
-    said = {name: options[name] for name in ("seqlen", "rounds", "force", "as_json")}
+    said = {name: options[name] for name in ("seqlen", "rounds", "force", "as_json", "connect")}
     return run("inside.timeline", tuple(dict.fromkeys(kernels)), chosen, into=into, perfetto=perfetto, **said)
 
 
@@ -169,12 +171,13 @@ def cuts(
     metavar="B",
     help="Queries, and keys, of a tile on the CPU; on a GPU the kernel has tiles of its own",
 )
+@connect_option
 @json_option
 @click.pass_context
 def gradients(context: click.Context, /, kernel: BackwardKernel, **options: Any) -> int:
     """Walk the backward pass of KERNEL tile by tile: P, dP, dS, and the gradients as they grow."""
     chosen = {name: value for name, value in given(context).items() if name in OF_GRADIENTS}
-    said = {name: options[name] for name in ("seqlen", "head", "block", "as_json")}
+    said = {name: options[name] for name in ("seqlen", "head", "block", "as_json", "connect")}
     return run("inside.gradients", kernel, chosen, **said)
 
 

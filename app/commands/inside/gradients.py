@@ -37,9 +37,10 @@ def run(
     head: int,
     block: int,
     as_json: bool,
+    connect: str | None = None,
 ) -> int:
     """Record the backward pass and print each tile, and how far the gradients are from the exact ones."""
-    with local_driver() as (driver, events):
+    with local_driver(connect) as (driver, events):
         device = find_device(driver, events, "gradients", choices.get("backend", AUTO))
         if isinstance(device, int):
             return device

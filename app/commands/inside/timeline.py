@@ -45,12 +45,13 @@ def run(
     perfetto: Path | None,
     force: bool,
     as_json: bool,
+    connect: str | None = None,
 ) -> int:
     """Record these kernels one after the other, say what they spend their time on, and keep them."""
     meant = load(into).id if into else ""
     if into:
         check_keeps(into)
-    with local_driver() as (driver, events):
+    with local_driver(connect) as (driver, events):
         device = find_device(driver, events, "timeline", choices.get("backend", AUTO))
         if isinstance(device, int):
             return device

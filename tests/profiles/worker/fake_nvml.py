@@ -40,6 +40,8 @@ class FakeNvml:
             "nvmlSystemGetNVMLVersion": "13.580.1",
             "nvmlDeviceGetHandleByUUID": "handle",
             "nvmlDeviceGetHandleByIndex": "handle",
+            "nvmlDeviceGetCount": 1,
+            "nvmlDeviceGetUUID": UUID,
             "nvmlDeviceGetName": "Fake GPU",
             "nvmlDeviceGetMigMode": (int(self.mig), int(self.mig)),
             "nvmlDeviceGetMemoryInfo": SimpleNamespace(used=1000 + reserved, total=9000),
