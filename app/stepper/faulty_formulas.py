@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from flashscope.app.stepper.numbers import number
+from flashscope.app.stepper.numbers import difference, number
 from flashscope.app.stepper.snapshots import StepPhase
 from flashscope.kernels.workload.trace import Fault
 
@@ -28,7 +28,7 @@ def _maximum(x: "RowTerms", fault: Fault) -> Rows:
     if fault == "softmax-per-tile":
         return [("maximum", "<m>m′</m> = rowmax S", new)]
     forgotten = ", forgotten" if fault == "no-rescale" else ""
-    numbers = f"exp({number(x.m)} − {number(x.m_new)}) = <a>{number(x.alpha)}</a>{forgotten}"
+    numbers = f"exp({difference(x.m, x.m_new)}) = <a>{number(x.alpha)}</a>{forgotten}"
     return [
         ("maximum", "<m>m′</m> = max(<m>m</m>, rowmax S)", f"max({number(x.m)}, {number(x.m_tile)}) = {new}"),
         ("maximum", "<a>α</a> = exp(<m>m</m> − <m>m′</m>)", numbers),

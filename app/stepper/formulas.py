@@ -6,7 +6,7 @@ import numpy as np
 
 from flashscope.app.stepper.faulty_formulas import CHANGED, faulty_rows
 from flashscope.app.stepper.merging import merge_rows
-from flashscope.app.stepper.numbers import number
+from flashscope.app.stepper.numbers import difference, number
 from flashscope.app.stepper.pseudocode import LAZY_MAXIMUM, MAXIMUM_IN_8_BITS
 from flashscope.app.stepper.recording import RecordedFloats
 from flashscope.app.stepper.snapshots import StepPhase
@@ -155,12 +155,10 @@ def _maximum_in_8_bits(x: RowTerms, *, again: bool) -> tuple[StepPhase, str, str
 
 
 def _factors(x: RowTerms, local_max: bool) -> list[tuple[StepPhase, str, str]]:
-    m, m_new, m_tile = number(x.m), number(x.m_new), number(x.m_tile)
-    rows: list[tuple[StepPhase, str, str]] = [
-        ("maximum", "<a>α</a> = exp(<m>m</m> − <m>m′</m>)", f"exp({m} − {m_new}) = <a>{number(x.alpha)}</a>")
-    ]
+    numbers = f"exp({difference(x.m, x.m_new)}) = <a>{number(x.alpha)}</a>"
+    rows: list[tuple[StepPhase, str, str]] = [("maximum", "<a>α</a> = exp(<m>m</m> − <m>m′</m>)", numbers)]
     if local_max:
-        numbers = f"exp({m_tile} − {m_new}) = {number(x.beta)}"
+        numbers = f"exp({difference(x.m_tile, x.m_new)}) = {number(x.beta)}"
         rows.append(("maximum", "β = exp(m̃ − <m>m′</m>)", numbers))
     return rows
 

@@ -30,6 +30,12 @@ def amount(value: float) -> str:
     return number(value) if abs(value) >= 1e-3 else power(value)  # noqa: PLR2004 - three decimals
 
 
+def difference(value: float, less: float) -> str:
+    """One number less another, which stands in brackets where it has a sign of its own."""
+    taken = number(less)
+    return f"{number(value)} − {f'({taken})' if taken.startswith('−') else taken}"
+
+
 def plain(text: str) -> str:
     """The text without HTML, for screen readers and for text that Qt draws as it is."""
     for old, new in (("<sup>", "^"), ("</sup>", ""), ("<sub>", ""), ("</sub>", ""), ("&nbsp;", " ")):

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from flashscope.app.stepper.numbers import amount, number
+from flashscope.app.stepper.numbers import amount, difference, number
 from flashscope.app.stepper.row_history import RowHistory
 from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.stepper.traffic import standard_bytes
@@ -192,7 +192,7 @@ class _Asking:
                 f"m was {number(m)} and is {number(new)} after {self._tile(k)}.",
                 "What are the old ℓ and O multiplied by: what is α?",
                 *drawn,
-                f"<a>α</a> = exp({number(m)} − {number(new)}) = {amount(alpha)}.",
+                f"<a>α</a> = exp({difference(m, new)}) = {amount(alpha)}.",
                 hidden=True,
             )
 

@@ -5,6 +5,7 @@ trace's tiles (FlashAttention, 2022, algorithm 1 and theorem 2; FlashAttention-2
 are ignored.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -60,7 +61,7 @@ def merge_bytes(walk: Tiled, step: Snapshot, *, ends: bool) -> HbmBytes:
     return HbmBytes(read, rows * (dv * walk.problem.itemsize + LSE_ITEMSIZE) if ends else 0)
 
 
-def running_traffic(walk: Tiled, steps: tuple[Snapshot, ...]) -> tuple[HbmBytes, ...]:
+def running_traffic(walk: Tiled, steps: Sequence[Snapshot]) -> tuple[HbmBytes, ...]:
     """Bytes moved from the start up to each step."""
     totals: list[HbmBytes] = []
     rounded = rounding_bytes(walk)

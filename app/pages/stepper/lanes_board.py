@@ -19,6 +19,7 @@ from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel, escaped
 from flashscope.app.widgets.term_label import TermFormula
 from flashscope.app.words.inside.tracing import MEMORIES
+from flashscope.app.words.plain import unbroken
 from flashscope.app.words.units import bytes_text
 from flashscope.kernels.workload.trace import Trace
 
@@ -76,7 +77,7 @@ class LanesBoard(ModeBoard):
         for panel, card in zip(self.panels, self._cards, strict=True):
             panel.show_view(view)
             card.set_unit(escaped(panel.does(view) if self._staged else panel.activity(view)))
-        self.said.setText(self._told(view.story, view.cursor.at))
+        self.said.setText(unbroken(self._told(view.story, view.cursor.at)))
 
     def words(self) -> str:
         """The sentence, each lane, and what is a model."""

@@ -20,7 +20,7 @@ from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.stepper.cursor import Cursor
-from flashscope.app.stepper.modes import MODES
+from flashscope.app.stepper.modes import BACKWARD, MODES
 from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.stepper.recorded import newest_backward, newest_trace
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
@@ -28,6 +28,7 @@ from flashscope.app.words.inside.tracing import broken
 from flashscope.app.words.provenance import Provenance, of_kept, of_machine
 from flashscope.kernels.workload.backward_trace import BackwardTrace
 from flashscope.kernels.workload.trace import Fault, Trace
+from flashscope.profiles.results.model.session import Session
 
 
 class Stepper(Protocol):
@@ -85,6 +86,9 @@ class StepperStaging(Staging):
         self._page, self._tracing = page, tracing
         self._before = ""  # the mode that the stage came upon
         self._step: int | None = None  # where to go once the trace is there
+        self._session, self._session_source = controller.session, controller.provenance
+        self._left: list[tuple[Trace | BackwardTrace, Provenance]] = []  # on show still of earlier sessions
+        controller.session_changed.connect(self._leave_session)
         tracing.recorded.connect(self._go)
         page.modes.changed.connect(self._take_mode)
 
@@ -128,7 +132,27 @@ class StepperStaging(Staging):
         backend = trace.request.backend
         if held:
             return of_kept(super().provenance, backend, trace.device)
-        return of_machine(self.controller.machine, backend)
+        left = next((source for one, source in self._left if one is trace), None)
+        return left or of_machine(self.controller.machine, backend)
+
+    def _leave_session(self, session: Session | None) -> None:
+        """Know where that comes from which stays on show of the session before."""
+        before, source = self._session, self._session_source
+        held = [] if before is None else [*before.traces, *before.backward_traces]
+        stays = [pair for pair in self._left if any(pair[0] is one for one in self._traces)]
+        left = [
+            (one, of_kept(source, one.request.backend, one.device)) for one in self._traces if one in held
+        ]
+        self._left = [*left, *stays]
+        self._session, self._session_source = session, self.controller.provenance
+
+    @property
+    def _traces(self) -> list[Trace | BackwardTrace]:
+        """What is on show, in the mode Backward, too."""
+        page = self._page
+        backward = page.backwards.board.trace if page.modes.has(BACKWARD) else None
+        forward = page.story.recording.trace if page.story is not None else None
+        return [one for one in (forward, backward) if one is not None]
 
     @property
     def source(self) -> str:

@@ -23,8 +23,8 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.stepper.cell_image import CellColours, bounds_of, cell_image, runs
 from flashscope.app.plots.stepper.ink import on_fill, role_colour
-from flashscope.app.plots.stepper.panel import SMALL, PanelOf, ViewKind, put
-from flashscope.app.stepper.numbers import number
+from flashscope.app.plots.stepper.panel import SMALL, PanelOf, ViewKind, put, width_of
+from flashscope.app.stepper.numbers import amount, number
 from flashscope.app.stepper.recording import RecordedFloats
 
 LARGEST_CELL = (144.0, 90.0)
@@ -35,6 +35,7 @@ BAR_ROOM = 18.0  # pixels: a gap, the colour bar, a gap, and a little air
 VISIBLE_GAP = 6  # pixels: larger cells stand apart
 LEAST_CELL = 0.01  # pixels, in a panel that has no room
 WIDE = 100.0  # values from here on are written without decimals
+SMALLEST = 0.1  # ends of a scale below it have as many decimals as they need: 0.0 is at neither of them
 
 CellIndex = tuple[int, int]
 
@@ -183,7 +184,7 @@ class CellPanel(PanelOf[ViewKind]):
         (rows, columns), unit = frame.shape, self.unit()
         metrics = QFontMetricsF(self.sized(SMALL))
         left = metrics.horizontalAdvance(str(frame.last)) + px(7)
-        widest = max(metrics.horizontalAdvance(_end(level)) for level in frame.levels)
+        widest = max(width_of(_end(level), self.sized(SMALL)) for level in frame.levels)
         right, top = widest + px(BAR_ROOM), 1.2 * unit
         most_rows, most_columns = frame.most
         width = min((self.width() - left - right) / most_columns, px(LARGEST_CELL[0]))
@@ -332,6 +333,8 @@ class CellPanel(PanelOf[ViewKind]):
 
 def _end(level: float) -> str:
     """An end of the colour scale as its label."""
+    if 0 < abs(level) < SMALLEST:
+        return amount(level)
     return number(level, 1 if abs(level) < WIDE else 0)
 
 

@@ -29,7 +29,7 @@ def trace_words(request: TraceRequest) -> str:
     kernel = request.kernel or f"{request.order} order"
     fault = (broken(request.fault),) if request.fault else ()
     share = filter(None, (share_words(request),))
-    named = f"{kernel} on {DEVICES[request.backend]}", f"N = {request.lengths[1]}"
+    named = f"{kernel} on {DEVICES[request.backend]}", _lengths(*request.lengths)
     return ", ".join((*fault, *named, *masks, *share))
 
 
@@ -40,9 +40,16 @@ def backward_words(request: BackwardTraceRequest) -> str:
     heads = problem.batch * problem.key_heads
     head = (f"K/V head {request.head} of {heads}",) if heads > 1 else ()
     deterministic = ("deterministic",) if problem.deterministic else ()
-    named = f"{request.kernel} backward on {DEVICES[request.backend]}", f"N = {problem.seqlen_k}"
+    named = (
+        f"{request.kernel} backward on {DEVICES[request.backend]}",
+        _lengths(problem.seqlen_q, problem.seqlen_k),
+    )
     bits = () if problem.dtype == "float32" else (problem.dtype,)
     return ", ".join((*named, *bits, *masks, *deterministic, *head))
+
+
+def _lengths(rows: int, keys: int) -> str:
+    return f"N = {keys}" if rows == keys else f"N = {rows} × {keys}"
 
 
 def row_words(request: TraceRequest, row: int) -> str:

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.bundled import alike_recordings, bundled_sessions
+from flashscope.app.control.bundled import alike_recordings, bundled_sessions, inside_recording
 from flashscope.app.pages.claims import ClaimsPage
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.ladder import LadderPage
@@ -61,6 +61,23 @@ def test_a_trace_of_the_session_on_show_has_the_sessions_source(window: MainWind
     assert badge(window) == f"{SESSION} · trace of flash2"
     stepper(window).show_trace(trace)
     assert badge(window) == f"SAVED · CPU {trace.device} · trace of flash2", "it was kept there later"
+
+
+def test_a_trace_that_stays_on_show_of_the_session_before_is_not_called_live(
+    window: MainWindow, rig: Rig
+) -> None:
+    inside, others = inside_recording(), bundled_sessions()
+    assert inside is not None
+    rig.open(inside)
+    assert rig.controller.session is not None
+    window.show_page("stepper")
+    stepper(window).show_trace(rig.controller.session.traces[-1])
+    told = badge(window)
+    assert told.startswith("SAVED · GPU NVIDIA H100")
+    for other in others[:2]:
+        rig.open(other)
+        window.show_page("stepper")
+        assert badge(window) == told, other.name
 
 
 @pytest.mark.matrix

@@ -1,0 +1,37 @@
+"""How the Stepper writes numbers so that a reader can compute with what stands there."""
+
+import pytest
+
+from flashscope.app.plots.stepper.cells import _end
+from flashscope.app.stepper.numbers import difference
+from flashscope.app.words.inside.tracing import backward_words
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
+from flashscope.kernels.workload.problem import Problem
+
+
+@pytest.mark.parametrize(
+    ("pair", "told"),
+    [
+        ((1.5, 0.5), "1.500 − 0.500"),
+        ((-14.383, -0.012), "−14.383 − (−0.012)"),
+        ((float("-inf"), -0.1), "−∞ − (−0.100)"),
+        ((1.0, -0.0001), "1.000 − 0.000"),
+    ],
+)
+def test_a_number_with_a_sign_stands_in_brackets_where_it_is_taken_away(
+    pair: tuple[float, float], told: str
+) -> None:
+    assert difference(*pair) == told
+
+
+@pytest.mark.parametrize(
+    ("level", "told"),
+    [(-250.4, "−250"), (4.61, "4.6"), (0.0, "0.0"), (0.021, "0.021"), (-0.00021, "−2.1·10<sup>−4</sup>")],
+)
+def test_no_end_of_a_scale_but_0_is_written_as_0(level: float, told: str) -> None:
+    assert _end(level) == told
+
+
+def test_a_trace_of_fewer_queries_than_keys_says_how_many_of_each() -> None:
+    asked = BackwardTraceRequest(problem=Problem(seqlen_q=1, seqlen_k=4096, passes="backward"))
+    assert "N = 1 × 4096" in backward_words(asked)
