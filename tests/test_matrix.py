@@ -41,3 +41,9 @@ def test_no_case_is_lost_and_those_beyond_the_covering_set_are_marked() -> None:
     assert [parameter.values for parameter in mark.args[1]] == CASES
     plain = [parameter.values for parameter in mark.args[1] if not parameter.marks]
     assert plain == taken((0, 1))
+
+
+def test_a_limit_leaves_so_many_of_the_covering_set_to_every_run_and_none_with_0() -> None:
+    for few in (0, 1, 2):
+        mark: pytest.Mark = matrix("letter number truth end", CASES, "letter number", few=few).mark
+        assert sum(not parameter.marks for parameter in mark.args[1]) == few

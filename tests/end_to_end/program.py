@@ -1,4 +1,4 @@
-"""Runs `main.py` as a user would: as a process of its own."""
+"""Runs `main.py` as a user would, as a process of its own; or its commands inside this one."""
 
 import io
 import os

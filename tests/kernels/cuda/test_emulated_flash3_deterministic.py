@@ -76,14 +76,12 @@ def differ(found: list[Gradients]) -> bool:
     return any([array.tobytes() for array in one] != first for one in found[1:])
 
 
-@pytest.mark.matrix
-@matrix("head_dim mask kv_heads", [*product((64, 128), MASKS, (2, 4))], "mask", few=1)
+@matrix("head_dim mask kv_heads", [*product((64, 128), MASKS, (2, 4))], "mask", few=0)
 def test_every_schedule_gives_the_same_bits(head_dim: int, mask: str, kv_heads: int) -> None:
     assert not differ(schedules(problem_of(head_dim, mask, kv_heads)))
 
 
-@pytest.mark.matrix
-@matrix("head_dim mask kv_heads", [*product((192, 256), WIDE_MASKS, (2, 4))], "mask", few=1)
+@matrix("head_dim mask kv_heads", [*product((192, 256), WIDE_MASKS, (2, 4))], "mask", few=0)
 def test_so_does_every_schedule_of_pairs_of_blocks(head_dim: int, mask: str, kv_heads: int) -> None:
     assert not differ(schedules(problem_of(head_dim, mask, kv_heads)))
 

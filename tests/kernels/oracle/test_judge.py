@@ -156,7 +156,7 @@ def named(value: Any) -> str:
     product(PRECISIONS, MASKS, MUTANTS),
     *("precision mutant", "mask mutant", "precision mask"),
     ids=named,
-    few=20,
+    few=10,
 )
 def test_a_mutant_never_passes(precision: str, mask: str, mutant: Any) -> None:
     _, _, judge, right = judged_by(mask, precision)

@@ -65,6 +65,7 @@ def test_one_that_is_stopped_asks_its_engine_to_end_and_has_what_came_until_then
     assert (made[0].watched, made[0].closed) == ([], 1)
 
 
+@pytest.mark.matrix
 def test_one_that_was_stopped_ends_without_measuring_the_rest() -> None:
     session = ClaimBench(H200, lambda: True).measured(SMALL)
     assert session is None or session.outcome != "finished" or len(session.cells) == 2

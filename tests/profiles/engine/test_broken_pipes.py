@@ -187,6 +187,7 @@ def test_a_child_that_cannot_be_killed_does_not_keep_the_engine_from_closing(
     worker.wait(PATIENCE_S)
 
 
+@pytest.mark.matrix
 def test_a_worker_that_takes_no_command_does_not_hold_the_engine_up(
     heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from flashscope.kernels.workload.live import LiveRequest, kept_tiles
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.events import PlanFinished, RequestFailed
 from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
+from tests.matrix import chosen
 from tests.profiles.heard import Heard, quick_plan
 
 PROBLEM = Problem(seqlen_q=600, seqlen_k=600, batch=1, heads=2, head_dim=16, dtype="float32", causal=True)
@@ -67,7 +68,7 @@ def test_a_sweep_does_not_wait_for_it(heard: Heard) -> None:
     assert heard.until(PlanFinished).outcome == "finished"
 
 
-@pytest.mark.parametrize("what", [signal.SIGKILL, signal.SIGSTOP])
+@chosen("what", [signal.SIGKILL, signal.SIGSTOP], {signal.SIGKILL})
 def test_a_worker_that_dies_or_hangs_leaves_a_reason_and_no_process(
     heard: Heard, what: signal.Signals
 ) -> None:

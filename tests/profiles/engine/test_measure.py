@@ -58,6 +58,7 @@ def replayed() -> list[PointRow]:
     return rows(heard.session())
 
 
+@pytest.mark.matrix
 def test_what_is_faster_than_its_device_multiplies_is_impossible(replayed: list[PointRow]) -> None:
     stored, right = replayed
     assert (stored.status, right.status) == ("impossible", "done"), stored.times

@@ -172,6 +172,7 @@ def test_altered_readings_and_traces_are_left_out_and_told_and_the_others_kept(
     assert statement == ALTERED["no digests"][0] or len(session.readings) > len(before.readings) - 120
 
 
+@pytest.mark.matrix
 def test_no_reading_is_shown_that_was_not_recorded_when_pages_are_swapped(watched: Path) -> None:
     before, whole, altered = load(watched), watched.read_bytes(), 0
     places = {reading.t_ns: place for place, reading in enumerate(before.readings)}

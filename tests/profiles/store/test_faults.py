@@ -25,7 +25,7 @@ from tests.matrix import chosen, on_demand
 from tests.profiles.store import builders
 
 
-@on_demand("acknowledged", range(1, 400, 2), {1})
+@on_demand("acknowledged", range(1, 400, 2), {1, 21})
 def test_killing_the_writer_loses_no_acknowledged_point(tmp_path: Path, acknowledged: int) -> None:
     path = tmp_path / "a.flashscope"
     with subprocess.Popen(

@@ -18,7 +18,7 @@ from tests.matrix import on_demand
 from tests.profiles.store.mutations import mutate
 
 OLD = Path(__file__).with_name("version4.flashscope")  # migrated whenever it is read
-FILES = 25  # in one test
+FILES = 50  # in one test
 SLOWEST_S = 5.0
 pytestmark = pytest.mark.timeout(300)  # of FILES
 
@@ -47,7 +47,7 @@ def as_it_is(folder: Path) -> dict[str, object]:
     }
 
 
-@on_demand("turn", range(400), {0})
+@on_demand("turn", range(200), {0})
 def test_a_mutated_recording_is_read_or_refused_and_stays_as_it_is(tmp_path: Path, turn: int) -> None:
     small, large, *_ = sorted(bundled_sessions(), key=lambda path: path.stat().st_size)
     sources = [large, *(small, OLD) * 10]

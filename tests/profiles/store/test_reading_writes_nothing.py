@@ -82,7 +82,13 @@ def path(tmp_path: Path) -> Path:
     return written(tmp_path / "sessions")
 
 
-@pytest.fixture(params=[(end, thing) for end in ("journal", "wal") for thing in THINGS], ids="-".join)
+BESIDE = [
+    *(("journal", thing) for thing in THINGS),
+    *(pytest.param(("wal", thing), marks=pytest.mark.matrix) for thing in THINGS),
+]
+
+
+@pytest.fixture(params=BESIDE, ids="-".join)
 def beset(path: Path, request: pytest.FixtureRequest) -> Path:
     """A session beside which something lies that SQLite would open, apply or delete."""
     end, thing = request.param
