@@ -17,7 +17,7 @@ from flashscope.profiles.engine.jobs import SweepJob
 from flashscope.profiles.engine.supervisor import Supervisor
 from flashscope.profiles.plan.plan import Plan, Point, Protocol
 from flashscope.profiles.wire.events import LogLine, PlanFinished, PointFailed, PointMeasured, PointStarted
-from flashscope.profiles.wire.messages import Beside, Command, Park, Parked, Ready, TryPoint
+from flashscope.profiles.wire.messages import Beside, Command, Park, Parked, Ready, Retiring, TryPoint
 from flashscope.profiles.worker.failures import Refusal
 from flashscope.profiles.worker.probing.host import probe_host
 from tests import apart
@@ -209,13 +209,24 @@ class Told:
     def __init__(self, ahead: str) -> None:
         self.ahead = ahead
         self.commands: list[Command] = []
+        self.ended = False
 
     def send(self, command: Command) -> None:
         self.commands.append(command)
 
+    def end(self, *, ask: bool) -> None:
+        self.ended = ask
 
-def test_a_worker_is_told_which_processes_on_the_gpu_are_parked(home: Path) -> None:
-    made: list[Told] = []
+
+@pytest.fixture
+def made() -> list[Told]:
+    """The workers that `parking` made."""
+    return []
+
+
+@pytest.fixture
+def parking(home: Path, made: list[Told]) -> Supervisor:
+    """What has just asked the usual worker to let that of the library measure."""
 
     def make(_log: Log, ahead: str) -> Child:
         made.append(Told(ahead))
@@ -225,19 +236,35 @@ def test_a_worker_is_told_which_processes_on_the_gpu_are_parked(home: Path) -> N
     one.machine = probe_host()
     one.submit(SweepJob(plan("flash2", "apart", seqlens=(32,)), apart.WITH_FAULTS))
     one.receive(Ready())
-    one.receive(
-        Refusal("failed", "It broke.").failed(
-            Point(index=0, kernel="flash2", problem=plan("flash2").problems[0])
-        )
-    )
+    point = Point(index=0, kernel="flash2", problem=plan("flash2").problems[0])
+    one.receive(Refusal("failed", "It broke.").failed(point))
     assert isinstance(made[0].commands[-1], Park)
-    one.receive(Parked(pid=77))
-    one.receive(Ready())
+    return one
+
+
+def test_a_worker_is_told_which_processes_on_the_gpu_are_parked(
+    parking: Supervisor, made: list[Told]
+) -> None:
+    parking.receive(Parked(pid=77))
+    parking.receive(Ready())
     usual, own = made
     assert (usual.ahead, Path(own.ahead).name) == IN_A_FOLDER
     assert [type(command) for command in usual.commands] == [Beside, TryPoint, Park]
     assert own.commands[0] == Beside(pids=(77,))
-    assert [cast(Told, child) for child in one.children] == [own, usual]
+    assert [cast(Told, child) for child in parking.children] == [own, usual]
+
+
+def test_a_worker_that_keeps_others_off_the_gpu_ends_before_the_next_one_starts(
+    parking: Supervisor, made: list[Told]
+) -> None:
+    parking.receive(Retiring())
+    parking.receive(Parked(pid=77))
+    (usual,) = made
+    assert usual.ended
+    parking.exited(cast(Child, usual))
+    parking.receive(Ready())
+    assert made[1].commands[0] == Beside(pids=())
+    assert [cast(Told, child) for child in parking.children] == [made[1]]
 
 
 PARENT = """
