@@ -23,7 +23,8 @@ class WorkerPool:
 
     A parked worker is idle. On a GPU it has given back what kernels and libraries allocated or cached, and
     keeps its CUDA context with the code that was loaded into it (hundreds of MiB) and the buffer that flushes
-    the L2 cache, twice the size of that.
+    the L2 cache, twice the size of that. On a GPU that takes one process at a time there is none: there each
+    change of folders starts a worker.
     """
 
     def __init__(self) -> None:

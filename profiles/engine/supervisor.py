@@ -330,11 +330,14 @@ class Supervisor:
         if self._state != "parking":
             return
         if self.child is None or self._next is None:
+            self._retiring = False
             self._rest()
-            return
-        self._pool.park(self._ahead, self.child, message.pid)
-        self.child, self._state, self._deadline = None, "absent", None
-        self._advance()
+        elif self._retiring:
+            self._leave(ask=True)
+        else:
+            self._pool.park(self._ahead, self.child, message.pid)
+            self.child, self._state, self._deadline = None, "absent", None
+            self._advance()
 
     def _tell_beside(self) -> None:
         """Tell the worker which processes on the GPU are parked workers."""
@@ -351,7 +354,8 @@ class Supervisor:
         self._tell_beside()
 
     def _leave(self, *, ask: bool) -> None:
-        child, self.child, self._state = self.child, None, "absent"
+        child, self.child = self.child, None
+        self._state, self._deadline = "absent", None
         if child is not None:
             self._pool.leave(child, ask=ask)
 

@@ -128,7 +128,7 @@ class Parked(MessageBase, frozen=True, kw_only=True, tag="parked"):
 
 
 class Retiring(MessageBase, frozen=True, kw_only=True, tag="retiring"):
-    """From the worker: its CUDA context is broken, so that its next answer is its last."""
+    """From the worker: its next answer is its last: its CUDA context is broken, or keeps all others out."""
 
 
 class SamplingEnded(MessageBase, frozen=True, kw_only=True, tag="sampling-ended"):

@@ -166,10 +166,12 @@ class Worker:
             bench.rest()
 
     def park(self) -> None:
-        """Another worker measures next: drop the oracle, too, and answer."""
+        """Another worker measures next: drop the oracle, too; end where the GPU takes one process alone."""
         self._criteria = Criteria()
         gc.collect()
         self.rest()
+        if any(bench.is_exclusive() for bench in self._benches.values()):
+            self._link.send(Retiring())
         self._link.send(Parked(pid=os.getpid() if "cuda" in self._benches else None))
 
     def answer(

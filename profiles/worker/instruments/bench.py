@@ -132,6 +132,9 @@ class Bench(Protocol):
             ours: Processes beside this one that are not counted.
         """
 
+    def is_exclusive(self) -> bool:
+        """Whether the device takes one process at a time."""
+
     def energy_counter(self) -> Counter:
         """What counts the device's energy.
 

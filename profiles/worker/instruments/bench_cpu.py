@@ -96,6 +96,10 @@ class CpuBench:
     def others(self, ours: Collection[int]) -> None:
         """A CPU always runs other programs."""
 
+    def is_exclusive(self) -> bool:
+        """No CPU is."""
+        return False
+
     def energy_counter(self) -> Counter:
         """That of the CPU's packages, where the system lets it be read.
 

@@ -196,6 +196,10 @@ class CudaBench:
         """How many other processes have a CUDA context on the GPU, but for these."""
         return self._state.others(ours)
 
+    def is_exclusive(self) -> bool:
+        """Whether the GPU takes the CUDA context of one process at a time."""
+        return self._state.is_exclusive()
+
     def energy_counter(self) -> Counter:
         """The energy counter of the GPU that NVML reads.
 

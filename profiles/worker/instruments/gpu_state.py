@@ -65,6 +65,11 @@ class GpuState:
         count = len(listed - own) if os.getpid() in listed else max(0, len(listed) - len(own))
         return Figure(value=count, source="NVML's list of compute processes")
 
+    def is_exclusive(self) -> bool:
+        """Whether it takes the CUDA context of one process at a time, as some clusters have it."""
+        mode = self._ask(lambda nvml, gpu: nvml.nvmlDeviceGetComputeMode(gpu))
+        return mode is not None and bool(mode == self._nvml.NVML_COMPUTEMODE_EXCLUSIVE_PROCESS)
+
     def memory_used(self) -> int | None:
         """Bytes in use of the whole device; None where it cannot be read."""
         used = self._ask(lambda nvml, gpu: nvml.nvmlDeviceGetMemoryInfo(gpu).used)

@@ -17,7 +17,7 @@ from flashscope.profiles.engine.jobs import SweepJob
 from flashscope.profiles.engine.supervisor import Supervisor
 from flashscope.profiles.plan.plan import Plan, Point, Protocol
 from flashscope.profiles.wire.events import LogLine, PlanFinished, PointFailed, PointMeasured, PointStarted
-from flashscope.profiles.wire.messages import Beside, Command, Park, Parked, Ready, TryPoint
+from flashscope.profiles.wire.messages import Beside, Command, Park, Parked, Ready, Retiring, TryPoint
 from flashscope.profiles.worker.failures import Refusal
 from flashscope.profiles.worker.probing.host import probe_host
 from tests import apart
@@ -87,6 +87,7 @@ def test_a_sweep_of_three_problems_in_two_environments_starts_two_workers(
     assert starts.folders == [*IN_A_FOLDER]
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_after_a_sweep_the_usual_worker_alone_is_kept(heard: Heard, starts: Starts) -> None:
     heard.engine.run(plan("flash2", "apart", seqlens=(32,)))
     heard.until(PointStarted)
@@ -107,11 +108,13 @@ def test_a_crash_replaces_its_worker_once_and_leaves_the_parked_one(heard: Heard
     assert starts.folders == ["", *[apart.PACKAGE] * 3]
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_worker_that_nothing_needs_any_more_is_not_replaced(heard: Heard, starts: Starts) -> None:
     heard.sweep(plan("flash2", "abort", seqlens=(32,)))
     assert starts.folders == [*IN_A_FOLDER]
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_hang_ends_its_own_worker_alone(heard: Heard, starts: Starts, ladder: Ladder) -> None:
     points = heard.sweep(plan("flash2", "hang", protocol=SHORT))
     assert [point.status for point in points] == ["done", "timeout", "done", "timeout"]
@@ -132,7 +135,7 @@ def test_a_cancel_ends_what_hangs_by_force_and_keeps_the_usual_worker(heard: Hea
     assert running_children() == [usual]
 
 
-@chosen("kernel", ["hang", "hang-deaf"], {"hang-deaf"})
+@chosen("kernel", ["hang", "hang-deaf"], {"hang"})
 def test_closing_ends_every_worker(heard: Heard, kernel: str) -> None:
     heard.engine.run(plan("flash2", kernel))
     heard.until(PointStarted)
@@ -144,6 +147,7 @@ def test_closing_ends_every_worker(heard: Heard, kernel: str) -> None:
     assert heard.all(PlanFinished)[0].outcome == "cancelled"
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_parked_worker_that_takes_no_command_is_ended_by_force(
     heard: Heard, ladder: Ladder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +161,7 @@ def test_a_parked_worker_that_takes_no_command_is_ended_by_force(
     assert "killed" in ladder.climbed
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_parked_worker_killed_from_outside_is_replaced_once_it_is_needed(
     heard: Heard, starts: Starts
 ) -> None:
@@ -169,6 +174,7 @@ def test_a_parked_worker_killed_from_outside_is_replaced_once_it_is_needed(
     assert starts.folders == [*IN_A_FOLDER, ""]
 
 
+@pytest.mark.matrix  # it takes seconds
 @pytest.mark.parametrize(
     ("fault", "told"), [("hang-when-parked", "gave back nothing"), ("abort-when-parked", "SIGABRT")]
 )
@@ -183,6 +189,7 @@ def test_a_worker_that_cannot_be_parked_is_replaced(
     assert starts.folders == [*IN_A_FOLDER]
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_a_library_worker_that_cannot_start_ends_the_sweep_with_the_reason(
     heard: Heard, starts: Starts
 ) -> None:
@@ -209,13 +216,24 @@ class Told:
     def __init__(self, ahead: str) -> None:
         self.ahead = ahead
         self.commands: list[Command] = []
+        self.ended = False
 
     def send(self, command: Command) -> None:
         self.commands.append(command)
 
+    def end(self, *, ask: bool) -> None:
+        self.ended = ask
 
-def test_a_worker_is_told_which_processes_on_the_gpu_are_parked(home: Path) -> None:
-    made: list[Told] = []
+
+@pytest.fixture
+def made() -> list[Told]:
+    """The workers that `parking` made."""
+    return []
+
+
+@pytest.fixture
+def parking(home: Path, made: list[Told]) -> Supervisor:
+    """What has just asked the usual worker to let that of the library measure."""
 
     def make(_log: Log, ahead: str) -> Child:
         made.append(Told(ahead))
@@ -225,19 +243,35 @@ def test_a_worker_is_told_which_processes_on_the_gpu_are_parked(home: Path) -> N
     one.machine = probe_host()
     one.submit(SweepJob(plan("flash2", "apart", seqlens=(32,)), apart.WITH_FAULTS))
     one.receive(Ready())
-    one.receive(
-        Refusal("failed", "It broke.").failed(
-            Point(index=0, kernel="flash2", problem=plan("flash2").problems[0])
-        )
-    )
+    point = Point(index=0, kernel="flash2", problem=plan("flash2").problems[0])
+    one.receive(Refusal("failed", "It broke.").failed(point))
     assert isinstance(made[0].commands[-1], Park)
-    one.receive(Parked(pid=77))
-    one.receive(Ready())
+    return one
+
+
+def test_a_worker_is_told_which_processes_on_the_gpu_are_parked(
+    parking: Supervisor, made: list[Told]
+) -> None:
+    parking.receive(Parked(pid=77))
+    parking.receive(Ready())
     usual, own = made
     assert (usual.ahead, Path(own.ahead).name) == IN_A_FOLDER
     assert [type(command) for command in usual.commands] == [Beside, TryPoint, Park]
     assert own.commands[0] == Beside(pids=(77,))
-    assert [cast(Told, child) for child in one.children] == [own, usual]
+    assert [cast(Told, child) for child in parking.children] == [own, usual]
+
+
+def test_a_worker_that_keeps_others_off_the_gpu_ends_before_the_next_one_starts(
+    parking: Supervisor, made: list[Told]
+) -> None:
+    parking.receive(Retiring())
+    parking.receive(Parked(pid=77))
+    (usual,) = made
+    assert usual.ended
+    parking.exited(cast(Child, usual))
+    parking.receive(Ready())
+    assert made[1].commands[0] == Beside(pids=())
+    assert [cast(Told, child) for child in parking.children] == [made[1]]
 
 
 PARENT = """
@@ -252,6 +286,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.matrix  # it takes seconds
 def test_when_the_window_is_killed_the_parked_worker_ends_by_itself(tmp_path: Path) -> None:
     apart.install(tmp_path, "there")
     script = tmp_path / "parent.py"

@@ -14,7 +14,7 @@ from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.wire.events import RequestFailed, TraceReady
-from flashscope.profiles.wire.messages import Message, Park, Parked, RecordTrace
+from flashscope.profiles.wire.messages import Message, Park, Parked, RecordTrace, Retiring
 from flashscope.profiles.worker import serve
 from flashscope.profiles.worker.child import Link
 from flashscope.profiles.worker.instruments.bench import Bench
@@ -55,9 +55,13 @@ class Rested:
     """A bench that counts how often it was let rest."""
 
     times = 0
+    exclusive = False
 
     def rest(self) -> None:
         self.times += 1
+
+    def is_exclusive(self) -> bool:
+        return self.exclusive
 
 
 @pytest.mark.parametrize("backend", ["cpu", "cuda"])
@@ -69,6 +73,15 @@ def test_a_parked_worker_has_dropped_its_oracle_and_says_whether_it_is_on_the_gp
     worker.answer(Park())
     assert link.messages == [Parked(pid=os.getpid() if backend == "cuda" else None)]
     assert (oracle(), bench.times) == (None, 1)
+
+
+def test_a_worker_retires_where_the_gpu_takes_one_process_at_a_time() -> None:
+    link, bench = Heard(), Rested()
+    bench.exclusive = True
+    worker = Worker(link, ())
+    worker._benches["cuda"] = cast(Bench, bench)
+    worker.answer(Park())
+    assert link.messages == [Retiring(), Parked(pid=os.getpid())]
 
 
 @pytest.fixture

@@ -56,6 +56,7 @@ def test_audits_of_one_model_come_to_the_front_with_a_line_for_each_kind_of_laye
     assert row.endswith("\t▼ slower")
 
 
+@pytest.mark.matrix
 def test_the_command_line_says_the_same(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     base, other = audited("base", 1), audited("other", 3)
     desk.choose(base, other)
@@ -63,6 +64,7 @@ def test_the_command_line_says_the_same(desk: Desk, capsys: pytest.CaptureFixtur
     assert shown(desk) in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.matrix
 def test_of_several_sessions_each_line_and_sentence_says_whose_it_is(desk: Desk) -> None:
     desk.choose(audited("base", 1), audited("same", 1), audited("other", 3))
     table = desk.board.tables.audits.table

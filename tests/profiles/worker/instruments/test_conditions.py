@@ -40,11 +40,22 @@ def test_a_gpu_tells_slowdowns_apart_from_what_else_keeps_clocks_lower() -> None
     assert seen == Condition(("hardware thermal slowdown",), ("software power cap",), 55)
 
 
+@pytest.mark.parametrize("mode", [pynvml.NVML_COMPUTEMODE_DEFAULT, pynvml.NVML_COMPUTEMODE_EXCLUSIVE_PROCESS])
+def test_a_gpu_that_takes_one_process_at_a_time_says_so(mode: int) -> None:
+    class Moded(FakeNvml):
+        def _answer(self, name: str, arguments: tuple[Any, ...]) -> Any:
+            return mode if name == "nvmlDeviceGetComputeMode" else super()._answer(name, arguments)
+
+    exclusive = mode == pynvml.NVML_COMPUTEMODE_EXCLUSIVE_PROCESS
+    assert GpuState(UUID, Moded()).is_exclusive() is exclusive
+
+
 def test_without_nvml_nothing_is_known_and_nothing_is_rejected() -> None:
     state = GpuState(UUID, FakeNvml({"nvmlInit": pynvml.NVML_ERROR_DRIVER_NOT_LOADED}))
     assert state.condition() == Condition(None, None, None)
     assert state.slowdowns() == ()
     assert state.memory_used() is None
+    assert not state.is_exclusive()
     assert "driver is not loaded" in state.others().missing
 
 
