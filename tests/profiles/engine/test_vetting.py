@@ -54,7 +54,7 @@ AT_CHECKS = {
     "puts_inputs_back_late": "It wrote to V",
     "steals_from_the_oracle": "takes an answer from elsewhere",
     "subclass_called_numpy": "O must be a numpy.ndarray",
-    "works_ahead_of_runs": "it works ahead of them",
+    "works_ahead_of_runs": "works ahead of",
     "writes_before_inputs": "It wrote before Q",
 }
 LENGTHS = {"steals_from_the_oracle": 192}  # all rows compared
