@@ -67,7 +67,8 @@ def test_a_text_runs_only_where_the_user_named_its_file(path: Path) -> None:
     allow(own)
     assert obstacle_to_run(own) == ""
     assert obstacle_to_run(replace(own, source=None)) != ""
-    assert obstacle_to_run(replace(own, function="other")) != ""
+    for field in ("function", "backward", "module"):
+        assert obstacle_to_run(replace(own, **{field: "other"})) != ""
     assert obstacle_to_run(replace(own, source="import os\n")) != ""
 
 

@@ -25,7 +25,8 @@ def f(q: Array, k: Array, v: Array, *, causal: bool, scale: float) -> Array:
     return output
 
 
-_run, _output = FunctionLaunch.run, FunctionLaunch.output.fget
+_run: Any = FunctionLaunch.run
+_output: Any = vars(FunctionLaunch)["output"].fget
 
 
 def _note(self: Any) -> None:
@@ -35,7 +36,6 @@ def _note(self: Any) -> None:
 def _compute(self: Any) -> Any:
     if self.__dict__.pop("noted", False):
         _run(self)
-    assert _output is not None
     return _output(self)
 
 

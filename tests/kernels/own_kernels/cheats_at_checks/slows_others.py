@@ -38,4 +38,4 @@ def _slowed(*given: Any) -> Any:
     return launch
 
 
-flash2.prepare = _slowed
+flash2.prepare = _slowed  # type: ignore[assignment]
