@@ -8,6 +8,7 @@ import msgspec
 from flashscope.kernels.workload.problem import Backend, Dtype, Feature
 
 OWN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+LONGEST_PATH = 4096  # characters, as file systems have it
 SHA256 = re.compile(r"[0-9a-f]{64}")
 ArrayKind = Literal["numpy", "cupy", "torch"]
 ScalarType = Literal["bool", "int32", "uint32", "int64", "uint64", "float32", "float64"]
@@ -105,7 +106,8 @@ class OwnKernel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def __post_init__(self) -> None:
         if not OWN_NAME.fullmatch(self.name):
             raise ValueError(f"{self.name[:60]!r} is no name: letters, digits and . _ - alone, 60 at most")
-        if not SHA256.fullmatch(self.sha256) or not self.path.isprintable() or not self.path:
+        named = self.path.isprintable() and 0 < len(self.path) <= LONGEST_PATH
+        if not SHA256.fullmatch(self.sha256) or not named:
             raise ValueError(f"{self.name} needs a path that can be printed and a sha256 in hex")
         if not self.backends or not self.dtypes or bool(self.function) == bool(self.launches):
             raise ValueError(f"{self.name} declares no backend or no dtype, or not one thing that runs")

@@ -9,7 +9,7 @@ from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import is_taken
 from flashscope.kernels.own.files import file_of, kept_bytes, sha256_of
 
-_named: set[tuple[str, str, str]] = set()  # path, function and hash
+_named: set[tuple[object, ...]] = set()
 
 
 def allow(own: OwnKernel) -> None:
@@ -48,5 +48,7 @@ def obstacle_of_file(own: OwnKernel) -> str:
     return ""
 
 
-def _key(own: OwnKernel) -> tuple[str, str, str]:
-    return str(in_home(file_of(own))), own.function, own.sha256
+def _key(own: OwnKernel) -> tuple[object, ...]:
+    """The file, and all that says what of it runs and how: a session may say otherwise of the user's file."""
+    launches = own.launches, own.backward_launches, own.workspace, own.defines
+    return str(in_home(file_of(own))), own.sha256, own.module, own.function, own.backward, *launches

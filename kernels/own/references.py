@@ -202,13 +202,13 @@ def declared_by_package(point: metadata.EntryPoint, *, name: str = "") -> OwnKer
     Raises:
         InputError: There is no such file, or it declares nothing that can be used.
     """
-    path = _file_of_module(point.module)
+    path = file_of_module(point.module)
     if path is None:
         raise InputError(f"The entry point {point.name} names {point.module}, which has no Python file.")
     return declared_in(path, point.attr, name=name or point.name, module=point.module)
 
 
-def _file_of_module(module: str) -> Path | None:
+def file_of_module(module: str) -> Path | None:
     """The file of a module, found as an import finds it, without importing those above it."""
     top, *below = module.split(".")
     found = PathFinder.find_spec(top)

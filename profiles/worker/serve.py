@@ -61,6 +61,7 @@ from flashscope.profiles.worker.sample import Sampling
 from flashscope.profiles.worker.stalls.recording import record_stalls
 from flashscope.profiles.worker.timelines import record_timeline
 from flashscope.profiles.worker.vetting.process_state import ProcessState
+from flashscope.profiles.worker.vetting.runners import load_runners
 
 
 def serve(link: Link, kernels: str) -> None:
@@ -281,6 +282,7 @@ class Worker:
     def _state_before(self, command: TryPoint | SamplePoints) -> ProcessState | None:
         """The process before code of the user's own ran in it; None where none is to run."""
         if self._state is None and command.own:
+            load_runners(self._specs, command.own, command.device.backend)
             bench = self._bench(command.device)
             self._state = ProcessState(bench, settings=bench.settings)
         return self._state

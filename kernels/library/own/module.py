@@ -11,8 +11,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
-from flashscope.kernels.own.files import checked_bytes, file_of, sha256_of
-from flashscope.kernels.workload.errors import KernelError
+from flashscope.kernels.own.files import checked_bytes, file_of, sha256_of, told_path
+from flashscope.kernels.own.references import file_of_module
+from flashscope.kernels.workload.errors import InputError, KernelError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 
@@ -28,7 +29,7 @@ def function_of(own: OwnKernel, name: str) -> Callable[..., Any]:
     """A function of a kernel's file, which is run as a module once a process.
 
     Raises:
-        InputError: The file is not there any more, or is other than the one declared.
+        InputError: The file is not there any more, or is other than the one declared, or no module's.
         KernelError: It raised, or has no such function.
     """
     key = own.path, own.sha256
@@ -76,6 +77,9 @@ def called(own: OwnKernel, call: Callable[[], Any]) -> Any:
 def _load(own: OwnKernel) -> ModuleType:
     """Run the file: as the module that its package has, or as one of its own."""
     if own.module:
+        found = file_of_module(own.module)
+        if found is None or told_path(found) != own.path:
+            raise InputError(f"{own.path}, which {own.name} is from, is not the file of {own.module} here.")
         checked_bytes(replace(own, source=None))  # a package's module is imported from its file
         return import_module(own.module)
     code, path = checked_bytes(own), file_of(own)  # what was hashed is what runs

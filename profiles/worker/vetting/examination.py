@@ -133,8 +133,8 @@ class Examination:
         """
         if all(self._works_on() for _ in range(round(LONGEST_PAUSE_S / LOOK_S))):
             raise caught(
-                f"Threads or processes of it worked on for {LONGEST_PAUSE_S:.3g} s after its return: they "
-                "take the time of whatever is measured beside it."
+                f"Threads or processes of it worked on for {LONGEST_PAUSE_S:.3g} s after its return: it "
+                "works ahead of its timed runs, or takes the time of what is measured beside it."
             )
 
     def ask(self, launch: PassLaunch, first: PassOutputs) -> dict[str, Figure]:

@@ -1,5 +1,6 @@
 """A kernel whose text was kept runs by it, whatever its file holds by now; that alone allows nothing."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -67,8 +68,16 @@ def test_a_text_runs_only_where_the_user_named_its_file(path: Path) -> None:
     allow(own)
     assert obstacle_to_run(own) == ""
     assert obstacle_to_run(replace(own, source=None)) != ""
-    assert obstacle_to_run(replace(own, function="other")) != ""
+    for field in ("function", "backward", "module"):
+        assert obstacle_to_run(replace(own, **{field: "other"})) != ""
     assert obstacle_to_run(replace(own, source="import os\n")) != ""
+
+
+def test_no_module_is_imported_but_the_one_of_the_file(path: Path) -> None:
+    own = replace(declared(str(path)), module="antigravity")
+    with pytest.raises(InputError, match="is not the file of antigravity here"):
+        function_of(own, "attend")
+    assert "antigravity" not in sys.modules
 
 
 def test_a_cuda_file_is_compiled_from_its_kept_text_and_refused_with_its_line(tmp_path: Path) -> None:

@@ -48,13 +48,15 @@ DOUBTED = {
 AT_CHECKS = {
     "clock_that_mends_itself": "ms by another clock",
     "code_in_place": "CpuBench.time_ms",
+    "computes_when_read": "flashscope.kernels.library.own.function.FunctionLaunch",
     "exits_when_timed": "ended with exit code 3",
     "instruments_in_frames": "It changed _sweep of the instruments",
     "lse_after_return": "works on after its return",
     "puts_inputs_back_late": "It wrote to V",
+    "slows_others": "flashscope.kernels.cpu.flash2.prepare",
     "steals_from_the_oracle": "takes an answer from elsewhere",
     "subclass_called_numpy": "O must be a numpy.ndarray",
-    "works_ahead_of_runs": "it works ahead of them",
+    "works_ahead_of_runs": "works ahead of",
     "writes_before_inputs": "It wrote before Q",
 }
 LENGTHS = {"steals_from_the_oracle": 192}  # all rows compared

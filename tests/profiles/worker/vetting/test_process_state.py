@@ -77,10 +77,10 @@ def test_a_constant_of_the_checks_is_named_and_put_back(
 
 
 def test_other_code_in_a_function_of_a_library_is_told(state: ProcessState) -> None:
-    real = statistics.median.__code__
-    statistics.median.__code__ = (lambda *_given: 1e9).__code__
-    assert "statistics.median" in state.trouble()
-    assert statistics.median.__code__ is real
+    real = statistics.harmonic_mean.__code__
+    statistics.harmonic_mean.__code__ = (lambda *_given: 1e9).__code__
+    assert "statistics.harmonic_mean" in state.trouble()
+    assert statistics.harmonic_mean.__code__ is real
 
 
 def test_a_timer_that_interrupts_the_process_is_a_setting(state: ProcessState) -> None:
