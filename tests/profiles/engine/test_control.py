@@ -93,12 +93,12 @@ def test_a_kernel_that_hangs_when_cancelled_is_ended_by_force(
     ladder.assert_each_rung_is_given(2.0)
 
 
-def test_cancelling_before_the_first_point_still_opens_and_closes_the_session(heard: Heard) -> None:
-    heard.engine.run(quick_plan("flash2"))
-    heard.engine.cancel()
-    assert heard.until(PlanStarted).predicted_bytes
-    assert heard.until(PlanFinished).outcome == "cancelled"
-    assert heard.all(PointStarted) == []
+def test_cancelling_before_the_first_point_still_opens_and_closes_the_session(fresh: Heard) -> None:
+    fresh.engine.run(quick_plan("flash2"))
+    fresh.engine.cancel()  # while its worker starts; one that waits would have begun at once
+    assert fresh.until(PlanStarted).predicted_bytes
+    assert fresh.until(PlanFinished).outcome == "cancelled"
+    assert fresh.all(PointStarted) == []
 
 
 def test_cancelling_nothing_does_nothing(heard: Heard) -> None:
