@@ -106,6 +106,11 @@ class BackwardBoard(ModeBoard):
         return None if self.story is None else self.story.recording.trace
 
     @property
+    def below(self) -> QWidget | None:
+        """Its transport."""
+        return self.transport
+
+    @property
     def scrubber(self) -> QWidget | None:
         """Its own takes the keys."""
         return self._scrubber
@@ -321,7 +326,6 @@ class BackwardBoard(ModeBoard):
         outer.setSpacing(GAP)
         outer.addWidget(self.bar)
         outer.addWidget(self.stack, 1)
-        outer.addWidget(self.transport)
         keep(self, self._arrange)
 
     def _arrange(self) -> None:

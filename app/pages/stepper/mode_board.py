@@ -101,6 +101,11 @@ class ModeBoard(QWidget):
         return None
 
     @property
+    def below(self) -> QWidget | None:
+        """Controls of its own that stay in view under it; None: it has none."""
+        return None
+
+    @property
     def scrubber(self) -> QWidget | None:
         """What takes the keys in the place of the page's scrubber; None: that does."""
         return None

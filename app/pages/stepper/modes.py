@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from flashscope.app.look.theme import Theme
+from flashscope.app.pages.stepper.arranging import GAP
 from flashscope.app.pages.stepper.backward_board import BackwardBoard
 from flashscope.app.pages.stepper.board import StepperBoard
 from flashscope.app.pages.stepper.broken_board import BrokenBoard
@@ -54,6 +55,7 @@ class Modes(QStackedWidget):
         self._traces: Sequence[Trace] = ()
         self._boards: dict[str, ModeBoard] = {}
         self._over: dict[str, Scrolling] = {}  # the bars above and below it stay in view
+        self._frames: dict[str, QWidget] = {}  # what scrolls, over the board's own controls
         self._mode = MODES[0]
         self.blocks = StepperBoard(theme)
         self._add(self._mode.key, self.blocks)
@@ -98,7 +100,7 @@ class Modes(QStackedWidget):
         """Put a mode on top, and put away what means nothing in it; the first where there is no such mode."""
         self._mode = mode_named(key)
         self.board_of(self._mode.key)
-        self.setCurrentWidget(self._over[self._mode.key])
+        self.setCurrentWidget(self._frames[self._mode.key])
         for name, control in self._controls.items():
             control.setVisible(name not in self._mode.idle)
         self.changed.emit()
@@ -142,5 +144,12 @@ class Modes(QStackedWidget):
         self._boards[key] = board
         board.offer_traces(self._traces)
         board.take_limit(self._limit)
-        self._over[key] = Scrolling(board)
-        self.addWidget(self._over[key])
+        over = self._over[key] = Scrolling(board)
+        self._frames[key] = frame = QWidget()
+        column = QVBoxLayout(frame)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        column.addWidget(over, 1)
+        if board.below is not None:
+            column.addWidget(board.below)
+        self.addWidget(frame)

@@ -326,6 +326,7 @@ class StepperPage(Page):
             trace = self.story.recording.trace
             asked = trace.request
             self.bar.show_trace(trace, last_gpu_problem(self.controller.session, asked.backend, asked.order))
+            self._tell()  # the mode may have a trace of its own
 
     def _take_machine(self, machine: Machine) -> None:
         self.bar.show_machine(machine)

@@ -134,7 +134,7 @@ class LiveGrid(QWidget):
         above = QRectF(
             board.left(), board.top() - px(CAPTION_PX) * NAME, board.width(), px(CAPTION_PX) * NAME
         )
-        painter.drawText(above, Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextDontClip, f"head {head + 1}")
+        painter.drawText(above, Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextDontClip, f"head {head}")
         fills = {
             WAITS: QBrush(QColor(theme.raised)),
             SKIPPED: QBrush(QColor(theme.dim), Qt.BrushStyle.BDiagPattern),

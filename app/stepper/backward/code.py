@@ -130,7 +130,7 @@ def _sum_formula(view: BackwardView, name: Sums) -> BackwardFormula:
     old, new = float(before[local, 0]), float(after[local, 0])
     sign = "−" if new < old else "+"
     symbols = f"{D[name]}<sub>{number_of},0</sub>"
-    told = f"{number(old)} {sign} {amount(abs(new - old))} = {number(new)}"
+    told = f"{number(old)} {sign} {amount(abs(new - old))} = {amount(new)}"
     return BackwardFormula(symbols, told if view.step.reached(name) else "", view.step.phase == name)
 
 

@@ -272,3 +272,15 @@ def test_a_trace_is_laid_out_without_making_its_steps(monkeypatch: pytest.Monkey
     cursor = again.start.next_tile().to(again.timeline.tile_ends[-1])
     assert cursor.ended
     assert again.timeline.writes == writes
+
+
+def test_a_small_gradient_is_not_told_as_0() -> None:
+    walked = story(traced(Problem(seqlen_q=1, seqlen_k=1, heads=1, head_dim=16), block_q=1, block_k=1))
+    view = BackwardView(walked, walked.start.to(walked.timeline.tile_ends[0]))
+    ends = {one.symbols[:2]: one.numbers.rpartition("= ")[2] for one in backward_formulas(view)[3:]}
+    sums = {"dV": "dv", "dK": "dk", "dQ": "dq"}
+    for shown, told in ends.items():
+        after = walked.recording.after(sums[shown], 0)  # type: ignore[arg-type]  # these are names of sums
+        assert after is not None
+        assert (told == "0") == (float(after[0, 0]) == 0)
+        assert told != "0.000"

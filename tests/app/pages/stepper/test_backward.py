@@ -51,6 +51,14 @@ def grouped(head: int = 0) -> BackwardTrace:
     return record(BackwardTraceRequest(problem=GROUPED, head=head, block_q=8, block_k=8))
 
 
+def test_another_session_leaves_the_source_of_the_backward_pass_that_stays_on_show(bench: Bench) -> None:
+    board = shown(bench)
+    assert board.own is not None
+    bench.page.controller.session_changed.emit(None)
+    assert board.own is not None
+    assert bench.page.bar.source.text() == board.own.source
+
+
 def test_the_mode_asks_for_the_backward_pass_of_the_problem_on_show_and_says_where_it_came_from(
     bench: Bench,
 ) -> None:

@@ -9,9 +9,13 @@ from flashscope.app.pages.stepper.predict_board import PredictBoard
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.numbers import raised
+from flashscope.app.stepper.modes import BACKWARD
 from flashscope.app.stepper.numbers import power
 from flashscope.app.stepper.presets import Options, own
+from flashscope.kernels.cpu.backward_trace import record as record_backward
 from flashscope.kernels.cpu.trace import record
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
+from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.trace import FAULTS, Fault, TraceRequest
 from tests.app.rig import Rig
 from tests.app.shell.layout.test_fits import is_cut, texts
@@ -19,6 +23,12 @@ from tests.matrix import chosen
 
 ZOOMS = (80, 100, 150, 200, 250)
 REQUEST = own(Options(seqlen=512, head_dim=4, block_q=64, block_k=64, causal=True))
+
+BACKWARD_REQUEST = BackwardTraceRequest(
+    problem=Problem(seqlen_q=64, seqlen_k=64, heads=1, head_dim=16, passes="backward"),
+    block_q=16,
+    block_k=16,
+)
 
 
 @pytest.fixture
@@ -92,6 +102,23 @@ def test_no_text_of_a_mode_is_cut_off_at_any_zoom(window: MainWindow, mode: str,
         wrong += [f"{at}: {area!r} scrolls" for area in areas if area.horizontalScrollBar().maximum()]
     assert board.settled
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_controls_of_a_backward_pass_stay_in_view_at_200_percent(window: MainWindow) -> None:
+    page = window.pages["stepper"]
+    assert isinstance(page, StepperPage)
+    window.show_page("stepper")
+    page.show_trace(record(REQUEST))
+    page.show_mode(BACKWARD)
+    board = page.backwards.board
+    board.show_trace(record_backward(BACKWARD_REQUEST))
+    window.appearance.zoom(200)
+    window.appearance.finish()
+    for _ in range(2):
+        QApplication.processEvents()
+        grab_whole(window)
+    transport = board.transport
+    assert transport.visibleRegion().boundingRect() == transport.rect()
 
 
 def _broken(request: TraceRequest) -> TraceRequest:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import msgspec
 import numpy as np
@@ -89,6 +90,14 @@ def test_a_launch_lights_the_tiles_that_are_done_and_those_that_a_mask_skips_loo
     desk.page.apply_theme(LIGHT)
     lit = desk.grid.grab().toImage().pixelColor(done.center().toPoint())
     assert lit.name() == LIGHT.accent.lower()
+
+
+def test_heads_are_counted_from_0_as_in_timelines_and_traces(desk: Desk) -> None:
+    desk.launch()
+    painter = MagicMock()
+    for head in range(2):
+        desk.grid._paint_head(painter, head)
+    assert [call.args[-1] for call in painter.drawText.call_args_list] == ["head 0", "head 1"]
 
 
 def test_what_came_of_it_is_told_and_the_board_stays_until_it_is_closed(desk: Desk) -> None:
