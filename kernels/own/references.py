@@ -98,8 +98,9 @@ def declared(text: str, *, name: str = "") -> OwnKernel:
     for point in metadata.entry_points(group=GROUP):
         if point.name == text:
             return declared_by_package(point, name=name or text)
+    named = text.strip() or "An empty name"
     raise InputError(
-        f"{text} is no .cu or .py file, none in {kernels_folder()}, and no package offers it as {GROUP}."
+        f"{named} is no .cu or .py file, none in {kernels_folder()}, and no package offers it as {GROUP}."
     )
 
 

@@ -208,6 +208,11 @@ def test_a_file_that_is_not_there_or_none_is_refused(tmp_path: Path) -> None:
             declared(text if text == "." else str(tmp_path / text))
 
 
+def test_an_empty_name_is_refused_in_words() -> None:
+    with pytest.raises(InputError, match=r"^An empty name is no \.cu or \.py file"):
+        declared("")
+
+
 def test_several_launches_and_a_workspace_are_declared_in_order(tmp_path: Path) -> None:
     text = """
 // flashscope: workspace = part float32 (B, H, Nq, D + 2)
