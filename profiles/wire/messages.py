@@ -112,6 +112,10 @@ class Retiring(MessageBase, frozen=True, kw_only=True, tag="retiring"):
     """From the worker: its CUDA context is broken, so that its next answer is its last."""
 
 
+class DeviceLeft(MessageBase, frozen=True, kw_only=True, tag="device-left"):
+    """From the process of a device that is lent: the client that had it has left, or is not heard."""
+
+
 class SamplingEnded(MessageBase, frozen=True, kw_only=True, tag="sampling-ended"):
     """From the worker: a SamplePoints is done; `left_open` says why points of it did not end, if any."""
 
@@ -132,7 +136,7 @@ Command = (
     | Cancel
     | StopChild
 )
-Message = Event | Ready | Retiring | SamplingEnded
+Message = Event | Ready | Retiring | DeviceLeft | SamplingEnded
 
 decode_command = msgspec.msgpack.Decoder(Command).decode
 decode_message = msgspec.msgpack.Decoder(Message).decode
