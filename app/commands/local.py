@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -18,6 +18,7 @@ from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.cluster.connection import ConnectError, connection_to
+from flashscope.profiles.cluster.ssh import SshAddress, host_by_ssh
 from flashscope.profiles.engine.contract import EngineFactory
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.machine import Machine
@@ -45,29 +46,35 @@ def local_driver(connect: str | None = None) -> Iterator[tuple[Driver, Events]]:
     of whoever makes this run, however that process went.
     """
     events: Events = SimpleQueue()
-    hear_signals(events.put)
-    if (life := os.environ.pop(LIFE, "")).isdigit():
-        Thread(target=_follow_maker, args=(int(life), events), daemon=True).start()
-    driver = Driver(LocalEngine if connect is None else _engine_at(connect), events.put)
-    try:
-        yield driver, events
-    finally:
-        driver.close()
-        driver.wait()
+    with _engine_of(connect) as make_engine:
+        hear_signals(events.put)
+        if (life := os.environ.pop(LIFE, "")).isdigit():
+            Thread(target=_follow_maker, args=(int(life), events), daemon=True).start()
+        driver = Driver(make_engine, events.put)
+        try:
+            yield driver, events
+        finally:
+            driver.close()
+            driver.wait()
 
 
-def _engine_at(connect: str) -> EngineFactory:
-    """What makes the engine that measures on a host.
+@contextmanager
+def _engine_of(connect: str | None) -> Iterator[EngineFactory]:
+    """What makes the engine that measures here, or on a host, which ssh may have to start.
 
     Raises:
         ConnectError: Dask is not installed, or there is no such connection.
     """
+    if connect is None:
+        yield LocalEngine
+        return
     try:
         from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
     except ModuleNotFoundError as error:
         remedy = install_command("cluster")
         raise ConnectError(f"--connect needs {error.name}, which is not installed: {remedy}") from error
-    return partial(RemoteEngine, connection=connection_to(connect))
+    with host_by_ssh(address) if (address := SshAddress.parse(connect)) else nullcontext() as started:
+        yield partial(RemoteEngine, connection=started or connection_to(connect))
 
 
 def check_keeps(path: Path) -> None:

@@ -27,10 +27,11 @@ from flashscope.profiles.cluster.versions import obstacle_between, versions_here
 from flashscope.profiles.engine.contract import EngineFactory
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.wire.events import LogLine
-from flashscope.profiles.wire.messages import Ready, encode
+from flashscope.profiles.wire.messages import DeviceLeft, Ready, encode
 from flashscope.profiles.worker.child import Link
 from flashscope.profiles.worker.nvml import NvmlError, driver_version
 
+ANSWER_S = 1.0  # that the answer to a client which leaves has to go out
 PULL_S = 2.0  # a call for events is answered with none after so long
 UNKNOWN = "the host no longer holds the device for this client"
 
@@ -42,6 +43,7 @@ class DeviceHost:
         settings: The device, and for how long it is held for a client that is not heard.
         make_engine: Makes the engine of one client.
         tell: Takes what the host's log is to say.
+        left: Called when a client has left, or lost the device.
     """
 
     def __init__(
@@ -49,9 +51,10 @@ class DeviceHost:
         settings: HostSettings,
         make_engine: EngineFactory,
         tell: Callable[[str], None],
+        left: Callable[[], None] = lambda: None,
     ) -> None:
         self._device, self._hold_s = settings.device, settings.hold_s
-        self._make_engine, self._tell = make_engine, tell
+        self._make_engine, self._tell, self._left = make_engine, tell, left
         self._versions = versions_here(_driver() if settings.gpu else None)
         self._held: HeldEngine | None = None
         self._closing = asyncio.Lock()
@@ -132,6 +135,7 @@ class DeviceHost:
             if held is self._held:
                 await asyncio.to_thread(held.close)
                 self._held = None
+                self._loop.call_later(ANSWER_S, self._left)
 
     def _wake(self) -> None:
         """There are events; called on the engine's thread."""
@@ -156,7 +160,7 @@ async def _serve(link: Link, settings: HostSettings) -> None:
         link.send(LogLine(source=settings.device, text=text))
 
     stop = stop_event(link)
-    device = DeviceHost(settings, LocalEngine, tell)
+    device = DeviceHost(settings, LocalEngine, tell, lambda: link.send(DeviceLeft()))
     worker = Worker(
         scheduler_file=str(settings.scheduler_file),
         name=settings.device,

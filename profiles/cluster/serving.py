@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from flashscope.home import OWN_FILE
 from flashscope.profiles.cluster.certificates import Certificates, make_certificates
-from flashscope.profiles.cluster.connection import RIGHTS, Connection, withdraw_connection, write_connection
+from flashscope.profiles.cluster.connection import Connection
 from flashscope.profiles.cluster.settings import HostSettings, Served
 from flashscope.profiles.engine.children import SpawnedChild
 from flashscope.profiles.wire.events import LogLine
-from flashscope.profiles.wire.messages import Ready
+from flashscope.profiles.wire.messages import DeviceLeft, Ready
 
 SCHEDULER = "flashscope.profiles.cluster.scheduler_host:serve"
 DEVICE = "flashscope.profiles.cluster.device_host:serve"
@@ -39,10 +39,11 @@ class Member:
 
     Attributes:
         ready: Whether it has begun to serve.
+        left: Whether a client that had its device has left.
     """
 
     def __init__(self, name: str, serve: str, settings: HostSettings, say: Callable[[str], None]) -> None:
-        self.ready = False
+        self.ready = self.left = False
         self.name, self.serve, self.settings = name, serve, settings
         self._say = say
         self._given_up = time.monotonic() + START_S
@@ -64,6 +65,8 @@ class Member:
             if isinstance(message, Ready):
                 self.ready = True
                 self._say(f"{self.name}: ready")
+            elif isinstance(message, DeviceLeft):
+                self.left = True
             elif isinstance(message, LogLine):
                 self._log(message)
         if not alive:
@@ -84,23 +87,25 @@ class Serving:
     Args:
         settings: Where its scheduler is reached, and how long a device is held.
         devices: What it lends.
-        file: Where the connection file is written.
-        say: Takes lines for whoever started it.
+        publish: Takes what clients connect with, once all devices are served.
+        say: Takes the lines of its log.
     """
 
     def __init__(
-        self, settings: HostSettings, devices: Sequence[Served], file: Path, say: Callable[[str], None]
+        self,
+        settings: HostSettings,
+        devices: Sequence[Served],
+        publish: Callable[[Connection], None],
+        say: Callable[[str], None],
     ) -> None:
-        self._settings, self._devices, self._file, self._say = settings, devices, file, say
+        self._settings, self._devices, self._publish, self._say = settings, devices, publish, say
         self._members: list[Member] = []
-        self._written: Connection | None = None
 
     def run(self, stop: Pipe) -> None:
-        """Serve until something can be read from `stop`.
+        """Serve until something can be read from `stop`, or the one client has left.
 
         Raises:
             HostError: The scheduler has ended, or a process does not start.
-            ConnectError: The connection file cannot be written.
         """
         with tempfile.TemporaryDirectory(prefix="flashscope-serve-") as folder:
             settings = replace(self._settings, folder=folder)
@@ -121,7 +126,7 @@ class Serving:
         if not self._follow(lambda: all(one.ready for one in self._members), stop):
             return
         self._announce(settings, certificates)
-        self._follow(lambda: False, stop)
+        self._follow(lambda: settings.once and any(one.left for one in self._members), stop)
 
     def _start(self, name: str, serve: str, settings: HostSettings) -> Member:
         member = Member(name, serve, settings, self._say)
@@ -129,17 +134,13 @@ class Serving:
         return member
 
     def _announce(self, settings: HostSettings, certificates: Certificates | None) -> None:
-        """Write the connection file, and say what it is."""
+        """Say what clients connect with."""
         address = msgspec.json.decode(settings.scheduler_file.read_bytes())["address"]
-        self._written = Connection(address=address)
+        connection = Connection(address=address)
         if certificates is not None:
             ca, client = certificates.ca, certificates.client
-            self._written = replace(self._written, ca=ca, certificate=client.certificate, key=client.key)
-        write_connection(self._written, self._file)
-        lent = ", ".join(device.name for device in self._devices)
-        self._say(f"Serving {lent} at {address}")
-        self._say(f"Connection file: {self._file}")
-        self._say(f"{RIGHTS} It ends with this run.")
+            connection = replace(connection, ca=ca, certificate=client.certificate, key=client.key)
+        self._publish(connection)
 
     def _follow(self, reached: Callable[[], bool], stop: Pipe) -> bool:
         """Serve until something is reached; False where it is to stop before."""
@@ -172,14 +173,12 @@ class Serving:
         return max(0.0, min(dues) - time.monotonic()) if dues else None
 
     def _end(self) -> None:
-        """End the devices, then the scheduler, and take the connection file back."""
+        """End the devices, then the scheduler."""
         for one in reversed(self._members):
             one.child.end(ask=True)
             while one.turn():
                 wait(one.child.waitables, max(0.0, (one.due or 0.0) - time.monotonic()))
         self._members.clear()
-        if self._written is not None:
-            withdraw_connection(self._written, self._file)
 
 
 def _keep(certificates: Certificates, folder: Path) -> None:

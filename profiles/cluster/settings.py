@@ -36,6 +36,7 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
         plain: Whether connections are neither encrypted nor asked for certificates.
         device: What a worker calls its device.
         gpu: The UUID of the GPU that a worker sees; empty: none.
+        once: Whether the host ends when its first client has left.
         hold_s: How long a device is kept for a client that is not heard.
     """
 
@@ -45,6 +46,7 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
     plain: bool = False
     device: str = ""
     gpu: str = ""
+    once: bool = False
     hold_s: float = 0
 
     @property

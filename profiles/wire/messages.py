@@ -131,6 +131,10 @@ class Retiring(MessageBase, frozen=True, kw_only=True, tag="retiring"):
     """From the worker: its next answer is its last: its CUDA context is broken, or keeps all others out."""
 
 
+class DeviceLeft(MessageBase, frozen=True, kw_only=True, tag="device-left"):
+    """From the process of a device that is lent: the client that had it has left, or is not heard."""
+
+
 class SamplingEnded(MessageBase, frozen=True, kw_only=True, tag="sampling-ended"):
     """From the worker: a SamplePoints is done; `left_open` says why points of it did not end, if any."""
 
@@ -153,7 +157,7 @@ Command = (
     | Beside
     | StopChild
 )
-Message = Event | Ready | Parked | Retiring | SamplingEnded
+Message = Event | Ready | Parked | Retiring | DeviceLeft | SamplingEnded
 
 decode_command = msgspec.msgpack.Decoder(Command).decode
 decode_message = msgspec.msgpack.Decoder(Message).decode

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from flashscope.app.commands.arguments import export_file, reading
+from flashscope.app.commands.arguments import export_target, reading
 from flashscope.app.commands.declared.options import backend_option, command, run
 
 ALL = "all"
@@ -62,10 +62,15 @@ def gpu_numbers(text: str) -> tuple[int, ...]:
     help="How long a device is kept, and its sweep goes on, for a client that is not heard: a laptop asleep",
 )
 @click.option(
+    "--once",
+    is_flag=True,
+    help="Serve one client: end when it has left, is not heard for --hold, or when stdin is closed",
+)
+@click.option(
     "--file",
-    callback=reading(export_file),
+    callback=reading(export_target),
     metavar="FILE",
-    help="The connection file; left out: HOST-PORT.connection among your connections",
+    help="The connection file; -: on stdout; left out: HOST-PORT.connection among your connections",
 )
 def serve(*, gpus: tuple[int, ...], file: Path | None, **options: Any) -> int:
     """Lend this machine's devices, one client each, to who holds the connection file that is made here.

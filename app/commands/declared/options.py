@@ -64,7 +64,8 @@ connect_option = click.option(
     "--connect",
     metavar="HOST",
     help="Measure on another machine: the connection file that `serve` made there, tls://HOST:PORT of one "
-    "among your connections, or tcp://127.0.0.1:PORT; left out: here",
+    "among your connections, tcp://127.0.0.1:PORT, or ssh://USER@MACHINE/FOLDER of a checkout, where ssh "
+    "starts `serve`; left out: here",
 )
 force_option = click.option("--force", is_flag=True, help="Write over a file that is there")
 
