@@ -174,7 +174,7 @@ def test_nothing_that_reads_markup_is_called_but_where_the_text_is_made_plain() 
 
 def test_a_line_is_not_broken_between_a_figure_and_its_unit() -> None:
     bound = unbroken(
-        "16.1 GiB in 8.32 ms, 4.27 TB/s and 93 % of 32 heads at N = 16k, ℓ = 1.2, 8 tiles, 2× less"
+        "16.1 GiB in 8.32 ms, 4.27 TB/s and 93% of 32 heads at N = 16k, ℓ = 1.2, 8 tiles, 2× less"
     )
-    words = "16.1_GiB in 8.32_ms, 4.27_TB/s and 93_% of 32 heads at N_=_16k, ℓ_=_1.2, 8_tiles, 2×_less"
+    words = "16.1_GiB in 8.32_ms, 4.27_TB/s and 93% of 32 heads at N_=_16k, ℓ_=_1.2, 8_tiles, 2×_less"
     assert bound == words.replace("_", "\N{NO-BREAK SPACE}")
