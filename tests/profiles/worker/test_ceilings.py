@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from flashscope.profiles.wire.ceilings import matmul_key
 from flashscope.profiles.wire.events import LogLine
 from flashscope.profiles.wire.measurement import Sample
 from flashscope.profiles.wire.messages import Message
@@ -87,6 +88,19 @@ def test_a_load_that_fails_says_why_and_the_others_are_measured() -> None:
     (line,) = link.said
     assert isinstance(line, LogLine)
     assert "matmul_float16_tflops" in line.text
+
+
+@pytest.mark.parametrize(
+    ("large_ms", "size"), [((2.4, 2.4, 9.0, 2.4, 2.4), 512), ((9.0, 2.4, 9.0, 9.0, 2.4), 128)]
+)
+def test_the_rate_of_products_is_of_those_that_are_over_before_others_take_the_core(
+    monkeypatch: pytest.MonkeyPatch, large_ms: tuple[float, ...], size: int
+) -> None:
+    times = iter([*[0.04] * len(large_ms), *large_ms])
+    monkeypatch.setattr(CpuBench, "time_ms", lambda *_: next(times))
+    chosen = CpuBench().loads[matmul_key("float32")]()
+    assert chosen.what == f"NumPy's product of {size} × {size} matrices in float32"
+    assert chosen.amount == pytest.approx(2 * size**3 / 1e9)
 
 
 def test_a_cancelled_sweep_measures_no_further_ceiling() -> None:
