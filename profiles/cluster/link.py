@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Awaitable
 from contextlib import suppress
+from socket import create_connection
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import dask
 
@@ -18,6 +20,7 @@ from distributed.security import Security  # noqa: E402 - as above
 
 Answered = TypeVar("Answered")
 CONNECT_S = 5.0
+REFUSED_WITHIN_S = 1.0
 CALL_S = 25.0  # more than a host waits for events, or takes to end an engine
 
 
@@ -103,6 +106,17 @@ class SchedulerLink:
         with suppress(asyncio.TimeoutError):
             await within(CONNECT_S, self._scheduler.close_rpc())
 
+    def _refuses(self) -> bool:
+        """Whether nothing listens there: Dask tries again and again, and tells its last attempt alone."""
+        place = urlsplit(self.address)
+        try:
+            create_connection((place.hostname or "", place.port or 0), REFUSED_WITHIN_S).close()
+        except ConnectionRefusedError:
+            return True
+        except OSError:
+            return False
+        return False
+
     def _explained(self, error: BaseException) -> LinkError:
         """An error in a clause."""
         causes = [error]
@@ -112,7 +126,7 @@ class SchedulerLink:
         if "TLS certificate does not match" in said:
             text = f"{self.address} has another certificate than the connection file says"
             return LinkError(text, final=True)
-        if "Connection refused" in said:
+        if "Connection refused" in said or (isinstance(error, OSError) and self._refuses()):
             return LinkError(f"nothing listens at {self.address} (connection refused)", final=True)
         if isinstance(error, asyncio.TimeoutError):
             return LinkError(f"{self.address} does not answer", final=False)

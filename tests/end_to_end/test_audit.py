@@ -212,7 +212,7 @@ def test_calls_that_no_kernel_takes_are_told_as_such_and_write_no_session(tmp_pa
         ("dies", "The process that runs the model ended before it was done."),
         ("raises", "The model failed: RuntimeError: no such thing."),
         ("unfit", "The model failed: RuntimeError: mat1 and mat2 shapes cannot be multiplied"),
-        ("exits", "The process that runs the model ended before it was done."),
+        ("exits", "The model failed: SystemExit: enough"),
         ("nothing", "has no function 'nothing'"),
     ],
 )

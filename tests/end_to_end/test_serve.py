@@ -128,9 +128,11 @@ def test_ctrl_c_cancels_a_sweep_there_and_keeps_what_was_measured(host: RunningH
 @pytest.mark.matrix
 def test_a_second_client_is_told_who_has_the_device(host: RunningHost, tmp_path: Path) -> None:
     sweep = FarSweep(tmp_path / "a.flashscope")
-    with program.started(*SLOW, "--connect", str(host.file), "--out", str(sweep.path)) as process:
+    long = (*SLOW, "--repeats", "1000", "--time-cap", "3")
+    with program.started(*long, "--connect", str(host.file), "--out", str(sweep.path)) as process:
         sweep.until(process, 1)
         done = program.run(*SMALL, "--connect", str(host.file), "--out", str(tmp_path / "b.flashscope"))
+        assert process.poll() is None, "the first client was still there"
         process.send_signal(signal.SIGINT)
         sweep.end(process)
     assert done.returncode == 1

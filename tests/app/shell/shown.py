@@ -70,7 +70,7 @@ def bring_kernels(window: MainWindow, text: str) -> None:
     """A kernel of the user's own that says this of itself, and a file that declares none."""
     page = window.pages["profile"]
     assert isinstance(page, ProfilePage)
-    path = f"/{text}.py" if text.isprintable() else "/mine.py"
+    path = f"/{text[:4000]}.py" if text.isprintable() else "/mine.py"
     own = OwnKernel(
         name="mine",
         path=path,

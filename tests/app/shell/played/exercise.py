@@ -25,6 +25,7 @@ from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.steps import Restored
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.compare.plot_cards import View
+from flashscope.app.pages.compare.tables import PAIRS
 from flashscope.app.pages.profile.crosshair_panel import LegendButton
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.sessions.page import SessionsPage
@@ -148,6 +149,7 @@ def _compare(window: MainWindow, file: Path, view: View) -> None:
         settle()
     page.board.ratios.show_view(view)
     page.board._turns.finish()
+    page.board.tables.show_tab(PAIRS)  # with the samples of the one that is chosen; audits had come in front
     page.board.choose(0)
     _drag(window, file)
 
