@@ -24,6 +24,7 @@ from flashscope.profiles.cluster.held import HeldEngine
 from flashscope.profiles.cluster.settings import NO_PAGES, OP, QUIET, HostSettings
 from flashscope.profiles.cluster.stopping import stop_event
 from flashscope.profiles.cluster.versions import obstacle_between, versions_here
+from flashscope.profiles.cluster.waiting import within
 from flashscope.profiles.engine.contract import EngineFactory
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.wire.events import LogLine
@@ -123,7 +124,7 @@ class DeviceHost:
         batch = held.waiting(first)
         if not batch.events:
             try:
-                await asyncio.wait_for(self._news.wait(), PULL_S)
+                await within(PULL_S, self._news.wait())
             except asyncio.TimeoutError:
                 return batch
             batch = held.waiting(first)

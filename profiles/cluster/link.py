@@ -1,10 +1,9 @@
 """A client's calls to a host, through its scheduler, by Dask's own connections."""
 
 import asyncio
-from collections.abc import Awaitable
 from contextlib import suppress
 from socket import create_connection
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 import dask
@@ -12,31 +11,16 @@ import dask
 from flashscope.profiles.cluster.calls import HostAnswer, HostCall, decode_answer
 from flashscope.profiles.cluster.connection import Connection
 from flashscope.profiles.cluster.settings import OP, QUIET
+from flashscope.profiles.cluster.waiting import within
 from flashscope.profiles.wire.messages import encode
 
 dask.config.set({**QUIET, "logging": {"distributed": "critical"}})  # what goes wrong is told in words
 from distributed.core import rpc  # noqa: E402 - after QUIET is set
 from distributed.security import Security  # noqa: E402 - as above
 
-Answered = TypeVar("Answered")
 CONNECT_S = 5.0
 REFUSED_WITHIN_S = 1.0
 CALL_S = 25.0  # more than a host waits for events, or takes to end an engine
-
-
-async def within(limit_s: float, awaitable: Awaitable[Answered]) -> Answered:
-    """What comes of it, or TimeoutError; unlike asyncio.wait_for of 3.11 it never misses its own cancelling.
-
-    Raises:
-        asyncio.TimeoutError: It takes longer.
-    """
-    task = asyncio.ensure_future(awaitable)
-    try:
-        if not (await asyncio.wait({task}, timeout=limit_s))[0]:
-            raise asyncio.TimeoutError
-    finally:
-        task.cancel()
-    return task.result()
 
 
 class LinkError(Exception):

@@ -4,12 +4,10 @@ import asyncio
 
 import pytest
 
-pytestmark = pytest.mark.cluster
+from flashscope.profiles.cluster.waiting import within
 
 
 def test_a_call_that_is_given_up_as_its_answer_comes_is_given_up() -> None:
-    from flashscope.profiles.cluster.link import within  # noqa: PLC0415 - imports Dask
-
     async def given_up() -> None:
         answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         calling = asyncio.create_task(within(60, answer))
@@ -24,8 +22,6 @@ def test_a_call_that_is_given_up_as_its_answer_comes_is_given_up() -> None:
 
 
 def test_a_call_is_answered_or_takes_too_long() -> None:
-    from flashscope.profiles.cluster.link import within  # noqa: PLC0415 - as above
-
     async def both() -> tuple[int, asyncio.Event]:
         never = asyncio.Event()
         with pytest.raises(asyncio.TimeoutError):
