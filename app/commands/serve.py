@@ -8,7 +8,6 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection as Stopper
 from pathlib import Path
@@ -20,6 +19,7 @@ from flashscope.app.commands.local import hear_signals
 from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
 from flashscope.installation import install_command
 from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.workload.errors import DeviceUnavailableError, InputError
 from flashscope.profiles.cluster.connection import (
     RIGHTS,
@@ -48,7 +48,7 @@ def run(  # what the command takes
     file: Path | None,
 ) -> int:
     """Serve until a signal comes, or with `once` until the one client has left."""
-    if missing := [name for name in ("distributed", "cryptography") if find_spec(name) is None]:
+    if missing := [name for name in ("distributed", "cryptography") if not installed(name)]:
         complain("serve", f"{' and '.join(missing)} must be installed: {install_command('cluster')}")
         return FAILED
     if plain and host is not None and not is_loopback(host):
