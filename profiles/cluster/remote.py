@@ -36,7 +36,7 @@ from flashscope.profiles.cluster.connection import ConnectError, Connection
 from flashscope.profiles.cluster.link import LinkError, SchedulerLink
 from flashscope.profiles.cluster.unanswered import Unanswered
 from flashscope.profiles.cluster.versions import obstacle_between, versions_here
-from flashscope.profiles.engine.contract import EngineBusyError, Sink
+from flashscope.profiles.engine.contract import SWEEP_RUNS, EngineBusyError, Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.wire.events import Event, PlanFinished
@@ -123,7 +123,7 @@ class RemoteEngine:
             if name not in {own.name for own in plan.own}:
                 find_kernel(name)
         if not self._free.acquire(blocking=False):
-            raise EngineBusyError("A sweep is already running; cancel it or wait for its end.")
+            raise EngineBusyError(SWEEP_RUNS)
         self._post(RunPlan(plan=plan, remaining=remaining))
 
     def renew(self) -> None:

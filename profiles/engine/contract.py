@@ -14,6 +14,7 @@ from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.wire.events import Event
 
 Sink = Callable[[Event], None]
+SWEEP_RUNS = "A sweep is already running; cancel it or wait for its end."
 
 
 class EngineBusyError(RuntimeError):

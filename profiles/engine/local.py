@@ -18,7 +18,7 @@ from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.child import Child
 from flashscope.profiles.engine.children import SpawnedChild
-from flashscope.profiles.engine.contract import EngineBusyError, Sink
+from flashscope.profiles.engine.contract import SWEEP_RUNS, EngineBusyError, Sink
 from flashscope.profiles.engine.jobs import (
     Job,
     LiveJob,
@@ -110,7 +110,7 @@ class LocalEngine:
         """
         job = SweepJob(plan, self._specs, remaining)
         if not self._free.acquire(blocking=False):
-            raise EngineBusyError("A sweep is already running; cancel it or wait for its end.")
+            raise EngineBusyError(SWEEP_RUNS)
         self._post(lambda: self._begin(job))
 
     def renew(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from flashscope.profiles.engine.contract import EngineBusyError, EngineFactory, Sink
+from flashscope.profiles.engine.contract import SWEEP_RUNS, EngineBusyError, EngineFactory, Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.remaining import Remaining
@@ -96,7 +96,7 @@ class Driver:
         self, plan: Plan, remaining: Remaining | None, session: Session | None, record: OpenRecording | None
     ) -> None:
         if self.running:
-            raise EngineBusyError("A sweep is already running; cancel it or wait for its end.")
+            raise EngineBusyError(SWEEP_RUNS)
         self.engine.run(plan, remaining)
         self.running, self.session, self.recording = True, None, None
         self._resumed, self._open = session, record
