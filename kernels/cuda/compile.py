@@ -170,6 +170,6 @@ def _checked(answer: tuple[Any, ...]) -> Any:
 
 
 def _read(handle: Any, size: Any, read: Any) -> bytes:
-    buffer: bytes = b" " * _checked(size(handle))
+    buffer = bytes(_checked(size(handle)))  # zeros, as all Python shares the bytes of one: an empty text's
     read(handle, buffer)
     return buffer

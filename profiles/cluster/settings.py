@@ -10,6 +10,7 @@ QUIET: dict[str, Any] = {
     "distributed.scheduler.http.routes": [],  # pages that ask nobody for a certificate
     "distributed.worker.http.routes": [],
     "distributed.comm.timeouts.connect": "5s",
+    "distributed.worker.profile.enabled": False,  # a thread that looks at all others 100 times a second
     "distributed.scheduler.reuse-broadcast-comm": True,
 }
 """Of Dask's own settings those that differ; to be set before `distributed` is imported."""
