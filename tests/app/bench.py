@@ -3,17 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QObject
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.appearance import appearance_of
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.controller import Controller
-from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.plots.export.button import ExportButton
@@ -21,10 +19,8 @@ from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.wire.events import Event
 from tests.app.fakes import SilentEngine
+from tests.app.rest import come_to_rest
 from tests.app.rig import PatientBot
-
-QUIET_PASSES, MOST_PASSES = 3, 1000  # of the event loop, in which nothing was laid out or painted, and of all
-CHANGES = {QEvent.Type.LayoutRequest, QEvent.Type.UpdateRequest, QEvent.Type.Resize, QEvent.Type.Paint}
 
 
 class NoRecorder:
@@ -54,16 +50,10 @@ def make_controller(folder: Path) -> tuple[Controller, SilentEngine]:
     return controller, made[0]
 
 
-class _Changes(QObject):
-    """Counts passes of the event loop until something is laid out or painted."""
-
-    quiet = 0
-
-    @guarded(bool)
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        if event.type() in CHANGES:
-            self.quiet = 0
-        return False
+def end(controller: Controller) -> None:
+    """Close it, and delete it once Qt gets to that: what its signals call would hold its pages for good."""
+    controller.close()
+    controller.deleteLater()
 
 
 @dataclass
@@ -90,21 +80,9 @@ class Bench:
         self.page._turns.finish()
 
     def settle(self) -> None:
-        """Let every part have its turn in the event loop, and all be laid out and painted that is to be.
-
-        A layout asks for that of what it is in, which comes a pass later: nobody knows how many it takes.
-        """
-        changes = _Changes()
-        app = cast("QApplication", QApplication.instance())
-        app.installEventFilter(changes)
+        """Let every part have its turn in the event loop, and all be laid out and painted that is to be."""
         self.qtbot.waitUntil(lambda: self.page._turns.idle)
-        for _ in range(MOST_PASSES):
-            changes.quiet += 1
-            QApplication.processEvents()
-            if changes.quiet >= QUIET_PASSES and self.page._turns.idle:
-                break
-        app.removeEventFilter(changes)
-        assert changes.quiet >= QUIET_PASSES, "the page does not come to rest"
+        come_to_rest(self.page)
 
     def sweep(self, events: Sequence[Event]) -> None:
         """The same, as a sweep that the page started."""
@@ -130,7 +108,7 @@ def make_bench(qtbot: QtBot, folder: Path) -> Bench:
 def bench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Bench]:
     made = make_bench(qtbot, tmp_path)
     yield made
-    made.controller.close()
+    end(made.controller)
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +120,7 @@ def shared_bench(
     yield made
     made.page.close()
     made.page.deleteLater()
-    made.controller.close()
+    end(made.controller)
 
 
 def column_of(bench: Bench, title: str) -> int:

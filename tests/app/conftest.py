@@ -2,7 +2,7 @@
 
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,9 @@ __all__ = [
     "shared_window",
     "window",
 ]  # fixtures for every room
+
+
+HERE = Path(__file__).parent
 
 
 @pytest.fixture
@@ -58,12 +61,24 @@ def no_widget_is_left(qapp: QApplication) -> None:
     So nothing may be left that an event holds, or an object that goes only now: thousands of menus, which
     every change of style or of font goes through.
     """
+    _let_go()
+    gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Generator[None]:
+    """Before a test of another room, let go too: there a thread may collect what belongs to Qt's."""
+    yield
+    if nextitem is None or not nextitem.path.is_relative_to(HERE):
+        _let_go()
+
+
+def _let_go() -> None:
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     QCoreApplication.sendPostedEvents()
     gc.collect()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

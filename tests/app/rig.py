@@ -115,6 +115,7 @@ class Rig:
         for window in filter(isValid, list(self._windows)):
             window.close_unasked()
             window.deleteLater()
+        self.controller.deleteLater()  # what its signals call would hold what is left of the pages for good
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 

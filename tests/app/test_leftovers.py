@@ -1,13 +1,17 @@
 import gc
 import sys
+import weakref
 from collections.abc import Iterator
+from pathlib import Path
 from threading import Event
 
 import pytest
 from PySide6.QtCore import QObject, QThreadPool, QTimer
+from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bridge import TICK_MS, Bridge
 from flashscope.app.control.chores import Chores
+from tests.app.bench import end, make_bench
 from tests.app.leftovers import finish, going_on, named
 
 
@@ -50,6 +54,21 @@ def test_what_ends_by_itself_was_there_before_or_is_gone_is_not() -> None:
     assert not going_on()
     before.stop()
     assert QThreadPool.globalInstance().activeThreadCount() == 0
+
+
+def test_a_page_goes_once_what_it_talks_to_is_ended(qtbot: QtBot, tmp_path: Path) -> None:
+    made = make_bench(qtbot, tmp_path)
+    page = weakref.ref(made.page)
+    made.page.close()
+    made.page.deleteLater()
+    end(made.controller)
+    del made
+
+    def is_gone() -> None:  # once what it had put off is due
+        gc.collect()
+        assert page() is None
+
+    qtbot.waitUntil(is_gone)
 
 
 @pytest.fixture

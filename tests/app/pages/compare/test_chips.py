@@ -9,6 +9,7 @@ from flashscope.app.widgets.scrolling import Scrolling
 from tests.app.fakes import GPU_MACHINE
 from tests.app.mouse import drop
 from tests.app.pages.compare.conftest import Desk, press, recorded
+from tests.app.rest import come_to_rest
 from tests.app.shell.layout.test_fits import is_cut, texts
 from tests.matrix import chosen
 
@@ -105,9 +106,8 @@ def test_six_sessions_fit_a_small_window_at_every_zoom(desk: Desk, percent: int)
     desk.choose(*(recorded(f"run {k}", times=1 + k / 10) for k in range(6)))
     desk.window.appearance.zoom(percent)
     desk.window.appearance.finish()
-    QApplication.processEvents()
     grab_whole(desk.window)
-    QApplication.processEvents()
+    come_to_rest(desk.window)
     areas = [desk.window._frames["compare"], *desk.page.findChildren(Scrolling)]
     sideways = [area.horizontalScrollBar().maximum() for area in areas]
     cut = [

@@ -10,7 +10,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.designer import DesignerPage
 from flashscope.profiles.wire.cuts import CutAnswer, CutRequest
-from tests.app.bench import NoRecorder
+from tests.app.bench import NoRecorder, end
 from tests.app.fakes import SilentEngine
 
 
@@ -50,4 +50,4 @@ def page(qtbot: QtBot, tmp_path: Path, compilers: Compilers) -> Iterator[Designe
     made.show()
     qtbot.waitExposed(made)
     yield made
-    controller.close()
+    end(controller)

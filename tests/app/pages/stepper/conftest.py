@@ -22,6 +22,7 @@ from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.wire.events import BackwardTraceReady, RequestFailed, TraceReady
+from tests.app.bench import end
 from tests.app.fakes import SilentEngine
 from tests.app.stepper.builders import build_trace
 
@@ -119,4 +120,4 @@ def bench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Bench]:
     appearance_of().use(DARK)
     made = Bench(qtbot, tmp_path)
     yield made
-    made.controller.close()
+    end(made.controller)

@@ -22,7 +22,7 @@ from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.wire.events import RequestFailed
 from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
-from tests.app.bench import NoRecorder
+from tests.app.bench import NoRecorder, end
 from tests.app.fakes import GPU, GPU_MACHINE, SilentEngine
 
 
@@ -68,7 +68,7 @@ def desk(qtbot: QtBot, tmp_path: Path, qapp: QApplication) -> Iterator[Desk]:
     front = Desk(controller, made[0], qtbot)
     yield front
     wait_for_all(front.page)
-    controller.close()
+    end(controller)
 
 
 def test_a_launch_lights_the_tiles_that_are_done_and_those_that_a_mask_skips_look_skipped(desk: Desk) -> None:

@@ -22,7 +22,7 @@ from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.wire.events import RequestFailed, TimelineProgress, TimelineReady
 from tests.app import fakes
-from tests.app.bench import NoRecorder
+from tests.app.bench import NoRecorder, end
 from tests.app.fakes import SilentEngine
 from tests.app.mouse import wheel
 from tests.app.timelines import made_timeline
@@ -85,7 +85,7 @@ def shown(qtbot: QtBot, tmp_path: Path, qapp: QApplication) -> Iterator[Shown]:
     front = Shown(controller, made[0], qtbot)
     yield front
     wait_for_all(front.page)
-    controller.close()
+    end(controller)
 
 
 def test_an_empty_page_offers_to_record_and_says_what_that_needs(shown: Shown) -> None:

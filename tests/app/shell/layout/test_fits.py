@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import bundled_sessions
-from flashscope.app.control.chores import wait_for_all
 from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX
 from flashscope.app.pages.profile import ProfilePage
@@ -29,6 +28,7 @@ from flashscope.app.shell.shots import grab_whole
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.scrolling import Scrolling
 from tests.app.fakes import sweep
+from tests.app.rest import come_to_rest
 from tests.app.rig import Rig, Save
 from tests.app.stepper.builders import random_trace
 from tests.matrix import chosen
@@ -36,7 +36,6 @@ from tests.matrix import chosen
 ZOOMS = (80, 100, 150, 200, 250)
 SLACK = 2  # pixels that rounding takes
 PADDING = 22  # of a heading, left and right
-ROUNDS = 8  # of the event loop, more than a page takes whose text became longer: its lines, itself, its frame
 
 
 @pytest.fixture
@@ -51,13 +50,6 @@ def full(rig: Rig, save: Save) -> Iterator[MainWindow]:
     yield window
     window.appearance.zoom(100)
     window.appearance.finish()
-
-
-def settle(window: MainWindow) -> None:
-    """Let the page on show read what it shows, and lay it out."""
-    wait_for_all(window.page)
-    for _ in range(ROUNDS):
-        QApplication.processEvents()
 
 
 def texts(window: QWidget) -> list[QWidget]:
@@ -90,7 +82,7 @@ def test_no_page_scrolls_sideways_and_no_text_in_it_is_cut_off(
     wrong = []
     for key in VIEWS:
         full.show_page(key)
-        settle(full)
+        come_to_rest(full.page)
         grab_whole(full)
         frame = full._frames[full.page.key]
         assert isinstance(frame, Scrolling)
@@ -128,7 +120,7 @@ def test_no_heading_of_a_table_is_shortened(full: MainWindow, size: tuple[int, i
     short = []
     for key in VIEWS:
         full.show_page(key)
-        settle(full)
+        come_to_rest(full.page)
         for table in full.page.findChildren(QTableView):
             header, model = table.horizontalHeader(), table.model()
             for k in (k for k in range(header.count()) if not header.isSectionHidden(k)):

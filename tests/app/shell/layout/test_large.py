@@ -14,8 +14,9 @@ from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.plots.style import Plot
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
+from tests.app.rest import come_to_rest
 from tests.app.rig import Rig
-from tests.app.shell.layout.test_fits import is_cut, settle, texts
+from tests.app.shell.layout.test_fits import is_cut, texts
 from tests.app.stepper.builders import random_trace
 
 MARGIN = 4  # that a text item has around its text
@@ -48,7 +49,7 @@ def test_at_200_percent_texts_are_whole_and_apart_in_every_view(
     try:
         for key in VIEWS:
             window.show_page(key)
-            settle(window)
+            come_to_rest(window.page)
             grab_whole(window)
             wrong += [
                 f"{key}: {one.accessibleName() or one!r} is cut" for one in texts(window) if is_cut(one)
