@@ -39,6 +39,8 @@ REFUSED = {
     "turns_heads_in_shared_output": "50% of the rows of O were those of an earlier run",
     "writes_behind_inputs": "It wrote behind K",
 }
+SEEN_SOONER = {"leaves_early_when_hurried": "did not change when Q, K and V were changed in place"}
+"""What gives a cheat away before its usual reason does, where its own run took long beside other work."""
 DOUBTED = {
     "causal_at_the_top_left": "at 67 queries and 131 keys, which it takes, it is wrong",
     "remembers_by_content": "it remembers by content",
@@ -130,7 +132,7 @@ def test_all_cheats_are_asked_for() -> None:
 def test_a_cheat_is_refused_with_what_was_seen(heard: Heard, name: str) -> None:
     cheat, peer = beside_flash2(heard, HERE / "cheats" / f"{name}.py", causal=name in MASKED)
     assert cheat.status in {"failed", "wrong"}
-    assert REFUSED[name] in cheat.reason
+    assert REFUSED[name] in cheat.reason or SEEN_SOONER.get(name, REFUSED[name]) in cheat.reason
     assert_peer_is_whole(peer)
 
 
