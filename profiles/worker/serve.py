@@ -171,11 +171,14 @@ class Worker:
         self._link.send(ended)
 
     def end_started(self) -> None:
-        """End what kernels of the user's own have started and left, and tell what was to outlive this."""
+        """End what kernels of the user's own have started and left, and tell what was to outlive this.
+
+        The engine that has asked for the end reads no more messages, but all that is printed.
+        """
         left = self._state.started.end() if self._state is not None else []
         if left:
-            text = f"Ended what a kernel had started to outlive its worker: {listed(left)}."
-            self._link.send(LogLine(source="worker", text=text, level="warning"))
+            told = f"Ended what a kernel had started to outlive its worker: {listed(left)}.\n"
+            os.write(2, told.encode())
 
     def rest(self) -> None:
         """Nothing is asked for."""

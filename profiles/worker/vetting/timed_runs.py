@@ -133,7 +133,6 @@ class TimedRuns:
             which = f"Of timed run {number} of {self._count}, drawn at random, when the clock stopped"
             raise found_wrong(f"{which}, though the first run was right: {told}")
 
-
     def _wrong(self, given: Given, answer: PassOutputs) -> str:
         if self._problem.runs_backward:
             return what_is_wrong_in_gradients(self._problem, given, answer)
