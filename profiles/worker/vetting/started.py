@@ -9,7 +9,6 @@ from contextlib import suppress
 
 import psutil
 
-
 BECOME_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux's <sys/prctl.h>
 
 

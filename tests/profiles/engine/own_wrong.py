@@ -122,7 +122,7 @@ def leaves_a_process_at_work(q: Floats, k: Floats, v: Floats) -> Any:
 
 
 def leaves_a_daemon_at_work(q: Floats, k: Floats, v: Floats) -> Any:
-    """The same by a process that forks twice, so that it is nobody's and in no group of ours; for a minute."""
+    """The same by a process that forks twice, so that it is in no group of ours; for a minute."""
     daemon = (
         "import os, signal\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n"
         "os.write(1, b'left behind: %d\\n' % os.getpid())\nsignal.alarm(60)\nwhile True: pass"
