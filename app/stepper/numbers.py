@@ -23,6 +23,13 @@ def power(value: float) -> str:
     return f"{mantissa}·10<sup>{int(exponent)}</sup>".replace("-", "−")
 
 
+def brief(value: float, digits: int) -> str:
+    """The same where room is short; what would be 0 and is not stands as 4e−5, which takes no more of it."""
+    text = number(value, digits)
+    told = not value or not math.isfinite(value) or text.strip("−0.")
+    return text if told else f"{value:.0e}".replace("e-0", "e-").replace("-", "−")
+
+
 def amount(value: float) -> str:
     """A value with as many decimals as it needs; small and large ones in powers of ten."""
     if not value:

@@ -49,6 +49,7 @@ from flashscope.profiles.wire.messages import (
     SamplePoints,
     TryPoint,
 )
+from flashscope.profiles.wire.text import listed
 from flashscope.profiles.worker.ceilings import measure_ceilings
 from flashscope.profiles.worker.child import CancelledError, Link
 from flashscope.profiles.worker.failures import Refusal, explain, misused
@@ -62,6 +63,7 @@ from flashscope.profiles.worker.stalls.recording import record_stalls
 from flashscope.profiles.worker.timelines import record_timeline
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 from flashscope.profiles.worker.vetting.runners import load_runners
+from flashscope.profiles.worker.vetting.started import adopt_orphans
 
 
 def serve(link: Link, kernels: str) -> None:
@@ -75,6 +77,13 @@ def serve(link: Link, kernels: str) -> None:
         link.send(LogLine(source="worker", text=trouble, level="warning"))
     worker = Worker(link, import_specs(kernels))
     link.send(Ready())
+    try:
+        _answer_all(link, worker)
+    finally:
+        worker.end_started()
+
+
+def _answer_all(link: Link, worker: "Worker") -> None:
     while True:
         match link.receive(REST_S):
             case None:
@@ -160,6 +169,16 @@ class Worker:
         ).run()
         self._clean_up(command.device)
         self._link.send(ended)
+
+    def end_started(self) -> None:
+        """End what kernels of the user's own have started and left, and tell what was to outlive this.
+
+        The engine that has asked for the end reads no more messages, but all that is printed.
+        """
+        left = self._state.started.end() if self._state is not None else []
+        if left:
+            told = f"Ended what a kernel had started to outlive its worker: {listed(left)}.\n"
+            os.write(2, told.encode())
 
     def rest(self) -> None:
         """Nothing is asked for."""
@@ -284,6 +303,7 @@ class Worker:
         if self._state is None and command.own:
             load_runners(self._specs, command.own, command.device.backend)
             bench = self._bench(command.device)
+            adopt_orphans()
             self._state = ProcessState(bench, settings=bench.settings)
         return self._state
 

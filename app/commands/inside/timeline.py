@@ -104,7 +104,7 @@ def say_them(timelines: Sequence[StageTimeline], *, as_json: bool) -> None:
     stages = stages_on_show(timelines)
     print_table(("kernel", *stages, "waits"), [_shares(*pair, stages) for pair in pairs])
     for one, fact in pairs:
-        say(f"{one.request.kernel}: {overhead_text(fact, one.request.rounds)}")
+        say(f"{one.request.kernel}: {overhead_text(one, fact)}")
 
 
 def document(timeline: StageTimeline, facts: TimelineFacts) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.pages.compare.head import CompareHead
 from flashscope.app.pages.compare.legend import KernelLegend
 from flashscope.app.pages.compare.plot_cards import CurvesCard, RatioCard
-from flashscope.app.pages.compare.tables import AUDITS, Tables
+from flashscope.app.pages.compare.tables import AUDITS, PAIRS, Tables
 from flashscope.app.widgets.paint_turns import PaintTurns
 from flashscope.app.widgets.split import Split
 from flashscope.profiles.results.model.curves import Curve
@@ -88,8 +88,9 @@ class CompareBoard(QWidget):
         column.addWidget(self._split, 1)
 
     def _connect(self) -> None:
-        for part in (self.ratios, self.curves, self.tables):
-            part.picked.connect(self.choose)
+        for part in (self.ratios, self.curves):
+            part.picked.connect(self._choose_in_plot)
+        self.tables.picked.connect(self.choose)
         self.tables.shown.connect(lambda place: self.detail.setVisible(place != AUDITS))
         self.head.picked.connect(self.show_current)
         self.ratios.view_chosen.connect(self.turn_view)
@@ -158,9 +159,15 @@ class CompareBoard(QWidget):
         self.tables.pairs.show_number(place)
         self.detail.show_pair(self.findings, place)
 
+    def _choose_in_plot(self, place: int) -> None:
+        """Show a pair that was picked in a plot; the audits, which hide its samples, make way."""
+        if self.tables.shows(AUDITS):
+            self.tables.show_tab(PAIRS)
+        self.choose(place)
+
     def step(self, by: int) -> None:
         """Choose the next pair of the table, or the one before."""
-        self.tables.show_tab(0)
+        self.tables.show_tab(PAIRS)
         self.tables.pairs.step(by)
 
     def turn_view(self) -> None:

@@ -86,7 +86,7 @@ class Tables(Card):
         self.tabs[0].setText(f"Pairs ({len(findings.pairs)}{of_all})")
         self.tabs[1].setText(f"Without a partner ({len(findings.alone)})")
         self._draw_audits(findings)
-        if not (self.tabs[AUDITS].isChecked() or (findings.pairs and findings.alone)):
+        if not (self.shows(AUDITS) or (findings.pairs and findings.alone)):
             self.show_tab(PAIRS if findings.pairs else ALONE)
 
     def _draw_audits(self, findings: Findings) -> None:
@@ -107,6 +107,10 @@ class Tables(Card):
             tab.setChecked(number == place)
         self.verdicts.setVisible(place == PAIRS)
         self.shown.emit(place)
+
+    def shows(self, place: int) -> bool:
+        """Whether this table is in front."""
+        return self.tabs[place].isChecked()
 
     def show_audits(self) -> None:
         """Bring the audits to the front, where there are any."""

@@ -61,7 +61,7 @@ class LanesCard(Card):
         self.kernel = request.kernel
         self.set_title(run_name(request))
         clocks = f"with clocks {digits(facts.overhead)}× the time"
-        lanes, text = lanes_words(rows.lanes), overhead_text(facts, request.rounds)
+        lanes, text = lanes_words(rows.lanes), overhead_text(rows.timeline, facts)
         self._brief = " · ".join(filter(None, (problem_words(request.problem), rows.key, lanes, clocks)))
         self._whole = " · ".join(filter(None, (lanes, text)))
         text = f"{problem_words(request.problem)} · {text}"

@@ -33,7 +33,7 @@ def timelines_export(
     if not drawn:
         return None
     timelines, facts = [one.rows.timeline for one in drawn], [one.facts for one in drawn]
-    told = [overhead_text(fact, one.request.rounds) for one, fact in zip(timelines, facts, strict=True)]
+    told = [*map(overhead_text, timelines, facts)]
     heads = [f"{run_name(one.request)}: {words}" for one, words in zip(timelines, told, strict=True)]
     return Export(
         title=f"Stages over time since the run began, {problem_words(timelines[0].request.problem)}",

@@ -24,7 +24,7 @@ from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.stepper.cell_image import CellColours, bounds_of, cell_image, runs
 from flashscope.app.plots.stepper.ink import on_fill, role_colour
 from flashscope.app.plots.stepper.panel import SMALL, PanelOf, ViewKind, put, width_of
-from flashscope.app.stepper.numbers import amount, number
+from flashscope.app.stepper.numbers import amount, brief, number
 from flashscope.app.stepper.recording import RecordedFloats
 
 LARGEST_CELL = (144.0, 90.0)
@@ -265,7 +265,12 @@ class CellPanel(PanelOf[ViewKind]):
         fill = self.colour_of(value, levels)
         painter.fillRect(inner, fill)
         painter.setPen(on_fill(fill))
-        painter.drawText(inner, Qt.AlignmentFlag.AlignCenter, number(value, digits))
+        text = brief(value, digits)
+        letters = painter.font()
+        if "e" in text:  # other than those that the letters were chosen for
+            painter.setFont(_narrowed(letters, text, inner.width()))
+        painter.drawText(inner, Qt.AlignmentFlag.AlignCenter, text)
+        painter.setFont(letters)
 
     def colour_of(self, value: float, levels: tuple[float, float]) -> QColor:
         """The colour of a finite value."""
@@ -336,6 +341,15 @@ def _end(level: float) -> str:
     if 0 < abs(level) < SMALLEST:
         return amount(level)
     return number(level, 1 if abs(level) < WIDE else 0)
+
+
+def _narrowed(font: QFont, text: str, room: float) -> QFont:
+    """The letters, as narrow as the text needs to have room."""
+    narrow = QFont(font)
+    needed = QFontMetricsF(font).horizontalAdvance(text)
+    if needed > room:
+        narrow.setStretch(max(1, int(100 * room / needed)))
+    return narrow
 
 
 def _fits(text: str, font: QFont, area: Area, unit: float) -> bool:

@@ -177,15 +177,19 @@ def timeline_names(timelines: Sequence[StageTimeline]) -> list[str]:
     return told
 
 
-def overhead_text(facts: TimelineFacts, rounds: int) -> str:
-    """What the clocks cost; it is no runtime of the kernel."""
+def overhead_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
+    """What the clocks cost; it is no runtime of the kernel. Of a GPU, why events say more than the axis."""
+    rounds, by_events = timeline.request.rounds, timeline.row_kind == "SM"
     low, high = (digits(ratio) for ratio in facts.overheads)
     quickest, turns = "one run", ""
     if rounds > 1:
         quickest, turns = f"quickest of {rounds} runs", f" ({low} to {high} in turns)"
+    if by_events:
+        blocks, events = ms_text(facts.span_ms), ms_text(facts.quickest_ms)
+        quickest += f": {blocks} from first block to last, {events} by events with the launch"
     return (
         f"{quickest} · build with clocks {digits(facts.overhead)}× the timed one{turns}: "
-        f"{ms_text(facts.clocked_ms)} beside {ms_text(facts.plain_ms)}"
+        f"{ms_text(facts.clocked_ms)} beside {ms_text(facts.plain_ms)}{' by events' * by_events}"
     )
 
 

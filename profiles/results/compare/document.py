@@ -11,6 +11,8 @@ from typing import Any, Literal
 import msgspec
 
 from flashscope.kernels.workload.problem import Backend, Passes
+from flashscope.profiles.results.compare.audited import audit_contrast
+from flashscope.profiles.results.compare.audited_document import AuditsSaid, audits_said
 from flashscope.profiles.results.compare.model import (
     Comparison,
     Contrast,
@@ -112,7 +114,7 @@ class DifferenceSaid(ComparisonSaid, frozen=True, kw_only=True):
 
 
 class ContrastSaid(ComparisonSaid, frozen=True, kw_only=True):
-    """The baseline and one other session."""
+    """The baseline and one other session; `audits` is null where neither has any."""
 
     session: SessionSaid
     runs: tuple[SessionSaid, ...]
@@ -121,6 +123,7 @@ class ContrastSaid(ComparisonSaid, frozen=True, kw_only=True):
     pairs: tuple[PairSaid, ...]
     base_only: tuple[LoneSaid, ...]
     other_only: tuple[LoneSaid, ...]
+    audits: AuditsSaid | None
 
 
 class RegressionsSaid(ComparisonSaid, frozen=True, kw_only=True):
@@ -208,6 +211,7 @@ def _contrast(contrast: Contrast, files: Sequence[str | None]) -> ContrastSaid:
         pairs=tuple(map(_pair, contrast.pairs)),
         base_only=tuple(map(_lone, contrast.base_only)),
         other_only=tuple(map(_lone, contrast.other_only)),
+        audits=audits_said(audit_contrast(contrast.base, contrast.other)),
     )
 
 

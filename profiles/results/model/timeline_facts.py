@@ -40,6 +40,8 @@ class TimelineFacts:
         overheads: The least and the largest ratio of a round.
         clocked_ms: The former.
         plain_ms: The latter.
+        quickest_ms: What the run that is drawn took by what timed it: on a GPU events around its launches.
+        span_ms: The same by its own clocks: from the begin of its first block to the end of its last one.
     """
 
     shares: dict[str, float]
@@ -54,6 +56,8 @@ class TimelineFacts:
     overheads: tuple[float, float]
     clocked_ms: float
     plain_ms: float
+    quickest_ms: float
+    span_ms: float
 
     @classmethod
     def of(cls, timeline: StageTimeline) -> "TimelineFacts":
@@ -81,6 +85,8 @@ class TimelineFacts:
             overheads=(float(ratios.min()), float(ratios.max())),
             clocked_ms=clocked / 1e6,
             plain_ms=plain / 1e6,
+            quickest_ms=float(rounds[0].min()) / 1e6,
+            span_ms=timeline.span_ns / 1e6,
         )
 
 

@@ -6,11 +6,12 @@ import numpy as np
 
 from flashscope.kernels.launching.passes import Given, PassOutputs
 from flashscope.kernels.oracle.verify import criterion
+from flashscope.kernels.oracle.verify_gradients import gradient_criterion
 from flashscope.kernels.workload.arrays import backend_of
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Gradients
 from flashscope.profiles.worker.failures import CaughtError, Refusal
-from flashscope.profiles.worker.judging import correctness_of, what_is_wrong
+from flashscope.profiles.worker.judging import PassCriterion, correctness_of, what_is_wrong
 
 ROWS = 64  # of each head, drawn at random
 LATE = "Its answer changed after it had returned: it works on after its return."
@@ -79,6 +80,16 @@ def what_is_wrong_in_rows(
     rows = np.sort(rng.choice(count, min(count, most), replace=False))
     judging = criterion(problem, given.inputs, rows=[int(row) for row in rows])
     correctness = correctness_of(judging.judge(answer.output, answer.lse))
+    return "" if correctness.passed else what_is_wrong(correctness)
+
+
+def what_is_wrong_in_gradients(problem: Problem, given: Given, answer: PassOutputs) -> str:
+    """One sentence on dQ, dK and dV, and on O and LSE where they were computed; empty where all is right."""
+    judging = PassCriterion(
+        criterion(problem, given.inputs) if problem.runs_forward else None,
+        gradient_criterion(problem, given.inputs, given.grad_output),
+    )
+    correctness = correctness_of(judging.judge(answer))
     return "" if correctness.passed else what_is_wrong(correctness)
 
 

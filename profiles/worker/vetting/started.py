@@ -1,11 +1,24 @@
 """Processes that a kernel of the user's own has started: how they work, and that they rest where it rests."""
 
+import ctypes
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
 import psutil
+
+BECOME_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux's <sys/prctl.h>
+
+
+def adopt_orphans() -> None:
+    """Have what a process of ours leaves behind be a child of this one: a daemon forks twice to be nobody's.
+
+    Linux alone can; elsewhere such a daemon stays unseen.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(BECOME_SUBREAPER, 1, 0, 0, 0)
 
 
 class StartedProcesses:
@@ -37,6 +50,16 @@ class StartedProcesses:
             with suppress(OSError):
                 os.kill(pid, signal.SIGCONT)
         self._held.clear()
+
+    def end(self) -> list[str]:
+        """End all that are left; those in a group of their own, which nobody else would end, by name."""
+        told = []
+        for one in self._started() if os.getpid() == self._process.pid else ():  # a copy of it ends nobody
+            with suppress(OSError, psutil.Error):
+                ours = one.status() == psutil.STATUS_ZOMBIE or os.getpgid(one.pid) == os.getpgid(0)
+                told += [] if ours else [f"{one.name()} ({one.pid})"]
+                one.kill()
+        return told
 
     def _started(self) -> Iterator[psutil.Process]:
         return (one for one in self._process.children(recursive=True) if one.pid not in self._before)

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from flashscope.kernels.launching.passes import PassLaunch, PassOutputs
+from flashscope.kernels.launching.passes import Given, PassLaunch, PassOutputs
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.worker.child import blas_threads
 from flashscope.profiles.worker.vetting.answers import (
@@ -14,6 +14,7 @@ from flashscope.profiles.worker.vetting.answers import (
     differ,
     found_wrong,
     taken,
+    what_is_wrong_in_gradients,
     what_is_wrong_in_rows,
 )
 from flashscope.profiles.worker.vetting.around import Around, bytes_of
@@ -34,8 +35,7 @@ class TimedRuns:
 
     def __init__(self, problem: Problem, around: Around, values: FreshValues | SignedValues) -> None:
         self._problem, self._around, self._started = problem, around, around.state.started
-        judged = isinstance(values, FreshValues) and problem.runs_forward and not problem.runs_backward
-        self._values = values if isinstance(values, FreshValues) and judged else None
+        self._values = values if isinstance(values, FreshValues) else None
         self._draws = random.SystemRandom()
         self._count = 0
         self._kept: tuple[int, int, PassOutputs] | None = None  # number of the run, draw, answer
@@ -129,9 +129,14 @@ class TimedRuns:
         given = self._values.given_in(drawn)
         if name := _changed(bytes_of(given), self._left):
             raise caught(f"In a timed run it wrote to {name}, which it was given to read.")
-        if told := what_is_wrong_in_rows(self._problem, given, answer, np.random.default_rng()):
+        if told := self._wrong(given, answer):
             which = f"Of timed run {number} of {self._count}, drawn at random, when the clock stopped"
             raise found_wrong(f"{which}, though the first run was right: {told}")
+
+    def _wrong(self, given: Given, answer: PassOutputs) -> str:
+        if self._problem.runs_backward:
+            return what_is_wrong_in_gradients(self._problem, given, answer)
+        return what_is_wrong_in_rows(self._problem, given, answer, np.random.default_rng())
 
 
 def _changed(before: dict[str, bytes], after: dict[str, bytes]) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from flashscope.app.plots.stepper.cells import _end
-from flashscope.app.stepper.numbers import difference
+from flashscope.app.stepper.numbers import brief, difference
 from flashscope.app.words.inside.tracing import backward_words
 from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.problem import Problem
@@ -30,6 +30,24 @@ def test_a_number_with_a_sign_stands_in_brackets_where_it_is_taken_away(
 )
 def test_no_end_of_a_scale_but_0_is_written_as_0(level: float, told: str) -> None:
     assert _end(level) == told
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (0.0051, "0.01"),
+        (0.0049, "5e−3"),
+        (-0.0021, "−2e−3"),
+        (3.2e-12, "3e−12"),
+        (0.0, "0.00"),
+        (-0.0, "0.00"),
+        (12.345, "12.35"),
+        (float("inf"), "∞"),
+        (float("nan"), "NaN"),
+    ],
+)
+def test_no_value_of_a_cell_but_0_is_written_as_0(value: float, told: str) -> None:
+    assert brief(value, 2) == told
 
 
 def test_a_trace_of_fewer_queries_than_keys_says_how_many_of_each() -> None:

@@ -121,6 +121,16 @@ def leaves_a_process_at_work(q: Floats, k: Floats, v: Floats) -> Any:
     return right(q, k, v)
 
 
+def leaves_a_daemon_at_work(q: Floats, k: Floats, v: Floats) -> Any:
+    """The same by a process that forks twice, so that it is in no group of ours; for a minute."""
+    daemon = (
+        "import os, signal\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n"
+        "os.write(1, b'left behind: %d\\n' % os.getpid())\nsignal.alarm(60)\nwhile True: pass"
+    )
+    subprocess.run([sys.executable, "-c", daemon], check=True)
+    return right(q, k, v)
+
+
 def right(q: Floats, k: Floats, v: Floats) -> Any:
     """Plain attention."""
     s = q @ k.swapaxes(-1, -2) / np.float32(np.sqrt(q.shape[-1]))

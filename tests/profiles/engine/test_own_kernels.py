@@ -1,6 +1,7 @@
 """A kernel of one's own runs in the worker alone, and whatever it does costs its own point alone."""
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -88,6 +89,19 @@ def test_what_works_on_while_others_are_measured_is_refused(heard: Heard, functi
     failed, ours = heard.sweep(plan_of(function))
     assert "worked on for 2 s after its return" in failed.reason
     assert len(done(ours).samples) == QUICK.repeats
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has processes adopted")
+def test_a_daemon_that_works_on_is_refused_ended_with_the_worker_and_told(heard: Heard) -> None:
+    failed, ours = heard.sweep(plan_of("leaves_a_daemon_at_work"))
+    assert "worked on for 2 s after its return" in failed.reason
+    assert len(done(ours).samples) == QUICK.repeats
+    heard.drain()
+    lines = [line.text for line in heard.all(LogLine)]
+    (daemon,) = {int(text.split()[-1]) for text in lines if text.startswith("left behind:")}
+    assert any(text.startswith("Ended what a kernel had started") and f"({daemon})" in text for text in lines)
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(daemon).wait(timeout=10)
 
 
 @pytest.mark.parametrize("passes", ["forward", "backward", "both"])

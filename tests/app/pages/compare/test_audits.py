@@ -102,3 +102,22 @@ def test_the_pairs_are_in_front_again_once_the_audits_are_gone(desk: Desk) -> No
     assert desk.board.tables.tabs[AUDITS].isChecked()
     desk.choose(recorded("first"), recorded("second", times=1.2))
     assert desk.board.tables.tabs[PAIRS].isChecked()
+
+
+def test_a_point_picked_in_a_plot_shows_its_samples_in_place_of_the_audits(desk: Desk) -> None:
+    desk.choose(audited("base", 1), audited("other", 3))
+    board = desk.board
+    for plot in (board.ratios.lines, board.curves.plot):
+        press(desk, "compare.audits")
+        assert board.detail.isHidden()
+        plot.picked.emit(1)
+        assert not board.detail.isHidden()
+        assert (board.place, board.tables.tabs[PAIRS].isChecked()) == (1, True)
+
+
+def test_a_point_picked_in_a_plot_leaves_the_points_without_a_partner_in_front(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    press(desk, "compare.alone")
+    desk.board.curves.plot.picked.emit(1)
+    assert desk.board.tables.tabs[ALONE].isChecked()
+    assert not desk.board.detail.isHidden()

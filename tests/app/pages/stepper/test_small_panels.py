@@ -1,10 +1,11 @@
 """What a recorded trace of a GPU shows in the panels of a small window is whole."""
 
 from itertools import pairwise
+from unittest.mock import Mock
 
 import pytest
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QFontMetricsF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.pages.stepper import StepperPage
@@ -212,3 +213,17 @@ def test_before_the_first_tile_no_masked_one_looks_like_the_one_that_runs(page: 
     assert coloured() == 0
     page.seek(9)
     assert coloured() > 0
+
+
+@pytest.mark.parametrize(("value", "told"), [(0.0041, "4e−3"), (-2.6e-12, "−3e−12"), (0.0, "0.00")])
+def test_a_cell_has_a_small_value_in_letters_that_have_room_and_no_0_00(
+    page: StepperPage, value: float, told: str
+) -> None:
+    font = QFont("Inter", 10)
+    room = QFontMetricsF(font).horizontalAdvance("0.00") + 2
+    painter = Mock(font=lambda: font)
+    page.board.scores._draw_cell(painter, QRectF(0, 0, room + 1, 20), value, (-1, 1), 2)
+    assert painter.drawText.call_args.args[-1] == told
+    used = [call.args[0] for call in painter.setFont.call_args_list]
+    assert QFontMetricsF(used[0]).horizontalAdvance(told) <= room + 0.5
+    assert used[-1] == font, "the cells after it have their own letters"

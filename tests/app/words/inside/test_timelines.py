@@ -154,9 +154,22 @@ def test_the_overhead_names_both_runtimes_and_the_spread_of_the_rounds() -> None
         clocked_ns=Array.of(np.array([1.1e6, 3e6, 1.2e6], np.int64)),
         plain_ns=Array.of(np.array([1e6, 1e6, 1.5e6], np.int64)),
     )
-    assert overhead_text(TimelineFacts.of(timeline), 3) == (
+    assert overhead_text(timeline, TimelineFacts.of(timeline)) == (
         "quickest of 3 runs · build with clocks 1.20× the timed one (0.800 to 3.00 in turns): "
         "1.20 ms beside 1.00 ms"
+    )
+
+
+def test_of_a_gpu_what_the_blocks_took_stands_beside_what_events_say_of_their_launch() -> None:
+    timeline = replace(
+        made_timeline(row_kind="SM"),
+        clocked_ns=Array.of(np.array([48_800, 43_900, 51_000], np.int64)),
+        plain_ns=Array.of(np.array([44_400, 44_400, 44_400], np.int64)),
+        span_ns=31_100,
+    )
+    assert overhead_text(timeline, TimelineFacts.of(timeline)) == (
+        "quickest of 3 runs: 31.1 µs from first block to last, 43.9 µs by events with the launch · "
+        "build with clocks 1.10× the timed one (0.989 to 1.15 in turns): 48.8 µs beside 44.4 µs by events"
     )
 
 

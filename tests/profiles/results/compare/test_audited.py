@@ -3,12 +3,15 @@
 import dataclasses
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from flashscope.app.words.learn.audit_changes import CHANGE_HEADINGS, audit_sentences, change_cells
 from flashscope.kernels.workload.audit import AuditedCall, ModelAudit
+from flashscope.profiles.results.compare import compare
 from flashscope.profiles.results.compare.audited import AuditContrast, audit_contrast
+from flashscope.profiles.results.compare.document import ComparisonDocument, comparison_document
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import load
 
@@ -125,3 +128,31 @@ def test_other_models_are_named_and_not_compared(session: Session) -> None:
 def test_sessions_without_audits_say_nothing_of_them(session: Session) -> None:
     without = dataclasses.replace(session, audits=[])
     assert audit_contrast(without, without) is None
+
+
+def test_the_json_document_has_every_line_of_the_table_with_its_figures(session: Session) -> None:
+    audit = session.audits[0]
+    other = beside(session, calls=tuple(slower(one, 2.0) for one in steady(audit)), dtype="bfloat16")
+    base = beside(session, calls=steady(audit))
+    made = comparison_document(compare(base, [other]), "ms", [[None], [None]])
+    assert msgspec.json.decode(msgspec.json.encode(made), type=ComparisonDocument) == made
+    audits = msgspec.to_builtins(made.comparisons[0].audits)
+    table = lines(contrast(base, other))
+    assert [(one["model"], one["step"]) for one in audits["changes"]] == [
+        (one["model"], one["step"]) for one in table
+    ]
+    first = audits["changes"][0]
+    assert (first["ratio"], first["faster"]) == (pytest.approx(2.0), False)
+    assert (first["base"]["median_ms"], first["other"]["median_ms"]) == (
+        pytest.approx(10.2),
+        pytest.approx(20.4),
+    )
+    assert first["other"]["ran"] == ("flash",)
+    assert audits["changes"][3]["implementation"] == "eager"
+    assert [(one["key"], one["other"]) for one in audits["unlike"]] == [("dtype", "bfloat16")]
+
+
+def test_the_json_document_says_null_where_no_model_is_audited(session: Session) -> None:
+    bare = dataclasses.replace(session, audits=[])
+    made = comparison_document(compare(bare, [bare]), "ms", [[None], [None]])
+    assert made.comparisons[0].audits is None
