@@ -5,6 +5,7 @@ it was sent or with what it sent. A program that reads too early, or writes too 
 gives another result in one of the two.
 """
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
@@ -12,15 +13,20 @@ import numpy as np
 
 from flashscope.kernels.context_parallel.merging import merge
 from flashscope.kernels.context_parallel.place import RankLane
-from flashscope.kernels.context_parallel.rank import SequenceRank
+from flashscope.kernels.context_parallel.rank import RankSpan, SequenceRank
 from flashscope.kernels.cpu.device import describe
 
 
 class HostPlace:
-    """A rank's part of the host's memory."""
+    """A rank's part of the host's memory.
 
-    def __init__(self) -> None:
+    Args:
+        clock: Tells the time for stamps; None: nobody measures.
+    """
+
+    def __init__(self, clock: Callable[[], Any] = lambda: None) -> None:
         self.device = describe()
+        self._clock = clock
 
     def here(self) -> AbstractContextManager[Any]:
         """Nothing needs to be set."""
@@ -56,7 +62,9 @@ class HostPlace:
         merge(output[:, :, rows], lse[:, :, rows], part, part_lse)
 
     def stamp(self, lane: RankLane) -> Any:
-        """Nobody measures here."""
+        """The time: there is one lane, in which ranks take turns."""
+        del lane
+        return self._clock()
 
 
 class Delivery(NamedTuple):
@@ -123,4 +131,7 @@ class HostChannel:
 
     def _deliver(self, due: list[Delivery]) -> None:
         for one in due:
+            target = one.target
+            begin = target.place.stamp("transfer")
             one.taken[...] = one.given
+            target.spans.append(RankSpan("transfer", target.step, begin, target.place.stamp("transfer")))

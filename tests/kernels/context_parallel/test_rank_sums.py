@@ -1,4 +1,4 @@
-"""The CUDA source that merges blocks and adds gradients does what NumPy does, in the emulator, and compiles."""
+"""The CUDA source that merges blocks and adds gradients compiles, and does what NumPy does, emulated."""
 
 import numpy as np
 import pytest
