@@ -94,7 +94,7 @@ class CudaPlace:
     def _run(self, entry: str, first: int, arrays: dict[str, Any]) -> None:
         part = arrays["part"]
         whole = arrays["sums"] if entry == ADD else arrays["output"]
-        key = (entry, first, part.shape, *map(self.address, arrays.values()))
+        key = (entry, first, part.shape, whole.shape, *map(self.address, arrays.values()))
         if key not in self._bound:
             made = program(entry, RowParts(part.shape, first, whole.shape[2], part.dtype.name))
             build = (entry, part.dtype.name, part.shape[3])
