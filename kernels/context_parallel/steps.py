@@ -11,32 +11,57 @@ KeyValue = tuple[Any, Any]  # K and V, or dK and dV
 
 
 class RunningRows:
-    """O and LSE of some rows among the keys met so far, float32."""
+    """O and LSE of some rows among the keys met so far, float32; one block of all rows stays as it came."""
 
     def __init__(self, rank: SequenceRank, q: Any) -> None:
         self._rank, self._q = rank, q
-        shape = (*q.shape[:3], rank.problem.value_dim)
-        self.output = rank.buffer("O so far", shape, "float32")
-        self.lse = rank.buffer("LSE", q.shape[:3], "float32")
-        self.output.fill(0)
-        self.lse.fill(-float("inf"))
+        self._shape = (*q.shape[:3], rank.problem.value_dim)
+        self._output: Any = None
+        self._lse = rank.buffer("LSE", q.shape[:3], "float32")
+        self._alone: KeyValue | None = None  # O and LSE of the first block, where it has all rows
 
     def attend(self, blocks: tuple[MaskBlock, ...], keys: KeyValue) -> None:
         """Take the blocks of some keys in."""
         rank = self._rank
         for block in blocks:
             with rank.producing():
+                self._take_first()
                 k, v = (rank.keys_of(name, one, block) for name, one in zip("KV", keys, strict=True))
                 q = rank.rows_of("Q", self._q, block)
                 found = rank.attend(q, k, v, causal=block.causal)
-                rank.place.merge(self.output, self.lse, block.rows.start, *found)
+                if self._output is None and len(block.rows) == self._shape[2]:
+                    self._alone = found
+                else:
+                    self._merge(block.rows.start, found)
 
     def finish(self) -> KeyValue:
         """O in the problem's dtype, and LSE."""
-        output = self._rank.buffer("O", self.output.shape)
-        with self._rank.producing():
-            self._rank.place.put(output, self.output)
-        return output, self.lse
+        rank, output = self._rank, self._rank.buffer("O", self._shape)
+        with rank.producing():
+            if self._alone is not None:
+                rank.place.put(output, self._alone[0])
+                rank.place.put(self._lse, self._alone[1])
+            else:
+                self._begin()
+                rank.place.put(output, self._output)
+        return output, self._lse
+
+    def _take_first(self) -> None:
+        """Another block comes: the first one is no longer alone."""
+        if self._alone is not None:
+            first, self._alone = self._alone, None
+            self._merge(0, first)
+
+    def _merge(self, first_row: int, found: KeyValue) -> None:
+        self._begin()
+        self._rank.place.merge(self._output, self._lse, first_row, *found)
+
+    def _begin(self) -> None:
+        """Rows that have met no key."""
+        if self._output is None:
+            self._output = self._rank.buffer("O so far", self._shape, "float32")
+            self._output.fill(0)
+            self._lse.fill(-float("inf"))
 
 
 class RunningGradients:
