@@ -1,7 +1,7 @@
 """`ranks`: one sequence on several GPUs, scheme by scheme, each pass beside one GPU with all of it.
 
 Exit codes: 0 when all was measured and is right; 1 when something was not, or is wrong; 2 where nothing could
-be asked for like this; 128 plus the signal's number after Ctrl-C or SIGTERM.
+be asked for like this; 128 plus the signal's number after Ctrl-C or SIGTERM, what is done until then printed.
 """
 
 from collections import deque
@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
 from flashscope.app.commands.local import hear_signals
-from flashscope.app.commands.messages import complain, say_json
+from flashscope.app.commands.messages import complain, say_json, tell
 from flashscope.app.commands.printed.ranks import (
     RanksResult,
     print_forecasts,
     print_results,
+    progress_line,
     result_document,
     title_of,
 )
@@ -83,14 +84,12 @@ def run(choices: RanksChoices, *, as_json: bool) -> int:
             stopped = _follow(waiting, answers, results)
         finally:
             process.end()
-    if stopped is not None:
-        return SIGNALLED + stopped
     if as_json:
         say_json([result_document(one) for one in results])
     else:
         print_results(results)
         print_forecasts(results)
-    return _exit_code(results)
+    return _exit_code(results) if stopped is None else SIGNALLED + stopped
 
 
 def requests_of(choices: RanksChoices) -> list[RanksToMeasure]:
@@ -151,6 +150,8 @@ def _follow(waiting: deque[RanksToMeasure], answers: AnswerQueue, results: list[
         results.append(result)
         if result.ended.reason:
             complain("ranks", f"{title_of(waiting[0])}: {result.ended.reason}")
+        else:
+            tell(progress_line(result))
         waiting.popleft()
         if cut_off:
             return None

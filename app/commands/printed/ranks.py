@@ -56,10 +56,20 @@ def title_of(asked: RanksToMeasure) -> str:
 
 
 def efficiency_of(measured: PassMeasured) -> float | None:
-    """What one device took over n times what n took; None where one had none, or ranks share one GPU."""
-    if not measured.alone_ms or measured.shared:
+    """What one device took over n times what n took; None: one had none, ranks share a GPU, or are wrong."""
+    if not measured.alone_ms or measured.shared or not measured.passed:
         return None
     return median(measured.alone_ms) / (len(measured.ranks) * median(measured.ms))
+
+
+def progress_line(result: RanksResult) -> str:
+    """What came of a request, in a line for who waits."""
+    told = []
+    for one in result.passes:
+        efficiency = efficiency_of(one)
+        share = "" if efficiency is None else f", {efficiency:.1%}"
+        told.append(f"{one.passes} {ms_text(median(one.ms))}{share}{'' if one.passed else ', wrong'}")
+    return f"{title_of(result.asked)}: {'; '.join(told)}"
 
 
 def print_results(results: Sequence[RanksResult]) -> None:
@@ -128,9 +138,9 @@ def forecasts(results: Sequence[RanksResult]) -> list[ForecastLine]:
 
 
 def rates_of(one: PassMeasured) -> RankRates | None:
-    """What the ranks' products and the link reached; None where ranks share a device, or nothing moved."""
+    """What the ranks' products and the link reached; None where that says nothing of GPUs and their link."""
     moved = [rank for rank in one.ranks if rank.transfer_ms > 0]
-    if one.shared or one.backend == "cpu" or not moved:
+    if one.shared or one.backend == "cpu" or not one.passed or not moved:
         return None
     products_s = sum(rank.product_ms for rank in one.ranks) / 1e3
     transfers_s = sum(rank.transfer_ms for rank in moved) / 1e3

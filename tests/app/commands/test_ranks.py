@@ -1,9 +1,17 @@
 """`ranks`: one sequence on several ranks from the command line."""
 
 import json
+import signal
+from collections import deque
+from queue import SimpleQueue
 
 import pytest
 
+from flashscope.app.commands import ranks
+from flashscope.app.commands.printed.ranks import RanksResult
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF
+from flashscope.profiles.wire.ranks import RanksAnswer, RanksEnded, RanksToMeasure
 from tests.end_to_end import program
 
 SMALL = ("ranks", "--backend", "cpu", "--seqlen", "64", "--heads", "2", "--head-dim", "16", "--repeats", "2")
@@ -44,3 +52,27 @@ def test_what_one_scheme_takes_is_measured_though_another_is_refused() -> None:
     assert done.returncode == 1
     assert "heads in equal parts" in done.stderr
     assert "ring, forward" in done.stdout
+
+
+def follow(*answers: RanksAnswer | int) -> tuple[int | None, list[RanksResult], int]:
+    """What two requests come to with these answers: the signal, the results, and how many still wait."""
+    problem = Problem(seqlen_q=64, seqlen_k=64)
+    waiting = deque([RanksToMeasure(scheme="ring", problem=problem, backend="cpu")] * 2)
+    queue: SimpleQueue[RanksAnswer | int] = SimpleQueue()
+    for one in answers:
+        queue.put(one)
+    results: list[RanksResult] = []
+    return ranks._follow(waiting, queue, results), results, len(waiting)
+
+
+def test_a_signal_ends_it_and_what_was_done_is_kept() -> None:
+    stopped, results, left = follow(RanksEnded(), signal.SIGINT)
+    assert (stopped, len(results), left) == (signal.SIGINT, 1, 1)
+
+
+def test_what_a_process_that_ended_had_not_begun_is_for_the_next_one() -> None:
+    cut_off = RanksEnded(reason=RANKS_CUT_OFF)
+    stopped, results, left = follow(RanksEnded(reason="It is too large."), cut_off)
+    assert (stopped, len(results), left) == (None, 1, 1)
+    stopped, results, left = follow(cut_off)
+    assert (stopped, [one.ended for one in results], left) == (None, [cut_off], 1)
