@@ -11,6 +11,7 @@ import click
 
 from flashscope.home import in_home
 from flashscope.kernels.catalogue.registry import AUTO
+from flashscope.kernels.context_parallel.schemes import SCHEMES
 from flashscope.kernels.cuda.design.knobs import KNOBS
 from flashscope.kernels.workload.cut import BACKWARD, CUT_KERNELS
 from flashscope.profiles.plan.choice import Declared
@@ -132,6 +133,11 @@ def cut_rows(text: str) -> tuple[str, ...]:
 def head_dims(text: str) -> tuple[int, ...]:
     """Whole numbers from 1, once each, separated by commas."""
     return tuple(dict.fromkeys(token_counts(text)))
+
+
+def ranks_schemes(text: str) -> tuple[str, ...]:
+    """Schemes of attention on several ranks, once each."""
+    return _each_of(text, SCHEMES, "scheme")
 
 
 def _each_of(text: str, known: Sequence[str], what: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 import click
 
-from flashscope.app.commands.declared import elsewhere, explaining, inside, measuring, sessions
+from flashscope.app.commands.declared import elsewhere, explaining, inside, measuring, ranks, sessions
 from flashscope.app.commands.exit_codes import FAILED, USAGE_ERROR
 from flashscope.app.commands.messages import complain, tell
 from flashscope.app.words.version import own_version
@@ -95,6 +95,6 @@ def program() -> None:
     """The program without a command: the window opens."""
 
 
-for group in (measuring, inside, elsewhere, sessions, explaining):
+for group in (measuring, inside, ranks, elsewhere, sessions, explaining):
     for one in group.COMMANDS:
         program.add_command(one)

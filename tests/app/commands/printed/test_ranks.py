@@ -1,0 +1,91 @@
+"""What `ranks` prints of ranks on GPUs: efficiency, a model that is called one, and what has none of both."""
+
+from typing import Any
+
+import pytest
+
+from flashscope.app.commands.printed.ranks import (
+    RanksResult,
+    efficiency_of,
+    forecasts,
+    print_forecasts,
+    print_results,
+    rates_of,
+    result_document,
+)
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.wire.ranks import PassMeasured, RankMeasured, RanksEnded, RanksError, RanksToMeasure
+
+PROBLEM = Problem(seqlen_q=1 << 16, seqlen_k=1 << 16, heads=16, head_dim=128, dtype="bfloat16", causal=True)
+
+
+def measured(**other: Any) -> PassMeasured:
+    """Two ranks that take 60 ms each for what one GPU takes 110 ms for; a transfer of 1 ms, hidden."""
+    of_a_rank = {"sent_bytes": 300_000_000, "held_bytes": 1 << 30, "product_ms": 55.0, "transfer_ms": 1.0}
+    return PassMeasured(
+        **{
+            "passes": "forward",
+            "backend": "cuda",
+            "devices": (0, 1),
+            "ms": (60.0, 59.0, 61.0),
+            "alone_ms": (110.0, 111.0, 109.0),
+            "alone_missing": "",
+            "flops": PROBLEM.flops,
+            "limit": 1.0,
+            "ranks": tuple(
+                RankMeasured(rank=rank, exposed_ms=0.0, steps=(), **of_a_rank)  # type: ignore[arg-type]
+                for rank in range(2)
+            ),
+            "errors": (RanksError(output="O", error=0.001, bound=0.004),),
+            "passed": True,
+            **other,
+        }
+    )
+
+
+def result(one: PassMeasured) -> RanksResult:
+    asked = RanksToMeasure(scheme="zigzag", problem=PROBLEM, backend="cuda")
+    return RanksResult(asked, (one,), RanksEnded(device="NVIDIA H100", kernel="flash3", timer="CUDA events"))
+
+
+def test_efficiency_is_the_time_alone_over_n_times_the_time_of_n(capsys: pytest.CaptureFixture[str]) -> None:
+    assert efficiency_of(measured()) == pytest.approx(110 / 120)
+    print_results([result(measured())])
+    told = capsys.readouterr().out
+    assert "91.7%" in told
+    assert "1.83×" in told
+    assert "25%; O: 1.0e-03" in told
+
+
+def test_ranks_that_share_a_gpu_have_no_efficiency_and_no_model(capsys: pytest.CaptureFixture[str]) -> None:
+    one = measured(devices=(0, 0))
+    assert efficiency_of(one) is None
+    assert rates_of(one) is None
+    print_results([result(one)])
+    assert "no time is that of several GPUs" in capsys.readouterr().out
+
+
+def test_without_a_time_alone_the_reason_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    print_results([result(measured(alone_ms=(), alone_missing="One device would need 90 GiB."))])
+    assert "zigzag, N = 64k, forward: One device would need 90 GiB." in capsys.readouterr().out
+
+
+def test_what_is_wrong_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    print_results([result(measured(errors=(RanksError(output="O", error=None, bound=1.0),), passed=False))])
+    told = capsys.readouterr().out
+    assert "wrong" in told
+    assert "91.7%" not in told
+    assert "O: no number" in told
+
+
+def test_the_model_goes_by_measured_rates_and_is_called_one(capsys: pytest.CaptureFixture[str]) -> None:
+    rates = rates_of(measured())
+    assert rates is not None
+    assert rates.flops_s == pytest.approx(PROBLEM.flops / 0.11)
+    assert rates.link_bytes_s == pytest.approx(3e11)
+    assert [line.found.ranks for line in forecasts([result(measured())])] == [8, 64, 512]
+    print_forecasts([result(measured())])
+    assert "A model, no measurement" in capsys.readouterr().out
+    model = result_document(result(measured()))["model"]
+    assert [one["ranks"] for one in model] == [8, 64, 512]
+    assert model[0]["efficiency"] > model[1]["efficiency"] > model[2]["efficiency"]

@@ -1,0 +1,78 @@
+"""`ranks`: one sequence on several ranks from the command line."""
+
+import json
+import signal
+from collections import deque
+from queue import SimpleQueue
+
+import pytest
+
+from flashscope.app.commands import ranks
+from flashscope.app.commands.printed.ranks import RanksResult
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF
+from flashscope.profiles.wire.ranks import RanksAnswer, RanksEnded, RanksToMeasure
+from tests.end_to_end import program
+
+SMALL = ("ranks", "--backend", "cpu", "--seqlen", "64", "--heads", "2", "--head-dim", "16", "--repeats", "2")
+
+
+def test_every_scheme_is_measured_beside_one_device_and_right() -> None:
+    done = program.run(*SMALL)
+    assert done.returncode == 0
+    for scheme in ("ring", "zigzag", "all-gather", "ulysses"):
+        assert f"{scheme}, forward" in done.stdout
+        assert f"{scheme}, backward" in done.stdout
+    assert "wrong" not in done.stdout
+    assert "say nothing of a link" in done.stdout
+
+
+def test_json_has_what_was_asked_and_each_rank() -> None:
+    done = program.run(*SMALL, "--scheme", "zigzag", "--pass", "forward", "--ranks", "4", "--json")
+    (found,) = json.loads(done.stdout)
+    assert found["asked"]["scheme"] == "zigzag"
+    (one,) = found["passes"]
+    assert [rank["rank"] for rank in one["ranks"]] == [0, 1, 2, 3]
+    assert one["passed"]
+    assert one["limit"] == pytest.approx(1)
+    assert one["efficiency"] > 0
+    assert found["model"] == []  # the host's ranks have no link
+
+
+def test_what_no_scheme_takes_is_told_with_exit_code_2() -> None:
+    done = program.run(*SMALL, "--scheme", "ulysses", "--ranks", "3")
+    assert done.returncode == 2
+    assert "heads in equal parts" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not done.stdout
+
+
+def test_what_one_scheme_takes_is_measured_though_another_is_refused() -> None:
+    done = program.run(*SMALL, "--scheme", "ulysses,ring", "--ranks", "3", "--pass", "forward")
+    assert done.returncode == 1
+    assert "heads in equal parts" in done.stderr
+    assert "ring, forward" in done.stdout
+
+
+def follow(*answers: RanksAnswer | int) -> tuple[int | None, list[RanksResult], int]:
+    """What two requests come to with these answers: the signal, the results, and how many still wait."""
+    problem = Problem(seqlen_q=64, seqlen_k=64)
+    waiting = deque([RanksToMeasure(scheme="ring", problem=problem, backend="cpu")] * 2)
+    queue: SimpleQueue[RanksAnswer | int] = SimpleQueue()
+    for one in answers:
+        queue.put(one)
+    results: list[RanksResult] = []
+    return ranks._follow(waiting, queue, results), results, len(waiting)
+
+
+def test_a_signal_ends_it_and_what_was_done_is_kept() -> None:
+    stopped, results, left = follow(RanksEnded(), signal.SIGINT)
+    assert (stopped, len(results), left) == (signal.SIGINT, 1, 1)
+
+
+def test_what_a_process_that_ended_had_not_begun_is_for_the_next_one() -> None:
+    cut_off = RanksEnded(reason=RANKS_CUT_OFF)
+    stopped, results, left = follow(RanksEnded(reason="It is too large."), cut_off)
+    assert (stopped, len(results), left) == (None, 1, 1)
+    stopped, results, left = follow(cut_off)
+    assert (stopped, [one.ended for one in results], left) == (None, [cut_off], 1)
