@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -13,12 +13,11 @@ from typing import TypeVar
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
 from flashscope.app.commands.messages import complain
 from flashscope.app.control.bundled import check_own
-from flashscope.installation import install_command
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend
-from flashscope.profiles.cluster.connection import ConnectError, connection_to
-from flashscope.profiles.cluster.ssh import SshAddress, host_by_ssh
+from flashscope.profiles.cluster.connection import ConnectError
+from flashscope.profiles.cluster.reaching import reached, remote_engine
 from flashscope.profiles.engine.contract import EngineFactory
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.machine import Machine
@@ -68,13 +67,9 @@ def _engine_of(connect: str | None) -> Iterator[EngineFactory]:
     if connect is None:
         yield LocalEngine
         return
-    try:
-        from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
-    except ModuleNotFoundError as error:
-        remedy = install_command("cluster")
-        raise ConnectError(f"--connect needs {error.name}, which is not installed: {remedy}") from error
-    with host_by_ssh(address) if (address := SshAddress.parse(connect)) else nullcontext() as started:
-        yield partial(RemoteEngine, connection=started or connection_to(connect))
+    engine = remote_engine()
+    with reached(connect) as connection:
+        yield partial(engine, connection=connection)
 
 
 def check_keeps(path: Path) -> None:

@@ -16,9 +16,11 @@ from flashscope.kernels.workload.errors import InputError, KernelError, Unsuppor
 from flashscope.profiles.cluster.connection import ConnectError
 from flashscope.profiles.store.errors import SessionFileError
 
+CONNECT = "--connect"  # alone it is the window's
 HELP = f"""Run attention kernels and show why tiling wins.
 
-No command: open the window, with a session in it when FILE is given ({PROGRAM} FILE).
+No command: open the window, with a session in it when FILE is given ({PROGRAM} FILE),
+or connected to another machine ({PROGRAM} {CONNECT} FILE).
 """
 
 
@@ -40,6 +42,8 @@ class CommandGroup(click.Group):
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run what the arguments ask for; returns the exit code."""
+    if arguments[0].partition("=")[0] == CONNECT:
+        arguments = ("window", *arguments)
     try:
         with program.make_context(PROGRAM, list(arguments)) as context:
             code: int = program.invoke(context)

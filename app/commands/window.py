@@ -13,8 +13,8 @@ if TYPE_CHECKING:  # it takes a while to load, and nothing is on the screen yet
     from flashscope.app.stage.story import Story
 
 
-def run(file: Path | None, story: "Story | None" = None) -> int:
-    """Open the window, and present a story in it, and stay until it is closed.
+def run(file: Path | None, story: "Story | None" = None, connect: str | None = None) -> int:
+    """Open the window, and present a story in it, or connect it to another machine, until it is closed.
 
     What would make Qt abort is said in one line instead.
     """
@@ -32,7 +32,7 @@ def run(file: Path | None, story: "Story | None" = None) -> int:
     splash = show_splash()
     from flashscope.app.shell.start_up.run import run_window  # noqa: PLC0415 - it takes a second, with something to look at
 
-    return run_window(file, splash, story)
+    return run_window(file, splash, story, connect)
 
 
 def _why_no_file(file: Path) -> str:

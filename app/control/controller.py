@@ -11,6 +11,8 @@ from PySide6.QtCore import Signal
 from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.endings import FAILED, REPLAYING, SWEEPING, trouble, why_not_begun
+from flashscope.app.control.far.devices import Devices
+from flashscope.app.control.far.gate import Gate
 from flashscope.app.control.inside.backward_traces import BackwardTraces
 from flashscope.app.control.inside.cut_work import CutWork
 from flashscope.app.control.inside.from_point import Insides
@@ -18,10 +20,10 @@ from flashscope.app.control.inside.keeping import Keeping
 from flashscope.app.control.inside.live_launch import LiveLaunch
 from flashscope.app.control.inside.stalls import Stalls
 from flashscope.app.control.inside.timelines import Timelines
+from flashscope.app.control.measuring import Measuring
 from flashscope.app.control.own.watch import OwnWatch
 from flashscope.app.control.playback import Clock
 from flashscope.app.control.queue import Queue, QueuedSweep
-from flashscope.app.control.showing import Showing
 from flashscope.app.control.shown_words import ShownWords
 from flashscope.app.words.progress import NS
 from flashscope.app.words.provenance import Provenance, of_machine, of_session
@@ -31,13 +33,11 @@ from flashscope.profiles.engine.contract import EngineBusyError, EngineFactory
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
-from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.running.driver import Driver, OpenRecording
 from flashscope.profiles.running.recording import FileMade, FileNote, FileTrouble
 from flashscope.profiles.running.recordings import OpenRecorder, Recordings, new_recorder
 from flashscope.profiles.wire.events import (
     Event,
-    LogLine,
     MachineFound,
     PlanFinished,
     PlanResumed,
@@ -49,19 +49,17 @@ from flashscope.profiles.wire.events import (
     TraceReady,
 )
 
-OF_THIS_MACHINE = Readings, TelemetryStarted
-OF_NO_SWEEP = MachineFound, TelemetryStarted, Readings, RequestFailed, LogLine
 LIVE_READINGS = 1200  # two minutes at 10 Hz
 
 
-class Controller(Showing):
-    """What pages talk to; of what is on show, see Showing.
+class Controller(Measuring):
+    """What pages talk to; of what is on show and what runs, see Measuring.
 
     Attributes:
         edits: What the user changes in sessions.
+        devices: Where all of it runs: on this machine, or on a device of another.
         queue: The sweeps that wait for their turn.
         unasked: Whether the sweep that runs, or the last one, began by itself: its turn had come.
-        aside: Whether that is a version of a watched kernel, which its own view tells of.
         watch_own: Watches a kernel of the user's own, and measures it at each save.
         timelines: What is recorded of when a kernel does what.
         stalls: What is sampled of where the warps of a launch stand.
@@ -71,8 +69,6 @@ class Controller(Showing):
         insides: Leads from a point to what is inside its kernel.
         words: What the user says of the session on show.
         machine: What the probe found, None before it answered.
-        running: Whether a sweep or a replay runs.
-        replaying: Whether what runs is a replay, which may be paused.
         backend: Where the next sweep runs that is asked for, and the telemetry while none runs.
         telemetry: What watches the device now, None before the first reading.
         occupied: What else measures on this machine, why no sweep can start beside it; empty: nothing does.
@@ -125,7 +121,10 @@ class Controller(Showing):
         self.queue = Queue(self._begin_entry, lambda: self.measuring or self.watch_own.about_to_run, self)
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
-        self._driver = Driver(make_engine, self._bridge.push)
+        gate = Gate(self._bridge.push)
+        self._driver = Driver(make_engine, gate)
+        self.devices = Devices(self._driver, gate, self._bridge, make_engine, self)
+        self.devices.moved.connect(self._look_anew)
         self._recordings = Recordings(sessions_dir, opener, self._bridge.push)
         self.watch_own = OwnWatch(self, self._driver)
         self.watch_own.failed.connect(self.error_raised)
@@ -138,43 +137,9 @@ class Controller(Showing):
         self.cuts = CutWork(self)
         self.cuts.failed.connect(self.error_raised)
         self.live = LiveLaunch(lambda: self._driver.engine, self)
+        self.devices.beside = *self._asked, self.live
         self.keeping = Keeping(self._shown, self.edits)
         self.insides = Insides(self)
-
-    @property
-    def running(self) -> bool:
-        """Whether a sweep or a replay runs."""
-        return self.measuring or self.replaying
-
-    @property
-    def measuring(self) -> bool:
-        """Whether a sweep runs."""
-        return self._driver.running
-
-    @property
-    def sweep(self) -> Session | None:
-        """What the sweep that runs, or the last one, has measured; None before the first."""
-        return self._driver.session
-
-    @property
-    def sweep_path(self) -> Path | None:
-        """The file of that, None while it has none."""
-        return self._driver.recording.path if self._driver.recording is not None else None
-
-    @property
-    def sweep_on_show(self) -> bool:
-        """Whether that is the session on show, and no replay of it."""
-        return self.sweep is not None and self.session is self.sweep
-
-    @property
-    def sweep_behind(self) -> bool:
-        """Whether a sweep runs while something else is on show."""
-        return self.measuring and not self.sweep_on_show and not self.aside
-
-    @property
-    def moving(self) -> bool:
-        """Whether the session on show grows, because it is measured or replayed."""
-        return self.replaying or (self.measuring and self.sweep_on_show)
 
     @property
     def why_no_sweep(self) -> str:
@@ -315,7 +280,9 @@ class Controller(Showing):
         self.cuts.close()
         self._shown.close()
         self.edits.wait()
+        self.devices.close()
         self._driver.close()
+        self.devices.end_place()
         self._bridge.drain()
         self._driver.wait()
         self._bridge.stop()  # after what the recordings said last
@@ -344,12 +311,9 @@ class Controller(Showing):
         events = [one for one in told if not isinstance(one, FileMade | FileTrouble)]
         if events:
             self.sweep_told.emit(events)
-        if self._shown.kind != "live":
-            events = [one for one in events if not isinstance(one, OF_THIS_MACHINE)]
-        if self.sweep is not None and not self.sweep_on_show:
-            events = [one for one in events if isinstance(one, OF_NO_SWEEP)]
-        if events:
-            self.events_arrived.emit(events)
+        shown = self._of_what_is_shown(events, sweep_on_show=self.sweep is None or self.sweep_on_show)
+        if shown:
+            self.events_arrived.emit(shown)
 
     def _hear_of_file(self, note: FileNote) -> None:
         if isinstance(note, FileTrouble):
@@ -376,8 +340,16 @@ class Controller(Showing):
             case _:
                 pass
 
+    def _look_anew(self) -> None:
+        """Know nothing of the machine and what runs on it, which is another one now."""
+        self.machine = self.telemetry = self._watched = None
+        self._backend_chosen = False
+        self.live_readings.clear()
+        self.start()
+
     def _found(self, machine: Machine) -> None:
         self.machine = machine
+        self.devices.found(machine)
         if not self._backend_chosen:
             self._use_backend("cuda" if machine.device("cuda") else "cpu")
         self.machine_found.emit(machine)

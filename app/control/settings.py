@@ -93,6 +93,18 @@ class Settings:
         self._store.setValue("commands", [key, *(k for k in self.commands if k != key)][:RECENTS])
 
     @property
+    def connections(self) -> list[str]:
+        """The connection files and addresses of other machines used lately, newest first."""
+        stored = self._store.value("connections", [])
+        return [stored] if isinstance(stored, str) else list(cast("list[str]", stored or []))
+
+    def add_connection(self, named: str) -> None:
+        """Put a connection first among those used lately."""
+        self._store.setValue(
+            "connections", [named, *(one for one in self.connections if one != named)][:RECENTS]
+        )
+
+    @property
     def tour_shown(self) -> bool:
         """Whether the tour through the window has been shown."""
         return bool(self._store.value("tourShown", False, bool))

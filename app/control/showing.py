@@ -1,6 +1,6 @@
 """What is on show, as pages know it: a sweep, a saved session or a replay."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -11,6 +11,17 @@ from flashscope.app.control.selection import Selection
 from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import SessionMark
+from flashscope.profiles.wire.events import (
+    Event,
+    LogLine,
+    MachineFound,
+    Readings,
+    RequestFailed,
+    TelemetryStarted,
+)
+
+OF_THIS_MACHINE = Readings, TelemetryStarted
+OF_NO_SWEEP = MachineFound, TelemetryStarted, Readings, RequestFailed, LogLine
 
 
 class Showing(Selection):
@@ -102,3 +113,9 @@ class Showing(Selection):
         One that is still being read is played once it is read whole.
         """
         self._shown.replay(speed)
+
+    def _of_what_is_shown(self, events: Sequence[Event], *, sweep_on_show: bool) -> list[Event]:
+        """Those of the engine's events that are about what is on show."""
+        if self._shown.kind != "live":
+            events = [one for one in events if not isinstance(one, OF_THIS_MACHINE)]
+        return [one for one in events if sweep_on_show or isinstance(one, OF_NO_SWEEP)]

@@ -15,11 +15,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from flashscope.app.control.appearance import Appearance, appearance_of
 from flashscope.app.control.chores import wait_for_all
@@ -34,6 +30,7 @@ from flashscope.app.pages.base import Page
 from flashscope.app.pages.own.asking import why_not_run
 from flashscope.app.pages.registry import PLACES, SHOWING, START, VIEWS, place_of
 from flashscope.app.shell.closing import may_close
+from flashscope.app.shell.device_actions import DeviceActions
 from flashscope.app.shell.drops import Drops
 from flashscope.app.shell.edit_actions import EditActions
 from flashscope.app.shell.editor.actions import StoryActions
@@ -75,6 +72,7 @@ class MainWindow(FocusHome, PagedWindow):
         notices: What it says of the session on show and of what happens.
         stage: Presents what is on show, or a story.
         presenting: What a speaker can do.
+        connecting: What leads to the devices of another machine, and back.
         writing: What one can do who writes a story.
         drops: Shows where dragged files would land, and takes them.
         tour: Five steps through all this, for the first start.
@@ -261,10 +259,11 @@ class MainWindow(FocusHome, PagedWindow):
         leaves = self.tour.leave, self.stage.back
         self._sweep = SweepActions(full_screen, leaves, self.controller, self._resumer, self.errors)
         self._queue = QueueActions(self, self.controller, self.errors)
+        self.connecting = DeviceActions(self, self.controller, self.settings, self.errors)
         self._edit = EditActions(self.controller, self.errors)
         self._inside = InsideActions(self.controller, lambda: self.view, self.show_page, self.notice)
         groups = (
-            *(self._files, self._edit, self._sweep, self._queue, self._inside),
+            *(self._files, self._edit, self._sweep, self._queue, self.connecting, self._inside),
             *(self._view, self.presenting, self.writing),
         )
         actions = [action for group in groups for action in group.offered()]
@@ -351,6 +350,7 @@ class MainWindow(FocusHome, PagedWindow):
         self.controller.running_changed.connect(self._running_changed)
         self.controller.occupied_changed.connect(lambda _reason: self.registry.refresh())
         self.controller.queue.changed.connect(self.registry.refresh)
+        self.controller.devices.changed.connect(self.registry.refresh)
         self.status.queue_wanted.connect(partial(self.trigger, "queue"))
         self.controller.session_changed.connect(self._session_changed)
 

@@ -21,6 +21,7 @@ class Provenance(msgspec.Struct, frozen=True):
         backend: Where the kernels run or ran, or what they are compiled for.
         device: The device's name, empty when unknown.
         date: The day of the measurement as YYYY-MM-DD, empty when it is now.
+        host: The machine's name where it was reached from another one; empty: it is not known, or this one.
         of: What is on show of it, where that is not all, as `trace of flash1`; may be empty.
     """
 
@@ -29,6 +30,7 @@ class Provenance(msgspec.Struct, frozen=True):
     device: str = ""
     date: str = ""
     of: str = ""
+    host: str = ""
 
     @property
     def badge(self) -> str:
@@ -38,17 +40,18 @@ class Provenance(msgspec.Struct, frozen=True):
     @property
     def _source(self) -> tuple[str, ...]:
         if self.kind == "live":
-            return ("LIVE GPU" if self.backend == "cuda" else "CPU",)
+            here = "LIVE GPU" if self.backend == "cuda" else "CPU"
+            return (f"{here} {self.device}".rstrip(), self.host) if self.host else (here,)
         if self.kind == "model" and not self.device:
             return ("MODEL",)
-        return self.kind.upper(), f"{LABELS[self.backend]} {self.device}".rstrip(), self.date
+        return self.kind.upper(), f"{LABELS[self.backend]} {self.device}".rstrip(), self.host, self.date
 
 
 def of_session(session: Session, kind: ProvenanceKind) -> Provenance:
     """Provenance of a session on show."""
     device = session.machine.device(session.backend)
     date = "" if kind == "live" else session.started_at[:10]
-    return Provenance(kind, session.backend, device.name if device else "", date)
+    return Provenance(kind, session.backend, device.name if device else "", date, host=session.machine.host)
 
 
 def of_kept(session: Provenance, backend: Backend, device: str) -> Provenance:
@@ -60,5 +63,7 @@ def of_kept(session: Provenance, backend: Backend, device: str) -> Provenance:
 
 def of_machine(machine: Machine | None, backend: Backend) -> Provenance:
     """Provenance of measurements that this machine would make now."""
-    device = machine.device(backend) if machine else None
-    return Provenance("live", backend, device.name if device else "")
+    if machine is None:
+        return Provenance("live", backend)
+    device = machine.device(backend)
+    return Provenance("live", backend, device.name if device else "", host=machine.host)

@@ -76,11 +76,20 @@ EngineRequest = (
 )
 
 
+class Describe(MessageBase, frozen=True, kw_only=True, tag="describe"):
+    """Tell about the device without taking it. Answer: Described."""
+
+
 class Attach(MessageBase, frozen=True, kw_only=True, tag="attach"):
-    """Take the device. Answer: Attached or Refused."""
+    """Take the device. Answer: Attached or Refused.
+
+    Attributes:
+        replaces: The token by which the caller held it before its connection was lost; empty: it did not.
+    """
 
     holder: str
     versions: Versions
+    replaces: str = ""
 
 
 class Ask(MessageBase, frozen=True, kw_only=True, tag="ask"):
@@ -105,10 +114,31 @@ class Leave(MessageBase, frozen=True, kw_only=True, tag="leave"):
     first: int
 
 
+class Described(MessageBase, frozen=True, kw_only=True, tag="described"):
+    """What a host lends, and who has it.
+
+    Attributes:
+        host: The name of the machine.
+        backend: What kernels run by there.
+        memory_bytes: Of the device.
+        holder: Who has it; empty: it is free.
+        silent_s: For how long its holder has not been heard.
+        versions: Of what the host is made.
+    """
+
+    host: str
+    backend: Backend
+    memory_bytes: int
+    holder: str = ""
+    silent_s: float = 0
+    versions: Versions
+
+
 class Attached(MessageBase, frozen=True, kw_only=True, tag="attached"):
-    """The device is the caller's."""
+    """The device is the caller's; `host` is the name of the machine."""
 
     token: str
+    host: str
     versions: Versions
 
 
@@ -134,8 +164,8 @@ class EventBatch(MessageBase, frozen=True, kw_only=True, tag="batch"):
     events: tuple[Event, ...]
 
 
-HostCall = Attach | Ask | Pull | Leave
-HostAnswer = Attached | PassedOn | Refused | EventBatch
+HostCall = Describe | Attach | Ask | Pull | Leave
+HostAnswer = Described | Attached | PassedOn | Refused | EventBatch
 
 decode_call = msgspec.msgpack.Decoder(HostCall).decode
 decode_answer = msgspec.msgpack.Decoder(HostAnswer).decode

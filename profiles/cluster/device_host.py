@@ -3,18 +3,24 @@
 import asyncio
 import logging
 import os
+import socket
 import time
 from collections.abc import Callable
 
 import dask
 import msgspec
+import psutil
+from msgspec.structs import replace
 
 from flashscope.profiles.cluster.calls import (
     Ask,
     Attach,
     Attached,
+    Describe,
+    Described,
     EventBatch,
     HostAnswer,
+    HostCall,
     Leave,
     Pull,
     Refused,
@@ -30,7 +36,7 @@ from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.wire.events import LogLine
 from flashscope.profiles.wire.messages import DeviceLeft, Ready, encode
 from flashscope.profiles.worker.child import Link
-from flashscope.profiles.worker.nvml import NvmlError, driver_version
+from flashscope.profiles.worker.nvml import NvmlError, driver_version, gpu_memory
 
 ANSWER_S = 1.0  # that the answer to a client which leaves has to go out
 PULL_S = 2.0  # a call for events is answered with none after so long
@@ -57,6 +63,12 @@ class DeviceHost:
         self._device, self._hold_s = settings.device, settings.hold_s
         self._make_engine, self._tell, self._left = make_engine, tell, left
         self._versions = versions_here(_driver() if settings.gpu else None)
+        self._described = Described(
+            host=socket.gethostname(),
+            backend="cuda" if settings.gpu else "cpu",
+            memory_bytes=_memory_of(settings.gpu),
+            versions=self._versions,
+        )
         self._held: HeldEngine | None = None
         self._closing = asyncio.Lock()
         self._news = asyncio.Event()
@@ -86,9 +98,21 @@ class DeviceHost:
         if self._held is not None:
             await self._give_back(self._held)
 
-    async def _answered(self, call: Attach | Ask | Pull | Leave) -> HostAnswer:
-        if isinstance(call, Attach):
-            return await self._attach(call)
+    async def _answered(self, call: HostCall) -> HostAnswer:
+        match call:
+            case Describe():
+                return self._description()
+            case Attach():
+                return await self._attach(call)
+            case _:
+                return await self._answered_holder(call)
+
+    def _description(self) -> Described:
+        if (held := self._held) is None:
+            return self._described
+        return replace(self._described, holder=held.holder, silent_s=time.monotonic() - held.heard)
+
+    async def _answered_holder(self, call: Ask | Pull | Leave) -> HostAnswer:
         held = self._held
         if held is None or call.token != held.token:
             return Refused(reason=UNKNOWN, kind="gone")
@@ -109,6 +133,8 @@ class DeviceHost:
         if obstacle := obstacle_between(call.versions, self._versions):
             self._tell(f"{call.holder} is refused: {obstacle}")
             return Refused(reason=obstacle)
+        if (held := self._held) is not None and call.replaces == held.token:
+            await self._end(held)
         async with self._closing:
             if (held := self._held) is not None:
                 silent = time.monotonic() - held.heard
@@ -116,7 +142,7 @@ class DeviceHost:
                 return Refused(reason=reason, kind="busy")
             self._held = HeldEngine(call, self._make_engine, self._wake)
         self._tell(f"{call.holder} takes {self._device}")
-        return Attached(token=self._held.token, versions=self._versions)
+        return Attached(token=self._held.token, host=self._described.host, versions=self._versions)
 
     async def _pulled(self, held: HeldEngine, first: int) -> EventBatch:
         """What there is, waited for; one call at a time waits."""
@@ -131,12 +157,22 @@ class DeviceHost:
         return batch
 
     async def _give_back(self, held: HeldEngine) -> None:
-        """End a client's engine, which takes some seconds at most; nobody gets the device before."""
+        """End a client's engine, after which the host may end, too."""
+        if await self._end(held):
+            self._loop.call_later(ANSWER_S, self._left)
+
+    async def _end(self, held: HeldEngine) -> bool:
+        """End a client's engine, which takes some seconds at most; nobody gets the device before.
+
+        Returns:
+            Whether it still had the device.
+        """
         async with self._closing:
-            if held is self._held:
-                await asyncio.to_thread(held.close)
-                self._held = None
-                self._loop.call_later(ANSWER_S, self._left)
+            if held is not self._held:
+                return False
+            await asyncio.to_thread(held.close)
+            self._held = None
+            return True
 
     def _wake(self) -> None:
         """There are events; called on the engine's thread."""
@@ -189,3 +225,13 @@ def _driver() -> str | None:
         return driver_version()
     except NvmlError:
         return None
+
+
+def _memory_of(gpu: str) -> int:
+    """Bytes of a GPU's memory, or of the machine's without one; 0 where nobody tells."""
+    if not gpu:
+        return int(psutil.virtual_memory().total)
+    try:
+        return gpu_memory(gpu)
+    except NvmlError:
+        return 0

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import dask
 
 from flashscope.profiles.cluster.calls import HostAnswer, HostCall, decode_answer
-from flashscope.profiles.cluster.connection import Connection
+from flashscope.profiles.cluster.connection import ConnectError, Connection
 from flashscope.profiles.cluster.settings import OP, QUIET
 from flashscope.profiles.cluster.waiting import within
 from flashscope.profiles.wire.messages import encode
@@ -33,6 +33,11 @@ class LinkError(Exception):
     def __init__(self, reason: str, *, final: bool) -> None:
         super().__init__(reason)
         self.final = final
+
+    @property
+    def refusal(self) -> ConnectError:
+        """What it means to who wants a connection."""
+        return ConnectError(f"There is no connection: {self}. Look whether serve runs there.")
 
 
 class SchedulerLink:

@@ -4,10 +4,13 @@ import asyncio
 import getpass
 import socket
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Semaphore, Thread
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
@@ -39,7 +42,7 @@ from flashscope.profiles.cluster.versions import obstacle_between, versions_here
 from flashscope.profiles.engine.contract import SWEEP_RUNS, EngineBusyError, Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
-from flashscope.profiles.wire.events import Event, PlanFinished
+from flashscope.profiles.wire.events import Event, MachineFound, PlanFinished, PlanResumed, PlanStarted
 from flashscope.profiles.wire.messages import (
     Cancel,
     ProbeMachine,
@@ -65,11 +68,13 @@ class HeldDevice(NamedTuple):
         worker: The address of its worker.
         device: What the host calls it.
         token: What the host knows this engine by.
+        host: The name of the machine.
     """
 
     worker: str
     device: str
     token: str
+    host: str
 
 
 class RemoteEngine:
@@ -82,24 +87,39 @@ class RemoteEngine:
     Args:
         sink: Takes every event, in order, on the engine's thread; it must return soon.
         connection: Where the host is.
+        device: What the host calls the device to take; empty: the first that is free.
+        replaces: The token of an engine whose device was lost, which this one takes the place of.
+        lost: Told once, on the engine's thread, that the device is lost, and why.
+
+    Attributes:
+        place: The device that it holds, or held.
 
     Raises:
         ConnectError: It cannot be reached, refuses, or has no device to lend.
     """
 
-    def __init__(self, sink: Sink, connection: Connection) -> None:
-        self._sink = sink
+    def __init__(
+        self,
+        sink: Sink,
+        connection: Connection,
+        *,
+        device: str = "",
+        replaces: str = "",
+        lost: Callable[[str], None] = lambda _reason: None,
+    ) -> None:
+        self._sink, self._lost = sink, lost
+        self._wanted, self._replaces = device, replaces
         self._free = Semaphore(1)
         self._unanswered = Unanswered()
         self._first = 0  # the number of the event to be taken next
         self._heard = time.monotonic()  # when the host last answered
         self._loop = asyncio.new_event_loop()
         self._inbox: asyncio.Queue[EngineRequest | None] = asyncio.Queue()
-        begun: Future[None] = Future()
+        begun: Future[HeldDevice] = Future()
         self._thread = Thread(target=self._drive, args=(connection, begun), name="remote engine")
         self._thread.start()
         try:
-            begun.result()
+            self.place = begun.result()
         except ConnectError:
             self._thread.join()
             raise
@@ -177,24 +197,22 @@ class RemoteEngine:
 
     # Everything below runs on the engine's thread.
 
-    def _drive(self, connection: Connection, begun: "Future[None]") -> None:
+    def _drive(self, connection: Connection, begun: "Future[HeldDevice]") -> None:
         try:
             self._loop.run_until_complete(self._work(connection, begun))
         finally:
             self._loop.close()
 
-    async def _work(self, connection: Connection, begun: "Future[None]") -> None:
+    async def _work(self, connection: Connection, begun: "Future[HeldDevice]") -> None:
         link = SchedulerLink(connection)
         try:
-            place = await _taken(link)
+            place = await _taken(link, self._wanted, self._replaces)
         except ConnectError as error:
             begun.set_exception(error)
         except LinkError as error:
-            begun.set_exception(
-                ConnectError(f"There is no connection: {error}. Look whether serve runs there.")
-            )
+            begun.set_exception(error.refusal)
         else:
-            begun.set_result(None)
+            begun.set_result(place)
             await self._use(link, place)
         await link.close()
 
@@ -211,6 +229,7 @@ class RemoteEngine:
             return
         reason = f"{place.device} at {link.address} is lost: {error}."
         self._answer_all(reason)
+        self._lost(reason)
         while (asked := await self._inbox.get()) is not None:
             self._unanswered.asked(asked)
             self._answer_all(reason)
@@ -260,7 +279,13 @@ class RemoteEngine:
     def _take(self, batch: EventBatch) -> None:
         for event in batch.events:
             self._first += 1
-            self._emit(event)
+            self._emit(self._named(event))
+
+    def _named(self, event: Event) -> Event:
+        """What tells of a machine, with its name."""
+        if isinstance(event, MachineFound | PlanStarted | PlanResumed):
+            return replace(event, machine=replace(event.machine, host=self.place.host))
+        return event
 
     def _answer_all(self, reason: str) -> None:
         for event in self._unanswered.answers(reason):
@@ -273,22 +298,25 @@ class RemoteEngine:
         self._sink(event)
 
 
-async def _taken(link: SchedulerLink) -> HeldDevice:
-    """The first device of a host that is free, held from now on.
+async def _taken(link: SchedulerLink, wanted: str, replaces: str) -> HeldDevice:
+    """The first device of a host that is free, held from now on; `wanted` is the only one that will do.
 
     Raises:
         ConnectError: There is none, or the host refuses.
         LinkError: It does not answer.
     """
-    workers = await link.workers()
+    served = await link.workers()
+    workers = {worker: device for worker, device in served.items() if wanted in {"", device}}
+    if served and not workers:
+        raise ConnectError(f"{link.address} does not serve {wanted}; it has {', '.join(served.values())}.")
     here, busy = versions_here(), []
     for worker, device in workers.items():
-        answer = await link.call(worker, Attach(holder=_who(), versions=here))
+        answer = await link.call(worker, Attach(holder=_who(), versions=here, replaces=replaces))
         match answer:
-            case Attached(token=token, versions=there):
+            case Attached(token=token, host=host, versions=there):
                 if obstacle := obstacle_between(here, there):
                     raise ConnectError(obstacle)
-                return HeldDevice(worker, device, token)
+                return HeldDevice(worker, device, token, host)
             case Refused(kind="busy", reason=reason):
                 busy.append(reason)
             case Refused(reason=reason):

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple, cast
@@ -54,8 +54,14 @@ class SshAddress(NamedTuple):
 
 
 @contextmanager
-def host_by_ssh(address: SshAddress) -> Iterator[Connection]:
+def host_by_ssh(
+    address: SshAddress, started: Callable[["subprocess.Popen[str]"], None] = lambda _process: None
+) -> Iterator[Connection]:
     """Start a host there, and end it; the connection leads to it through ssh.
+
+    Args:
+        address: Where.
+        started: Told of the ssh, which a user may wish to end before the host is there.
 
     Raises:
         ConnectError: ssh or the host does not begin; the text has what was said last.
@@ -66,6 +72,7 @@ def host_by_ssh(address: SshAddress) -> Iterator[Connection]:
         process = _start((*ssh, "-T", "-M", *_options(), address.destination, address.remote_command))
         said = _LastLines(cast("IO[str]", process.stderr))
         try:
+            started(process)
             connection = _printed(cast("IO[str]", process.stdout))
             if connection is None:
                 raise ConnectError(_no_host(address, said.last()))

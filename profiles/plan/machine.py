@@ -38,6 +38,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         findings: What was found and what was not, with remedies.
         sources: A digest of what each kernel of ours is made of, by backend and name; empty in sessions older
             than this field.
+        host: The machine's name where it was reached from another one; empty: it was measured at hand, or in
+            sessions older than this field.
     """
 
     system: str
@@ -50,6 +52,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     free_bytes: dict[Backend, int] = {}
     findings: tuple[ProbeFinding, ...] = ()
     sources: dict[Backend, dict[str, str]] = {}
+    host: str = ""
 
     def device(self, backend: Backend) -> Device | None:
         """The device of a backend, None when this machine has none."""

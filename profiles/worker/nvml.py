@@ -101,6 +101,20 @@ def listed_gpus(nvml: Any | None = None) -> tuple[ListedGpu, ...]:
         raise explain_nvml(nvml, error) from error
 
 
+def gpu_memory(uuid: str, nvml: Any | None = None) -> int:
+    """Bytes of a GPU's memory; `nvml` takes the place of pynvml.
+
+    Raises:
+        NvmlError: NVML cannot be used, or there is no such GPU.
+    """
+    nvml = open_nvml(nvml)
+    gpu = find_gpu(nvml, uuid)
+    try:
+        return int(nvml.nvmlDeviceGetMemoryInfo(gpu).total)
+    except nvml.NVMLError as error:
+        raise explain_nvml(nvml, error) from error
+
+
 def power_instant(nvml: Any, gpu: Any) -> float:
     """Watts now; nvmlDeviceGetPowerUsage is an average over a second on Ampere and newer.
 

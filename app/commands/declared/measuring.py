@@ -44,11 +44,13 @@ from flashscope.profiles.plan.seqlens import parse_seqlen, parse_seqlens
 @command(
     "window",
     "window h200-peers",
+    "window --connect gpu-host-8786.connection",
 )
 @click.argument("file", type=SESSION, required=False)
-def window(file: Path | None) -> int:
+@connect_option
+def window(file: Path | None, connect: str | None) -> int:
     """Open the window, with a session in it when FILE is given."""
-    return run("window", file)
+    return run("window", file, connect=connect)
 
 
 @command(

@@ -24,13 +24,19 @@ from flashscope.profiles.store import sessions_dir
 from flashscope.profiles.wire.text import harmless
 
 
-def run_window(open_path: Path | None, splash: QWidget | None = None, story: Story | None = None) -> int:
+def run_window(
+    open_path: Path | None,
+    splash: QWidget | None = None,
+    story: Story | None = None,
+    connect: str | None = None,
+) -> int:
     """Open the window and stay until it is closed; returns the exit code.
 
     Args:
         open_path: A session file to show, or None for the start page.
         splash: What goes once the window is on the screen.
         story: What is presented at once, None for nothing.
+        connect: The connection file or address of the machine to measure on, None for this one.
     """
     settings = Settings()
     app = make_application()
@@ -40,7 +46,9 @@ def run_window(open_path: Path | None, splash: QWidget | None = None, story: Sto
             window = _open(controller, settings, open_path, story)
             if splash is not None:
                 splash.close()
-            if story is None and open_path is None:
+            if connect is not None:
+                QTimer.singleShot(0, window, lambda: window.connecting.connect_to(connect))
+            elif story is None and open_path is None:
                 QTimer.singleShot(0, window, window.tour.begin_first)
             return _until_closed(app, window)
     finally:

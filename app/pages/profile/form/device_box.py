@@ -1,6 +1,8 @@
-"""Which device the next sweep runs on."""
+"""Which device everything of the window runs on: one of this machine, or of another."""
 
-from typing import cast
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple, cast
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItemModel
@@ -8,22 +10,47 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.menus import commands_of
 from flashscope.app.widgets.plain import plain_tip, set_tip
+from flashscope.app.words.far_devices import device_words, versions_words
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.plan.machine import Machine
+
+LABELS: dict[Backend, str] = {"cuda": "CUDA", "cpu": "CPU"}
+TIP = "Where everything runs: the next sweep, and what is recorded and watched"
+CONNECT = "Connect to another machine …"
+
+
+class Entry(NamedTuple):
+    """What can be chosen.
+
+    Attributes:
+        text: What stands in the box.
+        choose: What choosing it does; None: it cannot be.
+        tip: More about it, or why it cannot be chosen.
+        data: What it is found by.
+    """
+
+    text: str
+    choose: Callable[[], None] | None
+    tip: str = ""
+    data: str = ""
 
 
 class DeviceBox(DropDown):
-    """The backends with their devices; one that has none says why, and cannot be chosen."""
+    """The devices found, here and there; one that cannot be used says why, and cannot be chosen."""
 
     def __init__(self, controller: Controller, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._controller = controller
+        self._entries: list[Entry] = []
         self.setAccessibleName("Device")
-        set_tip(self, "Where the next sweep runs, on this machine")
+        set_tip(self, TIP)
         self.activated.connect(self._choose)
         for signal in (controller.machine_found, controller.running_changed, controller.backend_changed):
             signal.connect(lambda _value: self.refresh())
+        controller.devices.changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
@@ -31,21 +58,66 @@ class DeviceBox(DropDown):
         controller = self._controller
         self.setEnabled(not controller.replaying)
         self.clear()
-        if controller.machine is None:
-            self.addItem("Looking for devices …", None)
-            return
-        for backend, label in (("cuda", "CUDA"), ("cpu", "CPU")):
-            device = controller.machine.device(cast("Backend", backend))
+        self._entries = [*self._in_use(), *self._others(), Entry(CONNECT, partial(self._trigger, "connect"))]
+        for row, entry in enumerate(self._entries):
+            self.addItem(entry.text, entry.data)
+            self.setItemData(row, plain_tip(entry.tip), Qt.ItemDataRole.ToolTipRole)
+            cast("QStandardItemModel", self.model()).item(row).setEnabled(entry.choose is not None)
+        self.setCurrentIndex(max(0, self.findData(controller.backend)))
+        set_tip(self, controller.devices.lost or TIP)
+
+    def _in_use(self) -> Iterator[Entry]:
+        """The machine that is in use, by its backends."""
+        controller, devices = self._controller, self._controller.devices
+        if devices.lost and devices.place is not None:
+            yield Entry(
+                f"Lost: {devices.place.device} · {devices.place.host}", None, devices.lost, controller.backend
+            )
+            yield Entry("Reconnect", devices.reconnect)
+        elif controller.machine is None:
+            yield Entry("Looking for devices …", None)
+        else:
+            yield from self._of(controller.machine, controller.choose_backend)
+
+    def _others(self) -> Iterator[Entry]:
+        """What has been found beside that."""
+        devices = self._controller.devices
+        used = (
+            None
+            if devices.place is None or devices.lost
+            else (devices.place.wanted.named, devices.place.device)
+        )
+        for named, found in devices.seen.items():
+            for one in found:
+                if (named, one.name) != used:
+                    why, choose = one.why_not, partial(devices.connect_to, named, one.name)
+                    tip = "\n".join(filter(None, (why, versions_words(one.told.versions))))
+                    yield Entry(device_words(one), None if one.obstacle else choose, tip)
+        if devices.place is not None and devices.here is not None:
+            yield from self._of(devices.here, self._come_back, data=False)
+
+    @staticmethod
+    def _of(machine: Machine, choose: Callable[[Backend], None], *, data: bool = True) -> Iterator[Entry]:
+        """The devices of a machine; it is told which where that is not the one in use."""
+        where = machine.host or ("" if data else "this machine")
+        for backend, label in LABELS.items():
+            device = machine.device(backend)
             found = cut_short(device.name, MOST_OF_NAME) if device else "none found"
-            self.addItem(f"{label} · {found}", backend)
-            if device is None:
-                model = cast("QStandardItemModel", self.model())
-                model.item(self.count() - 1).setEnabled(False)
-                why = plain_tip(controller.machine.why_no_gpu())
-                self.setItemData(self.count() - 1, why, Qt.ItemDataRole.ToolTipRole)
-        self.setCurrentIndex(self.findData(controller.backend))
+            text = " · ".join(filter(None, (label, found, where)))
+            act = partial(choose, backend) if device else None
+            yield Entry(text, act, "" if device else machine.why_no_gpu(), backend if data else "")
+
+    def _come_back(self, backend: Backend) -> None:
+        self._controller.devices.come_back()
+        if self._controller.devices.place is None:
+            self._controller.choose_backend(backend)
+
+    def _trigger(self, key: str) -> None:
+        for command in commands_of(self, [key]):
+            command.trigger()
 
     def _choose(self, index: int) -> None:
-        backend = self.itemData(index)
-        if backend is not None:
-            self._controller.choose_backend(backend)
+        choose = self._entries[index].choose
+        self.refresh()  # the box shows what is in use, until that is another
+        if choose is not None:
+            choose()

@@ -1,0 +1,99 @@
+"""What a user can do about the device that everything runs on, and what the window says of it."""
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
+
+from flashscope.app.control.actions import Action
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.settings import Settings
+from flashscope.app.shell.connect_dialog import ConnectDialog
+from flashscope.app.widgets.frame.error_line import ErrorLine
+
+
+class DeviceActions:
+    """The actions of the Sweep menu that lead to another machine and back.
+
+    Args:
+        window: Over which the dialog opens.
+        controller: Has the devices.
+        settings: Keeps what was used lately.
+        errors: Tells how connecting goes where the dialog is not open, and that a device is lost.
+    """
+
+    def __init__(
+        self, window: QWidget, controller: Controller, settings: Settings, errors: ErrorLine
+    ) -> None:
+        self._window, self._devices = window, controller.devices
+        self._settings, self._errors = settings, errors
+        self._dialog: ConnectDialog | None = None
+        self._devices.told.connect(self._tell)
+        self._devices.failed.connect(self._fail)
+        self._devices.taken.connect(self._tell_taken)
+        self._devices.went.connect(self._tell_lost)
+        controller.error_raised.connect(lambda *_: self._offer_again())
+
+    def offered(self) -> list[Action]:
+        """All actions, in the order of the menu."""
+        devices = self._devices
+        return [
+            Action("connect", "Connect to another machine", self.open, "Sweep", "Ctrl+Shift+M"),
+            Action(
+                "connect.again",
+                "Reconnect to the device that is lost",
+                devices.reconnect,
+                "Sweep",
+                possible=lambda: bool(devices.lost),
+            ),
+            Action(
+                "connect.leave",
+                "Disconnect, and use this machine again",
+                devices.come_back,
+                "Sweep",
+                possible=lambda: devices.place is not None,
+            ),
+        ]
+
+    def open(self, named: str = "") -> ConnectDialog:
+        """Open the dialog, with this in its field."""
+        if self._dialog is not None and self._open:
+            self._dialog.reject()
+        self._dialog = ConnectDialog(self._devices, self._settings, self._window, named)
+        self._dialog.finished.connect(self._dialog.deleteLater)
+        self._dialog.open()
+        return self._dialog
+
+    def connect_to(self, named: str) -> None:
+        """Connect at once, in the dialog."""
+        self.open(named).begin()
+
+    @property
+    def _open(self) -> bool:
+        return self._dialog is not None and isValid(self._dialog) and self._dialog.isVisible()
+
+    def _tell(self, text: str) -> None:
+        if not self._open:
+            self._errors.show_progress(text)
+            self._errors.offer("Cancel", self._devices.cancel)
+
+    def _fail(self, reason: str) -> None:
+        if not self._open:
+            self._errors.show_error(reason)
+            self._errors.offer("Connect …", self.open)
+            self._offer_again()
+
+    def _tell_taken(self) -> None:
+        if (place := self._devices.place) is not None:
+            named = place.wanted.named
+            self._settings.add_connection(named if "://" in named else str(Path(named).absolute()))
+            self._errors.show_notice(f"Everything runs on {place.device} of {place.host} now.")
+
+    def _tell_lost(self, reason: str) -> None:
+        self._errors.show_error(reason)
+        self._offer_again()
+
+    def _offer_again(self) -> None:
+        """Let an error lead back to the device while that is lost."""
+        if self._devices.lost:
+            self._errors.offer("Reconnect", self._devices.reconnect)

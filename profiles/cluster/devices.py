@@ -1,0 +1,57 @@
+"""What a host lends, told without taking any of it."""
+
+import asyncio
+from typing import NamedTuple
+
+from flashscope.profiles.cluster.calls import Describe, Described, Refused
+from flashscope.profiles.cluster.connection import ConnectError, Connection
+from flashscope.profiles.cluster.link import LinkError, SchedulerLink
+from flashscope.profiles.cluster.versions import obstacle_between, versions_here
+
+
+class FarDevice(NamedTuple):
+    """A device of a host.
+
+    Attributes:
+        name: What the host calls it.
+        told: What the host says of it.
+        obstacle: Why it cannot be used from here, in a sentence; empty: it can, once it is free.
+    """
+
+    name: str
+    told: Described
+    obstacle: str
+
+    @property
+    def why_not(self) -> str:
+        """Why it cannot be taken now, in a sentence; empty: it can."""
+        told = self.told
+        if self.obstacle or not told.holder:
+            return self.obstacle
+        return f"{self.name} is held by {told.holder}, last heard {told.silent_s:.0f} s ago."
+
+
+def list_devices(connection: Connection) -> tuple[FarDevice, ...]:
+    """All devices of a host, in the order of their names.
+
+    Raises:
+        ConnectError: The host does not answer, or does not tell.
+    """
+    return asyncio.run(_listed(connection))
+
+
+async def _listed(connection: Connection) -> tuple[FarDevice, ...]:
+    link, here = SchedulerLink(connection), versions_here()
+    try:
+        found = []
+        for worker, name in (await link.workers()).items():
+            answer = await link.call(worker, Describe())
+            if isinstance(answer, Refused):
+                raise ConnectError(f"{name} at {link.address} does not tell about itself: {answer.reason}")
+            if isinstance(answer, Described):
+                found.append(FarDevice(name, answer, obstacle_between(here, answer.versions)))
+    except LinkError as error:
+        raise error.refusal from error
+    finally:
+        await link.close()
+    return tuple(sorted(found, key=lambda device: device.name))
