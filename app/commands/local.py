@@ -3,24 +3,20 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import TypeVar
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
+from flashscope.app.commands.hosts import HERE, Hosts, engine_of
 from flashscope.app.commands.messages import complain
 from flashscope.app.control.bundled import check_own
-from flashscope.installation import install_command
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend
-from flashscope.profiles.cluster.connection import ConnectError, connection_to
-from flashscope.profiles.cluster.ssh import SshAddress, host_by_ssh
-from flashscope.profiles.engine.contract import EngineFactory
-from flashscope.profiles.engine.local import LocalEngine
+from flashscope.profiles.cluster.connection import ConnectError
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.running.driver import Driver
 from flashscope.profiles.store.opening import check_editable
@@ -33,20 +29,20 @@ LIFE = "FLASHSCOPE_LIFE"
 
 
 @contextmanager
-def local_driver(connect: str | None = None) -> Iterator[tuple[Driver, Events]]:
+def local_driver(hosts: Hosts = HERE) -> Iterator[tuple[Driver, Events]]:
     """A driver and the queue that its engine fills; closed at the end, with all children and files.
 
     Args:
-        connect: The connection file or address of a host that measures; None: this machine does.
+        hosts: Who measures; left out: this machine does.
 
     Raises:
-        ConnectError: The host cannot be reached or used.
+        ConnectError: A host cannot be reached or used.
 
     From then on Ctrl-C and SIGTERM are what arrives in the queue: they never interrupt a write. So is the end
     of whoever makes this run, however that process went.
     """
     events: Events = SimpleQueue()
-    with _engine_of(connect) as make_engine:
+    with engine_of(hosts) as make_engine:
         hear_signals(events.put)
         if (life := os.environ.pop(LIFE, "")).isdigit():
             Thread(target=_follow_maker, args=(int(life), events), daemon=True).start()
@@ -56,25 +52,6 @@ def local_driver(connect: str | None = None) -> Iterator[tuple[Driver, Events]]:
         finally:
             driver.close()
             driver.wait()
-
-
-@contextmanager
-def _engine_of(connect: str | None) -> Iterator[EngineFactory]:
-    """What makes the engine that measures here, or on a host, which ssh may have to start.
-
-    Raises:
-        ConnectError: Dask is not installed, or there is no such connection.
-    """
-    if connect is None:
-        yield LocalEngine
-        return
-    try:
-        from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
-    except ModuleNotFoundError as error:
-        remedy = install_command("cluster")
-        raise ConnectError(f"--connect needs {error.name}, which is not installed: {remedy}") from error
-    with host_by_ssh(address) if (address := SshAddress.parse(connect)) else nullcontext() as started:
-        yield partial(RemoteEngine, connection=started or connection_to(connect))
 
 
 def check_keeps(path: Path) -> None:

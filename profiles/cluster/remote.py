@@ -82,12 +82,13 @@ class RemoteEngine:
     Args:
         sink: Takes every event, in order, on the engine's thread; it must return soon.
         connection: Where the host is.
+        device: What the host calls the device; empty: the first that is free.
 
     Raises:
         ConnectError: It cannot be reached, refuses, or has no device to lend.
     """
 
-    def __init__(self, sink: Sink, connection: Connection) -> None:
+    def __init__(self, sink: Sink, connection: Connection, device: str = "") -> None:
         self._sink = sink
         self._free = Semaphore(1)
         self._unanswered = Unanswered()
@@ -96,7 +97,7 @@ class RemoteEngine:
         self._loop = asyncio.new_event_loop()
         self._inbox: asyncio.Queue[EngineRequest | None] = asyncio.Queue()
         begun: Future[None] = Future()
-        self._thread = Thread(target=self._drive, args=(connection, begun), name="remote engine")
+        self._thread = Thread(target=self._drive, args=(connection, device, begun), name="remote engine")
         self._thread.start()
         try:
             begun.result()
@@ -177,16 +178,16 @@ class RemoteEngine:
 
     # Everything below runs on the engine's thread.
 
-    def _drive(self, connection: Connection, begun: "Future[None]") -> None:
+    def _drive(self, connection: Connection, device: str, begun: "Future[None]") -> None:
         try:
-            self._loop.run_until_complete(self._work(connection, begun))
+            self._loop.run_until_complete(self._work(connection, device, begun))
         finally:
             self._loop.close()
 
-    async def _work(self, connection: Connection, begun: "Future[None]") -> None:
+    async def _work(self, connection: Connection, device: str, begun: "Future[None]") -> None:
         link = SchedulerLink(connection)
         try:
-            place = await _taken(link)
+            place = await _taken(link, device)
         except ConnectError as error:
             begun.set_exception(error)
         except LinkError as error:
@@ -273,14 +274,14 @@ class RemoteEngine:
         self._sink(event)
 
 
-async def _taken(link: SchedulerLink) -> HeldDevice:
-    """The first device of a host that is free, held from now on.
+async def _taken(link: SchedulerLink, wanted: str) -> HeldDevice:
+    """The device of a host that is wanted, or the first that is free; held from now on.
 
     Raises:
         ConnectError: There is none, or the host refuses.
         LinkError: It does not answer.
     """
-    workers = await link.workers()
+    workers = {at: one for at, one in (await link.workers()).items() if wanted in {"", one}}
     here, busy = versions_here(), []
     for worker, device in workers.items():
         answer = await link.call(worker, Attach(holder=_who(), versions=here))
@@ -297,7 +298,7 @@ async def _taken(link: SchedulerLink) -> HeldDevice:
     raise ConnectError(
         f"No device of {link.address} is free: {told}. Wait for its end, or for the host to take it back."
         if busy
-        else f"{link.address} serves no device yet; try again in a moment."
+        else f"{link.address} does not serve {wanted or 'a device'} yet; try again in a moment."
     )
 
 
