@@ -39,6 +39,16 @@ def reading(read: Callable[[str], Any]) -> Callback:
     return value_of
 
 
+def checked(read: Callable[[str], Any]) -> Callback:
+    """A callback that leaves an argument the text that it is; a ValueError is told in one line."""
+
+    def text_of(context: click.Context, parameter: click.Parameter, text: Any) -> Any:
+        reading(read)(context, parameter, text)
+        return text
+
+    return text_of
+
+
 def reading_each(read: Callable[[str], Any]) -> Callback:
     """The same for an option that may be given several times: a tuple of values."""
 

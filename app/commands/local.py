@@ -4,22 +4,19 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import TypeVar
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
+from flashscope.app.commands.hosts import HERE, Hosts, engine_of
 from flashscope.app.commands.messages import complain
 from flashscope.app.control.bundled import check_own
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.cluster.connection import ConnectError
-from flashscope.profiles.cluster.reaching import reached, remote_engine
-from flashscope.profiles.engine.contract import EngineFactory
-from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.running.driver import Driver
 from flashscope.profiles.store.opening import check_editable
@@ -32,20 +29,20 @@ LIFE = "FLASHSCOPE_LIFE"
 
 
 @contextmanager
-def local_driver(connect: str | None = None) -> Iterator[tuple[Driver, Events]]:
+def local_driver(hosts: Hosts = HERE) -> Iterator[tuple[Driver, Events]]:
     """A driver and the queue that its engine fills; closed at the end, with all children and files.
 
     Args:
-        connect: The connection file or address of a host that measures; None: this machine does.
+        hosts: Who measures; left out: this machine does.
 
     Raises:
-        ConnectError: The host cannot be reached or used.
+        ConnectError: A host cannot be reached or used.
 
     From then on Ctrl-C and SIGTERM are what arrives in the queue: they never interrupt a write. So is the end
     of whoever makes this run, however that process went.
     """
     events: Events = SimpleQueue()
-    with _engine_of(connect) as make_engine:
+    with engine_of(hosts) as make_engine:
         hear_signals(events.put)
         if (life := os.environ.pop(LIFE, "")).isdigit():
             Thread(target=_follow_maker, args=(int(life), events), daemon=True).start()
@@ -55,21 +52,6 @@ def local_driver(connect: str | None = None) -> Iterator[tuple[Driver, Events]]:
         finally:
             driver.close()
             driver.wait()
-
-
-@contextmanager
-def _engine_of(connect: str | None) -> Iterator[EngineFactory]:
-    """What makes the engine that measures here, or on a host, which ssh may have to start.
-
-    Raises:
-        ConnectError: Dask is not installed, or there is no such connection.
-    """
-    if connect is None:
-        yield LocalEngine
-        return
-    engine = remote_engine()
-    with reached(connect) as connection:
-        yield partial(engine, connection=connection)
 
 
 def check_keeps(path: Path) -> None:

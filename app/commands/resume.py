@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from flashscope.app.commands.exit_codes import SIGNALLED
+from flashscope.app.commands.hosts import HERE, Hosts
 from flashscope.app.commands.local import find_machine, local_driver
 from flashscope.app.commands.messages import complain, say_json
 from flashscope.app.commands.sweep import SweepRun, report
@@ -16,15 +17,15 @@ from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import Recorder, SessionFileError, check_resumable, load
 
 
-def run(path: Path, *, as_json: bool, connect: str | None = None) -> int:
-    """Measure what is left of the session's plan, here or on a host, record it, print the whole."""
+def run(path: Path, *, as_json: bool, hosts: Hosts = HERE) -> int:
+    """Measure what is left of the session's plan, here or on hosts, record it, print the whole."""
     session = load(path)
     remaining = remaining_of(session)
     if remaining.nothing:
         return _tell_finished(session, path, as_json=as_json)
     check_own(path)
     check_resumable(path)
-    with local_driver(connect) as (driver, events):
+    with local_driver(hosts) as (driver, events):
         machine = find_machine(driver, events)
         if isinstance(machine, int):
             return SIGNALLED + machine

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
+from flashscope.app.commands.hosts import HERE, Hosts
 from flashscope.app.commands.local import Events, find_device, local_driver
 from flashscope.app.commands.messages import complain, pasteable, say, say_json
 from flashscope.app.commands.printed.against import print_against
@@ -65,20 +66,20 @@ def run(
     as_json: bool,
     own: Sequence[OwnKernel] = (),
     keep_source: bool = False,
-    connect: str | None = None,
+    hosts: Hosts = HERE,
 ) -> int:
     """Run the sweep of these choices or of the preset, beside kernels of one's own; record it, print it.
 
-    With `connect` it is measured on that host, which alone knows what libraries are there.
+    With `hosts` it is measured there, and a host alone knows what libraries are there.
     """
     mark = RunMark.read(os.environ.pop(MARK, ""))
-    with local_driver(connect) as (driver, events):
+    with local_driver(hosts) as (driver, events):
         device = find_device(driver, events, "sweep", choices.get("backend", AUTO))
         if isinstance(device, int):
             return device
-        plan = with_kernels_chosen(make_plan(choices, device, preset, here=connect is None), device)
+        plan = with_kernels_chosen(make_plan(choices, device, preset, here=not hosts.addresses), device)
         plan = with_own_kernels(plan, own, keep_source=keep_source)
-        if connect is None:
+        if not hosts.addresses:
             check_runnable(plan, device)
         path = out or new_session_path(sessions_dir(), device.backend, datetime.now().astimezone())
         check_place(path)

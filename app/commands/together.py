@@ -9,8 +9,10 @@ import click
 from click.core import ParameterSource
 
 from flashscope.app.commands.arguments import STDOUT
+from flashscope.app.commands.hosts import HERE, Hosts
 from flashscope.app.report.kinds import KINDS
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.profiles.cluster.device_words import read_devices
 from flashscope.profiles.plan.choice import choices_of
 from flashscope.profiles.plan.presets import CHOICES, PRESETS
 from flashscope.profiles.plan.request import Request
@@ -37,7 +39,7 @@ def refuse_beside_resume(context: click.Context) -> None:
     beside = [
         (option.secondary_opts if said[option.name] is False else option.opts)[0]
         for option in context.command.params
-        if option.name in said.keys() - {"resume", "as_json", "own", "connect"}
+        if option.name in said.keys() - {"resume", "as_json", "own", "connect", "devices"}
     ]
     if beside:
         told = " and ".join(beside)
@@ -52,7 +54,7 @@ def refuse_beside_watch(context: click.Context) -> None:
     """
     if len(context.params["own"]) != 1:
         raise click.UsageError("--watch takes one kernel of one's own; name it with --kernel FILE", context)
-    beside = given(context).keys() & {"preset", "resume", "runs", "beside", "connect"}
+    beside = given(context).keys() & {"preset", "resume", "runs", "beside", "connect", "devices", "spread"}
     if beside:
         told = " and ".join(f"--{name}" for name in sorted(beside))
         raise click.UsageError(f"--watch does not go with {told}; leave that out", context)
@@ -66,6 +68,32 @@ def refuse_elsewhere(context: click.Context) -> None:
     """
     if context.params["connect"] and context.params["own"]:
         raise click.UsageError("--kernel is a file of this machine; leave --connect out", context)
+
+
+def hosts_of(context: click.Context) -> Hosts:
+    """Where the command line says to measure.
+
+    Raises:
+        click.UsageError: It says which devices of no host.
+    """
+    addresses, devices = context.params["connect"], context.params["devices"]
+    beside = [f"--{name}" for name in ("devices", "spread") if name in given(context)]
+    if beside and not addresses:
+        raise click.UsageError(f"{beside[0]} is about devices of a host; give --connect, too", context)
+    return Hosts(addresses, None if devices is None else read_devices(devices), devices or "")
+
+
+def refuse_beside_repeat(context: click.Context) -> None:
+    """One sweep on each device is one run a device, each with a file that is numbered.
+
+    Raises:
+        click.UsageError: More runs are asked for, or there is no name.
+    """
+    beside = [f"--{name}" for name in ("runs", "beside") if name in given(context)]
+    if beside:
+        raise click.UsageError(f"--spread repeat measures once a device; leave out {beside[0]}", context)
+    if context.params["out"] is None:
+        raise click.UsageError("several devices need a name to be numbered under; give --out, too", context)
 
 
 def asked_for(context: click.Context) -> dict[str, Any]:
@@ -96,15 +124,14 @@ def words_of(
     own: Sequence[OwnKernel] = (),
     *,
     keep_source: bool = False,
-    connect: str | None = None,
+    hosts: Hosts = HERE,
 ) -> list[str]:
     """The words that say these choices of a sweep again, without its command."""
     chosen = [word for name, value in choices.items() for word in CHOSEN[name].command_words(value)]
     files = [word for one in own for word in ("--kernel", one.reference)]
     kept = ["--keep-source"] if keep_source else []
     preset_words = ["--preset", preset] if preset else []
-    host = ["--connect", connect] if connect else []
-    return [*preset_words, *chosen, *files, *kept, *host]
+    return [*preset_words, *chosen, *files, *kept, *hosts.words]
 
 
 def refuse_taken(context: click.Context, out: Path | None, *, force: bool) -> None:

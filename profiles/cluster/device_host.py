@@ -206,6 +206,7 @@ async def _serve(link: Link, settings: HostSettings) -> None:
         security=settings.security(),
         nthreads=1,
         memory_limit=0,
+        resources={settings.gpu: 1} if settings.gpu else None,  # by which clients know the GPU
         local_directory=settings.folder,
         dashboard_address=NO_PAGES,
     )

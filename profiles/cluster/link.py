@@ -10,7 +10,7 @@ import dask
 
 from flashscope.profiles.cluster.calls import HostAnswer, HostCall, decode_answer
 from flashscope.profiles.cluster.connection import ConnectError, Connection
-from flashscope.profiles.cluster.settings import OP, QUIET
+from flashscope.profiles.cluster.settings import OP, QUIET, Served
 from flashscope.profiles.cluster.waiting import within
 from flashscope.profiles.wire.messages import encode
 
@@ -68,11 +68,27 @@ class SchedulerLink:
         Raises:
             LinkError: The scheduler does not answer.
         """
+        return {address: str(worker["name"]) for address, worker in (await self._told()).items()}
+
+    async def lent(self) -> tuple[Served, ...]:
+        """The devices that are served, in the order in which they began.
+
+        Raises:
+            LinkError: The scheduler does not answer.
+        """
+        return tuple(
+            Served(name=str(one["name"]), gpu=next(iter(one["resources"]), ""))
+            for one in (await self._told()).values()
+        )
+
+    async def _told(self) -> dict[str, Any]:
+        """What the scheduler says of its workers, by their addresses."""
         try:
             told = await within(CALL_S, self._scheduler.identity())
         except Exception as error:
             raise self._explained(error) from error
-        return {address: str(worker["name"]) for address, worker in told["workers"].items()}
+        workers: dict[str, Any] = told["workers"]
+        return workers
 
     async def call(self, worker: str, call: HostCall) -> HostAnswer:
         """A worker's answer.

@@ -325,7 +325,7 @@ async def _taken(link: SchedulerLink, wanted: str, replaces: str) -> HeldDevice:
     raise ConnectError(
         f"No device of {link.address} is free: {told}. Wait for its end, or for the host to take it back."
         if busy
-        else f"{link.address} serves no device yet; try again in a moment."
+        else f"{link.address} does not serve {wanted or 'a device'} yet; try again in a moment."
     )
 
 

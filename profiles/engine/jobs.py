@@ -3,17 +3,14 @@
 import platform
 import sys
 import time
-import uuid
 from collections import deque
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timezone
 from importlib.util import find_spec
 from typing import Protocol
 
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.environments import environment_of
-from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.own.consent import obstacle_to_run
 from flashscope.kernels.own.spec import with_own
@@ -23,6 +20,7 @@ from flashscope.kernels.workload.live import MOST_S, LiveRequest
 from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.engine.beginning import plan_started, predicted_bytes
 from flashscope.profiles.engine.children import RUNG_S
 from flashscope.profiles.engine.group_run import GroupRun
 from flashscope.profiles.engine.tasks import Fail, Task
@@ -38,7 +36,6 @@ from flashscope.profiles.wire.events import (
     MachineFound,
     Outcome,
     PlanFinished,
-    PlanStarted,
     RequestFailed,
     RequestKind,
     StallsReady,
@@ -154,9 +151,7 @@ class SweepJob:
         self.cancelled = False
         self._plan, self._remaining = plan, remaining
         specs = with_own(specs, plan.own)
-        self._predicted = tuple(
-            find_kernel(p.kernel, specs).predicted_bytes(p.problem, plan.backend) for p in plan.points()
-        )
+        self._predicted = predicted_bytes(plan, specs)
         folders = {spec.name: spec.extra and environment_of(spec.extra) for spec in specs}
         self._aheads = {kernel: str(folder) for kernel, folder in folders.items() if folder}
         self._compile_s = {spec.name: spec.compile_s for spec in specs}
@@ -172,20 +167,13 @@ class SweepJob:
         elif device is None:
             self._refused = f"No usable GPU here: {machine.why_no_gpu()}. Choose the CPU backend."
         else:
-            self._before.extend(first_tasks(device))
+            if self._remaining is None or self._remaining.ceilings:
+                self._before.extend(first_tasks(device))
             groups = self._plan.groups() if self._remaining is None else self._remaining.groups(self._plan)
             self._groups.extend(self._runs(groups, device))
         if self._remaining is not None:
             return self._remaining.begin(machine, telemetry)
-        return PlanStarted(
-            session_id=uuid.uuid4().hex,
-            plan=self._plan,
-            machine=machine,
-            started_at=datetime.now(timezone.utc).astimezone().isoformat(timespec="milliseconds"),
-            t_ns=time.monotonic_ns(),
-            predicted_bytes=self._predicted,
-            telemetry=telemetry,
-        )
+        return plan_started(self._plan, self._predicted, machine, telemetry)
 
     def _runs(self, groups: Sequence[Sequence[Point]], device: Device) -> Iterator[GroupRun]:
         """The groups on their way, each in parts by where the worker finds its kernels' libraries.

@@ -17,6 +17,7 @@ ORDERS: Mapping[str, str] = {
     "errors": "point, n",
     "samples": "point, n",
     "traffic": "point",
+    "point_devices": "point",
 }
 """The tables with rows of points, in the order in which they are digested, and the order of their rows."""
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -33,6 +34,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     ),
     "samples": ("point", "n", "ms", "rejected", "round", "t_ns", "sm_clock_mhz"),
     "traffic": ("point", "curve"),
+    "point_devices": ("point", "device"),
 }
 """What is digested, as the first columns of a record. It never changes, or known digests would: later columns
 need a digest of their own."""

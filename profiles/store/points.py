@@ -19,6 +19,7 @@ from flashscope.profiles.store.records import (
     FigureRecord,
     MeasurementRecord,
     OfPoint,
+    PointDeviceRecord,
     PointRecord,
     SampleRecord,
     TrafficRecord,
@@ -43,7 +44,10 @@ def read_points(connection: sqlite3.Connection, plan: Plan, parts: Sequence[Plan
     measured = _measurements(connection, digests)
     if not measured.keys() <= found.keys():
         raise ValueError("a measurement of no point")
+    devices = _devices(connection, digests)
     states = [_state(one, measured.get(point), digests) for point, (one, *_) in found.items()]
+    for state in states:
+        state.device = devices.get(state.point.index, 0)
     if [state.point for state in states] != points_of(plan, parts):
         raise ValueError("points other than those of its plan")
     begun = [part.t_ns for part in parts]
@@ -67,11 +71,20 @@ def read_some_points(connection: sqlite3.Connection, plan: Plan, wanted: Sequenc
     digests = Digests()
     found = _by_point(connection, "points", PointRecord, digests, wanted)
     measured = _measurements(connection, digests, wanted)
+    _devices(connection, digests, wanted)
     planned = plan.points()
     states = [_state(one, measured.get(point), digests) for point, (one, *_) in found.items()]
     if [state.point for state in states] != [planned[index] for index in sorted(wanted)]:
         raise ValueError("points other than those of its plan")
     return states
+
+
+def _devices(
+    connection: sqlite3.Connection, digests: Digests, wanted: Sequence[int] | None = None
+) -> dict[int, int]:
+    """The device of each point that was not measured on the first; read after the measurements."""
+    found = _by_point(connection, "point_devices", PointDeviceRecord, digests, wanted)
+    return {point: one.device for point, (one, *_) in found.items()}
 
 
 def _measurements(

@@ -79,7 +79,7 @@ def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
             session.interrupt()
         with validating(path, "its telemetry cannot be read whole"):
             altered = _Altered(path, session, lost)
-            yield session, _readings(connection, altered)
+            yield session, _readings(connection, session, altered)
 
 
 WRONG_VALUES = (msgspec.MsgspecError, InputError, ValueError, OverflowError, TypeError, RecursionError)
@@ -167,6 +167,7 @@ def read_session(connection: sqlite3.Connection) -> Session:
         tags=read_tags(head.tags),
         bookmarks=read_bookmarks(head.bookmarks, len(points)),
         run_mark=read_run_mark(head),
+        others=msgspec.json.decode(head.others or "[]", type=tuple[Machine, ...]),
     )
 
 
@@ -186,7 +187,8 @@ class _Altered:
             raise AlteredFileError(f"{self._path} was altered since it was recorded; left out: {told}.")
 
 
-def _readings(connection: sqlite3.Connection, altered: _Altered) -> Iterator[list[Reading]]:
+def _readings(connection: sqlite3.Connection, session: Session, altered: _Altered) -> Iterator[list[Reading]]:
+    """Those of device 0; what is read of others goes to the session."""
     waiting: list[Row] = []
     taken = 0
     for rows, whole in read_batches(connection, "readings"):
@@ -198,15 +200,18 @@ def _readings(connection: sqlite3.Connection, altered: _Altered) -> Iterator[lis
         else:
             altered.readings += max(len(rows), 1)
         if len(waiting) >= BATCH:
-            yield _converted(waiting)
+            yield _converted(waiting, session)
             waiting = []
-    yield _converted(waiting)
+    yield _converted(waiting, session)
     altered.tell()
 
 
-def _converted(rows: list[Row]) -> list[Reading]:
-    values = [row[1:] for row in rows]
-    return [record.reading() for record in msgspec.convert(values, list[ReadingRecord])]
+def _converted(rows: list[Row], session: Session) -> list[Reading]:
+    first: list[Reading] = []
+    for record in msgspec.convert([row[1:] for row in rows], list[ReadingRecord]):
+        lane = session.readings_of(record.device) if record.device else first
+        lane.append(record.reading())
+    return first
 
 
 def _kept(

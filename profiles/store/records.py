@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from flashscope.profiles.store.schema import MAX_JSON, MAX_NOTE, MAX_TEXT, MAX_TRAFFIC
+from flashscope.profiles.store.schema import MAX_DEVICES, MAX_JSON, MAX_NOTE, MAX_TEXT, MAX_TRAFFIC
 from flashscope.profiles.wire.events import Outcome, PointStatus, Reading
 from flashscope.profiles.wire.measurement import Figure, Number, OutputError, Sample
 from flashscope.profiles.wire.traffic import Traffic
@@ -20,6 +20,7 @@ Bytes = Annotated[int, msgspec.Meta(ge=0)]
 RecordText = Annotated[str, msgspec.Meta(max_length=MAX_TEXT)]
 ShortText = Annotated[str, msgspec.Meta(max_length=MAX_NOTE)]
 RecordKey = Annotated[str, msgspec.Meta(max_length=200)]
+LaterDevice = Annotated[int, msgspec.Meta(ge=1, lt=MAX_DEVICES)]
 Json = Annotated[str, msgspec.Meta(max_length=MAX_JSON)]
 
 
@@ -45,6 +46,7 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     tags: Json = "[]"
     bookmarks: Json = "[]"
     run_mark: ShortText | None = None
+    others: Json | None = None
 
 
 class OfPoint(Record, frozen=True, kw_only=True):
@@ -66,6 +68,12 @@ class PointRecord(OfPoint, frozen=True, kw_only=True):
     sampling_ns: int | None
     ended_ns: int | None
     digest: RecordKey | None = None
+
+
+class PointDeviceRecord(OfPoint, frozen=True, kw_only=True):
+    """A row of `point_devices`: on which device but the first a point was measured."""
+
+    device: LaterDevice
 
 
 class MeasurementRecord(OfPoint, frozen=True, kw_only=True):
@@ -191,7 +199,7 @@ class TrafficRecord(OfPoint, frozen=True, kw_only=True):
 
 
 class ReadingRecord(Record, frozen=True, kw_only=True):
-    """A row of `readings`; `throttle` is a JSON list."""
+    """A row of `readings`; `throttle` is a JSON list, `device` one but the first."""
 
     t_ns: int
     memory_used: int | None
@@ -204,10 +212,11 @@ class ReadingRecord(Record, frozen=True, kw_only=True):
     sm_share: Real | None
     tensor_share: Real | None
     dram_share: Real | None
+    device: LaterDevice | None
 
     @classmethod
-    def of(cls, reading: Reading) -> "ReadingRecord":
-        """The row of one reading."""
+    def of(cls, reading: Reading, device: int) -> "ReadingRecord":
+        """The row of one reading of a device."""
         return cls(
             t_ns=reading.t_ns,
             memory_used=reading.memory_used,
@@ -220,6 +229,7 @@ class ReadingRecord(Record, frozen=True, kw_only=True):
             sm_share=stored(reading.sm_share),
             tensor_share=stored(reading.tensor_share),
             dram_share=stored(reading.dram_share),
+            device=device or None,
         )
 
     def reading(self) -> Reading:

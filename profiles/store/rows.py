@@ -14,6 +14,7 @@ from flashscope.profiles.store.records import (
     ErrorRecord,
     FigureRecord,
     MeasurementRecord,
+    PointDeviceRecord,
     PointRecord,
     ReadingRecord,
     SampleRecord,
@@ -50,6 +51,7 @@ _SESSION = (
     + ", :writer)"
 )
 _POINT = insert("points", PointRecord)
+_POINT_DEVICE = insert("point_devices", PointDeviceRecord)
 _MEASUREMENT = insert("measurements", MeasurementRecord)
 _FIGURE = insert("figures", FigureRecord).replace("INSERT", "INSERT OR REPLACE", 1)  # the newest counts
 _CORRECTNESS = insert("correctness", CorrectnessRecord)
@@ -90,6 +92,7 @@ def write_session(connection: sqlite3.Connection, session: Session, writer: str)
         machine=as_json(session.machine),
         telemetry=None if session.telemetry is None else as_json(session.telemetry),
         run_mark=None if session.run_mark is None else as_json(session.run_mark),
+        others=msgspec.json.encode(session.others).decode() if session.others else None,
     )
     connection.execute(_SESSION, {**parameters(record), "writer": writer})
     connection.executemany(_POINT, map(parameters, map(_pending, session.points)))
@@ -113,17 +116,17 @@ def _pending(state: PointState) -> PointRecord:
 def write_event(connection: sqlite3.Connection, event: Event) -> None:
     """Write one event; those a file does not keep change nothing."""
     match event:
-        case PointStarted(index=index, t_ns=t_ns):
-            _start_point(connection, index, t_ns)
+        case PointStarted():
+            _start_point(connection, event)
         case PointChecked(index=index, measurement=measurement):
             _write_measurement(connection, index, measurement)
         case SamplingStarted():
             _begin_sampling(connection, event)
         case PointMeasured() | PointFailed():
             _end_point(connection, event)
-        case Readings(readings=readings):
+        case Readings(readings=readings, device=device):
             _check_room(connection, "readings", MAX_ROWS - len(readings))
-            records = (parameters(ReadingRecord.of(reading)) for reading in readings)
+            records = (parameters(ReadingRecord.of(reading, device)) for reading in readings)
             connection.executemany(_READING, records)
         case CeilingsMeasured(ceilings=ceilings):
             connection.execute(_CEILINGS, (as_json(ceilings),))
@@ -144,11 +147,14 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             pass
 
 
-def _start_point(connection: sqlite3.Connection, point: int, t_ns: int) -> None:
+def _start_point(connection: sqlite3.Connection, event: PointStarted) -> None:
     """Begin a point's measurement; what an earlier part had of it is over with that."""
     for table in _MEASURED:
-        connection.execute(f"DELETE FROM {table} WHERE point = ?", (point,))  # noqa: S608 - our names
-    connection.execute(_START, (t_ns, point))
+        connection.execute(f"DELETE FROM {table} WHERE point = ?", (event.index,))  # noqa: S608 - our names
+    connection.execute(_START, (event.t_ns, event.index))
+    if event.device:
+        record = PointDeviceRecord(point=event.index, device=event.device)
+        connection.execute(_POINT_DEVICE, parameters(record))
 
 
 def _end_point(connection: sqlite3.Connection, event: PointMeasured | PointFailed) -> None:

@@ -31,6 +31,7 @@ MAX_STALLS = 1_000
 MAX_LANDSCAPES = 1_000
 MAX_AUDITS = 100
 MAX_PARTS = 1_000
+MAX_DEVICES = 1_000
 
 SqlSchema = frozenset[tuple[str, str, str | None]]
 

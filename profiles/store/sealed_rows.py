@@ -19,6 +19,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         *("n", "t_ns", "memory_used", "utilisation", "power_w", "temperature_c"),
         *("sm_clock_mhz", "memory_clock_mhz", "throttle"),
         *("sm_share", "tensor_share", "dram_share"),
+        "device",
     ),
     "traces": ("n", "trace"),
     "ceilings": ("n", "measured"),
@@ -29,8 +30,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "backward_traces": ("n", "trace"),
 }
 """What is digested, the place of a row in its table first; new ones come last, see `_digest`."""
-FIRST: Mapping[str, int] = {"readings": 9} | {table: 2 for table in COLUMNS if table != "readings"}
-"""The columns that there were when the first digests were written."""
+STAGES: Mapping[str, tuple[int, ...]] = {"readings": (9, 12)}
+"""How many columns a table had before others came, rising; none: it has had all from the begin."""
 MOST: Mapping[str, int] = {"readings": 1000} | {table: 1 for table in COLUMNS if table != "readings"}
 """Rows of a batch."""
 BEYOND_ALL = 1 << 63
@@ -75,6 +76,10 @@ def _select(table: str, where: str) -> str:
 
 def _digest(table: str, rows: list[Row]) -> str:
     """Of the rows, each without the columns that came later if it has nothing in them: as they once were."""
-    first = FIRST[table]
-    known = [row if any(value is not None for value in row[first:]) else row[:first] for row in rows]
+    stages = STAGES.get(table, ())
+    known = [_as_it_was(row, stages) for row in rows]
     return blake2b(msgspec.msgpack.encode(known), digest_size=16).hexdigest()
+
+
+def _as_it_was(row: Row, stages: tuple[int, ...]) -> Row:
+    return next((row[:n] for n in stages if all(value is None for value in row[n:])), row)

@@ -3,7 +3,7 @@
 Times named `t_ns` are `time.monotonic_ns()` of the machine that measured: comparable between its processes.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -37,6 +37,8 @@ PointStatus = Literal[
     "altered",  # its rows in a file are not those that were written
     "interrupted",  # found `running` in the file of a session that was killed
 ]
+DeviceNumber = Annotated[int, msgspec.Meta(ge=0, lt=1000)]
+"""Which of the devices that a sweep is shared among, see PlanStarted.others; 0 where there is one."""
 BrokenOff = Literal["cancelled", "interrupted"]
 FailedStatus = Literal["wrong", "oom", "will-not-fit", "unsupported", "timeout", "failed", BrokenOff]
 """How a point may end that is not done; `interrupted` where a recording is replayed, no engine says so."""
@@ -88,9 +90,10 @@ class TelemetryStarted(EventBase, frozen=True, kw_only=True, tag="telemetry"):
 
 
 class Readings(EventBase, frozen=True, kw_only=True, tag="readings"):
-    """A batch of telemetry samples, oldest first."""
+    """A batch of telemetry samples of one device, oldest first."""
 
     readings: tuple[Reading, ...]
+    device: DeviceNumber = 0
 
 
 class PlanStarted(EventBase, frozen=True, kw_only=True, tag="plan-started"):
@@ -105,6 +108,8 @@ class PlanStarted(EventBase, frozen=True, kw_only=True, tag="plan-started"):
         predicted_bytes: Predicted footprint of each point, in running order.
         telemetry: What watches the device already, None: nothing does yet.
         run_mark: Which of several runs of the plan it is, None: it is alone.
+        others: Who else measures, where the sweep is shared among several devices: `machine` is that of
+            device 0, and these are those of devices 1, 2 and so on.
     """
 
     session_id: str
@@ -115,6 +120,7 @@ class PlanStarted(EventBase, frozen=True, kw_only=True, tag="plan-started"):
     predicted_bytes: tuple[int, ...]
     telemetry: TelemetryStarted | None = None
     run_mark: RunMark | None = None
+    others: tuple[Machine, ...] = ()
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,6 +156,7 @@ class PlanResumed(EventBase, frozen=True, kw_only=True, tag="plan-resumed"):
             how far it differs from the parts before. These repeats follow the session's points in this order.
         outcome: How the part before ended, None: whoever measured was killed.
         telemetry: What watches the device already, None: nothing does yet.
+        others: Who else measures in this part, as in PlanStarted.
     """
 
     session_id: str
@@ -161,6 +168,7 @@ class PlanResumed(EventBase, frozen=True, kw_only=True, tag="plan-resumed"):
     repeats: tuple[int, ...] = ()
     outcome: Outcome | None = None
     telemetry: TelemetryStarted | None = None
+    others: tuple[Machine, ...] = ()
 
 
 class CeilingsMeasured(EventBase, frozen=True, kw_only=True, tag="ceilings"):
@@ -174,6 +182,7 @@ class PointStarted(EventBase, frozen=True, kw_only=True, tag="point-started"):
 
     index: int
     t_ns: int
+    device: DeviceNumber = 0
 
 
 class PointChecked(EventBase, frozen=True, kw_only=True, tag="point-checked"):

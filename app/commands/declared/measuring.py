@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from flashscope.app.commands.arguments import (
+    checked,
     new_file,
     option_of,
     positive,
@@ -17,6 +18,7 @@ from flashscope.app.commands.arguments import (
     peers as kernel_names,
 )
 from flashscope.app.commands.declared.options import (
+    ELSEWHERE,
     SESSION,
     backend_option,
     command,
@@ -29,6 +31,8 @@ from flashscope.app.commands.declared.options import (
 from flashscope.app.commands.together import (
     CHOSEN,
     asked_for,
+    hosts_of,
+    refuse_beside_repeat,
     refuse_beside_resume,
     refuse_beside_watch,
     refuse_elsewhere,
@@ -37,6 +41,7 @@ from flashscope.app.commands.together import (
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.own.references import read_reference
 from flashscope.kernels.workload.problem import DTYPES
+from flashscope.profiles.cluster.device_words import read_devices
 from flashscope.profiles.plan.presets import PRESETS
 from flashscope.profiles.plan.seqlens import parse_seqlen, parse_seqlens
 
@@ -57,6 +62,7 @@ def window(file: Path | None, connect: str | None) -> int:
     "sweep --backend cpu --seqlen 256:2048 --heads 2 --out first.flashscope",
     "sweep --kernels flash2,flash3 --seqlen 1k,4k --causal --sustain 2",
     "sweep --backend cpu --seqlen 1k --runs 5 --out run.flashscope",
+    "sweep --connect lab.connection --devices all --seqlen 1k:64k",
     params=[option_of(declared) for declared in CHOSEN.values()],
 )
 @click.option(
@@ -108,7 +114,27 @@ def window(file: Path | None, connect: str | None) -> int:
     metavar="PROGRAM",
     help="Beside each run one of another Flashscope, its main.py or command, in turns; left out: none",
 )
-@connect_option
+@click.option(
+    "--connect",
+    multiple=True,
+    metavar="HOST",
+    help=f"{ELSEWHERE}; given several times: on several; left out: here",
+)
+@click.option(
+    "--devices",
+    metavar="WHICH",
+    callback=checked(read_devices),
+    help="Devices of these hosts: all, the first N of each, or by name or UUID, as 'GPU 0,GPU 2'; left out: "
+    "the first that is free, and of several hosts all",
+)
+@click.option(
+    "--spread",
+    type=click.Choice(("split", "repeat")),
+    default="split",
+    show_default=True,
+    help="Of several devices: split shares the problems among equal ones, all kernels of a problem on one; "
+    "repeat measures all of it on each, into NAME-1.flashscope and so on by --out, and compares them",
+)
 @json_option
 @click.pass_context
 def sweep(
@@ -124,7 +150,7 @@ def sweep(
     own: tuple[OwnKernel, ...],
     keep_source: bool,
     watch: bool,
-    connect: str | None,
+    spread: str,
     **_: Any,
 ) -> int:
     """Measure kernels over sequence lengths and save a session."""
@@ -133,9 +159,12 @@ def sweep(
         return run("versions.watch", asked_for(context), own=own[0], out=out, as_json=as_json)
     if resume is not None:
         refuse_beside_resume(context)
-        return run("resume", resume, as_json=as_json, connect=connect)
+        return run("resume", resume, as_json=as_json, hosts=hosts_of(context))
     refuse_elsewhere(context)
-    chosen = asked_for(context)
+    chosen, hosts = asked_for(context), hosts_of(context)
+    if spread == "repeat":
+        refuse_beside_repeat(context)
+        return run("repeat", words_of(chosen, preset), hosts, out=out, as_json=as_json)
     if runs == 1 and beside is None:
         return run(
             "sweep",
@@ -145,11 +174,11 @@ def sweep(
             as_json=as_json,
             own=own,
             keep_source=keep_source,
-            connect=connect,
+            hosts=hosts,
         )
     if out is None:
         raise click.UsageError("several runs need a name to be numbered under; give --out, too", context)
-    words = words_of(chosen, preset, own, keep_source=keep_source, connect=connect)
+    words = words_of(chosen, preset, own, keep_source=keep_source, hosts=hosts)
     return run("runs", words, runs=runs, out=out, beside=beside, as_json=as_json)
 
 

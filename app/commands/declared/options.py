@@ -60,13 +60,12 @@ session_out_option = click.option(
     metavar="FILE",
     help="The session file; left out: a new one among your sessions",
 )
-connect_option = click.option(
-    "--connect",
-    metavar="HOST",
-    help="Measure on another machine: the connection file that `serve` made there, tls://HOST:PORT of one "
+ELSEWHERE = (
+    "Measure on another machine: the connection file that `serve` made there, tls://HOST:PORT of one "
     "among your connections, tcp://127.0.0.1:PORT, or ssh://USER@MACHINE/FOLDER of a checkout, where ssh "
-    "starts `serve`; left out: here",
+    "starts `serve`"
 )
+connect_option = click.option("--connect", metavar="HOST", help=f"{ELSEWHERE}; left out: here")
 force_option = click.option("--force", is_flag=True, help="Write over a file that is there")
 
 

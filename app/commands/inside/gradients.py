@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from flashscope.app.commands.exit_codes import SIGNALLED
+from flashscope.app.commands.hosts import Hosts
 from flashscope.app.commands.local import answer_to, find_device, local_driver, say_failure
 from flashscope.app.commands.messages import say, say_json
 from flashscope.app.commands.printed.printing import print_table
@@ -40,7 +41,7 @@ def run(
     connect: str | None = None,
 ) -> int:
     """Record the backward pass and print each tile, and how far the gradients are from the exact ones."""
-    with local_driver(connect) as (driver, events):
+    with local_driver(Hosts.one(connect)) as (driver, events):
         device = find_device(driver, events, "gradients", choices.get("backend", AUTO))
         if isinstance(device, int):
             return device

@@ -11,6 +11,7 @@ from typing import Any
 
 from flashscope.app.commands.arguments import STDOUT
 from flashscope.app.commands.exit_codes import SIGNALLED
+from flashscope.app.commands.hosts import Hosts
 from flashscope.app.commands.local import (
     Events,
     answer_to,
@@ -51,7 +52,7 @@ def run(
     meant = load(into).id if into else ""
     if into:
         check_keeps(into)
-    with local_driver(connect) as (driver, events):
+    with local_driver(Hosts.one(connect)) as (driver, events):
         device = find_device(driver, events, "timeline", choices.get("backend", AUTO))
         if isinstance(device, int):
             return device

@@ -1,6 +1,7 @@
 """What the worker was at, when: one point being checked, or several being sampled in turns."""
 
 from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from flashscope.profiles.results.model.session import PointState, Session
@@ -31,9 +32,15 @@ class Activity(NamedTuple):
 
 
 def activities(session: Session) -> list[Activity]:
-    """Everything the worker was at, in order; each ends where the next begins or its last point ended."""
+    """All that workers were at, in order; each ends where its device goes on, or its last point ended."""
+    devices = {state.device for state in session.points}
+    found = [stretch for device in devices for stretch in _on_device(session, device)]
+    return sorted(found, key=attrgetter("start_ns"))
+
+
+def _on_device(session: Session, device: int) -> list[Activity]:
     begun: dict[int, list[PointState]] = {}
-    for state in session.points:
+    for state in (one for one in session.points if one.device == device):
         for moment in (state.started_ns, *state.broken_off_ns, state.sampling_ns):
             if moment is not None:
                 begun.setdefault(moment, []).append(state)

@@ -87,14 +87,15 @@ class RecordedEvents:
         return [_opening(self._recorded), *self.between(self.start_ns - 1, self.end_ns)]
 
     def _until(self, after_ns: int, until_ns: int) -> Iterator[Event]:
-        readings = self._recorded.readings[self._read(after_ns) : self._read(until_ns)]
-        if readings:
-            yield Readings(readings=tuple(readings))
+        for device in (0, *self._recorded.beside):
+            readings = self._recorded.readings_of(device)
+            if readings := readings[self._read(device, after_ns) : self._read(device, until_ns)]:
+                yield Readings(readings=tuple(readings), device=device)
         yield from self._events[bisect_right(self._times, after_ns) : bisect_right(self._times, until_ns)]
 
-    def _read(self, t_ns: int) -> int:
-        """How many readings had come."""
-        readings = self._recorded.readings
+    def _read(self, device: int, t_ns: int) -> int:
+        """How many readings of a device had come."""
+        readings = self._recorded.readings_of(device)
         if t_ns < self.start_ns:
             return 0
         return len(readings) if t_ns >= self.end_ns else bisect_right(readings, t_ns, key=attrgetter("t_ns"))
@@ -110,6 +111,7 @@ def _opening(session: Session) -> PlanStarted:
         predicted_bytes=tuple(s.predicted_bytes for s in session.planned),
         telemetry=session.telemetry,
         run_mark=session.run_mark,
+        others=session.others,
     )
 
 
@@ -122,7 +124,8 @@ def _script(session: Session) -> Iterator[Timed]:
     body = [*_parts(session), *_samplings(states), *(timed for state in states for timed in _point(state))]
     body.sort(key=itemgetter(0))  # stable: a point's end stays before the next one's start
     yield from body
-    newest = [reading.t_ns for reading in session.readings[-1:]]
+    lanes = (session.readings, *session.beside.values())
+    newest = [reading.t_ns for lane in lanes for reading in lane[-1:]]
     end = max([session.t0_ns, session.ended_ns or 0, *newest, *(t for t, _ in body)])
     for trace in session.traces:
         yield end, TraceReady(trace=trace)
@@ -192,11 +195,11 @@ def _attempt(one: Attempt, part: PlanResumed) -> Iterator[Timed]:
 
 def _samplings(states: list[PointState]) -> Iterator[Timed]:
     """When sampling began, once for points that took turns."""
-    together: dict[int, list[int]] = {}
+    together: dict[tuple[int, int], list[int]] = {}
     for state in states:
         if state.sampling_ns is not None:
-            together.setdefault(state.sampling_ns, []).append(state.point.index)
-    for t_ns, indices in together.items():
+            together.setdefault((state.sampling_ns, state.device), []).append(state.point.index)
+    for (t_ns, _device), indices in together.items():
         yield t_ns, SamplingStarted(indices=tuple(indices), t_ns=t_ns)
 
 
@@ -205,7 +208,7 @@ def _point(state: PointState) -> Iterator[Timed]:
     if state.started_ns is None:
         return
     index, started = state.point.index, state.started_ns
-    yield started, PointStarted(index=index, t_ns=started)
+    yield started, PointStarted(index=index, t_ns=started, device=state.device)
     ended = max(started, state.began_ns if state.ended_ns is None else state.ended_ns)
     measured = state.measurement
     if measured is not None and state.status != "wrong":  # a wrong point's figures come with its end

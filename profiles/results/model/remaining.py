@@ -30,6 +30,7 @@ class Remaining:
         first: Index of the first of these repeats among the session's points.
         t_ns: When the part begins, by the session's clock.
         outcome: How the part before ended, None: whoever measured was killed.
+        ceilings: Whether what the device reaches is measured first.
     """
 
     session_id: str
@@ -40,6 +41,7 @@ class Remaining:
     first: int
     t_ns: int
     outcome: Outcome | None
+    ceilings: bool = True
 
     @property
     def nothing(self) -> bool:
@@ -129,6 +131,7 @@ def _last_ns(session: Session) -> int:
     """The last moment that a session tells of."""
     told = [(s.started_ns, s.sampling_ns, s.ended_ns) for s in session.points]
     begun = max((part.t_ns for part in session.resumed), default=session.t0_ns)
-    read = max((reading.t_ns for reading in session.readings), default=begun)
+    lanes = (session.readings, *session.beside.values())
+    read = max((reading.t_ns for lane in lanes for reading in lane), default=begun)
     known = (moment for moments in told for moment in moments if moment is not None)
     return max(begun, read, session.ended_ns or begun, *known, begun)

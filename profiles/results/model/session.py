@@ -78,6 +78,7 @@ class PointState:
         told_ns: When it was so far, None where that was not told; not in a file.
         altered: Whether its rows in the file are other than those written; None: the file does not tell.
         part: In which part of the session it was started, from 1; None before.
+        device: On which of that part's devices, from 0.
         judged: By what it was last found possible or not, and why not (see profiles.results.model.rows).
     """
 
@@ -98,6 +99,7 @@ class PointState:
     told_ns: int | None = field(default=None, compare=False)
     altered: bool | None = False
     part: int | None = None
+    device: int = 0
     judged: tuple[Measurement, Ceilings | None, str] | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -128,7 +130,8 @@ class Session:
         points: One state for each point, in running order, those of the drift check last; behind them what
             was repeated at the begin of later parts.
         telemetry: What watched the device, None when nothing did.
-        readings: Telemetry samples, oldest first.
+        readings: Telemetry samples of device 0, oldest first.
+        beside: Those of the other devices that measured, by their numbers.
         traces: Traces recorded with it.
         timelines: Timelines recorded with it, or kept in it since.
         stalls: Samples of where the warps of launches stood, recorded with it or kept in it since.
@@ -146,6 +149,7 @@ class Session:
         resumed: How each part after the first began.
         ceilings: What the device reached at the begin of each part, by its number from 1.
         run_mark: Which of several runs of one plan it is, None: it is alone.
+        others: Who else measured its first part, as in PlanStarted.
     """
 
     id: str
@@ -156,6 +160,7 @@ class Session:
     points: list[PointState]
     telemetry: TelemetryStarted | None = None
     readings: list[Reading] = field(default_factory=list)
+    beside: dict[int, list[Reading]] = field(default_factory=dict)
     traces: list[Trace] = field(default_factory=list)
     timelines: list[StageTimeline] = field(default_factory=list)
     stalls: list[StallProfile] = field(default_factory=list)
@@ -172,6 +177,7 @@ class Session:
     resumed: list[PlanResumed] = field(default_factory=list)
     ceilings: dict[int, Ceilings] = field(default_factory=dict)
     run_mark: RunMark | None = None
+    others: tuple[Machine, ...] = ()
 
     @classmethod
     def begin(cls, event: PlanStarted) -> "Session":
@@ -189,6 +195,7 @@ class Session:
             points=states,
             telemetry=event.telemetry,
             run_mark=event.run_mark,
+            others=event.others,
         )
 
     def snapshot(self) -> "Session":
@@ -213,10 +220,22 @@ class Session:
 
     @property
     def in_flight(self) -> list[PointState]:
-        """The points that the worker is at: one that is checked, or all that are sampled in turns."""
+        """The points that workers are at: of each device one that is checked, or all that take turns."""
         running = [s for s in self.points if s.status == "running"]
-        newest = max((s.began_ns for s in running), default=0)
-        return [s for s in running if s.began_ns == newest]
+        newest: dict[int, int] = {}
+        for state in running:
+            newest[state.device] = max(state.began_ns, newest.get(state.device, 0))
+        return [s for s in running if s.began_ns == newest[s.device]]
+
+    def machine_of(self, state: PointState) -> Machine:
+        """Who measured a point."""
+        machines = self.machines(state.part or 1)
+        return machines[state.device] if state.device < len(machines) else machines[0]
+
+    def machines(self, part: int) -> tuple[Machine, ...]:
+        """Who measured a part, by the numbers of the devices."""
+        begun = self if part == 1 else self.resumed[part - 2]
+        return (begun.machine, *begun.others)
 
     @property
     def to_come(self) -> list[PointState]:
@@ -281,12 +300,16 @@ class Session:
                 self.ceilings[len(self.resumed) + 1] = event.ceilings
             case TelemetryStarted():
                 self.telemetry = event
-            case Readings():
-                self.readings.extend(event.readings)
+            case Readings(readings=readings) if readings:
+                self.readings_of(event.device).extend(readings)
             case PlanFinished():
                 self.outcome, self.ended_ns = event.outcome, event.t_ns
             case _:
                 self._keep(event)
+
+    def readings_of(self, device: int) -> list[Reading]:
+        """The telemetry samples of a device, to which more may be added."""
+        return self.beside.setdefault(device, []) if device else self.readings
 
     def _keep(self, event: Event) -> None:
         """Take in what is one value; of all else there is nothing to keep."""
@@ -339,6 +362,7 @@ class Session:
             started_ns=event.t_ns,
             phase="prepare",
             part=len(self.resumed) + 1,
+            device=event.device,
         )
 
     def _begin_sampling(self, event: SamplingStarted) -> None:

@@ -57,6 +57,7 @@ def seconds_left(session: Session, now_ns: int | None = None) -> float | None:
         if state not in sampled:
             gone = spent[state.point.index] if state.status == "running" else 0.0
             rest += _expected(state.point, paces, protocol) - gone
+    rest /= len(session.machines(len(session.resumed) + 1))  # devices that share it
     told = max([last_event_ns(session), *(state.told_ns or 0 for state in sampled)])
     since_ns = 0 if now_ns is None else max(0, now_ns - told)
     return max(0.0, rest - since_ns / 1e9)

@@ -33,6 +33,7 @@ from flashscope.profiles.store.migrations.v023_own_kernels import name_own_kerne
 from flashscope.profiles.store.migrations.v024_audits import keep_audits
 from flashscope.profiles.store.migrations.v025_scoring import name_scoring
 from flashscope.profiles.store.migrations.v026_backward_traces import keep_backward_traces
+from flashscope.profiles.store.migrations.v027_devices import keep_devices
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -63,6 +64,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     keep_audits,
     name_scoring,
     keep_backward_traces,
+    keep_devices,
 )
 
 

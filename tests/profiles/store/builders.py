@@ -370,10 +370,12 @@ def resumed() -> Session:
 
 
 def make_older(path: Path, migration: Migration) -> None:
-    """Make a file one of the version before a migration that adds a table: later tables go."""
+    """Make a file one of the version before a migration that adds a table: what came later goes."""
     version = MIGRATIONS.index(migration)
     known = {name for _, name, _ in expected_schema(version)}
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for table, column in (("session", "others"), ("readings", "device")):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         for later in {name for _, name, _ in schema_of(connection)} - known:
             connection.execute(f"DROP TABLE {later}")
             connection.execute("DELETE FROM batches WHERE name = ?", (later,))

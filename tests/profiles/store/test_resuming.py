@@ -201,9 +201,10 @@ def older(path: Path) -> None:
         for table in ("traffic", "parts", "ceilings", "timelines", "stall_profiles", "landscapes", "audits"):
             connection.execute(f"DROP TABLE {table}")
         connection.execute("DROP TABLE backward_traces")
-        for column in ("tags", "bookmarks", "run_mark"):
+        connection.execute("DROP TABLE point_devices")
+        for column in ("tags", "bookmarks", "run_mark", "others"):
             connection.execute(f"ALTER TABLE session DROP COLUMN {column}")
-        for column in ("sm_share", "tensor_share", "dram_share"):
+        for column in ("sm_share", "tensor_share", "dram_share", "device"):
             connection.execute(f"ALTER TABLE readings DROP COLUMN {column}")
         connection.execute("PRAGMA user_version = 7")
 
