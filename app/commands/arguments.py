@@ -195,10 +195,7 @@ def export_file(text: str) -> Path:
     """A path to write to, in a folder that exists."""
     if text == str(STDOUT):
         raise ValueError(f"{text} is no file; name one, or ./{text} if it is to be called so")
-    path = _named(text, "name a file to write")
-    if path.is_dir():
-        raise ValueError(f"{text} is a folder; name a file in it")
-    return _in_a_folder(path)
+    return _in_a_folder(_named_file(text, "name a file to write"))
 
 
 def _in_a_folder(path: Path) -> Path:
@@ -219,9 +216,17 @@ def _named(text: str, remedy: str) -> Path:
     return path
 
 
+def _named_file(text: str, remedy: str) -> Path:
+    """The same, where there is no folder."""
+    path = _named(text, remedy)
+    if path.is_dir():
+        raise ValueError(f"{text} is a folder; name a file in it")
+    return path
+
+
 def new_file(text: str) -> Path:
     """A path of a session where there is nothing yet, in a folder that exists."""
-    path = _named(text, "leave --out out to save among your sessions")
+    path = _named_file(text, "leave --out out to save among your sessions")
     if os.path.lexists(path) and not never_begun(path):
         raise ValueError(f"{text} exists already; name another file or remove it")
     if path.suffix != SUFFIX:

@@ -77,9 +77,9 @@ def _change(change: AuditChange) -> AuditChangeSaid:
         kinds=change.kinds,
         base=_side(change.base),
         other=_side(change.other),
-        ratio=ratio and ratio.value,
-        ratio_low=ratio and ratio.low,
-        ratio_high=ratio and ratio.high,
+        ratio=None if ratio is None else ratio.value,
+        ratio_low=None if ratio is None else ratio.low,
+        ratio_high=None if ratio is None else ratio.high,
         faster=change.faster,
     )
 

@@ -162,3 +162,8 @@ def test_a_file_that_another_has_just_locked_stays(tmp_path: Path, monkeypatch: 
         with pytest.raises(SessionFileError, match="another process"):
             Recorder(path).record(builders.plan_started())
         assert path.exists()
+
+
+def test_a_folder_is_told_as_one_and_not_to_be_removed(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is a folder; name a file in it"):
+        new_file(str(tmp_path))
