@@ -20,6 +20,7 @@ from flashscope.kernels.context_parallel.sums_program import ADD, MERGE, RowPart
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.cuda.launch import BoundLaunch, bind_launches, load_kernels
 from flashscope.kernels.oracle.verify import storage_dtype
+from flashscope.kernels.workload.arrays import in_bits
 from flashscope.kernels.workload.errors import InputError
 
 ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled
@@ -62,15 +63,16 @@ class CudaPlace:
 
     def to_host(self, array: Any) -> Any:
         """See `RankPlace`."""
-        return array.get()
+        return in_bits(array).get().view(array.dtype)
 
     def from_host(self, array: Any) -> Any:
         """See `RankPlace`."""
-        return cupy.asarray(array)
+        return cupy.asarray(in_bits(array)).view(array.dtype)
 
     def put(self, target: Any, source: Any) -> None:
         """See `RankPlace`."""
-        target[...] = source
+        found = source if source.dtype == target.dtype else source.astype(target.dtype)
+        in_bits(target)[...] = in_bits(found)
 
     def add(self, sums: Any, first: int, part: Any) -> None:
         """See `RankPlace`."""

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from flashscope.kernels.surface.reading import in_bits, row_major
-from flashscope.kernels.workload.arrays import array_module
+from flashscope.kernels.surface.reading import row_major
+from flashscope.kernels.workload.arrays import array_module, in_bits
 
 
 def pad(array: Any, starts: tuple[int, ...], longest: int) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.launching.axes import BHND, written
-from flashscope.kernels.workload.arrays import array_module
+from flashscope.kernels.workload.arrays import array_module, in_bits
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Backend
 
@@ -50,11 +50,6 @@ def _in_place(array: Any, spec: KernelSpec, backend: Backend, *, aligned: bool) 
     if not array.flags.c_contiguous:
         return False
     return backend == "cpu" or not aligned or array.data.ptr % ALIGNMENT == 0
-
-
-def in_bits(array: Any) -> Any:
-    """The same memory as whole numbers of its width: neither library computes with every dtype."""
-    return array.view(f"uint{8 * array.itemsize}")
 
 
 def row_major(array: Any) -> Any:

@@ -34,6 +34,11 @@ def bits_of(array: Any) -> Any:
     return found.copy() if backend_of(array) == "cpu" else found.get()
 
 
+def in_bits(array: Any) -> Any:
+    """The same memory as whole numbers of its width: neither library computes with every dtype."""
+    return array.view(f"uint{8 * array.itemsize}")
+
+
 def flip_signs(array: Any, where: Any) -> None:
     """Give numbers the other sign, in place and exactly, whatever their dtype.
 
@@ -41,9 +46,8 @@ def flip_signs(array: Any, where: Any) -> None:
         array: float32, float16 or bfloat16.
         where: Which, a NumPy array of bool that broadcasts to its shape.
     """
-    width = 8 * array.itemsize
-    bits = array.view(f"uint{width}")
-    bits ^= array_module(array).asarray(where.astype(bits.dtype) << (width - 1))
+    bits = in_bits(array)
+    bits ^= array_module(array).asarray(where.astype(bits.dtype) << (8 * array.itemsize - 1))
 
 
 def in_float64(array: Any) -> Any:

@@ -78,7 +78,7 @@ def print_results(results: Sequence[RanksResult]) -> None:
     if not done:
         return
     ended = done[0].ended
-    say(f"{len(done[0].passes[0].ranks)} ranks on {ended.device}, {ended.kernel}; {ended.timer}; medians")
+    say(f"Ranks on {ended.device}, {ended.kernel}; {ended.timer}; medians")
     lines = [_line(result.asked, one) for result in done for one in result.passes]
     print_table(HEADINGS, lines, keys=KEYS)
     for text in dict.fromkeys(_notes(done)):
