@@ -29,10 +29,10 @@ from flashscope.profiles.cluster.connection import SUFFIX, connections_dir
 
 TITLE = "Connect to another machine"
 ABOUT = (
-    "A connection file that `serve` made there (type, paste, browse or drop it), its address tls://HOST:PORT, "
-    "or ssh://USER@MACHINE/FOLDER of a checkout, where ssh starts what is needed."
+    "Paste, browse for or drop the connection file that serve made there, or name tls://HOST:PORT "
+    "or ssh://USER@MACHINE/FOLDER of a checkout."
 )
-WIDTH, LIST_PX = 560, 120
+WIDTH, LIST_PX = 560, 88
 ROLE = Qt.ItemDataRole.UserRole
 
 
@@ -77,10 +77,9 @@ class ConnectDialog(QDialog):
             item = QListWidgetItem(cut_short(named_before))
             item.setData(ROLE, named_before)
             self.list.addItem(item)
-        self.list.currentItemChanged.connect(
-            lambda item, _before: item and self.field.setText(item.data(ROLE))
-        )
-        self.list.itemActivated.connect(lambda _item: self.begin())
+        self.list.itemClicked.connect(self._name)
+        self.list.itemActivated.connect(self._name)
+        self.list.itemActivated.connect(self.begin)
         self.told = PlainLabel(wordWrap=True)
         self.bar = QProgressBar(textVisible=False)
         self.bar.setRange(0, 0)
@@ -88,6 +87,7 @@ class ConnectDialog(QDialog):
         keep(self.bar, self.bar.setFixedHeight, 6)
         self.buttons = DialogButtons(QDialogButtonBox.StandardButton.Cancel)
         self.connect_button = self.buttons.addButton("Connect", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.connect_button.setProperty("role", "primary")
         self.connect_button.setDefault(True)
         self.buttons.accepted.connect(self.begin)
         self.buttons.rejected.connect(self.reject)
@@ -103,9 +103,9 @@ class ConnectDialog(QDialog):
         column.setSpacing(8)
         column.addWidget(about)
         column.addLayout(row)
-        for widget in (known, self.list):
-            widget.setVisible(self.list.count() > 0)
-            column.addWidget(widget)
+        for listed in (known, self.list):
+            listed.setVisible(self.list.count() > 0)
+            column.addWidget(listed)
         for widget in (self.told, self.bar, self.buttons):
             column.addWidget(widget)
         column.addStretch(1)
@@ -150,8 +150,13 @@ class ConnectDialog(QDialog):
         if chosen:
             self.field.setText(chosen)
 
+    def _name(self, item: QListWidgetItem) -> None:
+        self.field.setText(item.data(ROLE))
+
     def _refresh(self) -> None:
         busy = bool(self._devices.dialling)
+        if busy:  # or the focus would go on to the list
+            self.buttons.button(QDialogButtonBox.StandardButton.Cancel).setFocus()
         for widget in (self.field, self.browse, self.list):
             widget.setEnabled(not busy)
         self.connect_button.setEnabled(not busy and bool(self.field.text().strip()))

@@ -55,18 +55,22 @@ class DeviceActions:
             ),
         ]
 
-    def open(self, named: str = "") -> ConnectDialog:
-        """Open the dialog, with this in its field."""
+    def open(self) -> None:
+        """Open the dialog."""
+        self._opened("")
+
+    def connect_to(self, named: str) -> None:
+        """Connect at once, in the dialog."""
+        self._opened(named).begin()
+
+    def _opened(self, named: str) -> ConnectDialog:
+        """The dialog, with this in its field."""
         if self._dialog is not None and self._open:
             self._dialog.reject()
         self._dialog = ConnectDialog(self._devices, self._settings, self._window, named)
         self._dialog.finished.connect(self._dialog.deleteLater)
         self._dialog.open()
         return self._dialog
-
-    def connect_to(self, named: str) -> None:
-        """Connect at once, in the dialog."""
-        self.open(named).begin()
 
     @property
     def _open(self) -> bool:

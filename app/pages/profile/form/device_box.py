@@ -14,6 +14,8 @@ from flashscope.app.widgets.menus import commands_of
 from flashscope.app.widgets.plain import plain_tip, set_tip
 from flashscope.app.words.far_devices import device_words, versions_words
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
+from flashscope.app.words.units import bytes_text
+from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.machine import Machine
 
@@ -105,7 +107,8 @@ class DeviceBox(DropDown):
             found = cut_short(device.name, MOST_OF_NAME) if device else "none found"
             text = " · ".join(filter(None, (label, found, where)))
             act = partial(choose, backend) if device else None
-            yield Entry(text, act, "" if device else machine.why_no_gpu(), backend if data else "")
+            tip = _memory_words(device) if device else machine.why_no_gpu()
+            yield Entry(text, act, tip, backend if data else "")
 
     def _come_back(self, backend: Backend) -> None:
         self._controller.devices.come_back()
@@ -121,3 +124,7 @@ class DeviceBox(DropDown):
         self.refresh()  # the box shows what is in use, until that is another
         if choose is not None:
             choose()
+
+
+def _memory_words(device: Device) -> str:
+    return f"{bytes_text(device.memory_bytes)} of memory"
