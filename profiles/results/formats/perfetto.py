@@ -63,17 +63,17 @@ def _events(session: Session) -> Iterator[Slice]:
     if session.readings:
         watched = session.telemetry.device if session.telemetry else name
         yield _named("process_name", DEVICE, 0, f"Telemetry of {watched}")
-    beside = {device: BESIDE + device for device in session.beside}
-    for device, process in beside.items():
-        yield _named("process_name", process, 0, f"Telemetry of device {device}")
+    beside = {number: BESIDE + number for number in session.beside}
+    for number, process in beside.items():
+        yield _named("process_name", process, 0, f"Telemetry of device {number}")
     figures = {row.point.index: _figures(row, baseline) for row, baseline in rows_with_baselines(session)}
     for stretch in activities(session):
         for state in stretch.states:
             place = {"pid": KERNELS, "tid": tracks[state.point.kernel]}
             yield from (one | place for one in _point(session, stretch, state, figures))
     yield from _counters(session, session.readings, DEVICE)
-    for device, process in beside.items():
-        yield from _counters(session, session.beside[device], process)
+    for number, process in beside.items():
+        yield from _counters(session, session.beside[number], process)
     for number, timeline in enumerate(session.timelines, DEVICE + 1):
         yield from slices_of(timeline, number)
 

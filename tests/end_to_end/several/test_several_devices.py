@@ -1,6 +1,7 @@
 """A sweep on several devices of real hosts, some of which end while it runs."""
 
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -57,10 +58,11 @@ def test_two_hosts_share_one_session_and_two_sessions_come_of_a_sweep_on_each(tm
         assert not alone.others
 
 
-def told_by(process: object, points: int) -> int:
+def told_by(process: subprocess.Popen[str], points: int) -> int:
     """Read on until the ends of so many points were told."""
     ended = 0
-    for line in process.stderr:  # type: ignore[attr-defined] - a pipe of text
+    assert process.stderr is not None
+    for line in process.stderr:
         found = TOLD.match(line.rstrip("\n"))
         ended += bool(found and found[2].endswith("s"))
         if ended == points:

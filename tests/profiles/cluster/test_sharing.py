@@ -2,6 +2,7 @@
 
 from collections import Counter, deque
 from collections.abc import Callable
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from flashscope.profiles.cluster.calls import RunPlan, WatchBackend
 from flashscope.profiles.cluster.equal import obstacle_to_sharing
 from flashscope.profiles.cluster.shared_run import SharedDevice, SharedRun
 from flashscope.profiles.cluster.unanswered import Unanswered
+from flashscope.profiles.engine.contract import Engine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining, remaining_of
 from flashscope.profiles.results.model.session import Session
@@ -100,7 +102,7 @@ class Bench:
         self.plan = plan
         self.engines = [FakeEngine() for _ in range(devices)]
         members = [
-            SharedDevice(f"GPU {number}", engine, MACHINE)  # type: ignore[arg-type] - what is asked of it
+            SharedDevice(f"GPU {number}", cast("Engine", engine), MACHINE)
             for number, engine in enumerate(self.engines)
         ]
         self.session, self.said = session, list[Event]()
