@@ -4,6 +4,7 @@ Each device has a session of its own, measured by a run of its own beside the ot
 device is no matter of another's.
 """
 
+import os
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,9 @@ from typing import NamedTuple
 from flashscope.app.commands import compare
 from flashscope.app.commands.exit_codes import SIGNALLED
 from flashscope.app.commands.hosts import Hosts, connected
+from flashscope.app.commands.local import LIFE
 from flashscope.app.commands.messages import pasteable, say, say_json, tell
+from flashscope.app.commands.runs import life_of_this
 from flashscope.installation import install_command
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.cluster.connection import ConnectError
@@ -93,26 +96,32 @@ class _Relay:
 
     def run(self, runs: Sequence[DeviceRun]) -> list[int]:
         """Their exit codes; what they say goes on as it comes, behind the number of the device."""
-        tellers = []
-        for number, one in enumerate(runs, 1):
-            tell(f"device {number}: {one.name}, {one.file}")
-            child = subprocess.Popen(
-                one.command,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                start_new_session=True,
-            )
-            self._children.append(child)
-            tellers.append(Thread(target=_pass_on, args=(child, f"device {number}: "), daemon=True))
-            tellers[-1].start()
-            if self.stopped_by is not None:
-                child.send_signal(self.stopped_by)
-        codes = [child.wait() for child in self._children]
+        with life_of_this() as life:
+            tellers = [self._start(number, one, life) for number, one in enumerate(runs, 1)]
+            codes = [child.wait() for child in self._children]
         for teller in tellers:
             teller.join()
         return codes
+
+    def _start(self, number: int, one: DeviceRun, life: int) -> Thread:
+        """Begin a run, which stops when this process is killed; what passes on what it says."""
+        tell(f"device {number}: {one.name}, {one.file}")
+        child = subprocess.Popen(
+            one.command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            pass_fds=(life,),
+            env={**os.environ, LIFE: str(life)},
+        )
+        self._children.append(child)
+        if self.stopped_by is not None:
+            child.send_signal(self.stopped_by)
+        teller = Thread(target=_pass_on, args=(child, f"device {number}: "), daemon=True)
+        teller.start()
+        return teller
 
     def pass_on(self, number: int, _frame: FrameType | None) -> None:
         """Send a signal on to every child that runs."""

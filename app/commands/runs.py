@@ -132,7 +132,7 @@ class _Relay:
 
         A program that knows no marks makes sessions that have none.
         """
-        with _life() as life:
+        with life_of_this() as life:
             self._child = subprocess.Popen(
                 command,
                 stdout=subprocess.DEVNULL,
@@ -152,7 +152,7 @@ class _Relay:
 
 
 @contextmanager
-def _life() -> Iterator[int]:
+def life_of_this() -> Iterator[int]:
     """The end of a pipe that can be read as soon as this process is gone, however it went."""
     life, held = os.pipe()
     try:

@@ -71,15 +71,16 @@ class SchedulerLink:
         return {address: str(worker["name"]) for address, worker in (await self._told()).items()}
 
     async def lent(self) -> tuple[Served, ...]:
-        """The devices that are served, in the order in which they began.
+        """The devices that are served, by name, numbers as such.
 
         Raises:
             LinkError: The scheduler does not answer.
         """
-        return tuple(
+        served = (
             Served(name=str(one["name"]), gpu=next(iter(one["resources"]), ""))
             for one in (await self._told()).values()
         )
+        return tuple(sorted(served, key=lambda one: [word.zfill(4) for word in one.name.split()]))
 
     async def _told(self) -> dict[str, Any]:
         """What the scheduler says of its workers, by their addresses."""

@@ -26,6 +26,7 @@ from flashscope.profiles.wire.events import (
     PointMeasured,
     PointStarted,
     Readings,
+    RequestFailed,
     TelemetryStarted,
 )
 
@@ -121,7 +122,8 @@ class SharedRun:
         if isinstance(event, PointFailed) and event.status == "failed":
             turn.failing.append(event)
             return
-        self._flush(turn)
+        if not isinstance(event, RequestFailed | LogLine):  # which are said of a lost device, too
+            self._flush(turn)
         match event:
             case PlanStarted() | PlanResumed():
                 turn.timed = True
@@ -192,7 +194,7 @@ class SharedRun:
         others = sum(not one.lost for one in self._turns)
         if others and not self._cancelled:
             text = f"{event.reason} What it has not ended is measured by the {others} left."
-            self._emit(LogLine(source=self._members[device].name, text=text, level="warning"))
+            self._emit(LogLine(source="engine", text=text, level="warning"))
 
     def _flush(self, turn: Turn) -> None:
         """Tell the failures that were held back: the device goes on after them."""

@@ -2,7 +2,6 @@
 
 import time
 import uuid
-from collections.abc import Sequence
 from datetime import datetime, timezone
 
 from flashscope.kernels.catalogue.registry import find_kernel
@@ -12,7 +11,7 @@ from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.wire.events import PlanStarted, TelemetryStarted
 
 
-def predicted_bytes(plan: Plan, specs: Sequence[KernelSpec]) -> tuple[int, ...]:
+def predicted_bytes(plan: Plan, specs: tuple[KernelSpec, ...]) -> tuple[int, ...]:
     """The predicted footprint of each point, in running order.
 
     Raises:

@@ -61,8 +61,12 @@ def start_host(folder: Path, *options: str) -> RunningHost:
     """A host that lends its CPU on the loopback, to be ended by who starts it."""
     file = folder / "host.connection"
     words = ("serve", "--backend", "cpu", "--host", "127.0.0.1", "--port", "0", "--file", str(file), *options)
+    return _begun(folder, file, str(program.ROOT / "main.py"), *words)
+
+
+def _begun(folder: Path, file: Path, *words: str) -> RunningHost:
     process = Popen(
-        [sys.executable, str(program.ROOT / "main.py"), *words],
+        [sys.executable, *words],
         stdout=PIPE,
         text=True,
         env=program.environment(folder / "home"),
@@ -76,7 +80,20 @@ def start_host(folder: Path, *options: str) -> RunningHost:
 @contextmanager
 def running_host(folder: Path, *options: str) -> Iterator[RunningHost]:
     """A host that lends its CPU on the loopback; none of its processes is left."""
-    host = start_host(folder, *options)
+    with _ended(start_host(folder, *options)) as host:
+        yield host
+
+
+@contextmanager
+def host_of(folder: Path, *devices: str) -> Iterator[RunningHost]:
+    """A host that lends its CPU under several names, as if it were so many devices."""
+    file = folder / "host.connection"
+    with _ended(_begun(folder, file, "-m", "tests.end_to_end.several.serving", str(file), *devices)) as host:
+        yield host
+
+
+@contextmanager
+def _ended(host: RunningHost) -> Iterator[RunningHost]:
     everything = host.everything()
     try:
         yield host

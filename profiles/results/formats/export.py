@@ -136,6 +136,23 @@ def described(session: Session, path: str | None = None, provenance: str = "") -
         "altered": session.altered,
         "baseline": favoured_baseline(session.plan.kernels),
         "provenance": provenance,
+        "devices": [
+            _device(session, part, number)
+            for part in range(1, len(session.resumed) + 2)
+            for number in range(len(session.machines(part)))
+        ],
+    }
+
+
+def _device(session: Session, part: int, number: int) -> dict[str, Any]:
+    """One of the devices of a part; points name it as what they were measured on."""
+    machine = session.machines(part)[number]
+    return {
+        "part": part,
+        "number": number,
+        "device": machine.device(session.backend),
+        "system": machine.system,
+        "driver": machine.driver,
     }
 
 
@@ -188,6 +205,7 @@ def export_columns(row: PointRow, baseline: PointRow | None, notes: Mapping[int,
         **row.asked,
         "altered": row.altered,
         "part": row.part,
+        "measured_on": row.device,
         "bookmark": notes.get(row.point.index),
         "trust": row.trust.word if row.trust else None,
         "trust_reasons": "; ".join(row.trust.reasons) if row.trust else "",

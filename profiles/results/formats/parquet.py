@@ -22,7 +22,18 @@ from flashscope.profiles.wire.measurement import Sample
 from flashscope.profiles.wire.text import harmless
 
 RUNS = "runs"  # `samples` is how many of them count
-WHOLE = ("seqlen", "seqlen_k", "batch", "heads", "head_dim", "kv_heads", "page_size", "head_dim_v", "part")
+WHOLE = (
+    "seqlen",
+    "seqlen_k",
+    "batch",
+    "heads",
+    "head_dim",
+    "kv_heads",
+    "page_size",
+    "head_dim_v",
+    "part",
+    "measured_on",
+)
 LISTS = ("window", "query_lengths", "key_lengths")
 YES_NO = ("causal", "deterministic", "sinks", "alibi", "cold", "altered")
 FIGURES = frozenset(name for quantity in QUANTITIES.values() for name in quantity.names) | {"softcap"}

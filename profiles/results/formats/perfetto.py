@@ -4,7 +4,7 @@ Format: "Trace Event Format", Google, docs.google.com/document/d/1CvAClvFfyA5R-P
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,9 @@ from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import PointState, Session
 from flashscope.profiles.results.quantities.quantity import value_of
 from flashscope.profiles.results.quantities.registry import QUANTITIES
+from flashscope.profiles.wire.events import Reading
 
+BESIDE = 1_000  # the process of device 0, were it one of those beside the first
 KERNELS, DEVICE = (
     1,
     2,
@@ -61,12 +63,17 @@ def _events(session: Session) -> Iterator[Slice]:
     if session.readings:
         watched = session.telemetry.device if session.telemetry else name
         yield _named("process_name", DEVICE, 0, f"Telemetry of {watched}")
+    beside = {number: BESIDE + number for number in session.beside}
+    for number, process in beside.items():
+        yield _named("process_name", process, 0, f"Telemetry of device {number}")
     figures = {row.point.index: _figures(row, baseline) for row, baseline in rows_with_baselines(session)}
     for stretch in activities(session):
         for state in stretch.states:
             place = {"pid": KERNELS, "tid": tracks[state.point.kernel]}
             yield from (one | place for one in _point(session, stretch, state, figures))
-    yield from _counters(session)
+    yield from _counters(session, session.readings, DEVICE)
+    for number, process in beside.items():
+        yield from _counters(session, session.beside[number], process)
     for number, timeline in enumerate(session.timelines, DEVICE + 1):
         yield from slices_of(timeline, number)
 
@@ -115,6 +122,7 @@ def _place(session: Session, state: PointState) -> dict[str, object]:
     index, told = state.point.index, dict[str, object]()
     if index >= session.plan.cells:
         told["drift_check" if index < len(session.planned) else "part_check"] = True
+    told |= {"measured_on": state.device} if session.beside else {}
     return told | {"part": state.part} if session.resumed else told
 
 
@@ -138,10 +146,10 @@ def _span(session: Session, start_ns: int, end_ns: int | None) -> Slice:
     return {"ph": "X", **begun, "dur": max(end_ns - start_ns, 0) / 1e3}
 
 
-def _counters(session: Session) -> Iterator[Slice]:
-    for reading in session.readings:
+def _counters(session: Session, readings: Sequence[Reading], process: int) -> Iterator[Slice]:
+    for reading in readings:
         ts = (reading.t_ns - session.t0_ns) / 1e3
         for field, title in COUNTERS.items():
             value = getattr(reading, field)
             if value is not None and math.isfinite(value):
-                yield {"ph": "C", "name": title, "pid": DEVICE, "ts": ts, "args": {"value": value}}
+                yield {"ph": "C", "name": title, "pid": process, "ts": ts, "args": {"value": value}}

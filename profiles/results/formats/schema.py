@@ -53,6 +53,7 @@ POINT: dict[str, JsonSchema] = {
     "head_dim_v": {"type": ["integer", "null"]},
     "altered": {"type": ["boolean", "null"]},
     "part": {"type": ["integer", "null"], "minimum": 1},
+    "measured_on": {"type": ["integer", "null"], "minimum": 0},
     "bookmark": {"type": ["string", "null"]},
     "trust": {"enum": [*WORDS, None]},
     "trust_reasons": TEXT,
@@ -126,6 +127,15 @@ def _session(known: _Known) -> dict[str, JsonSchema]:
         "plan": known.plan,
         **dict.fromkeys(("readings", "traces", "backward_traces", "timelines", "stall_profiles"), COUNT),
         "baseline": {"type": ["string", "null"]},
+        "devices": _many(
+            {
+                "part": {"type": "integer", "minimum": 1},
+                "number": COUNT,
+                "device": _or_null(known.device),
+                "system": TEXT,
+                "driver": {"type": ["string", "null"]},
+            }
+        ),
     }
 
 

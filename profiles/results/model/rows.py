@@ -40,6 +40,7 @@ class PointRow:
         measurement: What it yielded, None before its check.
         altered: Whether its rows in the file are other than those written; None: the file does not tell.
         part: In which part of its session it was started, from 1; None before.
+        device: On which of that part's devices, from 0; None before.
         cache_bytes: Size of the last cache before its device's memory, None where that is not known.
         memory: What that memory is called.
     """
@@ -53,6 +54,7 @@ class PointRow:
     measurement: Measurement | None
     altered: bool | None = False
     part: int | None = None
+    device: int | None = None
     cache_bytes: int | None = None
     memory: str = "memory"
 
@@ -70,6 +72,7 @@ class PointRow:
             measurement=state.measurement,
             altered=state.altered,
             part=state.part,
+            device=None if state.part is None else state.device,
             cache_bytes=_cache_bytes(session, state) if session else None,
             memory=memory_name(session) if session else "memory",
         )
