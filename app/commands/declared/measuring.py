@@ -62,7 +62,6 @@ def window(file: Path | None, connect: str | None) -> int:
     "sweep --backend cpu --seqlen 256:2048 --heads 2 --out first.flashscope",
     "sweep --kernels flash2,flash3 --seqlen 1k,4k --causal --sustain 2",
     "sweep --backend cpu --seqlen 1k --runs 5 --out run.flashscope",
-    "sweep --connect lab.connection --devices all --seqlen 1k:64k",
     params=[option_of(declared) for declared in CHOSEN.values()],
 )
 @click.option(

@@ -87,6 +87,23 @@ def test_files_of_ones_own_are_not_measured_elsewhere(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--devices", "all"], "--devices is about devices of a host; give --connect, too"),
+        (["--spread", "repeat"], "--spread is about devices of a host; give --connect, too"),
+        (["--connect", "x", "--devices", "0"], "'0' is no number of devices from 1 to 64"),
+        (["--connect", "x", "--spread", "repeat"], "several devices need a name to be numbered under"),
+        (["--connect", "x", "--spread", "repeat", "--runs", "2"], "measures once a device; leave out --runs"),
+    ],
+)
+def test_what_is_said_of_devices_goes_with_a_host_and_a_name(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["sweep", *words]) == 2
+    assert told in capsys.readouterr().err
+
+
 def test_a_connection_that_is_not_there_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("distributed", reason="the extra cluster is not installed")
     assert cli.main(["sweep", "--connect", "no.connection"]) == 1

@@ -1,0 +1,70 @@
+"""Which devices of hosts are meant."""
+
+import pytest
+
+from flashscope.profiles.cluster.connection import ConnectError, Connection
+from flashscope.profiles.cluster.device_words import read_devices
+from flashscope.profiles.cluster.settings import Served
+
+pytestmark = pytest.mark.cluster
+
+LENT = {
+    "tls://a:1": (
+        Served(name="GPU 0, NVIDIA H200", gpu="GPU-aaaa-1"),
+        Served(name="GPU 1, NVIDIA H200", gpu="GPU-bbbb-2"),
+    ),
+    "tls://b:1": (Served(name="GPU 0, NVIDIA H100", gpu="GPU-cccc-3"),),
+}
+
+
+class FakeLink:
+    """What a host would tell of its devices."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._address = connection.address
+
+    async def lent(self) -> tuple[Served, ...]:
+        return LENT[self._address]
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+@pytest.fixture(autouse=True)
+def links(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flashscope.profiles.cluster.choosing.SchedulerLink", FakeLink)
+
+
+def chosen(words: str) -> list[str]:
+    from flashscope.profiles.cluster.choosing import chosen_devices  # noqa: PLC0415 - imports Dask
+
+    connections = [Connection(address=address) for address in LENT]
+    return [one.word for one in chosen_devices(connections, read_devices(words))]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("all", ["GPU-aaaa-1", "GPU-bbbb-2", "GPU-cccc-3"]),
+        ("1", ["GPU-aaaa-1", "GPU-cccc-3"]),
+        ("GPU-bb", ["GPU-bbbb-2"]),
+        ("gpu 1,GPU-cccc-3", ["GPU-bbbb-2", "GPU-cccc-3"]),
+        ("GPU 0", ["GPU-aaaa-1", "GPU-cccc-3"]),
+        ("GPU 0,GPU-aaaa-1", ["GPU-aaaa-1", "GPU-cccc-3"]),
+    ],
+)
+def test_devices_are_meant_by_all_number_name_or_uuid_and_each_once(words: str, found: list[str]) -> None:
+    assert chosen(words) == found
+
+
+def test_what_is_not_lent_is_told_with_what_is() -> None:
+    with pytest.raises(ConnectError, match=r"called 'GPU 7'; lent are GPU 0, NVIDIA H200 at tls://a:1 \("):
+        chosen("GPU 7")
+    with pytest.raises(ConnectError, match="wanted of each host, and one lends GPU 0, NVIDIA H100"):
+        chosen("2")
+
+
+@pytest.mark.parametrize("words", ["", "0", "65", "GPU 0,,GPU 1", "99999"])
+def test_words_that_mean_no_device_are_refused(words: str) -> None:
+    with pytest.raises(ValueError, match=r"is no number of devices|is neither all"):
+        read_devices(words)
