@@ -9,6 +9,9 @@ from flashscope.profiles.cluster.link import LinkError, SchedulerLink
 from flashscope.profiles.cluster.versions import obstacle_between, versions_here
 
 
+OTHER_BUILD = "{} at {} does not tell about itself: Flashscope there is of another build; use the same commit on both sides."
+
+
 class FarDevice(NamedTuple):
     """A device of a host.
 
@@ -47,7 +50,7 @@ async def _listed(connection: Connection) -> tuple[FarDevice, ...]:
         for worker, name in (await link.workers()).items():
             answer = await link.call(worker, Describe())
             if isinstance(answer, Refused):
-                raise ConnectError(f"{name} at {link.address} does not tell about itself: {answer.reason}")
+                raise ConnectError(OTHER_BUILD.format(name, link.address))
             if isinstance(answer, Described):
                 found.append(FarDevice(name, answer, obstacle_between(here, answer.versions)))
     except LinkError as error:
