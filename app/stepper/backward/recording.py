@@ -16,7 +16,7 @@ Weights = Literal["p", "dp", "ds"]
 Sums = Literal["dq", "dk", "dv"]
 SUMS: tuple[Sums, ...] = get_args(Sums)
 MOST = 0.995  # of all numbers have a colour of their own; those beyond have that of the end
-SAMPLED = 1 << 16  # numbers are looked at for that
+SAMPLED = 1 << 14  # numbers are looked at for that
 
 
 class TilePlace(NamedTuple):
