@@ -12,7 +12,7 @@ from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.endings import FAILED, REPLAYING, SWEEPING, trouble, why_not_begun
 from flashscope.app.control.far.devices import Devices
-from flashscope.app.control.far.gate import Gate
+from flashscope.app.control.far.gate import EventGate
 from flashscope.app.control.inside.backward_traces import BackwardTraces
 from flashscope.app.control.inside.cut_work import CutWork
 from flashscope.app.control.inside.from_point import Insides
@@ -121,7 +121,7 @@ class Controller(Measuring):
         self.queue = Queue(self._begin_entry, lambda: self.measuring or self.watch_own.about_to_run, self)
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
-        gate = Gate(self._bridge.push)
+        gate = EventGate(self._bridge.push)
         self._driver = Driver(make_engine, gate)
         self.devices = Devices(self._driver, gate, self._bridge, make_engine, self)
         self.devices.moved.connect(self._look_anew)

@@ -8,8 +8,10 @@ from flashscope.profiles.cluster.connection import ConnectError, Connection
 from flashscope.profiles.cluster.link import LinkError, SchedulerLink
 from flashscope.profiles.cluster.versions import obstacle_between, versions_here
 
-
-OTHER_BUILD = "{} at {} does not tell about itself: Flashscope there is of another build; use the same commit on both sides."
+OTHER_BUILD = (
+    "{} at {} does not tell about itself: Flashscope there is of another build; use the same commit on both "
+    "sides."
+)
 
 
 class FarDevice(NamedTuple):

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.far.dial import Dial, FarPlace, Wanted
-from flashscope.app.control.far.gate import Gate
+from flashscope.app.control.far.gate import EventGate
 from flashscope.app.control.inside.live_launch import LiveLaunch
 from flashscope.app.control.inside.one_by_one import OneByOne
 from flashscope.profiles.engine.contract import Engine, EngineFactory
@@ -60,7 +60,7 @@ class Devices(QObject):
     def __init__(
         self,
         driver: Driver,
-        gate: Gate,
+        gate: EventGate,
         bridge: Bridge,
         make_engine: EngineFactory,
         parent: QObject,
@@ -116,7 +116,7 @@ class Devices(QObject):
         if why := self.why_not:
             self.failed.emit(why)
             return
-        gate = Gate(self._bridge.push)
+        gate = EventGate(self._bridge.push)
         self._use(self._make_engine(gate), gate, None)
 
     def found(self, machine: Machine) -> None:
@@ -142,7 +142,7 @@ class Devices(QObject):
             self.failed.emit(why)
             return
         self.cancel()
-        dial = self._dial = Dial(wanted, Gate(self._bridge.push), self)
+        dial = self._dial = Dial(wanted, EventGate(self._bridge.push), self)
         self._dials.append(dial)
         dial.told.connect(partial(self._tell, dial))
         dial.taken.connect(partial(self._take, dial))
@@ -188,7 +188,7 @@ class Devices(QObject):
             self.changed.emit()
             self.went.emit(reason)
 
-    def _use(self, engine: Engine, gate: Gate, place: FarPlace | None) -> None:
+    def _use(self, engine: Engine, gate: EventGate, place: FarPlace | None) -> None:
         """Have everything done by this engine; the one before is ended in the background."""
         self._gate.shut()
         self._bridge.drain()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
-from flashscope.app.control.far.gate import Gate
+from flashscope.app.control.far.gate import EventGate
 from flashscope.app.control.guard import guarded
 from flashscope.profiles.cluster.connection import ConnectError
 from flashscope.profiles.cluster.reaching import reached, remote_engine
@@ -85,7 +85,7 @@ class Dial(QObject):
     failed = Signal(str)
     lost = Signal(str)
 
-    def __init__(self, wanted: Wanted, gate: Gate, parent: QObject) -> None:
+    def __init__(self, wanted: Wanted, gate: EventGate, parent: QObject) -> None:
         super().__init__(parent)
         self.wanted, self.gate = wanted, gate
         self._cancelled = Flag()

@@ -6,7 +6,7 @@ from threading import Lock
 from flashscope.profiles.wire.events import Event
 
 
-class Gate:
+class EventGate:
     """Passes on what an engine says until it is shut; from any thread.
 
     Args:

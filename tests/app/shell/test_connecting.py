@@ -7,6 +7,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.profile.form.device_box import CONNECT, DeviceBox
+from flashscope.app.pages.profile.page import ProfilePage
 from flashscope.app.pages.registry import SHOWING
 from flashscope.app.shell.connect_dialog import ConnectDialog
 from flashscope.app.shell.main_window import MainWindow
@@ -24,9 +25,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 
 def box_of(window: MainWindow) -> DeviceBox:
-    box = window.pages[SHOWING].device
-    assert isinstance(box, DeviceBox)
-    return box
+    page = window.pages[SHOWING]
+    assert isinstance(page, ProfilePage)
+    return page.device
 
 
 def dialog_of(window: MainWindow) -> ConnectDialog:

@@ -24,7 +24,7 @@ TIP = "Where everything runs: the next sweep, and what is recorded and watched"
 CONNECT = "Connect to another machine …"
 
 
-class Entry(NamedTuple):
+class DeviceEntry(NamedTuple):
     """What can be chosen.
 
     Attributes:
@@ -46,7 +46,7 @@ class DeviceBox(DropDown):
     def __init__(self, controller: Controller, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._controller = controller
-        self._entries: list[Entry] = []
+        self._entries: list[DeviceEntry] = []
         self.setAccessibleName("Device")
         set_tip(self, TIP)
         self.activated.connect(self._choose)
@@ -60,7 +60,11 @@ class DeviceBox(DropDown):
         controller = self._controller
         self.setEnabled(not controller.replaying)
         self.clear()
-        self._entries = [*self._in_use(), *self._others(), Entry(CONNECT, partial(self._trigger, "connect"))]
+        self._entries = [
+            *self._in_use(),
+            *self._others(),
+            DeviceEntry(CONNECT, partial(self._trigger, "connect")),
+        ]
         for row, entry in enumerate(self._entries):
             self.addItem(entry.text, entry.data)
             self.setItemData(row, plain_tip(entry.tip), Qt.ItemDataRole.ToolTipRole)
@@ -68,20 +72,20 @@ class DeviceBox(DropDown):
         self.setCurrentIndex(max(0, self.findData(controller.backend)))
         set_tip(self, controller.devices.lost or TIP)
 
-    def _in_use(self) -> Iterator[Entry]:
+    def _in_use(self) -> Iterator[DeviceEntry]:
         """The machine that is in use, by its backends."""
         controller, devices = self._controller, self._controller.devices
         if devices.lost and devices.place is not None:
-            yield Entry(
+            yield DeviceEntry(
                 f"Lost: {devices.place.device} · {devices.place.host}", None, devices.lost, controller.backend
             )
-            yield Entry("Reconnect", devices.reconnect)
+            yield DeviceEntry("Reconnect", devices.reconnect)
         elif controller.machine is None:
-            yield Entry("Looking for devices …", None)
+            yield DeviceEntry("Looking for devices …", None)
         else:
             yield from self._of(controller.machine, controller.choose_backend)
 
-    def _others(self) -> Iterator[Entry]:
+    def _others(self) -> Iterator[DeviceEntry]:
         """What has been found beside that."""
         devices = self._controller.devices
         used = (
@@ -94,12 +98,14 @@ class DeviceBox(DropDown):
                 if (named, one.name) != used:
                     why, choose = one.why_not, partial(devices.connect_to, named, one.name)
                     tip = "\n".join(filter(None, (why, versions_words(one.told.versions))))
-                    yield Entry(device_words(one), None if one.obstacle else choose, tip)
+                    yield DeviceEntry(device_words(one), None if one.obstacle else choose, tip)
         if devices.place is not None and devices.here is not None:
             yield from self._of(devices.here, self._come_back, data=False)
 
     @staticmethod
-    def _of(machine: Machine, choose: Callable[[Backend], None], *, data: bool = True) -> Iterator[Entry]:
+    def _of(
+        machine: Machine, choose: Callable[[Backend], None], *, data: bool = True
+    ) -> Iterator[DeviceEntry]:
         """The devices of a machine; it is told which where that is not the one in use."""
         where = machine.host or ("" if data else "this machine")
         for backend, label in LABELS.items():
@@ -108,7 +114,7 @@ class DeviceBox(DropDown):
             text = " · ".join(filter(None, (label, found, where)))
             act = partial(choose, backend) if device else None
             tip = _memory_words(device) if device else machine.why_no_gpu()
-            yield Entry(text, act, tip, backend if data else "")
+            yield DeviceEntry(text, act, tip, backend if data else "")
 
     def _come_back(self, backend: Backend) -> None:
         self._controller.devices.come_back()
