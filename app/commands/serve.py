@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection as Stopper
 from pathlib import Path
@@ -118,9 +119,10 @@ def _follow_input(stopper: Stopper) -> None:
 
 
 def _say(text: str) -> None:
-    """A line on stdout, at once: whoever started this waits for it."""
-    say(text)
-    sys.stdout.flush()
+    """A line on stdout, at once: whoever started this waits for it. A log on a full disk ends nothing."""
+    with suppress(OSError):
+        say(text)
+        sys.stdout.flush()
 
 
 def devices_of(backend: str, gpus: tuple[int, ...]) -> tuple[Served, ...]:

@@ -84,6 +84,8 @@ def write_connection(connection: Connection, path: Path) -> None:
             file.write(msgspec.json.format(msgspec.json.encode(connection)))
         new.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
         raise ConnectError(
             f"{path} cannot be written ({error.strerror}); name another with --file."
         ) from error

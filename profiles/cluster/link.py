@@ -51,15 +51,7 @@ class SchedulerLink:
 
     def __init__(self, connection: Connection) -> None:
         self.address = connection.address
-        security = Security()
-        if connection.ca:
-            security = Security(
-                require_encryption=True,
-                tls_ca_file=connection.ca,
-                tls_client_cert=connection.certificate,
-                tls_client_key=connection.key,
-            )
-        arguments = security.get_connection_args("client")
+        arguments = _proofs(connection)
         self._scheduler = rpc(connection.address, timeout=CONNECT_S, connection_args=arguments)
 
     async def workers(self) -> dict[str, str]:
@@ -132,9 +124,34 @@ class SchedulerLink:
         if "TLS certificate does not match" in said:
             text = f"{self.address} has another certificate than the connection file says"
             return LinkError(text, final=True)
+        if "before comm was established" in said:  # as Dask says that it was hung up on
+            remedy = "its serve takes the connection file of its own run alone"
+            text = f"{self.address} ends the connection while certificates are shown; {remedy}"
+            return LinkError(text, final=False)
         if "Connection refused" in said or (isinstance(error, OSError) and self._refuses()):
             return LinkError(f"nothing listens at {self.address} (connection refused)", final=True)
         if isinstance(error, asyncio.TimeoutError):
             return LinkError(f"{self.address} does not answer", final=False)
         told = str(error).splitlines()[0] if str(error) else type(error).__name__
         return LinkError(f"{self.address} cannot be reached ({told})", final=False)
+
+
+def _proofs(connection: Connection) -> dict[str, Any]:
+    """What a client proves itself with, as Dask takes it.
+
+    Raises:
+        ConnectError: The certificates are none.
+    """
+    if not connection.ca:
+        return dict(Security().get_connection_args("client"))
+    security = Security(
+        require_encryption=True,
+        tls_ca_file=connection.ca,
+        tls_client_cert=connection.certificate,
+        tls_client_key=connection.key,
+    )
+    try:
+        return dict(security.get_connection_args("client"))
+    except (OSError, ValueError) as error:  # what Python's TLS cannot read
+        told = f"The certificates for {connection.address} cannot be read; copy the file anew from the host."
+        raise ConnectError(told) from error

@@ -53,7 +53,8 @@ from flashscope.profiles.wire.messages import (
     RunLive,
 )
 
-PATIENCE_S = 60.0  # that a link may be broken before the device is taken for lost
+PATIENCE_S = 60.0  # that attempts may take, all in all, before the device is taken for lost
+ATTEMPT_S = 30.0  # that one of them counts for at most: it takes longer where this machine sleeps meanwhile
 PAUSE_S = 0.5  # between two attempts
 
 
@@ -112,7 +113,6 @@ class RemoteEngine:
         self._free = Semaphore(1)
         self._unanswered = Unanswered()
         self._first = 0  # the number of the event to be taken next
-        self._heard = time.monotonic()  # when the host last answered
         self._loop = asyncio.new_event_loop()
         self._inbox: asyncio.Queue[EngineRequest | None] = asyncio.Queue()
         begun: Future[HeldDevice] = Future()
@@ -120,7 +120,7 @@ class RemoteEngine:
         self._thread.start()
         try:
             self.place = begun.result()
-        except ConnectError:
+        except Exception:
             self._thread.join()
             raise
 
@@ -200,6 +200,10 @@ class RemoteEngine:
     def _drive(self, connection: Connection, begun: "Future[HeldDevice]") -> None:
         try:
             self._loop.run_until_complete(self._work(connection, begun))
+        except Exception as error:
+            if begun.done():
+                raise
+            begun.set_exception(error)  # whoever makes the engine waits for one or the other
         finally:
             self._loop.close()
 
@@ -207,14 +211,12 @@ class RemoteEngine:
         link = SchedulerLink(connection)
         try:
             place = await _taken(link, self._wanted, self._replaces)
-        except ConnectError as error:
-            begun.set_exception(error)
-        except LinkError as error:
-            begun.set_exception(error.refusal)
-        else:
             begun.set_result(place)
             await self._use(link, place)
-        await link.close()
+        except LinkError as error:
+            raise error.refusal from error
+        finally:
+            await link.close()
 
     async def _use(self, link: SchedulerLink, place: HeldDevice) -> None:
         """Ask and listen until closed; what is asked once the device is lost is answered with why."""
@@ -263,15 +265,17 @@ class RemoteEngine:
         Raises:
             LostError: The host does not know this engine any more, or is not to be reached.
         """
+        broken_s = 0.0
         while True:
+            begun = time.monotonic()
             try:
                 answer = await link.call(place.worker, call)
             except LinkError as error:
-                if error.final or time.monotonic() - self._heard > PATIENCE_S:
+                broken_s += min(time.monotonic() - begun, ATTEMPT_S) + PAUSE_S
+                if error.final or broken_s > PATIENCE_S:
                     raise LostError(str(error)) from error
                 await asyncio.sleep(PAUSE_S)
                 continue
-            self._heard = time.monotonic()
             if isinstance(answer, Refused) and answer.kind == "gone":
                 raise LostError(answer.reason)
             return answer

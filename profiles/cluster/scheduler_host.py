@@ -14,8 +14,9 @@ from flashscope.profiles.worker.child import Link
 
 def serve(link: Link, argument: str) -> None:
     """Run a scheduler until the host says stop; its address stands in its file before it is ready."""
-    dask.config.set(QUIET)
-    asyncio.run(_serve(link, msgspec.json.decode(argument, type=HostSettings)))
+    settings = msgspec.json.decode(argument, type=HostSettings)
+    dask.config.set({**QUIET, "temporary-directory": settings.folder})
+    asyncio.run(_serve(link, settings))
 
 
 async def _serve(link: Link, settings: HostSettings) -> None:

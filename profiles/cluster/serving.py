@@ -3,7 +3,8 @@
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection as Pipe
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -105,13 +106,13 @@ class Serving:
         """Serve until something can be read from `stop`, or the one client has left.
 
         Raises:
-            HostError: The scheduler has ended, or a process does not start.
+            HostError: The scheduler has ended, a process does not start, or the disk takes no files.
         """
-        with tempfile.TemporaryDirectory(prefix="flashscope-serve-") as folder:
-            settings = replace(self._settings, folder=folder)
+        with _own_folder() as folder:
+            settings = replace(self._settings, folder=str(folder))
             certificates = None if settings.plain else make_certificates(socket.gethostname())
             if certificates is not None:
-                _keep(certificates, Path(folder))
+                _keep(certificates, folder)
             try:
                 self._serve(settings, certificates, stop)
             finally:
@@ -181,10 +182,38 @@ class Serving:
         self._members.clear()
 
 
+@contextmanager
+def _own_folder() -> Iterator[Path]:
+    """A folder for the run.
+
+    Raises:
+        HostError: There is no place for it.
+    """
+    try:
+        made = tempfile.TemporaryDirectory(prefix="flashscope-serve-")
+    except OSError as error:
+        raise _no_room("The system's temporary folder", error) from error
+    with made as folder:
+        yield Path(folder)
+
+
 def _keep(certificates: Certificates, folder: Path) -> None:
-    """Write what the host's own processes prove themselves with, for nobody else to read."""
+    """Write what the host's own processes prove themselves with, for nobody else to read.
+
+    Raises:
+        HostError: They cannot be written.
+    """
     pair = certificates.host
-    for name, text in (("ca.cert", certificates.ca), ("host.cert", pair.certificate), ("host.key", pair.key)):
-        path = folder / name
-        path.touch(OWN_FILE, exist_ok=False)
-        path.write_text(text, encoding="ascii")
+    texts = {"ca.cert": certificates.ca, "host.cert": pair.certificate, "host.key": pair.key}
+    try:
+        for name, text in texts.items():
+            path = folder / name
+            path.touch(OWN_FILE, exist_ok=False)
+            path.write_text(text, encoding="ascii")
+    except OSError as error:
+        raise _no_room(str(folder), error) from error
+
+
+def _no_room(folder: str, error: OSError) -> HostError:
+    remedy = "free some space there, or name another folder with TMPDIR"
+    return HostError(f"{folder} takes no files ({error.strerror}); {remedy}.")

@@ -4,7 +4,8 @@
 
 Each sweep is begun once and resumed until its session is complete; a host that is gone is started anew.
 Prints a line for each sweep, and exits with 1 when a point that was told of as measured is not in the file
-as it was told, a session ends without one of its points, or a process is left of what was killed.
+as it was told or was measured twice, a session ends without one of its points, or a process is left of
+what was killed.
 """
 
 import random
@@ -38,7 +39,7 @@ class FarRun:
 
     Attributes:
         told: The time that was told of a point, by its index.
-        lost: Points that are not in the file as they were told.
+        lost: Points that are not in the file as they were told, or were told again.
         killed: How many of what were killed.
     """
 
@@ -86,7 +87,10 @@ class FarRun:
         found = TOLD.match(line.rstrip("\n")) if line.endswith("\n") else None
         if not found or not found[2].endswith("s"):
             return False
-        self.told[int(found[1]) - 1] = found[2]
+        index = int(found[1]) - 1
+        if index in self.told:
+            self.lost.add(index)
+        self.told[index] = found[2]
         return True
 
     def _kill(self, victim: str, host: RunningHost, client: subprocess.Popen[str]) -> None:

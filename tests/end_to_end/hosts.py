@@ -3,7 +3,7 @@
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -57,16 +57,22 @@ class RunningHost:
         return [main, *main.children(recursive=True)]
 
 
-def start_host(folder: Path, *options: str) -> RunningHost:
-    """A host that lends its CPU on the loopback, to be ended by who starts it."""
+def start_host(folder: Path, *options: str, inside: Sequence[str] = ()) -> RunningHost:
+    """A host that lends its CPU on the loopback, to be ended by who starts it.
+
+    Args:
+        folder: Where its files are.
+        options: Of `serve`; they come last.
+        inside: A command that runs it.
+    """
     file = folder / "host.connection"
     words = ("serve", "--backend", "cpu", "--host", "127.0.0.1", "--port", "0", "--file", str(file), *options)
-    return _begun(folder, file, str(program.ROOT / "main.py"), *words)
+    return _begun(folder, file, str(program.ROOT / "main.py"), *words, inside=inside)
 
 
-def _begun(folder: Path, file: Path, *words: str) -> RunningHost:
+def _begun(folder: Path, file: Path, *words: str, inside: Sequence[str] = ()) -> RunningHost:
     process = Popen(
-        [sys.executable, *words],
+        [*inside, sys.executable, *words],
         stdout=PIPE,
         text=True,
         env=program.environment(folder / "home"),
@@ -78,9 +84,9 @@ def _begun(folder: Path, file: Path, *words: str) -> RunningHost:
 
 
 @contextmanager
-def running_host(folder: Path, *options: str) -> Iterator[RunningHost]:
+def running_host(folder: Path, *options: str, inside: Sequence[str] = ()) -> Iterator[RunningHost]:
     """A host that lends its CPU on the loopback; none of its processes is left."""
-    with _ended(start_host(folder, *options)) as host:
+    with _ended(start_host(folder, *options, inside=inside)) as host:
         yield host
 
 
@@ -117,18 +123,29 @@ def measuring(device: psutil.Process) -> list[psutil.Process]:
 
 
 class Relay:
-    """Stands between a client and a host, and cuts what goes through it."""
+    """Stands between a client and a host, and cuts what goes through it, or holds it back.
+
+    Attributes:
+        called: Set whenever somebody connects anew.
+    """
 
     def __init__(self, host: Connection) -> None:
+        self.called = threading.Event()
+        self._lets_through = threading.Event()
+        self._lets_through.set()
         self._there = urlsplit(host.address)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._open: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
+    def through(self, host: Connection) -> Connection:
+        """A connection through here."""
+        address = f"{self._there.scheme}://127.0.0.1:{self._listener.getsockname()[1]}"
+        return msgspec.structs.replace(host, address=address)
+
     def connection(self, host: Connection, path: Path) -> Path:
         """The file of a connection through here."""
-        address = f"{self._there.scheme}://127.0.0.1:{self._listener.getsockname()[1]}"
-        write_connection(msgspec.structs.replace(host, address=address), path)
+        write_connection(self.through(host), path)
         return path
 
     def cut(self) -> int:
@@ -140,24 +157,35 @@ class Relay:
             one.close()
         return len(ended) // 2
 
+    def pause(self) -> None:
+        """Hold back what comes, of new connections, too, and end none."""
+        self.called.clear()
+        self._lets_through.clear()
+
+    def go_on(self) -> None:
+        """Let through what was held back, and what comes."""
+        self._lets_through.set()
+
     def close(self) -> None:
         self._listener.close()
         self.cut()
+        self.go_on()
 
     def _accept(self) -> None:
         with suppress(OSError):
             while True:
                 here, _ = self._listener.accept()
+                self.called.set()
                 there = socket.create_connection((self._there.hostname or "", self._there.port or 0))
                 self._open += [here, there]
                 for source, target in ((here, there), (there, here)):
-                    threading.Thread(target=_pump, args=(source, target), daemon=True).start()
+                    threading.Thread(target=self._pump, args=(source, target), daemon=True).start()
 
-
-def _pump(source: socket.socket, target: socket.socket) -> None:
-    with suppress(OSError):
-        while data := source.recv(1 << 16):
-            target.sendall(data)
-    for end in (source, target):
+    def _pump(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
-            end.shutdown(socket.SHUT_RDWR)
+            while data := source.recv(1 << 16):
+                self._lets_through.wait()
+                target.sendall(data)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
