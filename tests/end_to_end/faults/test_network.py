@@ -108,12 +108,15 @@ def test_strangers_who_say_anything_are_hung_up_on_and_logged_and_the_host_serve
 ) -> None:
     place = urlsplit(host.connection.address)
     for said in GARBAGE:
-        with socket.create_connection((place.hostname or "", place.port or 0), PATIENCE_S) as stranger:
-            with suppress(OSError):  # the host may hang up at any byte
-                stranger.sendall(said)
-                stranger.shutdown(socket.SHUT_WR)
-                while stranger.recv(1 << 16):
-                    pass
+        where = (place.hostname or "", place.port or 0)
+        with (
+            socket.create_connection(where, PATIENCE_S) as stranger,
+            suppress(OSError),
+        ):  # hung up at any byte
+            stranger.sendall(said)
+            stranger.shutdown(socket.SHUT_WR)
+            while stranger.recv(1 << 16):
+                pass
         assert "127.0.0.1" in host.wait_for("TLS handshake failed")
     client.engine.probe()
     client.until(MachineFound)
