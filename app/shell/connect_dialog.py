@@ -29,8 +29,8 @@ from flashscope.profiles.cluster.connection import SUFFIX, connections_dir
 
 TITLE = "Connect to another machine"
 ABOUT = (
-    "Paste, browse for or drop the connection file that serve made there, or name tls://HOST:PORT "
-    "or ssh://USER@MACHINE/FOLDER of a checkout."
+    "Paste, drop or browse for the connection file that serve made there, or name the address "
+    "tls://HOST:PORT, or ssh://USER@MACHINE/FOLDER of a checkout."
 )
 WIDTH, LIST_PX = 560, 88
 ROLE = Qt.ItemDataRole.UserRole
@@ -74,7 +74,8 @@ class ConnectDialog(QDialog):
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         keep(self.list, self.list.setFixedHeight, LIST_PX)
         for named_before in self._known():
-            item = QListWidgetItem(cut_short(named_before))
+            item = QListWidgetItem(cut_short(_short(named_before)))
+            item.setToolTip(named_before)
             item.setData(ROLE, named_before)
             self.list.addItem(item)
         self.list.itemClicked.connect(self._name)
@@ -174,6 +175,12 @@ class ConnectDialog(QDialog):
         self.told.style().polish(self.told)
         self.told.setText(text)
         self.resize(self.width(), max(self.height(), self.heightForWidth(self.width())))
+
+
+def _short(named: str) -> str:
+    """How a connection is listed: one that lies among this machine's by its name alone."""
+    path = Path(named)
+    return path.name if path.parent == connections_dir() else named
 
 
 def _file(event: QDropEvent) -> Path | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -12,7 +13,8 @@ from flashscope.app.pages.registry import SHOWING
 from flashscope.app.shell.connect_dialog import ConnectDialog
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.profiles.cluster.connection import connections_dir, write_connection
-from tests.end_to_end.hosts import RunningHost, running_host
+from tests.end_to_end.hosts import RunningHost, assert_gone, running_host
+from tests.end_to_end.sshd import WITHOUT, lab
 
 pytestmark = pytest.mark.cluster
 PATIENCE_MS = 60_000
@@ -110,3 +112,33 @@ def test_a_lost_device_is_told_in_the_message_line_and_one_click_leads_back(
         with qtbot.waitSignal(window.controller.machine_found, timeout=PATIENCE_MS):
             window.errors._act_button.click()
         assert devices.lost == ""
+
+
+@pytest.mark.matrix
+@pytest.mark.skipif(WITHOUT is not None, reason=str(WITHOUT))
+def test_a_host_by_ssh_is_lost_as_soon_as_its_ssh_ends(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with lab(tmp_path) as far:
+        monkeypatch.setenv("PATH", far.path)
+        with qtbot.waitSignal(window.controller.machine_found, timeout=PATIENCE_MS):
+            window.connecting.connect_to(f"ssh://lab/{far.checkout}")
+        there = psutil.Process(far.server.pid).children(recursive=True)
+        (ssh,) = (one for one in psutil.Process().children() if one.name() == "ssh")
+        with qtbot.waitSignal(window.controller.devices.went, timeout=PATIENCE_MS) as went:
+            ssh.kill()
+        assert box_of(window).currentText().startswith("Lost: the CPU")
+        assert "is lost" in went.args[0]
+        assert_gone(there)
+
+
+def test_a_connection_of_this_machines_folder_is_listed_by_its_name(
+    window: MainWindow, host: RunningHost
+) -> None:
+    write_connection(host.connection, connections_dir() / "lab.connection")
+    window.settings.add_connection("tls://lab:8786")
+    window.trigger("connect")
+    listed = dialog_of(window).list
+    shown = [listed.item(row).text() for row in range(listed.count())]
+    assert shown == ["tls://lab:8786", "lab.connection"]
+    dialog_of(window).reject()
