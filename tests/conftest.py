@@ -15,6 +15,7 @@ from hypothesis import is_hypothesis_test, seed, settings
 from flashscope.installation import install_command
 from flashscope.kernels.catalogue.spec import installed
 from flashscope.profiles.worker.child import use_one_blas_thread
+from tests.crashes import LastWords
 from tests.end_to_end import program
 
 # Some machines keep no compiled modules: each of hundreds of processes would compile anew all it imports.
@@ -144,6 +145,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if os.environ.get(need.required_by) == "1":
         pytest.fail(f"{need.required_by}=1, but {reason}", pytrace=False)
     pytest.skip(reason)
+
+
+@pytest.hookimpl(trylast=True)  # after pytest's own, which would write among all other lines
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(LastWords(config))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
