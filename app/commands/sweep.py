@@ -31,7 +31,7 @@ from flashscope.kernels.own.references import with_source
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.plan.presets import preset_plan, with_those_here
+from flashscope.profiles.plan.presets import preset_plan, with_those_at
 from flashscope.profiles.plan.request import Request
 from flashscope.profiles.plan.run_mark import MARK, RunMark
 from flashscope.profiles.results.formats.export import to_json
@@ -77,10 +77,9 @@ def run(
         device = find_device(driver, events, "sweep", choices.get("backend", AUTO))
         if isinstance(device, int):
             return device
-        plan = with_kernels_chosen(make_plan(choices, device, preset, here=not hosts.addresses), device)
+        plan = with_kernels_chosen(make_plan(choices, device, preset), device)
         plan = with_own_kernels(plan, own, keep_source=keep_source)
-        if not hosts.addresses:
-            check_runnable(plan, device)
+        check_runnable(plan, device)
         path = out or new_session_path(sessions_dir(), device.backend, datetime.now().astimezone())
         check_place(path)
         sweep = SweepRun(driver, events, Recorder(path, numbered=out is None))
@@ -88,13 +87,8 @@ def run(
     return report(sweep, as_json=as_json, compared=preset is not None)
 
 
-def make_plan(
-    choices: Mapping[str, Any], device: Device, preset: str | None = None, *, here: bool = True
-) -> Plan:
-    """The plan of these choices, or of the preset; what was left out depends on the device.
-
-    Of a preset the libraries that are not installed are left out where it is measured here.
-    """
+def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = None) -> Plan:
+    """The plan of these choices, or of the preset; what was left out depends on the device."""
     request = Request.of(**{**choices, "backend": device.backend})
     if preset is not None:
         plan = preset_plan(
@@ -106,7 +100,7 @@ def make_plan(
             passes=request.passes,
             deterministic=request.deterministic,
         )
-        return plan if "kernels" in choices or not here else told_without(with_those_here(plan), plan)
+        return plan if "kernels" in choices else told_without(with_those_at(device, plan), plan)
     plan = request.plan()
     if "kernels" in choices:
         return plan
@@ -138,7 +132,10 @@ def told_without(plan: Plan, whole: Plan) -> Plan:
     """The plan, after it is said which peers of the whole one are left out."""
     absent = [kernel for kernel in whole.kernels if kernel not in plan.kernels]
     if absent:
-        complain("sweep", f"without {', '.join(absent)}, not installed here ({PROGRAM} peers says how)")
+        complain(
+            "sweep",
+            f"without {', '.join(absent)}, not installed there ({PROGRAM} peers says how)",
+        )
     return plan
 
 

@@ -208,6 +208,12 @@ class KernelSpec:
         extra = self.extra
         return extra is None or installed(self.module or extra) or environment_of(extra) is not None
 
+    def library_is_at(self, device: Device | None) -> bool:
+        """Whether the library that it wraps is where the device is; unknown devices are of this machine."""
+        if device is None or device.libraries is None:
+            return self.library_is_here()
+        return self.own is not None or self.name in device.libraries
+
     def unsupported(self, problem: Problem, device: Device) -> str | None:
         """Why this kernel cannot run the problem's passes on the device, or None when it can."""
         reason = self.unsupported_forward(problem, device)  # a backward pass alone starts from its O and LSE
@@ -234,7 +240,7 @@ class KernelSpec:
         dtypes = self.dtypes.get(device.backend)
         if dtypes is None:
             return f"{self.name} is not implemented on the {device.backend} backend"
-        if not self.library_is_here():
+        if not self.library_is_at(device):
             return f"{self.name} needs {self.extra}: {install_command(self.extra or '')}"
         if problem.dtype not in dtypes:
             return f"{self.name} takes {', '.join(dtypes)} on {device.backend}, not {problem.dtype}"

@@ -17,6 +17,8 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         multiprocessors: Number of SMs of a GPU, on the CPU of the logical cores that may be used.
         l2_bytes: Size of the L2 cache in bytes, None when unknown.
         uuid: The GPU's UUID as NVML spells it; None on the CPU, or where the driver does not tell.
+        libraries: Names of the kernels that can run there as far as libraries go, of a device of another
+            machine; None: what is installed here counts.
     """
 
     backend: Backend
@@ -27,3 +29,4 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     multiprocessors: int | None = None
     l2_bytes: int | None = None
     uuid: str | None = None
+    libraries: tuple[str, ...] | None = None

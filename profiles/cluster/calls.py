@@ -135,10 +135,18 @@ class Described(MessageBase, frozen=True, kw_only=True, tag="described"):
 
 
 class Attached(MessageBase, frozen=True, kw_only=True, tag="attached"):
-    """The device is the caller's; `host` is the name of the machine."""
+    """The device is the caller's.
+
+    Attributes:
+        token: What the host knows the caller by from now on.
+        host: The name of the machine.
+        libraries: Names of the kernels whose library is there, if they wrap one.
+        versions: Of what the host is made.
+    """
 
     token: str
     host: str
+    libraries: tuple[str, ...]
     versions: Versions
 
 

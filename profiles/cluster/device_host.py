@@ -12,6 +12,7 @@ import msgspec
 import psutil
 from msgspec.structs import replace
 
+from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.profiles.cluster.calls import (
     Ask,
     Attach,
@@ -142,7 +143,12 @@ class DeviceHost:
                 return Refused(reason=reason, kind="busy")
             self._held = HeldEngine(call, self._make_engine, self._wake)
         self._tell(f"{call.holder} takes {self._device}")
-        return Attached(token=self._held.token, host=self._described.host, versions=self._versions)
+        return Attached(
+            token=self._held.token,
+            host=self._described.host,
+            libraries=tuple(spec.name for spec in KERNELS if spec.library_is_here()),
+            versions=self._versions,
+        )
 
     async def _pulled(self, held: HeldEngine, first: int) -> EventBatch:
         """What there is, waited for; one call at a time waits."""

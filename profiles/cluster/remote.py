@@ -70,12 +70,14 @@ class HeldDevice(NamedTuple):
         device: What the host calls it.
         token: What the host knows this engine by.
         host: The name of the machine.
+        libraries: Names of the kernels whose library is there, if they wrap one.
     """
 
     worker: str
     device: str
     token: str
     host: str
+    libraries: tuple[str, ...]
 
 
 class RemoteEngine:
@@ -286,9 +288,10 @@ class RemoteEngine:
             self._emit(self._named(event))
 
     def _named(self, event: Event) -> Event:
-        """What tells of a machine, with its name."""
+        """What tells of a machine, with its name and its libraries."""
         if isinstance(event, MachineFound | PlanStarted | PlanResumed):
-            return replace(event, machine=replace(event.machine, host=self.place.host))
+            devices = tuple(replace(one, libraries=self.place.libraries) for one in event.machine.devices)
+            return replace(event, machine=replace(event.machine, host=self.place.host, devices=devices))
         return event
 
     def _answer_all(self, reason: str) -> None:
@@ -317,10 +320,10 @@ async def _taken(link: SchedulerLink, wanted: str, replaces: str) -> HeldDevice:
     for worker, device in workers.items():
         answer = await link.call(worker, Attach(holder=_who(), versions=here, replaces=replaces))
         match answer:
-            case Attached(token=token, host=host, versions=there):
+            case Attached(token=token, host=host, libraries=libraries, versions=there):
                 if obstacle := obstacle_between(here, there):
                     raise ConnectError(obstacle)
-                return HeldDevice(worker, device, token, host)
+                return HeldDevice(worker, device, token, host, libraries)
             case Refused(kind="busy", reason=reason):
                 busy.append(reason)
             case Refused(reason=reason):

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
 from flashscope.profiles.plan.drawn import draw
 from flashscope.profiles.plan.plan import Plan, Protocol
@@ -88,7 +89,7 @@ def preset_plan(
 ) -> Plan:
     """Our ladder and the libraries' kernels side by side on a preset's problems, in turns within each.
 
-    What is not installed here is among the kernels, too (see `with_those_here`).
+    What is not installed here is among the kernels, too (see `with_those_at`).
 
     Args:
         name: One of `PRESETS`.
@@ -117,10 +118,10 @@ def preset_plan(
     )
 
 
-def with_those_here(plan: Plan) -> Plan:
-    """The plan without the peers whose libraries are not installed here."""
-    here = (spec.name for spec in KERNELS if spec.name in plan.kernels and spec.library_is_here())
-    return replace(plan, kernels=tuple(here))
+def with_those_at(device: Device | None, plan: Plan) -> Plan:
+    """The plan without the peers whose libraries are not installed where the device is."""
+    there = (spec.name for spec in KERNELS if spec.name in plan.kernels and spec.library_is_at(device))
+    return replace(plan, kernels=tuple(there))
 
 
 def _runs(spec: KernelSpec, backend: Backend, passes: Passes, *, deterministic: bool) -> bool:

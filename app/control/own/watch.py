@@ -321,6 +321,6 @@ def _prepare(asked: WatchAsked, device: Device) -> Prepared | str:
         plan = replace(plan, own=tuple(map(with_source, plan.own)))
     except (KernelError, ValueError) as error:
         return str(error)
-    here = [spec.name for spec in KERNELS if spec.library_is_here()]
+    here = [spec.name for spec in KERNELS if spec.library_is_at(device)]
     peers = runnable((*here, *asked.others), plan.problems, device)
     return Prepared(asked, watched, plan, peers)

@@ -28,7 +28,7 @@ from flashscope.app.words.command_line import command_line
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.plan.presets import preset_plan, with_those_here
+from flashscope.profiles.plan.presets import preset_plan, with_those_at
 from flashscope.profiles.plan.request import Request, own_of
 
 
@@ -139,10 +139,12 @@ class FormPage(Page):
         self.controller.run(plan, self.form.runs.chosen())
 
     def run_preset(self, name: str) -> None:
-        """Measure a preset's problems on the form's backend and by its protocol, with all kernels here."""
+        """Measure a preset's problems on the form's backend and by its protocol, with all kernels there."""
         asked = self.form.request()
         plan = preset_plan(name, asked.backend, asked.protocol, seed=asked.seed)
-        self.controller.run(with_those_here(plan), self.form.runs.chosen())
+        machine = self.controller.machine
+        device = machine.device(asked.backend) if machine is not None else None
+        self.controller.run(with_those_at(device, plan), self.form.runs.chosen())
 
     def set_backend(self, backend: Backend) -> None:
         """Follow what was chosen; another backend brings what the form said last of it, or its defaults."""

@@ -12,12 +12,14 @@ from flashscope.app.pages.profile.page import ProfilePage
 from flashscope.app.pages.registry import SHOWING
 from flashscope.app.shell.connect_dialog import ConnectDialog
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.kernels.catalogue.registry import KERNELS
 from flashscope.profiles.cluster.connection import connections_dir, write_connection
 from tests.end_to_end.hosts import RunningHost, assert_gone, running_host
 from tests.end_to_end.sshd import WITHOUT, lab
 
 pytestmark = pytest.mark.cluster
 PATIENCE_MS = 60_000
+THERE = tuple(spec.name for spec in KERNELS if spec.library_is_here())
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +58,9 @@ def test_the_box_leads_to_the_dialog_and_lists_both_machines_once_connected(
     assert place is not None
     assert not any(one.isVisible() for one in window.findChildren(ConnectDialog))
     assert box.currentText().endswith(f"· {place.host}")
+    machine = window.controller.machine
+    assert machine is not None
+    assert [one.libraries for one in machine.devices] == [THERE]
     assert any(text == "CPU · Test CPU · this machine" for text in texts(box))
     assert window.settings.connections == [str(connections_dir() / "lab.connection")]
     assert window.top_bar.badge.text().endswith(f"· {place.host}")

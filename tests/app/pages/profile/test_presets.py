@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from flashscope.profiles.plan.presets import PRESETS, preset_plan, with_those_here
+from flashscope.profiles.plan.presets import PRESETS, preset_plan, with_those_at
 from tests.app.bench import Bench
 from tests.matrix import chosen
 
@@ -15,7 +15,7 @@ def test_a_preset_runs_its_own_problems_by_the_forms_protocol_and_seed(bench: Be
     offered[f"profile.preset.{name}"].trigger()
     (plan,) = bench.engine.plans
     assert plan.protocol.repeats == 3
-    assert plan == with_those_here(preset_plan(name, plan.backend, plan.protocol, seed=7))
+    assert plan == with_those_at(None, preset_plan(name, plan.backend, plan.protocol, seed=7))
 
 
 def test_a_preset_runs_also_while_the_form_has_nothing_to_run(bench: Bench) -> None:
