@@ -23,7 +23,7 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.control.settings import Settings
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.widgets.buttons import DialogButtons, text_button
-from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.plain import PlainLabel, plain_tip
 from flashscope.app.words.plain import cut_short
 from flashscope.profiles.cluster.connection import SUFFIX, connections_dir
 
@@ -75,7 +75,7 @@ class ConnectDialog(QDialog):
         keep(self.list, self.list.setFixedHeight, LIST_PX)
         for named_before in self._known():
             item = QListWidgetItem(cut_short(_short(named_before)))
-            item.setToolTip(named_before)
+            item.setData(Qt.ItemDataRole.ToolTipRole, plain_tip(named_before))
             item.setData(ROLE, named_before)
             self.list.addItem(item)
         self.list.itemClicked.connect(self._name)

@@ -45,10 +45,16 @@ class WatchBackend(MessageBase, frozen=True, kw_only=True, tag="watch-backend"):
 
 
 class RunPlan(MessageBase, frozen=True, kw_only=True, tag="run-plan"):
-    """Run a plan, or what remains of one."""
+    """Run a plan, or what remains of one.
+
+    Attributes:
+        at_ns: When that was asked for, by the monotonic clock of who is told: what remains begins so much
+            later by the session's clock as the way took. None: the way took no time.
+    """
 
     plan: Plan
     remaining: Remaining | None = None
+    at_ns: int | None = None
 
 
 class Renew(MessageBase, frozen=True, kw_only=True, tag="renew"):
@@ -123,6 +129,7 @@ class Described(MessageBase, frozen=True, kw_only=True, tag="described"):
         memory_bytes: Of the device.
         holder: Who has it; empty: it is free.
         silent_s: For how long its holder has not been heard.
+        t_ns: When this was told, by the host's monotonic clock (ns).
         versions: Of what the host is made.
     """
 
@@ -131,6 +138,7 @@ class Described(MessageBase, frozen=True, kw_only=True, tag="described"):
     memory_bytes: int
     holder: str = ""
     silent_s: float = 0
+    t_ns: int = 0
     versions: Versions
 
 

@@ -109,9 +109,10 @@ class DeviceHost:
                 return await self._answered_holder(call)
 
     def _description(self) -> Described:
+        told = replace(self._described, t_ns=time.monotonic_ns())
         if (held := self._held) is None:
-            return self._described
-        return replace(self._described, holder=held.holder, silent_s=time.monotonic() - held.heard)
+            return told
+        return replace(told, holder=held.holder, silent_s=time.monotonic() - held.heard)
 
     async def _answered_holder(self, call: Ask | Pull | Leave) -> HostAnswer:
         held = self._held

@@ -5,6 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 
 from flashscope.profiles.cluster.calls import (
@@ -20,6 +21,7 @@ from flashscope.profiles.cluster.calls import (
     WatchBackend,
 )
 from flashscope.profiles.engine.contract import Engine, EngineBusyError, EngineFactory
+from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.wire.events import Event
 from flashscope.profiles.wire.messages import (
     Cancel,
@@ -99,8 +101,8 @@ def _pass_on(engine: Engine, asked: EngineRequest) -> None:
             engine.probe()
         case WatchBackend(backend=backend):
             engine.watch(backend)
-        case RunPlan(plan=plan, remaining=remaining):
-            engine.run(plan, remaining)
+        case RunPlan():
+            engine.run(asked.plan, _as_late(asked))
         case Renew():
             engine.renew()
         case Cancel():
@@ -109,6 +111,14 @@ def _pass_on(engine: Engine, asked: EngineRequest) -> None:
             getattr(engine, f"give_up_{what}")()
         case _:
             _request(engine, asked)
+
+
+def _as_late(asked: RunPlan) -> Remaining | None:
+    """What remains, later by the time that the way here took."""
+    if asked.remaining is None or asked.at_ns is None:
+        return asked.remaining
+    way_ns = max(0, time.monotonic_ns() - asked.at_ns)
+    return replace(asked.remaining, t_ns=asked.remaining.t_ns + way_ns)
 
 
 def _request(

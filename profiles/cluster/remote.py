@@ -35,6 +35,7 @@ from flashscope.profiles.cluster.calls import (
     RunPlan,
     WatchBackend,
 )
+from flashscope.profiles.cluster.clock import HostClock, clock_of
 from flashscope.profiles.cluster.connection import ConnectError, Connection
 from flashscope.profiles.cluster.link import LinkError, SchedulerLink
 from flashscope.profiles.cluster.unanswered import Unanswered
@@ -42,7 +43,13 @@ from flashscope.profiles.cluster.versions import obstacle_between, versions_here
 from flashscope.profiles.engine.contract import SWEEP_RUNS, EngineBusyError, Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
-from flashscope.profiles.wire.events import Event, MachineFound, PlanFinished, PlanResumed, PlanStarted
+from flashscope.profiles.wire.events import (
+    Event,
+    MachineFound,
+    PlanFinished,
+    PlanResumed,
+    PlanStarted,
+)
 from flashscope.profiles.wire.messages import (
     Cancel,
     ProbeMachine,
@@ -115,6 +122,7 @@ class RemoteEngine:
         self._free = Semaphore(1)
         self._unanswered = Unanswered()
         self._first = 0  # the number of the event to be taken next
+        self._clock: HostClock | None = None
         self._loop = asyncio.new_event_loop()
         self._inbox: asyncio.Queue[EngineRequest | None] = asyncio.Queue()
         begun: Future[HeldDevice] = Future()
@@ -146,7 +154,7 @@ class RemoteEngine:
                 find_kernel(name)
         if not self._free.acquire(blocking=False):
             raise EngineBusyError(SWEEP_RUNS)
-        self._post(RunPlan(plan=plan, remaining=remaining))
+        self._post(RunPlan(plan=plan, remaining=remaining, at_ns=time.monotonic_ns()))
 
     def renew(self) -> None:
         """Have what is run next measured by a fresh process there."""
@@ -243,10 +251,24 @@ class RemoteEngine:
         number = 0
         while (asked := await self._inbox.get()) is not None:
             self._unanswered.asked(asked)
+            if isinstance(asked, RunPlan):
+                asked = await self._by_its_clock(link, place, asked)
             answer = await self._answer(link, place, Ask(token=place.token, number=number, asked=asked))
             if isinstance(answer, Refused):
                 self._answer_all(answer.reason)
             number += 1
+
+    async def _by_its_clock(self, link: SchedulerLink, place: HeldDevice, asked: RunPlan) -> RunPlan:
+        """A run with when it was asked for by the host's clock, which counts where a session goes on."""
+        if asked.at_ns is None or asked.remaining is None:
+            return replace(asked, at_ns=None)
+        if self._clock is None or not self._clock.is_fresh:
+            try:
+                self._clock = await clock_of(link, place.worker)
+            except LinkError:  # what is asked next says so, or finds the link again
+                return replace(asked, at_ns=None)
+            self._emit(self._clock.told_of(place.device, place.host))
+        return replace(asked, at_ns=asked.at_ns + self._clock.ahead_ns)
 
     async def _listen(self, link: SchedulerLink, place: HeldDevice) -> None:
         """Take what happens there, for ever."""

@@ -1,5 +1,6 @@
 """The engine that a host holds for a client, with a fake in the engine's place."""
 
+import time
 from unittest.mock import Mock
 
 import pytest
@@ -11,9 +12,22 @@ from flashscope.profiles.cluster.held import MOST_EVENTS, HeldEngine
 from flashscope.profiles.cluster.versions import versions_here
 from flashscope.profiles.engine.contract import EngineBusyError, Sink
 from flashscope.profiles.plan.request import Request
+from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.wire.events import LogLine
 from flashscope.profiles.wire.messages import Cancel, ProbeMachine
 
+PLAN = Request.of("cpu").plan()
+REMAINING = Remaining(
+    session_id="s",
+    part=2,
+    left=frozenset({0}),
+    again=(),
+    repeats=(),
+    first=0,
+    t_ns=5_000,
+    outcome=None,
+    ceilings=False,
+)
 ATTACH = Attach(holder="somebody@here", versions=versions_here())
 
 
@@ -70,6 +84,16 @@ def test_kernels_of_ones_own_are_refused_before_the_engine_sees_them(fake: Fake)
     assert isinstance(answer, Refused)
     assert "mine" in answer.reason
     fake.engine.run.assert_not_called()
+
+
+def test_what_remains_begins_later_by_the_time_that_the_way_took(fake: Fake) -> None:
+    way_ns = 3_600 * 10**9  # an hour, beside which the test's own time is nothing
+    fake.ask(0, RunPlan(plan=PLAN, remaining=REMAINING, at_ns=time.monotonic_ns() - way_ns))
+    fake.ask(1, RunPlan(plan=PLAN, remaining=REMAINING))
+    fake.ask(2, RunPlan(plan=PLAN, remaining=REMAINING, at_ns=time.monotonic_ns() + way_ns))
+    late, *as_asked = (call.args[1].t_ns for call in fake.engine.run.call_args_list)
+    assert way_ns <= late - REMAINING.t_ns < 2 * way_ns
+    assert as_asked == [REMAINING.t_ns] * 2
 
 
 def test_what_the_engine_refuses_is_told(fake: Fake) -> None:

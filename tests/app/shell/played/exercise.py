@@ -38,6 +38,7 @@ from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.plots.timeline.time_plot import TimePlot
+from flashscope.app.shell.connect_dialog import ConnectDialog
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.presenter.check_dialog import CheckDialog
 from flashscope.app.shell.shots import grab_whole
@@ -83,6 +84,7 @@ def exercise(window: MainWindow, file: Path) -> None:
     _edit(window, sessions)
     _begin_note(window)
     _queue(window)
+    _name_host(window, file)
     _type(window)
     _drag(window, file)
     window.focusNextPrevChild(True)
@@ -271,6 +273,15 @@ def _begin_note(window: MainWindow) -> None:
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     dialog.hide()
     dialog.deleteLater()
+
+
+def _name_host(window: MainWindow, file: Path) -> None:
+    """Drop a file on the dialog that connects, and leave it."""
+    window.trigger("connect")
+    dialog = window.findChild(ConnectDialog)
+    assert dialog is not None
+    _drag(dialog, file)
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
 
 
 class Nothing:
