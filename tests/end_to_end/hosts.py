@@ -126,7 +126,7 @@ class Relay:
     """Stands between a client and a host, and cuts what goes through it, or holds it back.
 
     Attributes:
-        called: Set whenever somebody connects anew.
+        called: Set once somebody has connected anew, after a cut or since a pause.
     """
 
     def __init__(self, host: Connection) -> None:
@@ -150,6 +150,7 @@ class Relay:
 
     def cut(self) -> int:
         """End all connections; how many there were."""
+        self.called.clear()
         ended, self._open = self._open, []
         for one in ended:
             with suppress(OSError):
@@ -175,9 +176,9 @@ class Relay:
         with suppress(OSError):
             while True:
                 here, _ = self._listener.accept()
-                self.called.set()
                 there = socket.create_connection((self._there.hostname or "", self._there.port or 0))
                 self._open += [here, there]
+                self.called.set()
                 for source, target in ((here, there), (there, here)):
                     threading.Thread(target=self._pump, args=(source, target), daemon=True).start()
 

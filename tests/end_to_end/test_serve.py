@@ -65,10 +65,11 @@ class FarSweep:
             self._read(line)
 
     def end(self, process: subprocess.Popen[str]) -> None:
-        _, errors = process.communicate(timeout=program.TIMEOUT_S)
-        for line in errors.splitlines():
+        """Read to the end, line by line: `communicate` would not have what was read ahead of it."""
+        assert process.stderr is not None
+        for line in process.stderr:
             self._read(line)
-        self.code = process.returncode
+        self.code = process.wait(program.TIMEOUT_S)
 
     def assert_kept(self) -> None:
         """What was told is in the file, which is whole."""
@@ -283,6 +284,7 @@ def test_a_client_that_sleeps_while_its_connection_breaks_goes_on_when_it_wakes(
     with program.started(*SLOW, "--connect", str(file), "--out", str(sweep.path)) as process:
         for points in (3, 6, 9):
             sweep.until(process, points)
+            assert relay.called.wait(PATIENCE_S), "it has not connected anew"
             process.send_signal(signal.SIGSTOP)
             assert relay.cut() > 0
             process.send_signal(signal.SIGCONT)
