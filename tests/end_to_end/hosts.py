@@ -18,6 +18,7 @@ from tests.end_to_end import program
 
 SCHEDULER, DEVICE = "scheduler_host:serve", "device_host:serve"
 PATIENCE_S = 60
+GIVEN_UP_S = 2 * PATIENCE_S
 
 
 class RunningHost:
@@ -34,12 +35,17 @@ class RunningHost:
         self.said: list[str] = []
 
     def wait_for(self, words: str) -> str:
-        """The next line with these words."""
+        """The next line with these words; a host that does not say them is ended, which ends the wait."""
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.said.append(line.rstrip("\n"))
-            if words in line:
-                return self.said[-1]
+        given_up = threading.Timer(GIVEN_UP_S, self.process.kill)
+        given_up.start()
+        try:
+            for line in self.process.stdout:
+                self.said.append(line.rstrip("\n"))
+                if words in line:
+                    return self.said[-1]
+        finally:
+            given_up.cancel()
         raise AssertionError(f"{words!r} was not said: {self.said}")
 
     @property

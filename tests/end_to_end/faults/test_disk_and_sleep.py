@@ -117,9 +117,9 @@ def test_a_client_whose_disk_is_full_says_so_keeps_what_it_told_and_gives_the_de
 
 def asleep_until_measured(host: RunningHost, client: subprocess.Popen[str]) -> None:
     """Stop a client until its device has worked for a while on its own."""
+    client.send_signal(signal.SIGSTOP)
     (device,) = host.members(DEVICE)
     worker = max(measuring(device), key=lambda one: sum(one.cpu_times()[:2]))
-    client.send_signal(signal.SIGSTOP)
     until = sum(worker.cpu_times()[:2]) + 0.3
     while sum(worker.cpu_times()[:2]) < until:
         with pytest.raises(psutil.TimeoutExpired):
@@ -151,9 +151,9 @@ def test_a_client_that_sleeps_for_longer_than_its_hold_is_told_and_goes_on_with_
         connect = ("--connect", str(host.file))
         with program.started(*SLOW, *connect, "--out", str(sweep.path)) as process:
             sweep.until(process, 4)
+            process.send_signal(signal.SIGSTOP)
             (device,) = host.members(DEVICE)
             children = measuring(device)
-            process.send_signal(signal.SIGSTOP)
             host.wait_for("has not been heard for 5 s and loses the CPU")
             assert_gone(children)
             process.send_signal(signal.SIGCONT)
