@@ -115,7 +115,8 @@ class Rig:
         for window in filter(isValid, list(self._windows)):
             window.close_unasked()
             window.deleteLater()
-        self.controller.deleteLater()  # what its signals call would hold what is left of the pages for good
+        if isValid(self.controller):  # what its signals call would hold what is left of the pages for good
+            self.controller.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 

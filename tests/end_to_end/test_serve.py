@@ -211,6 +211,7 @@ def test_a_host_ends_with_all_of_its_processes_and_takes_its_file_back(
         )
 
 
+@pytest.mark.matrix
 def test_a_killed_worker_fails_the_points_in_flight_and_the_sweep_goes_on_in_a_fresh_one(
     tmp_path: Path,
 ) -> None:

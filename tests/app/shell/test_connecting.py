@@ -98,6 +98,7 @@ def test_cancel_leaves_the_dialog_open_while_something_goes_on(window: MainWindo
     assert not dialog.isVisible()
 
 
+@pytest.mark.matrix
 def test_a_lost_device_is_told_in_the_message_line_and_one_click_leads_back(
     window: MainWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -142,6 +142,7 @@ def test_certificates_that_are_none_are_refused_before_anything_is_sent(part: st
         RemoteEngine(lambda _: None, replace(host.connection, **{part: "broken"}))
 
 
+@pytest.mark.matrix
 def test_a_pause_of_the_network_costs_no_event_and_tells_none_twice(client: Client, relay: Relay) -> None:
     client.engine.run(small_plan(8))
     heard = client.until(PointMeasured)

@@ -27,6 +27,7 @@ def on_one_device(session: Session) -> bool:
     return all(len({session.points[one.index].device for one in group}) == 1 for group in groups)
 
 
+@pytest.mark.matrix
 def test_two_hosts_share_one_session_and_two_sessions_come_of_a_sweep_on_each(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
@@ -70,6 +71,7 @@ def told_by(process: subprocess.Popen[str], points: int) -> int:
     return ended
 
 
+@pytest.mark.matrix
 def test_what_a_killed_device_had_not_ended_is_measured_by_the_other(tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     with host_of(tmp_path, "CPU 0", "CPU 1") as host:

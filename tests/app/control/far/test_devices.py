@@ -163,6 +163,7 @@ def test_the_device_stays_while_a_sweep_runs(controller: Controller, host: Runni
     assert failed.args == [SWEEPS]
 
 
+@pytest.mark.matrix
 def test_a_dead_host_fails_the_point_in_flight_and_a_fresh_one_goes_on_with_the_sweep(
     controller: Controller, tmp_path: Path, qtbot: QtBot
 ) -> None:
