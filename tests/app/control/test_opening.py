@@ -107,6 +107,7 @@ def test_readings_that_end_in_nonsense_are_told_and_leave_the_points_on_show(
     assert shown(rig).ended_points == 1
 
 
+@pytest.mark.matrix
 def test_altered_readings_are_left_out_of_what_is_shown_and_told(
     rig: Rig, qtbot: QtBot, long_recording: Path
 ) -> None:

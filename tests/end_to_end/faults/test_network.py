@@ -33,7 +33,7 @@ from tests.end_to_end.hosts import (
     running_host,
 )
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.matrix]
 
 LINK, REMOTE = "flashscope.profiles.cluster.link", "flashscope.profiles.cluster.remote"
 QUICK = Protocol(repeats=5, drift_check=False)
@@ -142,7 +142,6 @@ def test_certificates_that_are_none_are_refused_before_anything_is_sent(part: st
         RemoteEngine(lambda _: None, replace(host.connection, **{part: "broken"}))
 
 
-@pytest.mark.matrix
 def test_a_pause_of_the_network_costs_no_event_and_tells_none_twice(client: Client, relay: Relay) -> None:
     client.engine.run(small_plan(8))
     heard = client.until(PointMeasured)
@@ -154,7 +153,6 @@ def test_a_pause_of_the_network_costs_no_event_and_tells_none_twice(client: Clie
     assert how_ended(heard).outcome == "finished"
 
 
-@pytest.mark.matrix
 def test_a_network_that_never_comes_back_is_told_in_words_here_and_leaves_nothing_there(
     hasty: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -165,7 +163,6 @@ def test_a_network_that_never_comes_back_is_told_in_words_here_and_leaves_nothin
         relay.close()
 
 
-@pytest.mark.matrix
 @pytest.mark.skipif(bool(networks.WITHOUT), reason=networks.WITHOUT)
 def test_a_cable_that_is_pulled_for_a_while_costs_no_event(
     hasty: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -192,7 +189,6 @@ def test_a_cable_that_is_pulled_for_a_while_costs_no_event(
     assert sorted(indices(heard)) == list(range(8))
 
 
-@pytest.mark.matrix
 @pytest.mark.skipif(bool(networks.WITHOUT), reason=networks.WITHOUT)
 def test_a_cable_that_stays_pulled_is_told_in_words_here_and_leaves_nothing_there(
     hasty: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

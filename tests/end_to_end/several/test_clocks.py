@@ -11,7 +11,7 @@ from flashscope.profiles.wire.events import Event, LogLine, PlanFinished, PlanRe
 from tests.end_to_end.hosts import running_host
 from tests.profiles.heard import QUICK
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.matrix]
 SECOND_NS = 10**9
 
 
