@@ -42,6 +42,7 @@ def path(tmp_path: Path) -> Path:
     return builders.recorded(tmp_path / "a.flashscope", *builders.first_part())
 
 
+@pytest.mark.matrix
 def test_a_sweep_that_is_killed_and_resumed_and_killed_again_ends_with_every_point_once(
     tmp_path: Path,
 ) -> None:

@@ -89,6 +89,7 @@ def ratios(version: dict[str, Any]) -> list[str]:
     return [one["to"] for one in version["points"][0]["ratios"]]
 
 
+@pytest.mark.matrix
 def test_saves_are_compiled_judged_and_timed_and_errors_are_told_with_their_line(
     watch: Watch, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ from tests.kernels.cuda.cubin import disassembled
 HEAD_DIMS = FLASH3_FP8.head_dims["cuda"]
 
 
+@pytest.mark.matrix
 def test_the_products_are_in_8_bits_and_the_copies_the_tma_s() -> None:
     code = disassembled(check(flash3_fp8.program(workload(128), ON_HOPPER), ON_HOPPER))
     columns = fp8.fp8_tiling(128).key_block // 2

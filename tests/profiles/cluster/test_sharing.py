@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -142,6 +142,7 @@ class Bench:
         return Counter(event.index for event in self.said if isinstance(event, PointMeasured))
 
 
+@settings(max_examples=40)  # each is a whole sweep
 @given(data=st.data(), devices=st.integers(1, 4), interleave=st.booleans(), shuffle=st.booleans())
 def test_every_point_is_told_once_whatever_order_and_whatever_losses(
     data: st.DataObject, devices: int, interleave: bool, shuffle: bool
@@ -168,6 +169,7 @@ def test_every_point_is_told_once_whatever_order_and_whatever_losses(
         assert {one.reason for one in session.points if one.status == "failed"} <= {LOST}
 
 
+@settings(max_examples=40)  # each is a whole sweep
 @given(data=st.data(), devices=st.integers(1, 4))
 def test_without_losses_all_kernels_of_a_problem_are_on_one_device_and_so_is_the_drift_check(
     data: st.DataObject, devices: int
@@ -179,6 +181,7 @@ def test_without_losses_all_kernels_of_a_problem_are_on_one_device_and_so_is_the
     assert bench.whole.points[0].device == bench.whole.points[-1].device
 
 
+@settings(max_examples=40)  # each is a whole sweep
 @given(data=st.data(), devices=st.integers(1, 3))
 def test_a_sweep_whose_devices_were_all_lost_goes_on_with_any_number_of_devices(
     data: st.DataObject, devices: int

@@ -16,6 +16,7 @@ from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.plan.read import read_kernels
 from flashscope.profiles.plan.request import Request
 from flashscope.profiles.wire.events import LogLine, PlanFinished
+from tests.matrix import chosen
 from tests.profiles.heard import QUICK, Heard, done
 
 WRONG = Path(__file__).with_name("own_wrong.py")
@@ -84,7 +85,7 @@ def test_what_a_kernel_has_started_ends_with_its_worker(heard: Heard) -> None:
         psutil.Process(int(told.split()[-1])).wait(timeout=10)
 
 
-@pytest.mark.parametrize("function", ["leaves_a_thread_at_work", "leaves_a_process_at_work"])
+@chosen("function", ["leaves_a_thread_at_work", "leaves_a_process_at_work"], {"leaves_a_process_at_work"})
 def test_what_works_on_while_others_are_measured_is_refused(heard: Heard, function: str) -> None:
     failed, ours = heard.sweep(plan_of(function))
     assert "worked on for 2 s after its return" in failed.reason

@@ -172,6 +172,7 @@ def test_zoomed_a_stop_keeps_badge_and_source_and_names_the_problem_but_has_no_s
     assert frame.source.text() == source
 
 
+@pytest.mark.matrix
 def test_esc_leaves_the_stage_and_everything_is_as_before(staged: MainWindow, qtbot: QtBot) -> None:
     press(staged, Key.Key_Escape)
     staged.appearance.finish()
