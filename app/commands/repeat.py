@@ -5,10 +5,8 @@ device is no matter of another's.
 """
 
 import os
-import signal
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
 from types import FrameType
@@ -19,7 +17,7 @@ from flashscope.app.commands.exit_codes import SIGNALLED
 from flashscope.app.commands.hosts import Hosts, connected
 from flashscope.app.commands.local import LIFE
 from flashscope.app.commands.messages import pasteable, say, say_json, tell
-from flashscope.app.commands.runs import life_of_this
+from flashscope.app.commands.runs import life_of_this, signals_reach
 from flashscope.installation import install_command
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.cluster.connection import ConnectError
@@ -53,7 +51,8 @@ def run(words: Sequence[str], hosts: Hosts, *, out: Path, as_json: bool) -> int:
         0 if every run ended with 0; the first other code; 128 plus the signal's number after a signal.
     """
     runs = _runs(words, hosts, out)
-    with _relayed() as relay:
+    relay = _Relay()
+    with signals_reach(relay.pass_on):
         codes = relay.run(runs)
     made = [one for one in runs if one.file.exists()]
     _report(made, as_json=as_json)
@@ -136,18 +135,6 @@ def _pass_on(child: "subprocess.Popen[str]", before: str) -> None:
         with child.stderr as said:
             for line in said:
                 tell(before + line.rstrip("\n"))
-
-
-@contextmanager
-def _relayed() -> Iterator[_Relay]:
-    """A relay that Ctrl-C and SIGTERM reach until this ends."""
-    relay = _Relay()
-    before = {number: signal.signal(number, relay.pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield relay
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _report(runs: Sequence[DeviceRun], *, as_json: bool) -> None:

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -68,7 +68,8 @@ def run(words: Sequence[str], *, runs: int, out: Path, beside: Path | None, as_j
     files = _files(out, runs, beside)
     made: list[RunFile] = []
     worst = 0
-    with _relay() as relay:
+    relay = _Relay()
+    with signals_reach(relay.pass_on):
         for place, one in enumerate(files.in_turns):
             complain("sweep", f"run {place + 1} of {len(files.own) + len(files.beside)}, {one.file}")
             code = relay.run([*one.program, "sweep", *words, "--out", str(one.file)], one.mark)
@@ -163,12 +164,11 @@ def life_of_this() -> Iterator[int]:
 
 
 @contextmanager
-def _relay() -> Iterator[_Relay]:
-    """A relay that Ctrl-C and SIGTERM reach until this ends."""
-    relay = _Relay()
-    before = {number: signal.signal(number, relay.pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+def signals_reach(take: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Have Ctrl-C and SIGTERM taken by this, until it ends."""
+    before = {number: signal.signal(number, take) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield relay
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
