@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from contextlib import AbstractContextManager
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from threading import Timer
@@ -37,7 +38,7 @@ def say(text: str) -> None:
 
 
 class Timed(NamedTuple):
-    """A sweep and what it took, in s: from its first point to its last outcome, and from nothing to the end."""
+    """A sweep and what it took, in s: from its first point to its last outcome, and with the start."""
 
     devices: int
     session: Session
@@ -139,8 +140,8 @@ def compare(one: Timed, other: Timed) -> None:
     """Print the speed-up and how far the ratios are apart."""
     busy = other.busy_s
     say(
-        f"{other.devices} devices: {one.sweep_s:.2f} s / {other.sweep_s:.2f} s = {one.sweep_s / other.sweep_s:.2f}x;"
-        f" with the start {one.whole_s:.2f} s / {other.whole_s:.2f} s = {one.whole_s / other.whole_s:.2f}x"
+        f"{other.devices} devices: {one.sweep_s:.2f} s / {other.sweep_s:.2f} s ="
+        f" {one.sweep_s / other.sweep_s:.2f}x; with the start {one.whole_s:.2f} s / {other.whole_s:.2f} s = {one.whole_s / other.whole_s:.2f}x"
     )
     say(
         f"  at problems: {sum(one.busy_s):.2f} s on one; {sum(busy):.2f} s on all,"
@@ -212,7 +213,7 @@ def main(words: list[str]) -> int:
     for one, other in zip(alone, split, strict=False):
         compare(one, other)
         agree("  split against single", one, other)
-    for one, other in zip(alone, alone[1:], strict=False):
+    for one, other in pairwise(alone):
         agree("single against single", one, other)
     return 0
 
