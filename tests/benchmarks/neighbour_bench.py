@@ -20,7 +20,6 @@ from threading import Event, Thread, Timer
 from typing import Any, NamedTuple
 
 import msgspec
-from typing_extensions import Self
 
 from flashscope.kernels.catalogue.ladder import FLASH2, FLASH3
 from flashscope.kernels.cuda.cache import settle_cache
@@ -213,32 +212,35 @@ def neighbours(backend: Backend, uuids: list[str]) -> Iterator[Neighbours]:
         beside.end()
 
 
-class Readings:
-    """Power and temperature of a GPU, read while it is measured; none without one."""
+class Readings(NamedTuple):
+    """Power in W and temperature in degrees Celsius while something ran."""
 
-    def __init__(self, uuid: str | None) -> None:
-        self.power: list[float] = []
-        self.heat: list[float] = []
-        self._ended = Event()
-        self._thread = Thread(target=self._read, args=(uuid,), daemon=True) if uuid else None
+    power: list[float]
+    heat: list[float]
 
-    def __enter__(self) -> Self:
-        if self._thread:
-            self._thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        if self._thread:
-            self._thread.join()
+@contextmanager
+def readings(uuid: str | None) -> Iterator[Readings]:
+    """Read a GPU for as long as this lasts; nothing is read without one."""
+    read, ended = Readings([], []), Event()
 
-    def _read(self, uuid: str) -> None:
+    def go_on() -> None:
         nvml = open_nvml()
         gpu = find_gpu(nvml, uuid)
-        while not self._ended.wait(READ_S):
+        while not ended.wait(READ_S):
             with suppress(nvml.NVMLError):
-                self.power.append(power_instant(nvml, gpu))
-            self.heat.append(float(nvml.nvmlDeviceGetTemperature(gpu, nvml.NVML_TEMPERATURE_GPU)))
+                read.power.append(power_instant(nvml, gpu))
+            with suppress(nvml.NVMLError):
+                heat = nvml.nvmlDeviceGetTemperature(gpu, nvml.NVML_TEMPERATURE_GPU)
+                read.heat.append(float(heat))
+
+    thread = Thread(target=go_on if uuid else ended.wait, daemon=True)
+    thread.start()
+    try:
+        yield read
+    finally:
+        ended.set()
+        thread.join()
 
 
 class Measured:
@@ -268,7 +270,7 @@ class Measured:
             kept[key].append(median(known) if known else None)
 
         samples = [self._bench.sample(self._launch.run, cold=True) for _ in range(SAMPLES)]
-        with Readings(self._uuid) as read:
+        with readings(self._uuid) as read:
             stretch = self._bench.stretch(self._launch.run, self._runs)
         keep("cold", [one.ms for one in samples])
         keep("rejected", [fmean(one.rejected is not None for one in samples)])

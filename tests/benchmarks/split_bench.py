@@ -141,7 +141,8 @@ def compare(one: Timed, other: Timed) -> None:
     busy = other.busy_s
     say(
         f"{other.devices} devices: {one.sweep_s:.2f} s / {other.sweep_s:.2f} s ="
-        f" {one.sweep_s / other.sweep_s:.2f}x; with the start {one.whole_s:.2f} s / {other.whole_s:.2f} s = {one.whole_s / other.whole_s:.2f}x"
+        f" {one.sweep_s / other.sweep_s:.2f}x;"
+        f" with the start {one.whole_s:.2f} s / {other.whole_s:.2f} s = {one.whole_s / other.whole_s:.2f}x"
     )
     say(
         f"  at problems: {sum(one.busy_s):.2f} s on one; {sum(busy):.2f} s on all,"
