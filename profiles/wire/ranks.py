@@ -30,6 +30,7 @@ class RanksToMeasure(msgspec.Struct, frozen=True, kw_only=True):
         repeats: Timed runs.
         heads: K/V heads that are compared with float64.
         rows: Rows of O, drawn at random, that are.
+        alone: Whether one device with all of it runs beside them, in turns.
     """
 
     scheme: Scheme
@@ -41,6 +42,7 @@ class RanksToMeasure(msgspec.Struct, frozen=True, kw_only=True):
     repeats: int = REPEATS
     heads: int = 1
     rows: int = 64
+    alone: bool = True
 
 
 class StepTime(msgspec.Struct, frozen=True, kw_only=True):

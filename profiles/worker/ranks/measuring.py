@@ -38,6 +38,8 @@ from flashscope.profiles.worker.ranks.spans import TimedRun, busy_ms, exposed_ms
 
 HOST_RANKS = 2  # where nobody says how many
 WARM_UP = 2  # runs; the first compiles and allocates
+LONG_FLOPS = 1e14  # a run of a tenth of a second and more: one is warm-up enough
+NOT_ASKED = "One device was not asked for."
 RESERVE = 1.05  # of what a kernel is predicted to take
 SayRanks = Callable[[RanksAnswer], None]
 
@@ -115,9 +117,9 @@ def measure(asked: RanksToMeasure, say: SayRanks) -> RanksEnded:
 
 def _measure_pass(asked: RanksToMeasure, bench: RanksBench, ranks: Ranks, passes: Passes) -> PassMeasured:
     run: Callable[[], None] = getattr(ranks, passes)
-    for _ in range(WARM_UP):
-        run()
     problem = replace(asked.problem, passes=passes, deterministic=False)
+    for _ in range(_warm_ups(problem)):
+        run()
     timed, alone_ms, missing = _in_turns(asked, bench, ranks, problem)
     middle = median_low(one.ms for one in timed)
     typical = next(one for one in timed if one.ms == middle)
@@ -143,8 +145,10 @@ def _in_turns(
     """Runs of all ranks and of one device in turns, these only where it can; else why not."""
     timed: list[TimedRun] = []
     alone_ms: list[float] = []
-    with bench.here():
-        alone, missing = _alone(bench, ranks.kernel, problem)
+    alone, missing = None, NOT_ASKED
+    if asked.alone:
+        with bench.here():
+            alone, missing = _alone(bench, ranks.kernel, problem)
     for _ in range(asked.repeats):
         if alone is not None:
             alone_ms.append(bench.time_alone(alone.run))
@@ -163,9 +167,13 @@ def _alone(bench: RanksBench, spec: KernelSpec, problem: Problem) -> tuple[PassL
         alone = prepare_passes(spec, problem, given, bench.device.backend)
     except MemoryError:
         return None, "Memory ran out while one device was given all of it."
-    for _ in range(WARM_UP):
+    for _ in range(_warm_ups(problem)):
         alone.run()
     return alone, ""
+
+
+def _warm_ups(problem: Problem) -> int:
+    return 1 if problem.flops > LONG_FLOPS else WARM_UP
 
 
 def _spoil(ranks: Ranks, passes: Passes) -> None:
