@@ -1,15 +1,18 @@
-"""Where it is measured: on this machine, or on devices of hosts that are connected to."""
+"""Where it is measured: on this machine, on several GPUs of it, or on devices of hosts."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import NamedTuple
 
+from flashscope.kernels.workload.errors import DeviceUnavailableError
 from flashscope.profiles.cluster.connection import Connection
 from flashscope.profiles.cluster.device_words import ALL, DeviceWords
 from flashscope.profiles.cluster.reaching import reached, remote_engine
+from flashscope.profiles.cluster.settings import Served
 from flashscope.profiles.engine.contract import EngineFactory
 from flashscope.profiles.engine.local import LocalEngine
+from flashscope.profiles.worker.nvml import NvmlError, listed_gpus
 
 
 class Hosts(NamedTuple):
@@ -17,7 +20,8 @@ class Hosts(NamedTuple):
 
     Attributes:
         addresses: Their connection files or addresses; none: this machine measures.
-        devices: Which of their devices; None: of one host the first that is free, of several all.
+        devices: Which of their devices, or of the GPUs of this machine; None: of one host the first that is
+            free, of several all, and here what there is.
         written: The devices as they were given; empty: they were not.
     """
 
@@ -29,6 +33,11 @@ class Hosts(NamedTuple):
     def one(cls, address: str | None) -> "Hosts":
         """One host, or this machine."""
         return cls((address,) if address else ())
+
+    @property
+    def are_gpus_here(self) -> bool:
+        """Whether they are GPUs of this machine that were chosen: its CPU does not stand in for them."""
+        return not self.addresses and self.devices is not None
 
     @property
     def words(self) -> list[str]:
@@ -46,9 +55,10 @@ def engine_of(hosts: Hosts) -> Iterator[EngineFactory]:
 
     Raises:
         ConnectError: Dask is not installed, there is no such connection, or no such device.
+        DeviceUnavailableError: There is no such GPU here.
     """
     if not hosts.addresses:
-        yield LocalEngine
+        yield LocalEngine if hosts.devices is None else _engine_of_gpus(local_gpus(hosts.devices))
         return
     engine = remote_engine()  # first: it says what is not installed
     from flashscope.profiles.cluster.choosing import chosen_devices  # noqa: PLC0415 - imports Dask
@@ -67,3 +77,37 @@ def connected(addresses: tuple[str, ...]) -> Iterator[list[Connection]]:
     """The connections to these hosts, those by ssh for as long as this lasts."""
     with ExitStack() as stack:
         yield [stack.enter_context(reached(one)) for one in addresses]
+
+
+def local_gpus(words: DeviceWords) -> list[Served]:
+    """The GPUs of this machine that are meant.
+
+    Raises:
+        DeviceUnavailableError: There is none, or not what is meant.
+    """
+    try:
+        listed = [Served(name=f"GPU {one.number}, {one.name}", gpu=one.uuid) for one in listed_gpus()]
+    except NvmlError as error:
+        raise DeviceUnavailableError(
+            f"No GPU here to choose from: {error} Leave --devices and --spread out, or give --connect, too."
+        ) from error
+    told = "; ".join(f"{one.name} ({one.gpu})" for one in listed)
+    if isinstance(words, int):
+        if len(listed) < words:
+            raise DeviceUnavailableError(f"{words} GPUs are wanted, and there are {len(listed)}: {told}.")
+        return listed[:words]
+    if words == ALL:
+        return listed
+    for word in words:
+        if not any(one.is_called(word) for one in listed):
+            raise DeviceUnavailableError(f"No GPU is called {word!r} here; there are {told}.")
+    return [one for one in listed if any(one.is_called(word) for word in words)]
+
+
+def _engine_of_gpus(gpus: list[Served]) -> EngineFactory:
+    """What makes the engine of these GPUs of this machine; nothing of Dask is imported."""
+    if len(gpus) == 1:
+        return partial(LocalEngine, gpu=gpus[0].gpu)
+    from flashscope.profiles.cluster.several import SeveralEngine  # noqa: PLC0415 - for these alone
+
+    return partial(SeveralEngine, makers=[(one.name, partial(LocalEngine, gpu=one.gpu)) for one in gpus])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from flashscope.app.commands import compare
 from flashscope.app.commands.exit_codes import SIGNALLED
-from flashscope.app.commands.hosts import Hosts, connected
+from flashscope.app.commands.hosts import Hosts, connected, local_gpus
 from flashscope.app.commands.local import LIFE
 from flashscope.app.commands.messages import pasteable, say, say_json, tell
 from flashscope.app.commands.runs import life_of_this, signals_reach
@@ -66,8 +66,23 @@ def _runs(words: Sequence[str], hosts: Hosts, out: Path) -> list[DeviceRun]:
 
     Raises:
         ConnectError: A host cannot be reached, or does not lend what is meant.
+        DeviceUnavailableError: There is no such GPU here.
         InputError: A file is there.
     """
+    runs = []
+    for number, (name, where) in enumerate(_places(hosts), 1):
+        file = out.with_name(f"{out.stem}-{number}{out.suffix}")
+        if file.exists():
+            raise InputError(f"{file} exists already; give another name to --out, or remove it")
+        command = (*python_command(MAIN), "sweep", *words, *where, "--out", str(file))
+        runs.append(DeviceRun(name, command, file))
+    return runs
+
+
+def _places(hosts: Hosts) -> list[tuple[str, tuple[str, ...]]]:
+    """What each device that is meant is called, and the words that have a sweep measure there."""
+    if not hosts.addresses:
+        return [(one.name, ("--devices", one.word)) for one in local_gpus(hosts.devices or ALL)]
     try:
         from flashscope.profiles.cluster.choosing import chosen_devices  # noqa: PLC0415 - imports Dask
     except ModuleNotFoundError as error:
@@ -75,15 +90,9 @@ def _runs(words: Sequence[str], hosts: Hosts, out: Path) -> list[DeviceRun]:
         raise ConnectError(f"--connect needs {error.name}, which is not installed: {remedy}") from error
     with connected(hosts.addresses) as connections:
         devices = chosen_devices(connections, hosts.devices or ALL)
-    runs = []
-    for number, device in enumerate(devices, 1):
-        file = out.with_name(f"{out.stem}-{number}{out.suffix}")
-        if file.exists():
-            raise InputError(f"{file} exists already; give another name to --out, or remove it")
-        where = ("--connect", hosts.addresses[device.place], "--devices", device.word)
-        command = (*python_command(MAIN), "sweep", *words, *where, "--out", str(file))
-        runs.append(DeviceRun(device.name, command, file))
-    return runs
+    return [
+        (one.name, ("--connect", hosts.addresses[one.place], "--devices", one.served.word)) for one in devices
+    ]
 
 
 class _Relay:

@@ -9,6 +9,7 @@ from flashscope.app.commands.messages import complain, say_json
 from flashscope.app.commands.sweep import SweepRun, report
 from flashscope.app.control.bundled import check_own
 from flashscope.app.words.provenance import of_session
+from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.formats.export import to_json
 from flashscope.profiles.results.model.parts import machine_differences
@@ -23,6 +24,8 @@ def run(path: Path, *, as_json: bool, hosts: Hosts = HERE) -> int:
     remaining = remaining_of(session)
     if remaining.nothing:
         return _tell_finished(session, path, as_json=as_json)
+    if hosts.are_gpus_here and session.backend == "cpu":
+        raise InputError(f"{path} is a sweep on a CPU, and --devices chooses GPUs; leave it out")
     check_own(path)
     check_resumable(path)
     with local_driver(hosts) as (driver, events):

@@ -74,7 +74,8 @@ def run(
     """
     mark = RunMark.read(os.environ.pop(MARK, ""))
     with local_driver(hosts) as (driver, events):
-        device = find_device(driver, events, "sweep", choices.get("backend", AUTO))
+        asked = "cuda" if hosts.are_gpus_here else choices.get("backend", AUTO)
+        device = find_device(driver, events, "sweep", asked)
         if isinstance(device, int):
             return device
         plan = with_kernels_chosen(make_plan(choices, device, preset), device)

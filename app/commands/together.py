@@ -12,7 +12,7 @@ from flashscope.app.commands.arguments import STDOUT
 from flashscope.app.commands.hosts import HERE, Hosts
 from flashscope.app.report.kinds import KINDS
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
-from flashscope.profiles.cluster.device_words import read_devices
+from flashscope.profiles.cluster.device_words import ALL, read_devices
 from flashscope.profiles.plan.choice import choices_of
 from flashscope.profiles.plan.presets import CHOICES, PRESETS
 from flashscope.profiles.plan.request import Request
@@ -74,13 +74,14 @@ def hosts_of(context: click.Context) -> Hosts:
     """Where the command line says to measure.
 
     Raises:
-        click.UsageError: It says which devices of no host.
+        click.UsageError: It chooses among GPUs for the CPU.
     """
     addresses, devices = context.params["connect"], context.params["devices"]
     beside = [f"--{name}" for name in ("devices", "spread") if name in given(context)]
-    if beside and not addresses:
-        raise click.UsageError(f"{beside[0]} is about devices of a host; give --connect, too", context)
-    return Hosts(addresses, None if devices is None else read_devices(devices), devices or "")
+    if beside and not addresses and context.params["backend"] == "cpu":
+        raise click.UsageError(f"{beside[0]} is about GPUs here; leave --backend cpu out", context)
+    written = devices or (ALL if beside and not addresses else "")
+    return Hosts(addresses, read_devices(written) if written else None, written)
 
 
 def refuse_beside_repeat(context: click.Context) -> None:

@@ -21,6 +21,7 @@ class Span:
     start_s: float
     end_s: float | None
     points: tuple[int, ...] = ()  # their indices, in the order of the kernels
+    device: int = 0  # which of the session's it ran on
 
 
 def spans_of(session: Session) -> list[Span]:
@@ -33,6 +34,7 @@ def spans_of(session: Session) -> list[Span]:
             start_s=(start_ns - session.t0_ns) / 1e9,
             end_s=None if end_ns is None else (end_ns - session.t0_ns) / 1e9,
             points=tuple(state.point.index for state in states),
+            device=states[0].device,
         )
         for activity in activities(session)
         for states, start_ns, end_ns in _pieces(activity, sustained_s)

@@ -31,11 +31,6 @@ class LentDevice(NamedTuple):
         """What it is called among those of several hosts."""
         return f"{self.served.name} at {self.connection.address}"
 
-    @property
-    def word(self) -> str:
-        """What chooses it alone."""
-        return self.served.gpu or self.served.name
-
     def engine(self) -> tuple[str, EngineFactory]:
         """Its name, and what makes the engine that measures on it."""
         return self.name, partial(RemoteEngine, connection=self.connection, device=self.served.name)
@@ -59,7 +54,7 @@ def chosen_devices(connections: Sequence[Connection], words: DeviceWords) -> lis
         return everything
     found: list[LentDevice] = []
     for word in words:
-        meant = [device for device in everything if _is(device.served, word)]
+        meant = [device for device in everything if device.served.is_called(word)]
         if not meant:
             raise ConnectError(f"No device is called {word!r}; lent are {_told(everything)}.")
         found += [device for device in meant if device not in found]
@@ -81,13 +76,6 @@ def _lent(place: int, connection: Connection) -> list[LentDevice]:
     if not served:
         raise ConnectError(f"{connection.address} serves no device yet; try again in a moment.")
     return [LentDevice(place, connection, one) for one in served]
-
-
-def _is(served: Served, word: str) -> bool:
-    """Whether a word means a device: its UUID or the begin of that, its name or that up to the comma."""
-    if served.gpu and word.startswith("GPU-"):
-        return served.gpu.startswith(word)
-    return word.casefold() in {served.name.casefold(), served.name.partition(",")[0].casefold()}
 
 
 def _told(devices: Sequence[LentDevice]) -> str:

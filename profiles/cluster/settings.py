@@ -26,6 +26,18 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     gpu: str = ""
 
+    @property
+    def word(self) -> str:
+        """What chooses it alone."""
+        return self.gpu or self.name
+
+    def is_called(self, word: str) -> bool:
+        """Whether a word means it: its UUID or the begin of that, `GPU 0, H100`, `GPU 0` or 0."""
+        if self.gpu and word.startswith("GPU-"):
+            return self.gpu.startswith(word)
+        short = self.name.partition(",")[0].casefold()
+        return word.casefold() in {self.name.casefold(), short, short.removeprefix("gpu ")}
+
 
 class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Of one process of a host.

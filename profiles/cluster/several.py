@@ -81,7 +81,8 @@ class SeveralEngine:
             KeyError: The plan names a kernel that there is not.
         """
         for name in plan.kernels:
-            find_kernel(name)
+            if name not in {own.name for own in plan.own}:
+                find_kernel(name)
         if not self._free.acquire(blocking=False):
             raise EngineBusyError(SWEEP_RUNS)
         self._inbox.put(partial(self._begin, plan, remaining))

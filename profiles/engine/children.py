@@ -40,9 +40,12 @@ class SpawnedChild:
         argument: What that serves with.
         log: Takes what it prints, line by line.
         ahead: A folder in which it finds modules before all others; empty: none.
+        gpu: The UUID of the one GPU that it sees; empty: all that this process sees.
     """
 
-    def __init__(self, name: str, serve: str, argument: str, log: Log, ahead: str = "") -> None:
+    def __init__(
+        self, name: str, serve: str, argument: str, log: Log, ahead: str = "", *, gpu: str = ""
+    ) -> None:
         self._name = name
         self._lines: deque[str] = deque(maxlen=KEPT_LINES)
         self._log = log
@@ -59,7 +62,7 @@ class SpawnedChild:
         self._output, output = Pipe(duplex=False)
         os.set_blocking(self._output.fileno(), False)
         self._life, its_life = Pipe()  # nothing is sent: each side sees that the other has ended
-        self._process = _start_shielded((theirs, output, its_life), serve, argument, ahead)
+        self._process = _start_shielded((theirs, output, its_life), serve, argument, ahead, gpu)
         self._pidfd = _pidfd(self._process.pid)
         for end in (theirs, output, its_life):
             end.close()
@@ -247,7 +250,7 @@ class SpawnedChild:
 
 
 def _start_shielded(
-    ends: Sequence[Connection], serve: str, argument: str, ahead: str
+    ends: Sequence[Connection], serve: str, argument: str, ahead: str, gpu: str
 ) -> subprocess.Popen[bytes]:
     """Start a process that Ctrl-C cannot reach, not even before it runs its first line.
 
@@ -255,9 +258,12 @@ def _start_shielded(
     """
     numbers = [end.fileno() for end in ends]
     command = python_command(MAIN, *map(str, numbers), ahead, serve, argument)
+    environment = os.environ | ({"CUDA_VISIBLE_DEVICES": gpu} if gpu else {})
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=numbers, start_new_session=True)
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, pass_fds=numbers, start_new_session=True, env=environment
+        )
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

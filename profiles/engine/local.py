@@ -60,25 +60,28 @@ class LocalEngine:
         sink: Takes every event, in order, on the engine's thread; it must return soon. One that raises ends
             what runs, as any other failure on that thread does.
         kernels: `module:NAME` of the tuple of KernelSpec that plans may name; each child imports it.
+        gpu: The UUID of the one GPU that its children see; empty: all of them.
     """
 
-    def __init__(self, sink: Sink, kernels: str = "flashscope.kernels.catalogue.registry:KERNELS") -> None:
+    def __init__(
+        self, sink: Sink, kernels: str = "flashscope.kernels.catalogue.registry:KERNELS", gpu: str = ""
+    ) -> None:
         self._sink = sink
         self._specs = import_specs(kernels)
         self._free = Semaphore(1)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._wake, self._waker = Pipe(duplex=False)
         os.set_blocking(self._waker.fileno(), False)  # one that is full wakes well enough
-        self._watcher = Watcher(self._emit, partial(SpawnedChild, "telemetry", TELEMETRY, ""))
+        self._watcher = Watcher(self._emit, partial(SpawnedChild, "telemetry", TELEMETRY, "", gpu=gpu))
         self._supervisor = Supervisor(
             self._emit,
-            partial(SpawnedChild, "worker", WORKER, kernels),
+            partial(SpawnedChild, "worker", WORKER, kernels, gpu=gpu),
             self._job_ended,
             lambda: self._watcher.watching,
         )
         self._tracer = Supervisor(  # a trace on the CPU needs nothing of what a sweep measures
             self._emit,
-            partial(SpawnedChild, "tracer", WORKER, kernels),
+            partial(SpawnedChild, "tracer", WORKER, kernels, gpu=gpu),
             self._job_ended,
             lambda: None,
         )

@@ -192,8 +192,8 @@ def look_around(page: ProfilePage, qtbot: QtBot) -> None:
     strip = page.bottom.strip
     lane = strip.lanes["power_w"]
     for step in range(10):
-        lane.box.zoomed.emit(0.9 if step < 5 else 1 / 0.9, strip._moment.view[1] / 2)
-        lane.pointed.emit(strip._moment.view[1] / 3)
+        lane.box.zoomed.emit(0.9 if step < 5 else 1 / 0.9, strip.first.shown.view[1] / 2)
+        lane.pointed.emit(strip.first.shown.view[1] / 3)
         qtbot.wait(100)
 
 

@@ -100,8 +100,8 @@ def test_looking_around_in_a_million_readings(window: MainWindow, qtbot: QtBot, 
     with heart.beating():
         for step in range(20):
             lane = strip.lanes["power_w"]
-            lane.box.zoomed.emit(0.9 if step < 10 else 1 / 0.9, strip._moment.view[1] / 2)
-            lane.pointed.emit(strip._moment.view[1] / 3)
+            lane.box.zoomed.emit(0.9 if step < 10 else 1 / 0.9, strip.first.shown.view[1] / 2)
+            lane.pointed.emit(strip.first.shown.view[1] / 3)
             qtbot.wait(100)
         settle(qtbot, window)
     line("zooming and pointing among a million readings", heart.longest)

@@ -123,8 +123,8 @@ def window(file: Path | None, connect: str | None) -> int:
     "--devices",
     metavar="WHICH",
     callback=checked(read_devices),
-    help="Devices of these hosts: all, the first N of each, or by name or UUID, as 'GPU 0,GPU 2'; left out: "
-    "the first that is free, and of several hosts all",
+    help="Devices of these hosts, or without --connect GPUs of this machine: all, the first N of each, or by "
+    "number, name or UUID, as 0,2 or 'GPU 0'; left out: the first that is free, and of several hosts all",
 )
 @click.option(
     "--spread",

@@ -16,6 +16,7 @@ from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.plots.show_all import show_all_button
 from flashscope.app.widgets.card import Card
+from flashscope.app.widgets.drop_down import choice_of
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.efficiency import ABOUT, efficiency_lines, efficiency_short
@@ -24,6 +25,8 @@ from flashscope.app.words.provenance_header import session_header
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import Session
+
+MOST_WHOLE = 2  # devices that show every lane; more of them one, until another is chosen
 
 
 class BottomCard(Card):
@@ -46,7 +49,7 @@ class BottomCard(Card):
         self.strip = TelemetryStrip(theme)
         self.table = ResultsTable(theme)
         self.table.point_selected.connect(self.strip.show_point)
-        for told in (self.strip.turned, self.strip.looked):
+        for told in (self.strip.time.turned, self.strip.looked):
             told.connect(self._offer_all)
         self._stack = QStackedWidget()
         self.notes = notes
@@ -71,8 +74,13 @@ class BottomCard(Card):
         self.header.insertWidget(0, self.legend, 100)  # all the room there is
         self.export_button = ExportButton("telemetry", self.make_export, self._theme)
         self.plot_menu = PlotMenu(self, self.export_button.exporter, ("profile.autorange", "profile.freeze"))
+        lanes = [("every lane", ""), *((lane.title, lane.field) for lane in LANES)]
+        self.lane_box = choice_of("Lanes of the devices", lanes)
+        set_tip(self.lane_box, "Which lanes each device shows")
+        self.lane_box.activated.connect(lambda _: self.strip.choose(self.lane_box.currentData()))
         self._all = show_all_button("the time", self.strip.fit, "profile.autorange")
         self.header.addWidget(self.summary)
+        self.header.addWidget(self.lane_box)
         self.header.addWidget(self._all)
         self.header.addWidget(self.freeze)
         self.header.addWidget(self.export_button)
@@ -81,6 +89,9 @@ class BottomCard(Card):
         """Another session, whose telemetry moves: what stands still is another's."""
         self._session = session
         self.strip.show_session(session)
+        self.strip.choose(LANES[0].field if self.strip.devices > MOST_WHOLE else "")
+        self.lane_box.setCurrentIndex(self.lane_box.findData(self.strip.chosen))
+        self._offer_all()
         self.freeze.setChecked(False)
         self.legend.show_kernels(session.plan.kernels if session else ())
         self.notes.show_session()
@@ -119,8 +130,10 @@ class BottomCard(Card):
         self._offer_all()
 
     def _offer_all(self) -> None:
-        """Offer the way back while a part of the time is on show."""
+        """Offer the way back from a part of the time, and of several devices a choice of lanes."""
         self._all.setVisible(self.part == "telemetry" and self.strip.shows_part)
+        several = self.part == "telemetry" and self.strip.devices > 1
+        self.lane_box.setVisible(several and not self.on_stage)
 
     @property
     def part(self) -> str:
@@ -131,12 +144,12 @@ class BottomCard(Card):
         """What the export menu writes of the telemetry."""
         session = self._session
         header = session_header(session) if session else {"session": "live readings, not saved"}
-        shown = [lane for lane in LANES if self.strip.offered(lane)]
+        labels, plots = zip(*self.strip.plots(), strict=True)
         return Export(
             title="Telemetry over time",
-            labels=["N", *(f"{lane.title}, {lane.unit}" for lane in shown)],
+            labels=labels,
             name="telemetry",
-            plots=[self.strip.ruler, *(self.strip.rows[lane.field].lane for lane in shown)],
+            plots=plots,
             theme=self._theme,
             provenance=header,
             columns=self.strip.export_columns(),
@@ -145,7 +158,7 @@ class BottomCard(Card):
         )
 
     def _freeze(self, frozen: bool) -> None:
-        self.strip.frozen = frozen
+        self.strip.time.frozen = frozen
         self.strip.draw()
         self.freeze_toggled.emit(frozen)
 

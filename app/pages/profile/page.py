@@ -80,6 +80,7 @@ class ProfilePage(FormPage):
         }
         self._lanes = list(strip.rows.values())
         turns.update({row: partial(strip.draw_lane, row.about) for row in self._lanes})
+        turns[strip.others] = strip.draw_others
         self._turns = PaintTurns(self, turns, leading=[self.headline])
         self._lay_out()
         self._connect()
@@ -201,8 +202,10 @@ class ProfilePage(FormPage):
         for way in (self.headline, self.runs):
             way.file_chosen.connect(self.file_chosen)
         self.runs.noticed.connect(self.noticed)
-        self.bottom.strip.looked.connect(lambda: self._turns.start(self._lanes[1:]))
-        self.bottom.strip.turned.connect(lambda: self._turns.start([self._lanes[0]]))
+        self.bottom.strip.looked.connect(
+            lambda: self._turns.start([*self._lanes[1:], self.bottom.strip.others])
+        )
+        self.bottom.strip.time.turned.connect(lambda: self._turns.start([self._lanes[0]]))
         self.plots.quantities_chosen.connect(self._show_hints_and_flight)
         self.bottom.table.point_chosen.connect(self.replay.go_to_point)
         notes = self.bottom.notes
@@ -211,7 +214,7 @@ class ProfilePage(FormPage):
         self.bottom.table.point_selected.connect(self.plots.show_point)
         self.controller.point_chosen.connect(self._show_point)
         self.controller.point_chosen.connect(lambda _index: self._name_inside())
-        self.bottom.strip.moment.chosen.connect(partial(setattr, notes, "at_s"))
+        self.bottom.strip.time.moment.chosen.connect(partial(setattr, notes, "at_s"))
         notes.point_chosen.connect(self._go_to_point)
         notes.moment_chosen.connect(self._go_to_moment)
         notes.noticed.connect(self.noticed)
@@ -368,7 +371,7 @@ class ProfilePage(FormPage):
     def _go_to_moment(self, at_s: float) -> None:
         self.replay.go_to_moment(at_s)
         self.bottom.notes.at_s = at_s
-        self.bottom.strip.moment.show_at(at_s)
+        self.bottom.strip.time.moment.show_at(at_s)
         self.page_requested.emit("telemetry")
 
     def _form_changed(self) -> None:

@@ -89,8 +89,9 @@ class TelemetryStaging(Staging):
         self._card.strip.show_only(())
 
     def _lanes(self) -> list[Lane]:
-        offered = {lane.field: lane for lane in LANES if self._card.strip.offered(lane)}
-        return [offered[field] for field in TELLING if field in offered][:MOST]
+        strip = self._card.strip
+        offered = {lane.field: lane for lane in LANES if strip.offered(lane)}
+        return [offered[field] for field in TELLING if field in offered][: max(1, MOST // strip.devices)]
 
     def _told(self, lane: Lane) -> str:
         ring = self._card.strip.ring

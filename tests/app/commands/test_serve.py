@@ -90,8 +90,8 @@ def test_files_of_ones_own_are_not_measured_elsewhere(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--devices", "all"], "--devices is about devices of a host; give --connect, too"),
-        (["--spread", "repeat"], "--spread is about devices of a host; give --connect, too"),
+        (["--backend", "cpu", "--devices", "all"], "--devices is about GPUs here; leave --backend cpu out"),
+        (["--backend", "cpu", "--spread", "repeat"], "--spread is about GPUs here; leave --backend cpu out"),
         (["--connect", "x", "--devices", "0"], "'0' is no number of devices from 1 to 64"),
         (["--connect", "x", "--spread", "repeat"], "several devices need a name to be numbered under"),
         (["--connect", "x", "--spread", "repeat", "--runs", "2"], "measures once a device; leave out --runs"),

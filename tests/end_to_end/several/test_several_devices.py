@@ -150,5 +150,5 @@ def test_what_is_not_lent_or_not_said_whole_is_told_in_a_line(tmp_path: Path) ->
     nowhere = program.run(*SMALL, "--devices", "all")
     unnamed = program.run(*SMALL, *connect, "--spread", "repeat")
     assert (nowhere.returncode, unnamed.returncode) == (2, 2)
-    assert "--devices is about devices of a host" in nowhere.stderr
+    assert "--devices is about GPUs here; leave --backend cpu out" in nowhere.stderr
     assert "give --out, too" in unnamed.stderr

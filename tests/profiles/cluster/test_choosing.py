@@ -39,7 +39,7 @@ def chosen(words: str) -> list[str]:
     from flashscope.profiles.cluster.choosing import chosen_devices  # noqa: PLC0415 - imports Dask
 
     connections = [Connection(address=address) for address in LENT]
-    return [one.word for one in chosen_devices(connections, read_devices(words))]
+    return [one.served.word for one in chosen_devices(connections, read_devices(words))]
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_what_was_asked_for_beside_something_that_failed_is_done_all_the_same(he
 def test_a_probe_that_cannot_be_made_is_answered_all_the_same(
     heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError("no process can be started")
 
     monkeypatch.setattr(SpawnedChild, "__init__", refuse)

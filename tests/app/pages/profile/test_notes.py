@@ -88,12 +88,12 @@ def test_a_note_on_a_moment_is_set_by_a_click_and_goes_there(
     (one,) = load(path).bookmarks
     assert one.t_ns is not None
     assert 0 < one.t_ns < 8 * SECOND
-    strip.moment.show_at(None)
+    strip.time.moment.show_at(None)
     page.show_view("notes")
     notes.list.setCurrentRow(0)
     notes._go()
     assert page.bottom.part == "telemetry"
-    assert strip.moment.at_s == pytest.approx(one.t_ns / SECOND)
+    assert strip.time.moment.at_s == pytest.approx(one.t_ns / SECOND)
 
 
 @pytest.mark.matrix
@@ -121,7 +121,7 @@ def test_a_note_leads_a_replay_to_its_moment_and_to_the_end_of_its_point(
         notes._go()
         assert playback.at_ns == moment
         page._turns.finish()
-    assert notes.at_s == page.bottom.strip.moment.at_s == 5.25
+    assert notes.at_s == page.bottom.strip.time.moment.at_s == 5.25
     assert [row.point.index for row in selected(page)] == [3]
 
 

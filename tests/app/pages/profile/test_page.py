@@ -173,8 +173,8 @@ def test_a_lane_that_does_not_exist_here_is_not_drawn_and_its_reason_is_told(ben
     strip = bench.page.bottom.strip
     assert strip.lanes["memory_used"].isVisible()
     assert not strip.rows["power_w"].isVisible()
-    assert strip.absent.text().startswith("n/a here: ")
-    assert "power: psutil does not read power" in strip.absent.toolTip()
+    assert strip.first.absent.text().startswith("n/a here: ")
+    assert "power: psutil does not read power" in strip.first.absent.toolTip()
 
 
 @pytest.mark.matrix

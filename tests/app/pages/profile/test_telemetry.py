@@ -20,7 +20,7 @@ from flashscope.app.figures.spans import Span, coarse, ends_of, running_at, seql
 from flashscope.app.figures.time_view import NEAREST_S, TimeView
 from flashscope.app.look.theme import LIGHT
 from flashscope.app.pages.profile import ProfilePage
-from flashscope.app.pages.profile.telemetry_strip import UNREAD
+from flashscope.app.pages.profile.device_lanes import UNREAD
 from flashscope.app.plots.timeline.telemetry import peak_and_mean
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.words.units import seqlen_text
@@ -77,30 +77,30 @@ def test_a_display_that_was_frozen_moves_again_for_the_next_session(saved: Bench
 
 def test_the_pointer_reads_all_lanes_at_its_moment_and_names_what_ran_then(saved: Bench) -> None:
     strip = saved.page.bottom.strip
-    span = strip._moment.spans[1]
+    span = strip.first.shown.spans[1]
     assert span.end_s is not None
     middle = (span.start_s + span.end_s) / 2
     newest = strip.value_text("power_w")
     strip.lanes["power_w"].pointed.emit(middle)
-    saved.qtbot.waitUntil(lambda: strip.running.text() != "")
-    assert strip.pointed_at.text() == f"{middle:.2f} s · N = 512"
-    assert strip.running.text() == span.kernels[0]
+    saved.qtbot.waitUntil(lambda: strip.first.head.running.text() != "")
+    assert strip.first.head.upper.text() == f"{middle:.2f} s · N = 512"
+    assert strip.first.head.running.text() == span.kernels[0]
     for lane in LANES:
         if strip.offered(lane):
             value = strip.ring.at(lane.field, middle)
             assert value is not None
             strip.rows[lane.field].show_value(value)
             assert strip.value_text(lane.field) == strip.rows[lane.field].value_text
-    assert all(line.isVisible() for line in strip._pointer._lines)
+    assert all(line.isVisible() for line in strip.time.pointer._lines)
     strip.lanes["power_w"].pointed.emit(None)
-    saved.qtbot.waitUntil(lambda: strip.running.text() == "")
+    saved.qtbot.waitUntil(lambda: strip.first.head.running.text() == "")
     assert strip.value_text("power_w") == newest
 
 
 @pytest.mark.matrix
 def test_the_wheel_zooms_all_lanes_around_the_pointer_and_fitting_shows_all_again(saved: Bench) -> None:
     strip = saved.page.bottom.strip
-    whole = strip._moment.view
+    whole = strip.first.shown.view
     lane = strip.lanes["memory_used"]
     place = QPointF(lane.viewport().rect().center())
     before = lane.box.mapSceneToView(lane.mapToScene(place.toPoint())).x()
@@ -117,20 +117,20 @@ def test_the_wheel_zooms_all_lanes_around_the_pointer_and_fitting_shows_all_agai
         )
         QApplication.sendEvent(lane.viewport(), wheel)
         saved.drawn()
-    view = strip._moment.view
+    view = strip.first.shown.view
     assert view[1] - view[0] == pytest.approx((whole[1] - whole[0]) * 0.8**4, rel=0.01)
     assert lane.box.mapSceneToView(lane.mapToScene(place.toPoint())).x() == pytest.approx(before, rel=0.02)
     for plot in (strip.ruler, *(strip.lanes[one.field] for one in LANES if strip.offered(one))):
         assert plot.box.viewRange()[0] == pytest.approx(list(view))
     saved.page.fit()
     saved.drawn()
-    assert strip._moment.view == whole
+    assert strip.first.shown.view == whole
 
 
 @pytest.mark.matrix
 def test_choosing_a_point_in_the_table_frames_its_span_and_looks_at_it(saved: Bench) -> None:
     strip = saved.page.bottom.strip
-    strip.view.zoom(0.05, 0.0, strip._moment.view)
+    strip.time.view.zoom(0.05, 0.0, strip.first.shown.view)
     strip.draw()
     saved.page.bottom.table.choose_point(4)
     saved.drawn()
@@ -138,7 +138,7 @@ def test_choosing_a_point_in_the_table_frames_its_span_and_looks_at_it(saved: Be
     assert ends is not None
     assert strip.ruler._chosen.isVisible()
     assert strip.ruler._chosen.getRegion() == pytest.approx(ends)
-    view = strip._moment.view
+    view = strip.first.shown.view
     assert view[0] <= ends[0]
     assert ends[1] <= view[1]
 
@@ -150,14 +150,14 @@ def test_a_saved_session_tells_peak_and_mean_of_what_is_on_show(saved: Bench) ->
     peak, mean = np.nanmax(power), np.nanmean(power)
     stats = strip.rows["power_w"]._stats.text()
     assert stats.startswith("peak ")
-    known = peak_and_mean(strip.ring.times(), power, strip._moment.view)
+    known = peak_and_mean(strip.ring.times(), power, strip.first.shown.view)
     assert known == pytest.approx((peak, mean))
 
 
 @pytest.mark.matrix
 def test_labels_of_n_stand_above_the_lanes_each_within_its_stretch(saved: Bench) -> None:
     ruler = saved.page.bottom.strip.ruler
-    spans, view = saved.page.bottom.strip._moment.spans, saved.page.bottom.strip._moment.view
+    spans, view = saved.page.bottom.strip.first.shown.spans, saved.page.bottom.strip.first.shown.view
     labels = ruler._labels(spans, view)
     stretches = seqlen_stretches(spans, view[1])
     assert {text for _, text in labels} == {"512", "1k", "2k"}
@@ -174,12 +174,12 @@ def test_the_time_of_a_short_sweep_that_has_ended_ends_with_it(bench: Bench) -> 
     bench.controller._shown._show(recorded, "saved", None)
     bench.page.show_view("telemetry")
     bench.drawn()
-    assert list(bench.page.bottom.strip._moment.view) == pytest.approx([0.0, 0.4])
+    assert list(bench.page.bottom.strip.first.shown.view) == pytest.approx([0.0, 0.4])
 
 
 @pytest.mark.matrix
 def test_after_the_last_span_of_a_sweep_that_has_ended_no_n_is_named(saved: Bench) -> None:
-    spans = saved.page.bottom.strip._moment.spans
+    spans = saved.page.bottom.strip.first.shown.spans
     *_, (_start, end, _seqlen) = seqlen_stretches(spans, spans[-1].end_s + 100.0)  # type: ignore[operator]
     assert end == max(span.end_s for span in spans if span.end_s is not None)
     going_on = [*spans[:-1], dataclasses.replace(spans[-1], end_s=None)]
@@ -215,7 +215,7 @@ def test_the_cpu_names_in_one_line_what_it_cannot_tell(bench: Bench) -> None:
     for field, reason in CPU_TELEMETRY.missing.items():
         if field in strip.lanes:
             assert not strip.rows[field].isVisible()
-            assert reason in " ".join(strip.absent.toolTip().split())
+            assert reason in " ".join(strip.first.absent.toolTip().split())
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 10), st.floats(-50, 150)), max_size=20), st.floats(2, 1e5))
