@@ -85,7 +85,6 @@ def test_a_stage_shows_the_cuts_alone_and_says_which_is_the_fastest(rig: Rig) ->
     page.lineup.show_one(page.lineup.kept[-1])
     put_away = (page.choices, page.lineup, page.cards, page.bar)
     window.trigger("stage")
-    assert window.stage.on
     assert page.landscape.isVisible()
     assert not any(part.isVisible() for part in put_away)
     assert page.staging.sentence.startswith("Fastest on fresh rounds: ")
