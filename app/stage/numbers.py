@@ -80,11 +80,8 @@ def step_numbers(view: "StepView") -> Mapping[str, str]:
         known |= _of_row(view, view.local_row)
     known |= view.story.numbers(cursor.at)
     if cursor.ended:
-        known |= {
-            "exact": number(float(view.history.exact[0])),
-            "error": raised(power(recording.max_error)),
-        }
-    return known
+        known |= {"exact": number(float(view.history.exact[0])), "error": power(recording.max_error)}
+    return {name: raised(text) for name, text in known.items()}
 
 
 def _of_row(view: "StepView", local: int) -> dict[str, str]:

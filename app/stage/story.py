@@ -60,6 +60,7 @@ PageKey = Literal[
     "timeline",
     "ladder",
     "compare",
+    "designer",
     "planner",
 ]
 StoryText = Annotated[str, msgspec.Meta(max_length=2000)]
@@ -132,10 +133,10 @@ SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for eve
     "run": GROWING,
     "fallback": GROWING,
     "quantity": ("profile", "results", "compare"),
-    "kernels": ("profile", "results", "traffic", "timeline", "ladder", "stepper"),
+    "kernels": ("profile", "results", "traffic", "timeline", "ladder", "stepper", "designer"),
     "baseline": ("profile", "results"),
-    "curve": ("profile", "results", "timeline", "ladder"),
-    "seqlen": ("profile", "results", "traffic", "timeline", "ladder", "stepper"),
+    "curve": ("profile", "results", "timeline", "ladder", "designer"),
+    "seqlen": ("profile", "results", "traffic", "timeline", "ladder", "stepper", "designer"),
     "preset": ("stepper",),
     "step": ("stepper",),
     "mode": ("stepper", "roofline", "ladder"),

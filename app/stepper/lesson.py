@@ -3,7 +3,7 @@
 import numpy as np
 
 from flashscope.app.stepper.comparison import FaultComparison, WrongTile
-from flashscope.app.stepper.numbers import amount, number
+from flashscope.app.stepper.numbers import number
 from flashscope.app.stepper.rescales import Rescales
 from flashscope.app.stepper.row_history import FLOAT32_EXP_LIMIT
 from flashscope.app.stepper.truth import told
@@ -16,7 +16,7 @@ EXP_UNDERFLOW = -87.3  # exp of less has fewer bits than a float32 has else
 def at_the_end(pair: FaultComparison) -> str:
     """How far the faulty answer is off, and what the project's own check says of it."""
     recording = pair.broken.recording
-    error = f"max |O − exact| = {amount(recording.max_error)} over {_rows(recording.seqlen_q)}"
+    error = f"max |O − exact| = {number(recording.max_error)} over {_rows(recording.seqlen_q)}"
     if pair.verdict.passed:
         return f"{error}: the check of kernels passes it."
     worst = told(pair.verdict)
@@ -126,7 +126,7 @@ def _off(pair: FaultComparison, wrong: WrongTile) -> str:
 def _much(what: str, error: float, bound: float) -> str:
     if np.isnan(error):
         return f"{what} holds NaN"
-    return f"{what} is off by {amount(error)} where {amount(bound)} passes"
+    return f"{what} is off by {number(error)} where {number(bound)} passes"
 
 
 def _rows(count: int) -> str:

@@ -1,40 +1,44 @@
-"""How the Stepper writes numbers: with fixed decimals, a real minus sign, and ∞ and NaN by name."""
+"""How the Stepper writes numbers: what is not 0 never stands as 0, minus signs are real, ∞ and NaN named."""
 
 import math
 
+LEAST, LARGE = 1e-3, 1e4  # below and from here on a power of ten reads better
+
 
 def number(value: float, digits: int = 3) -> str:
-    """A value with some decimals; very large or small ones in powers of ten."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if abs(value) >= 1e4:  # noqa: PLR2004 - past five digits a power of ten reads better
+    """A value with some decimals, or two digits where those would leave 0; powers of ten are HTML."""
+    if not value:
+        return "0"
+    if not math.isfinite(value):
+        return _named(value)
+    size = abs(value)
+    if size >= LARGE or size < LEAST:
         return power(value)
-    text = f"{value:.{digits}f}"
-    return text.replace("-", "−") if float(text) else text.lstrip("-")
+    text = f"{value:.2g}" if size < 0.1**digits else f"{value:.{digits}f}"
+    return text.replace("-", "−")
 
 
 def power(value: float) -> str:
-    """A value as a·10ⁿ with superscript HTML; 0 stays 0; infinities and NaN as in `number`."""
+    """A value as a·10ⁿ with superscript HTML; 0 stays 0."""
     if not value or not math.isfinite(value):
-        return number(value, 0)
+        return number(value)
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{mantissa}·10<sup>{int(exponent)}</sup>".replace("-", "−")
 
 
 def brief(value: float, digits: int) -> str:
-    """The same where room is short; what would be 0 and is not stands as 4e−5, which takes no more of it."""
-    text = number(value, digits)
-    told = not value or not math.isfinite(value) or text.strip("−0.")
-    return text if told else f"{value:.0e}".replace("e-0", "e-").replace("-", "−")
+    """A value where room is short: as `number` has it, or as 4e−5, which takes no more room."""
+    size = abs(value)
+    if not value or not math.isfinite(value) or 0.1**digits <= size < LARGE:
+        return number(value, digits)
+    mantissa, exponent = f"{value:.0e}".split("e")
+    return f"{mantissa}e{int(exponent)}".replace("-", "−")
 
 
-def amount(value: float) -> str:
-    """A value with as many decimals as it needs; small and large ones in powers of ten."""
-    if not value:
-        return "0"
-    return number(value) if abs(value) >= 1e-3 else power(value)  # noqa: PLR2004 - three decimals
+def _named(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    return "∞" if value > 0 else "−∞"
 
 
 def difference(value: float, less: float) -> str:

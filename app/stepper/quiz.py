@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from flashscope.app.stepper.numbers import amount, difference, number
+from flashscope.app.stepper.numbers import difference, number
 from flashscope.app.stepper.row_history import RowHistory
 from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.stepper.traffic import standard_bytes
@@ -192,7 +192,7 @@ class _Asking:
                 f"m was {number(m)} and is {number(new)} after {self._tile(k)}.",
                 "What are the old ℓ and O multiplied by: what is α?",
                 *drawn,
-                f"<a>α</a> = exp({difference(m, new)}) = {amount(alpha)}.",
+                f"<a>α</a> = exp({difference(m, new)}) = {number(alpha)}.",
                 hidden=True,
             )
 
@@ -211,10 +211,10 @@ class _Asking:
             yield self._made(
                 "sum",
                 (k, "maximum", "weights"),
-                f"ℓ was {number(l)}, α = {amount(alpha)}, and {self._tile(k)} adds Σ P = {amount(own)}.",
+                f"ℓ was {number(l)}, α = {number(alpha)}, and {self._tile(k)} adds Σ P = {number(own)}.",
                 "What is the sum ℓ′ after this tile?",
                 *drawn,
-                f"<l>ℓ′</l> = αℓ + Σ P = {amount(alpha)} · {amount(l)} + {amount(own)} = {amount(new)}.",
+                f"<l>ℓ′</l> = αℓ + Σ P = {number(alpha)} · {number(l)} + {number(own)} = {number(new)}.",
             )
 
     def _share(self, k: int) -> Iterator[Question]:
@@ -289,7 +289,7 @@ class _Asking:
         return f"tile j = {int(self.history.blocks[k])}"
 
     def _drawn(self, right: float, wrong: Sequence[float]) -> tuple[tuple[str, ...], int] | None:
-        return self._drawn_texts(amount(right), [amount(one) for one in wrong if np.isfinite(one)])
+        return self._drawn_texts(number(right), [number(one) for one in wrong if np.isfinite(one)])
 
     def _drawn_texts(self, right: str, wrong: Sequence[str]) -> tuple[tuple[str, ...], int] | None:
         """Choices in an order that is drawn, and the place of the right one; None: too few differ."""

@@ -207,7 +207,8 @@ def test_scrubbing_through_a_long_backward_trace(
     window.show_page("stepper")
     window.resize(1520, 920)
     page.show_trace(random_trace(64, block=16, head_dim=32))
-    page.show_mode(BACKWARD)
+    settle(qtbot, window)
+    turned = beaten(qtbot, window, lambda: page.show_mode(BACKWARD))
     problem = Problem(seqlen_q=seqlen, seqlen_k=seqlen, heads=1, head_dim=width, passes="backward")
     trace = record_backward(BackwardTraceRequest(problem=problem, block_q=block, block_k=block))
     board = page.backwards.board
@@ -220,6 +221,7 @@ def test_scrubbing_through_a_long_backward_trace(
         board.seek(place)
         qapp.processEvents()
     wall, processor = (len(frames) / (b - a) * 1e3 for a, b in zip(begun, now(), strict=True))
+    line("the mode Backward comes", turned)
     line(f"a backward trace of {last + 1} steps arrives", arrived)
     print(f"scrubbing it: {wall:.0f} frames/s, {processor:.0f} a processor second")  # noqa: T201 - the table
 

@@ -76,12 +76,12 @@ class DesignerPage(Page):
         self._cuts: dict[CutKernel, Cut] = {}  # those last chosen
         self.lineup, self.tried = LandscapeLineup(controller.keeping, self), Tried()
         self._own: Cut | None = None  # the shipped cut when it was shown last
-        self._far = ""
-        self._done = 0
+        self._far, self._done = "", 0
         self.found: CutCell
         self.grid: CutGrid[CutCell]
-        self.staging = DesignerStaging(controller, self)
         self._lay_out()
+        aside = (self.choices, self.lineup, self.sentence, self.others, self.cards, self.bar)
+        self.staging = DesignerStaging(controller, self, aside)
         self._connect()
         self.show_session(controller.session)
         self.apply_theme(theme)
@@ -95,11 +95,12 @@ class DesignerPage(Page):
         self.sm_card.body.addWidget(self.picture, 1)
         self.table_card.body.addWidget(self.table)
         self.table_card.body.addStretch(1)
-        cards = (self.cut_card, self.sm_card, self.table_card)
+        cards = self.cut_card, self.sm_card, self.table_card
         column = QVBoxLayout(self.on_gpu)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
-        for part in (self.sentence, self.others, Lines(cards, cards, 8), self.bar):
+        self.cards = Lines(cards, cards, 8)
+        for part in (self.sentence, self.others, self.cards, self.bar):
             column.addWidget(part)
         column.addWidget(self.landscape, 1)
         outer = QVBoxLayout(self)

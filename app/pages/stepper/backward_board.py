@@ -187,6 +187,7 @@ class BackwardBoard(ModeBoard):
         self._result = errors_text(story.recording)
         self.bar.show_trace(trace)
         self.stack.setCurrentWidget(self.panels)
+        self.panels.paint_in_turns()
         self._show()
 
     def seek(self, at: int) -> None:

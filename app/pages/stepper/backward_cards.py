@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
+from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.pages.stepper.arranging import GAP, let_go_of, row_of, staged
@@ -24,6 +26,7 @@ from flashscope.app.plots.style import stands_still
 from flashscope.app.stepper.backward.code import D
 from flashscope.app.stepper.backward.recording import SUMS
 from flashscope.app.stepper.backward.view import BackwardView
+from flashscope.app.widgets.paint_turns import PaintTurns
 from flashscope.app.widgets.plain import escaped
 from flashscope.app.words.inside.tracing import backward_words
 
@@ -61,6 +64,7 @@ class BackwardCards(QWidget):
             panel: PanelCard(panel, f"backward-{name}", _header)
             for panel, name in zip(self.panels, names, strict=True)
         }
+        self._turns = PaintTurns(self, dict.fromkeys(self.panels, _nothing))
         self._view: BackwardView | None = None
         self._alone: QWidget | None = None
         self._staged = False
@@ -93,6 +97,16 @@ class BackwardCards(QWidget):
         for panel in self.panels:
             panel.show_view(view)
         self._write_titles()
+
+    def paint_in_turns(self) -> None:
+        """Paint the panels of another trace one after the other: all at once take too long."""
+        self._turns.start_covered()
+
+    @guarded()
+    def showEvent(self, event: QShowEvent) -> None:
+        """The same where nothing of them was in sight."""
+        super().showEvent(event)
+        self.paint_in_turns()
 
     def words(self) -> str:
         """All panels in words, one a line."""
@@ -183,6 +197,10 @@ class BackwardCards(QWidget):
                 self._grid.addLayout(row_of(row, (1,) * len(row)))
         for card in self.cards:
             card.setVisible(card is self._alone if self._alone is not None else card in shown)
+
+
+def _nothing() -> None:
+    """All that a panel's turn has to do: it knows its step, and its turn paints it."""
 
 
 def _wide(cards: Sequence[QWidget]) -> QGridLayout:

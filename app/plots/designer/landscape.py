@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip
 
 from flashscope.app.control.guard import guarded
@@ -21,6 +21,7 @@ from flashscope.kernels.workload.cut import Cut
 LEAST_PX = 360, 150
 LEFT_PX, BOTTOM_PX, GAP_PX = 76, 34, 3
 PALEST = 0.12  # of the accent has the least value
+NARROWEST = 75  # percent of their usual width that the letters of a value have at least
 SHIPPED = "★"
 OF_ROWS = frozenset({"groups", "subtiles"})  # numbers from which the rows follow that a block owns
 
@@ -125,12 +126,26 @@ class Landscape(Painted):
         values = self.drawn.grid.values(self.drawn.quantity)
         known = [value for row in values for value in row if value is not None]
         low, high = min(known, default=0.0), max(known, default=0.0)
+        painter.setFont(self._narrowed(known))
         for y, row in enumerate(self.drawn.grid.cells):
             for x, cell in enumerate(row):
                 value = values[y][x]
                 share = None if value is None else self.drawn.quantity.share(value, low, high)
                 self._draw_cell(painter, cell, self.box_of(y, x), value, share)
+        painter.setFont(ui_font(CAPTION_PX))
         self._draw_axes(painter)
+
+    def _narrowed(self, values: Sequence[float]) -> QFont:
+        """Letters in which every value has room in its cell, if they need not be too narrow for that."""
+        font, drawn = ui_font(CAPTION_PX), self.drawn
+        assert drawn is not None  # noqa: S101 - it is being drawn
+        needed = max(
+            (QFontMetrics(font).horizontalAdvance(drawn.quantity.text(one)) for one in values), default=0
+        )
+        room = self.box_of(0, 0).width() - 2 * px(3) - 1
+        if 0 < room < needed:
+            font.setStretch(max(NARROWEST, int(100 * room / needed)))
+        return font
 
     def _draw_cell(
         self, painter: QPainter, cell: GridCell, box: QRectF, value: float | None, share: float | None

@@ -20,7 +20,7 @@ from flashscope.app.stepper.backward.code import (
 )
 from flashscope.app.stepper.backward.recording import Sums, Weights
 from flashscope.app.stepper.backward.view import BackwardView
-from flashscope.app.stepper.numbers import amount
+from flashscope.app.stepper.numbers import number
 from flashscope.app.stepper.recording import RecordedFloats
 from flashscope.app.widgets.plain import set_tip
 
@@ -88,7 +88,7 @@ class PairCells(CellPanel[BackwardView]):
         values = view.weights(self.name)
         if values is None:
             return "not computed yet" if view.started else "no tile loaded yet"
-        return ", ".join(amount(float(one)) for one in values[view.pair[0]])
+        return ", ".join(number(float(one)) for one in values[view.pair[0]])
 
     def numbers(self, view: BackwardView) -> list[tuple[int, int, float]]:
         """Each value by its query and its key; none before they are computed."""
@@ -125,7 +125,7 @@ class PairCells(CellPanel[BackwardView]):
         if row >= values.shape[0] or column >= values.shape[1]:
             return ""
         query, key = (one.start for one in self.view.area)
-        return f"[{query + row}, {key + column}] = {amount(float(values[row, column]))}"
+        return f"[{query + row}, {key + column}] = {number(float(values[row, column]))}"
 
     def _choose(self, row: int) -> None:
         column = 0 if self.hovered is None else self.hovered[1]
@@ -152,7 +152,7 @@ class SumCells(CellPanel[BackwardView]):
     def words(self, view: BackwardView) -> str:
         """Component 0 of every row, or why there is none."""
         values = view.sums(self.name)
-        return self._why(view) if values is None else ", ".join(amount(float(row[0])) for row in values)
+        return self._why(view) if values is None else ", ".join(number(float(row[0])) for row in values)
 
     def numbers(self, view: BackwardView) -> list[tuple[int, int, float]]:
         """Each component by its row; none before they are computed."""
@@ -187,7 +187,7 @@ class SumCells(CellPanel[BackwardView]):
         row, column = self.hovered
         if row >= values.shape[0] or column >= values.shape[1]:
             return ""
-        return f"[{self._span(self.view).start + row}, {column}] = {amount(float(values[row, column]))}"
+        return f"[{self._span(self.view).start + row}, {column}] = {number(float(values[row, column]))}"
 
     @property
     def _axis(self) -> int:

@@ -24,7 +24,7 @@ from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.stepper.cell_image import CellColours, bounds_of, cell_image, runs
 from flashscope.app.plots.stepper.ink import on_fill, role_colour
 from flashscope.app.plots.stepper.panel import SMALL, PanelOf, ViewKind, put, width_of
-from flashscope.app.stepper.numbers import amount, brief, number
+from flashscope.app.stepper.numbers import brief, number
 from flashscope.app.stepper.recording import RecordedFloats
 
 LARGEST_CELL = (144.0, 90.0)
@@ -35,7 +35,6 @@ BAR_ROOM = 18.0  # pixels: a gap, the colour bar, a gap, and a little air
 VISIBLE_GAP = 6  # pixels: larger cells stand apart
 LEAST_CELL = 0.01  # pixels, in a panel that has no room
 WIDE = 100.0  # values from here on are written without decimals
-SMALLEST = 0.1  # ends of a scale below it have as many decimals as they need: 0.0 is at neither of them
 
 CellIndex = tuple[int, int]
 
@@ -211,7 +210,7 @@ class CellPanel(PanelOf[ViewKind]):
     def _draw_cells(self, painter: QPainter, frame: CellFrame, area: Area, values: RecordedFloats) -> None:
         low, high = frame.levels
         digits = self._digits if max(abs(low), abs(high)) < WIDE else 0
-        widest = number(low or high, digits)
+        widest = brief(low or high, digits)
         fitting = (self.sized(SMALL * share) for share in VALUES)
         font = next((font for font in fitting if _fits(widest, font, area, self.unit())), None)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
@@ -338,8 +337,6 @@ class CellPanel(PanelOf[ViewKind]):
 
 def _end(level: float) -> str:
     """An end of the colour scale as its label."""
-    if 0 < abs(level) < SMALLEST:
-        return amount(level)
     return number(level, 1 if abs(level) < WIDE else 0)
 
 

@@ -14,7 +14,7 @@ from flashscope.app.plots.stepper.ink import mix
 from flashscope.app.plots.stepper.pair_charts import draw_cross
 from flashscope.app.plots.stepper.panel import SMALL, Panel, put
 from flashscope.app.stepper.comparison import RowComparison
-from flashscope.app.stepper.numbers import amount, plain
+from flashscope.app.stepper.numbers import number, plain
 from flashscope.app.stepper.step_view import StepView
 
 LEAST_DECADES = 4
@@ -52,8 +52,8 @@ class DistancePanel(Panel):
         if done:
             right, broken = row.right[done - 1], row.broken[done - 1]
             told.append(
-                f"distance from the exact answer: right {plain(amount(right.error))}, "
-                f"broken {plain(amount(broken.error))}, {plain(amount(right.bound))} passes"
+                f"distance from the exact answer: right {plain(number(right.error))}, "
+                f"broken {plain(number(broken.error))}, {plain(number(right.bound))} passes"
             )
         wrong = row.first_wrong
         told.append("no wrong tile" if wrong is None else f"first wrong tile: {self._place(wrong.t) + 1}")
@@ -86,7 +86,7 @@ class DistancePanel(Panel):
             draw_cross(painter, QPointF(x, y(error) + lower))
             if lower:
                 over = QRectF(x - 40, frame.top() + lower * 1.6, 80, lower)
-                put(painter, over, amount(error), self.theme.error, Qt.AlignmentFlag.AlignHCenter)
+                put(painter, over, number(error), self.theme.error, Qt.AlignmentFlag.AlignHCenter)
 
     @guarded()
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QFont, QPainter
 
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
@@ -106,14 +106,15 @@ class FormulasOf(PanelOf[ViewKind]):
         painter.setFont(self.sized(scale))
         symbols = coloured(formula.symbols, self.theme)
         put(painter, QRectF(inner.left(), inner.top() + 1, inner.width(), half), symbols, self.theme.text)
-        painter.setFont(self.sized(scale * SMALL * 1.04))
         numbers = "= " + (coloured(formula.numbers, self.theme) if formula.numbers else "…")
-        put(
-            painter,
-            QRectF(inner.left(), inner.top() + half - 1, inner.width(), half),
-            numbers,
-            self.theme.dim,
-        )
+        painter.setFont(self._fitting(numbers, scale * SMALL * 1.04, inner.width()))
+        below = QRectF(inner.left(), inner.top() + half - 1, inner.width(), half)
+        put(painter, below, numbers, self.theme.dim)
+
+    def _fitting(self, numbers: str, scale: float, room: float) -> QFont:
+        """Letters that a line with powers of ten has room for: it may be wider than `WIDEST`."""
+        needed = width_of(numbers, self.sized(scale))
+        return self.sized(scale * min(1.0, int(room / needed / STEP) * STEP))
 
 
 class FormulaPanel(FormulasOf[StepView], Panel):

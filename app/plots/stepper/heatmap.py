@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from flashscope.app.look.theme import Theme
 from flashscope.app.plots.stepper.cells import CellFrame, CellIndex, CellPanel
 from flashscope.app.plots.stepper.panel import Panel
-from flashscope.app.stepper.numbers import amount, brief
+from flashscope.app.stepper.numbers import brief, number
 from flashscope.app.stepper.recording import RecordedFloats
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.plain import set_tip
@@ -67,7 +67,7 @@ class Heatmap(CellPanel[StepView], Panel):
         query, key = step.i * recording.block_q + row, step.j * recording.block_k + column
         query_name = row_words(recording.request, query).removeprefix("row ")
         key_name = key_words(recording.trace, key)
-        return f"[{query_name}, {key_name}] = {amount(float(values[row, column]))}"
+        return f"[{query_name}, {key_name}] = {number(float(values[row, column]))}"
 
     def frame(self, view: StepView) -> CellFrame:
         """The tile, its rows and keys by their numbers, and the row watched."""

@@ -7,7 +7,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.plots.stepper.ink import Role, role_ink
 from flashscope.app.plots.stepper.panel import Panel, put
-from flashscope.app.stepper.numbers import amount, plain
+from flashscope.app.stepper.numbers import number, plain
 from flashscope.app.stepper.step_view import StepView
 
 NAMES: tuple[tuple[Role, str], ...] = (("m", "m"), ("a", "α"), ("l", "ℓ"), ("o", "O"))
@@ -23,7 +23,7 @@ def state_of(view: StepView) -> tuple[str, ...]:
         (history.l, view.summed),
         (history.o[:, 0], view.finished),
     )
-    return tuple(amount(float(column[known - 1])) if known else "–" for column, known in values)
+    return tuple(number(float(column[known - 1])) if known else "–" for column, known in values)
 
 
 class PairTable(Panel):

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
+from flashscope.app.stepper.numbers import plain
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.yielding import Yielding
 
@@ -68,7 +69,7 @@ class PanelOf(Yielding, QWidget, Generic[ViewKind]):
     def show_view(self, view: ViewKind) -> None:
         """Show another step."""
         self.view = view
-        self.setAccessibleDescription(self.words(view))
+        self.setAccessibleDescription(plain(self.words(view)))
         self.update()
 
     def words(self, view: ViewKind) -> str:

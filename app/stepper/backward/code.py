@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from flashscope.app.stepper.backward.recording import SUMS, BackwardRecording, Sums
 from flashscope.app.stepper.backward.steps import BackwardPhase, BackwardStep
 from flashscope.app.stepper.backward.view import BackwardView
-from flashscope.app.stepper.numbers import amount, difference, number, power
+from flashscope.app.stepper.numbers import difference, number, power
 
 D = {"dq": "dQ", "dk": "dK", "dv": "dV"}
 P_LINE = "P = exp(Q<sub>i</sub>K<sub>j</sub><sup>T</sup> · scale − L<sub>i</sub>)"
@@ -108,9 +108,9 @@ def backward_formulas(view: BackwardView) -> list[BackwardFormula]:
     p, dp, ds = (float(recording.weights(name, t)[row, key]) for name in ("p", "dp", "ds"))
     delta = float(recording.delta(t)[row])
     told = [
-        ("P = exp(S − L)", f"exp({difference(score, lse)}) = {amount(p)}", "weights"),
+        ("P = exp(S − L)", f"exp({difference(score, lse)}) = {number(p)}", "weights"),
         ("dP = dO · v", number(dp), "dp"),
-        ("dS = P (dP − δ)", f"{amount(p)} ({difference(dp, delta)}) = {amount(ds)}", "ds"),
+        ("dS = P (dP − δ)", f"{number(p)} ({difference(dp, delta)}) = {number(ds)}", "ds"),
     ]
     rows = [
         BackwardFormula(symbols, numbers if step.reached(phase) else "", step.phase == phase)  # type: ignore[arg-type]
@@ -130,7 +130,7 @@ def _sum_formula(view: BackwardView, name: Sums) -> BackwardFormula:
     old, new = float(before[local, 0]), float(after[local, 0])
     sign = "−" if new < old else "+"
     symbols = f"{D[name]}<sub>{number_of},0</sub>"
-    told = f"{number(old)} {sign} {amount(abs(new - old))} = {amount(new)}"
+    told = f"{number(old)} {sign} {number(abs(new - old))} = {number(new)}"
     return BackwardFormula(symbols, told if view.step.reached(name) else "", view.step.phase == name)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from flashscope.app.stepper.numbers import amount, number
+from flashscope.app.stepper.numbers import number
 from flashscope.app.stepper.presets import PRESETS, SLIDE_SCORES, SLIDE_VALUES, score_row
 from flashscope.app.stepper.quiz import Question, Quiz, Score, questions
 from flashscope.app.stepper.recording import Recording
@@ -40,9 +40,9 @@ def true_answer(story: SteppedTrace, asked: Question) -> str:
     if asked.kind == "rise":
         return "Yes" if recording.m[t, local] > recording.m[before, local] else "No"
     if asked.kind == "alpha":
-        return amount(float(recording.alpha[t, local]))
+        return number(float(recording.alpha[t, local]))
     if asked.kind == "sum":
-        return amount(float(recording.l[t, local]))
+        return number(float(recording.l[t, local]))
     if asked.kind == "bytes":
         return f"{traffic_text(standard_bytes(recording))} against {traffic_text(story.traffic[-1].total)}"
     sums = {}
@@ -105,7 +105,7 @@ def test_the_slide_reversed_asks_for_its_own_numbers() -> None:
     assert alpha.choices[alpha.right] == "0.368"
     assert "2.718" in alpha.choices  # inverted
     assert total.choices[total.right] == "1.585"
-    assert amount(1.223 + 1.135) in total.choices  # the rescale forgotten
+    assert number(1.223 + 1.135) in total.choices  # the rescale forgotten
     assert total.shows.endswith("= 0.368 · 1.223 + 1.135 = 1.585.")
 
 

@@ -14,7 +14,7 @@ from flashscope.profiles.plan.machine import Machine, ProbeFinding
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import SessionFileError, load
 
-UNNAMED = "stepper", "ladder", "planner"  # what needs no session
+UNNAMED = "stepper", "ladder", "designer", "planner"  # what needs no session
 
 
 def story_findings(story: Story, machine: Machine | None) -> list[ProbeFinding]:

@@ -74,3 +74,36 @@ def test_only_landscapes_that_share_a_cut_are_offered_to_compare_with(rig: Rig) 
         ]
         assert offered == alike
         assert lineup.beside.isVisible() == bool(alike)
+
+
+def test_a_stage_shows_the_cuts_alone_and_says_which_is_the_fastest(rig: Rig) -> None:
+    window = rig.window()
+    rig.open(FILE)
+    window.show_page("designer")
+    page = window.page
+    assert isinstance(page, DesignerPage)
+    page.lineup.show_one(page.lineup.kept[-1])
+    put_away = (page.choices, page.lineup, page.cards, page.bar)
+    window.trigger("stage")
+    assert page.landscape.isVisible()
+    assert not any(part.isVisible() for part in put_away)
+    assert page.staging.sentence.startswith("Fastest on fresh rounds: ")
+    window.trigger("stage")
+    assert not window.stage.on
+    assert all(part.isVisibleTo(page) for part in put_away)
+
+
+def test_a_stop_of_a_story_names_a_landscape_by_its_kernel_and_problem(rig: Rig) -> None:
+    window = rig.window()
+    rig.open(FILE)
+    page = window.pages["designer"]
+    assert isinstance(page, DesignerPage)
+    meant = next(one for one in page.lineup.kept if one.kernel == "flash3" and one.problem.causal)
+    page.lineup.show_one(meant)
+    stop = page.staging.stop
+    page.lineup.take_session(page.lineup.kept)
+    assert page.lineup.shown != meant
+    page.staging.show_stop(stop)
+    assert page.lineup.shown is not None
+    assert (page.lineup.shown.kernel, page.lineup.shown.problem) == (meant.kernel, meant.problem)
+    page.staging.leave()
