@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from flashscope.kernels.context_parallel.schemes import Partition, RankStep
 from flashscope.kernels.workload.problem import Passes, Problem
 
-OF_ALL = 16  # ranks up to which each is looked at; of more the first, the middle and the last
+OF_ALL = 16  # ranks up to which each is looked at in any case
 
 
 class RankRates(NamedTuple):
@@ -73,7 +73,7 @@ def balance_limit(partition: Partition) -> float:
     """The efficiency that the share of the pairs allows, with links that take no time."""
     per_head = [
         len(partition.head_share(rank).heads) * sum(step.pairs for step in partition.forward(rank))
-        for rank in _looked_at(partition.ranks)
+        for rank in _looked_at(partition)
     ]
     problem = partition.problem
     return problem.heads * problem.kept_pairs / (partition.ranks * max(per_head))
@@ -87,7 +87,7 @@ def forecast(partition: Partition, rates: RankRates, passes: Passes) -> RanksFor
         rates: Of the GPU and the link.
         passes: `forward` or `backward`.
     """
-    ranks = _looked_at(partition.ranks)
+    ranks = _looked_at(partition)
     steps = [getattr(partition, passes)(rank) for rank in ranks]
     seconds = exposed = 0.0
     for of_ranks in zip(*steps, strict=True):
@@ -100,9 +100,16 @@ def forecast(partition: Partition, rates: RankRates, passes: Passes) -> RanksFor
     return RanksForecast(partition.ranks, seconds, alone, exposed)
 
 
-def _looked_at(ranks: int) -> Sequence[int]:
-    """In every scheme all ranks do alike, or the last does most."""
-    return range(ranks) if ranks <= OF_ALL else (0, ranks // 2, ranks - 1)
+def _looked_at(partition: Partition) -> Sequence[int]:
+    """The ranks of which the slowest is looked for.
+
+    Without a mask, and where the diagonal begins in a corner, all do alike or the last does most, but for the
+    row that a chunk may have more: of many the first, the middle and the last stand for all. Under a causal
+    mask with more keys than rows zigzag's chunks do not balance, and the slowest changes from step to step.
+    """
+    problem, ranks = partition.problem, partition.ranks
+    alike = not problem.causal or problem.seqlen_q == problem.seqlen_k
+    return (0, ranks // 2, ranks - 1) if alike and ranks > OF_ALL else range(ranks)
 
 
 def _product_s(partition: Partition, rank: int, step: RankStep, rates: RankRates, passes: Passes) -> float:

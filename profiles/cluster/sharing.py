@@ -46,8 +46,9 @@ class DeviceShare:
 class Sharing:
     """Which points wait, and who is to measure them; knows of no engine.
 
-    Every point is in one share, and a share is with one device or waits. What a lost device has not ended
-    waits again, before all else.
+    Every point is in one share, and a share is with one device or waits. Several devices begin with what
+    takes longest, so that none is left with that at the end; an order that was drawn is kept. What a lost
+    device has not ended waits again, before all else.
 
     Args:
         plan: What is measured.
@@ -64,6 +65,8 @@ class Sharing:
         self._alive = set(self.devices)
         self._first_cells = frozenset(point.index for point in self.plan.groups()[0])
         self._waiting = list(_shares(self.plan, self.remaining))
+        if len(self._alive) > 1 and not self.plan.protocol.shuffle:
+            self._longest_first()
 
     @property
     def waits(self) -> bool:
@@ -88,6 +91,18 @@ class Sharing:
         back = [DeviceShare(points, checks=share.checks)] if points else []
         back += [DeviceShare(again=(one,)) for one in share.again if one[0] not in ended]
         self._waiting[:0] = back
+
+    def _longest_first(self) -> None:
+        """Sort: what is repeated, what the drift check repeats, the longest problem and so on, the check."""
+        problems = {point.index: point.problem for point in self.plan.points()}
+        begins = self._first_cells if self.plan.protocol.drift_check else frozenset[int]()
+
+        def rank(share: DeviceShare) -> tuple[bool, bool, int]:
+            first = bool(share.again) or bool(share.points & begins)
+            work = sum(problems[index].flops for index in share.points)
+            return share.checks, not first, -work
+
+        self._waiting.sort(key=rank)
 
     def _may(self, device: int, share: DeviceShare) -> bool:
         return not share.checks or self._first not in self._alive or self._first == device

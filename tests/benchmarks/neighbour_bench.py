@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from math import exp, log
 from pathlib import Path
 from statistics import fmean, median, stdev
@@ -34,7 +35,7 @@ from flashscope.profiles.worker.nvml import find_gpu, listed_gpus, open_nvml, po
 
 STATES = ("idle", "products", "copies")
 SETTLE_S = 0.4  # after the neighbours have begun or ended
-SAMPLES, LEVEL = 12, 0.05
+SAMPLES, LEAST_ROUNDS, LEVEL = 12, 5, 0.05
 STRETCH_S = 0.6
 HOST_BYTES = {"cuda": 256 << 20, "cpu": 1 << 20}
 READ_S = 0.02  # between two readings
@@ -111,7 +112,7 @@ def host_loads(backend: Backend) -> dict[str, CeilingLoad]:
         "to host": (here, there, runtime.memcpyDeviceToHost),
     }
     return {
-        name: CeilingLoad(lambda each=each: copy(*each), nbytes / 1e6, f"a copy {name}")
+        name: CeilingLoad(partial(copy, *each), nbytes / 1e6, f"a copy {name}")
         for name, each in kinds.items()
     }
 
@@ -193,8 +194,8 @@ class Neighbours:
     def end(self) -> None:
         """End all of them."""
         for one in self._all:
-            one.kill()
-            one.wait()
+            with one:
+                one.kill()
 
 
 @contextmanager
@@ -336,12 +337,15 @@ def table(found: Found, busy: int) -> None:
                 size = (change.ratio - 1) * 100
                 said.append(f"{figure.key} {size:+.2f}% beside {state}")
         tell(words)
+    if rounds < LEAST_ROUNDS:
+        tell(f"{rounds} rounds are too few to tell; give more with --seconds.")
+        return
     told = "; ".join(said) or "no figure of a point or a copy changes"
     tell(f"Busy GPUs of the same host: {told} (95% intervals that leave out 1).")
 
 
-def measure(backend: Backend, gpus: int, seconds: float, out: Path) -> None:
-    """Rounds until the time is over, each in another order; what there is, is saved after each."""
+def measure(backend: Backend, gpus: int, rounds: int, seconds: float, out: Path) -> None:
+    """So many rounds, or until the time is over, every other one backwards; each is saved at once."""
     until = time.monotonic() + seconds
     every: list[str] = [one.uuid for one in listed_gpus()] if backend == "cuda" else [""] * (gpus or 2)
     every = every[: gpus or None]
@@ -350,7 +354,7 @@ def measure(backend: Backend, gpus: int, seconds: float, out: Path) -> None:
     with neighbours(backend, every[1:]) as beside:
         measured = Measured(backend, every[0] or None)
         number, longest = 0, 0.0
-        while (begun := time.monotonic()) + longest < until:
+        while (begun := time.monotonic()) + longest < until and (not rounds or number < rounds):
             for state in STATES if number % 2 == 0 else STATES[::-1]:
                 beside.become(state)
                 measured.round(state)
@@ -365,6 +369,7 @@ def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(description="A GPU beside busy ones.")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--gpus", type=int, default=0, help="0: all")
+    parser.add_argument("--rounds", type=int, default=0, help="0: as many as there is time for")
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--out", type=Path, default=Path("neighbour-bench.json"))
     parser.add_argument("--neighbour", action="store_true", help=argparse.SUPPRESS)
@@ -372,7 +377,7 @@ def main(words: list[str]) -> None:
     if asked.neighbour:
         be_neighbour(asked.backend)
     asked.out.parent.mkdir(parents=True, exist_ok=True)
-    measure(asked.backend, asked.gpus, asked.seconds, asked.out)
+    measure(asked.backend, asked.gpus, asked.rounds, asked.seconds, asked.out)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ from flashscope.profiles.results.model.session import PointState, Session
 from flashscope.profiles.store import Recorder
 from tests.end_to_end.hosts import RunningHost, host_of, running_host
 
-ROUNDS = 4
 CUDA_KERNELS = ("standard", "flash2", "flash3", "torch-flash", "torch-cudnn")
 CPU_KERNELS = ("standard", "flash2")
 
@@ -180,6 +179,7 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description="A sweep on one device and split over all.")
     parser.add_argument("--gpus", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--rounds", type=int, default=4, help="at most")
     parser.add_argument("--problems", type=int, default=0, help="0: 6 a device, 24 at least")
     parser.add_argument("--out", type=Path, default=Path("split-bench"))
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
@@ -190,7 +190,7 @@ def main(words: list[str]) -> int:
     alone: list[Timed] = []
     split: list[Timed] = []
     with host(asked.backend, asked.gpus, asked.out) as serving:
-        for turn in range(ROUNDS):
+        for turn in range(asked.rounds):
             for devices, kept in ((1, alone), (asked.gpus, split)):
                 begun = time.monotonic()
                 needed = min((one.whole_s for one in kept), default=0.0)

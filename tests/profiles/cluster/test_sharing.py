@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from flashscope.profiles.cluster.calls import RunPlan, WatchBackend
 from flashscope.profiles.cluster.equal import obstacle_to_sharing
 from flashscope.profiles.cluster.shared_run import SharedDevice, SharedRun
+from flashscope.profiles.cluster.sharing import Sharing
 from flashscope.profiles.cluster.unanswered import Unanswered
 from flashscope.profiles.engine.contract import Engine
 from flashscope.profiles.plan.plan import Plan
@@ -206,6 +207,53 @@ def test_the_next_problem_goes_to_the_device_that_is_free() -> None:
     while len(bench.engines[1].asked) < 3:
         bench.step(1)
     assert [len(engine.asked) for engine in bench.engines] == [1, 3]
+
+
+def begun(plan: Plan, devices: int, remaining: Remaining | None = None) -> list[int]:
+    """The N of each share, in the order in which devices that are free at once get them."""
+    sharing = Sharing(plan, remaining, range(devices))
+    shares = [sharing.take(device) for device in (*range(devices), *[0] * len(plan.groups()))]
+    known = {point.index: point.problem.seqlen_k for point in plan.points()}
+    return [known[min(share.points)] for share in shares if share is not None]
+
+
+def test_several_devices_measure_the_longest_first_between_the_first_problem_and_its_drift_check() -> None:
+    assert begun(make_plan(KERNELS, LENGTHS), 2) == [512, 4096, 2048, 1024, 512]
+
+
+def test_without_a_drift_check_the_first_problem_waits_for_longer_ones_too() -> None:
+    plan = make_plan(KERNELS, LENGTHS)
+    plan = replace(plan, protocol=replace(plan.protocol, drift_check=False))
+    assert begun(plan, 2) == [4096, 2048, 1024, 512]
+
+
+def test_one_device_measures_in_the_order_that_was_asked_for() -> None:
+    assert begun(make_plan(KERNELS, LENGTHS), 1) == [*LENGTHS, 512]
+
+
+def test_a_drawn_order_is_kept_on_several_devices() -> None:
+    plan = make_plan(KERNELS, LENGTHS)
+    plan = replace(plan, protocol=replace(plan.protocol, shuffle=True, drift_check=False), seed=3)
+    drawn = [group[0].problem.seqlen_k for group in plan.groups()]
+    assert drawn != sorted(drawn, reverse=True)
+    assert begun(plan, 2) == drawn
+
+
+def test_a_problem_of_which_little_is_left_comes_after_one_that_is_whole() -> None:
+    plan = make_plan(KERNELS, (1024, 1152))
+    plan = replace(plan, protocol=replace(plan.protocol, drift_check=False))
+    left = Remaining(
+        session_id="", part=2, left=frozenset({0, 1, 3}), again=(), repeats=(), first=0, t_ns=0, outcome=None
+    )
+    assert begun(plan, 2, left) == [1024, 1152]
+
+
+def test_the_session_keeps_the_order_that_was_asked_for() -> None:
+    bench = Bench(make_plan(KERNELS, LENGTHS), 2)
+    bench.go_on()
+    longest = frozenset({6, 7})
+    assert bench.engines[1].asked[0].left == longest
+    assert [point.point.problem.seqlen_k for point in bench.whole.points[::2]] == [*LENGTHS, 512]
 
 
 def test_what_a_lost_device_had_in_flight_is_measured_by_another_and_never_told_as_failed() -> None:
