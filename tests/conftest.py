@@ -17,6 +17,8 @@ from flashscope.kernels.catalogue.spec import installed
 from flashscope.profiles.worker.child import use_one_blas_thread
 from tests.crashes import LastWords
 from tests.end_to_end import program
+from tests.first_imports import import_a_share
+from tests.matrix import ruled_out
 
 # Some machines keep no compiled modules: each of hundreds of processes would compile anew all it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # of the processes that follow, pytest's own workers too
@@ -111,6 +113,23 @@ def _hindrance(item: pytest.Item) -> tuple[Need, str] | None:
     return next(((need, reason) for need in wanted if (reason := need.missing()) is not None), None)
 
 
+def _hindered(item: pytest.Item) -> str | None:
+    """Why a test cannot run here, where nobody requires that it does."""
+    found = _hindrance(item)
+    return None if found is None or os.environ.get(found[0].required_by) == "1" else found[1]
+
+
+@pytest.hookimpl(trylast=True)  # when the parameters have made their cases
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Of cases that are not to run no tests are made, but one of each function: thousands take seconds."""
+    unwanted = ruled_out(metafunc.config.option.markexpr)
+    of_all = {mark.name for mark in metafunc.definition.iter_markers()}
+    calls = metafunc._calls
+    wanted = [one for one in calls if unwanted.isdisjoint(of_all.union(mark.name for mark in one.marks))]
+    kept = wanted or calls[:1]
+    calls[:] = kept[:1] if _hindered(metafunc.definition) else kept
+
+
 @pytest.hookimpl(trylast=True)  # of the cases that are selected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of the cases of a test that cannot run here one is skipped and told: thousands of them take seconds."""
@@ -118,10 +137,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept: list[pytest.Item] = []
     repeated: list[pytest.Item] = []
     for item in items:
-        found = _hindrance(item)
-        hindered = found is not None and os.environ.get(found[0].required_by) != "1"
-        what = (item.nodeid.partition("[")[0], found[1] if found else "")
-        (repeated if hindered and what in told else kept).append(item)
+        reason = _hindered(item)
+        what = (item.nodeid.partition("[")[0], reason or "")
+        (repeated if reason and what in told else kept).append(item)
         told.add(what)
     if repeated:
         config.hook.pytest_deselected(items=repeated)
@@ -156,6 +174,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", metavar="DIR", help="keep session and pictures of the GPU sweep in DIR")
 
 
+def pytest_collection(session: pytest.Session) -> None:
+    import_a_share(session.config)
+
+
 def pytest_collectstart() -> None:
     """What is imported and collected stays: nobody need look for garbage in it."""
     gc.disable()
@@ -169,8 +191,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """What `-n auto` stands for: a worker for each core, 8 at most, and two while others wait for a child."""
-    return min(len(os.sched_getaffinity(0)), 8) + 2
+    """What `-n auto` stands for: a worker for each core, 8 at most, and one while others wait for a child."""
+    return min(len(os.sched_getaffinity(0)), 8) + 1
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -80,5 +80,12 @@ def on_demand(name: str, values: Iterable[Any], kept: Collection[Any]) -> pytest
     return pytest.mark.parametrize(name, parameters)
 
 
+def ruled_out(expression: str) -> set[str]:
+    """The markers a and b of `not a and not b`; none of a marker expression that says anything else."""
+    terms = [term.partition("not ") for term in expression.split(" and ")]
+    plain = all(not before and name.isidentifier() for before, _not, name in terms)
+    return {name for _before, _not, name in terms if plain}
+
+
 def _goals(case: Case, groups: Iterable[tuple[int, ...]]) -> set[Goal]:
     return {(group, tuple(repr(case[place]) for place in group)) for group in groups}

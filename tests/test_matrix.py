@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from tests.matrix import covering, matrix
+from tests.matrix import covering, matrix, ruled_out
 
 CASES = [*product("abcd", range(5), (False, True), "xyz")]
 
@@ -47,3 +47,10 @@ def test_a_limit_leaves_so_many_of_the_covering_set_to_every_run_and_none_with_0
     for few in (0, 1, 2):
         mark: pytest.Mark = matrix("letter number truth end", CASES, "letter number", few=few).mark
         assert sum(not parameter.marks for parameter in mark.args[1]) == few
+
+
+def test_the_markers_that_an_expression_rules_out_are_told_where_it_says_nothing_else() -> None:
+    assert ruled_out("not benchmark and not matrix") == {"benchmark", "matrix"}
+    assert ruled_out("not long") == {"long"}
+    for expression in ("", "matrix", "matrix and not long", "not matrix or gpu", "not (matrix and gpu)"):
+        assert ruled_out(expression) == set()

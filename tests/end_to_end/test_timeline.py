@@ -31,6 +31,7 @@ def test_it_says_where_each_kernel_spends_its_time_and_what_the_clocks_cost() ->
     assert done.stderr.count("round") == 4
 
 
+@pytest.mark.matrix
 def test_one_document_has_the_numbers_and_its_shares_make_up_the_time(session: Path) -> None:
     done = program.inside("timeline", "flash2", *SMALL, "--causal", "--json", "--into", str(session))
     (one,) = program.document(done)["timelines"]

@@ -187,6 +187,7 @@ def test_another_machine_and_a_drift_beyond_the_noise_are_warned_of(
     assert "at its begin N = 256 took" in window.log.text
 
 
+@pytest.mark.matrix
 def test_a_finished_session_offers_no_resuming_and_says_why_when_asked(
     rig: Rig, window: MainWindow, qtbot: QtBot, save: Save
 ) -> None:

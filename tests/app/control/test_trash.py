@@ -162,6 +162,7 @@ def test_deleting_and_restoring_twice_at_once_is_doing_it_once(page: SessionsPag
     assert failed == []
 
 
+@pytest.mark.matrix
 def test_what_another_program_took_away_is_told(page: SessionsPage, qtbot: QtBot) -> None:
     _said, failed = recorded(page)
     choose(page, "one")

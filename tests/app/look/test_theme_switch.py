@@ -127,6 +127,7 @@ def test_no_part_is_so_large_that_it_would_hold_the_window_up(
     assert max(len(part.findChildren(QWidget)) for _turn, part, _sheet in switches) < MOST_WIDGETS
 
 
+@pytest.mark.matrix
 def test_another_choice_in_the_middle_of_a_switch_is_the_one_that_is_seen(
     window: MainWindow, qtbot: QtBot, switches: list[tuple[int, QWidget, str]]
 ) -> None:

@@ -63,6 +63,7 @@ def test_a_trace_of_the_session_on_show_has_the_sessions_source(window: MainWind
     assert badge(window) == f"SAVED · CPU {trace.device} · trace of flash2", "it was kept there later"
 
 
+@pytest.mark.matrix
 def test_a_trace_that_stays_on_show_of_the_session_before_is_not_called_live(
     window: MainWindow, rig: Rig
 ) -> None:

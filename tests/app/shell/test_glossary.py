@@ -53,6 +53,7 @@ def test_the_glossary_tells_every_term(window: MainWindow, qtbot: QtBot) -> None
     assert all(escaped(term.name) in told and escaped(term.line) in told for term in GLOSSARY)
 
 
+@pytest.mark.matrix
 def test_terms_stand_in_the_boldest_weight_that_there_is(window: MainWindow, qtbot: QtBot) -> None:
     document = QTextDocument()
     document.setHtml(opened(window, qtbot, "drift").text.text())

@@ -187,6 +187,7 @@ def test_the_form_stays_open_with_all_it_says_when_the_next_sweep_begins(
     assert page.form.heads.value() == 7
 
 
+@pytest.mark.matrix
 def test_closing_with_waiting_sweeps_asks_once_and_names_them(
     queued: MainWindow, rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

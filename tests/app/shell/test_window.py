@@ -135,6 +135,7 @@ def test_the_status_bar_tells_job_count_and_file(window: MainWindow, rig: Rig, q
     assert rig.controller.path in window.settings.recents
 
 
+@pytest.mark.matrix
 def test_the_time_left_in_the_status_bar_falls_with_the_clock_while_a_point_is_measured(
     window: MainWindow, rig: Rig
 ) -> None:

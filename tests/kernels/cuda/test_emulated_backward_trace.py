@@ -165,6 +165,7 @@ def test_flash3_takes_a_tile_of_queries_in_all_heads_and_then_the_one_before_if_
     assert tiles == sorted(tiles, key=lambda tile: (tile[2], -tile[1], tile[0]))
 
 
+@pytest.mark.matrix
 def test_a_launch_that_computes_dq_alone_has_the_queries_outside_and_the_keys_rising_inside() -> None:
     taken = running(("flash2", "deterministic", 64))
     trace = collected_trace(taken, recorded(taken))

@@ -168,6 +168,7 @@ def test_a_plan_with_an_unknown_kernel_is_refused_and_leaves_the_engine_free(hea
     heard.sweep(quick_plan("flash2"))
 
 
+@pytest.mark.matrix
 def test_closing_during_a_sweep_closes_its_session_and_leaves_no_child(heard: Heard) -> None:
     heard.engine.watch("cpu")
     begin(heard, "slow")

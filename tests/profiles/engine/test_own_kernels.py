@@ -175,6 +175,7 @@ def test_a_file_that_has_changed_since_it_was_named_does_not_run(heard: Heard, t
     assert "is not there" in heard.until(PlanFinished).reason
 
 
+@pytest.mark.matrix
 def test_a_length_that_a_kernel_does_not_declare_to_take_is_unsupported_in_its_own_name(
     heard: Heard, tmp_path: Path
 ) -> None:

@@ -219,6 +219,7 @@ def test_of_saves_in_quick_succession_each_is_told_and_the_last_is_measured(benc
         assert (bench.version(number).verdict, bench.version(number).reason) == ("cancelled", SUPERSEDED)
 
 
+@pytest.mark.matrix
 def test_a_save_that_declares_no_kernel_breaks_nothing_off(bench: Bench) -> None:
     bench.save(PLAIN)
     bench.until(lambda event: isinstance(event, PointStarted))

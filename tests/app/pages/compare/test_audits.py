@@ -92,6 +92,7 @@ def test_without_audits_there_is_no_tab_for_them(desk: Desk) -> None:
     assert tables.tabs[PAIRS].isChecked()
 
 
+@pytest.mark.matrix
 def test_the_pairs_are_in_front_again_once_the_audits_are_gone(desk: Desk) -> None:
     desk.choose(audited("base", 1), audited("other", 3))
     assert desk.board.detail.isHidden(), "the samples of a pair give their room to the audits"
@@ -104,6 +105,7 @@ def test_the_pairs_are_in_front_again_once_the_audits_are_gone(desk: Desk) -> No
     assert desk.board.tables.tabs[PAIRS].isChecked()
 
 
+@pytest.mark.matrix
 def test_a_point_picked_in_a_plot_shows_its_samples_in_place_of_the_audits(desk: Desk) -> None:
     desk.choose(audited("base", 1), audited("other", 3))
     board = desk.board

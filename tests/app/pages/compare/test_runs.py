@@ -35,6 +35,7 @@ def findings(desk: Desk) -> Findings:
     return desk.board.findings
 
 
+@pytest.mark.matrix
 def test_runs_of_one_plan_are_one_side_in_their_order_whatever_order_they_are_chosen_in(
     desk: Desk, sides: list[list[Path]]
 ) -> None:

@@ -132,6 +132,7 @@ def test_a_plan_of_the_form_carries_the_kernel_and_its_run_is_begun(
     assert "mine" in plan.kernels
 
 
+@pytest.mark.matrix
 def test_a_file_that_changed_is_read_anew_said_and_asked_about(
     window: MainWindow, qtbot: QtBot, rig: Rig, tmp_path: Path, questions: Questions
 ) -> None:
@@ -372,6 +373,7 @@ def broken_off(window: MainWindow, save: Save, mine: Path) -> Path:
     return save(events[: len(events) // 2], f"broken-off-{mine.stem}")
 
 
+@pytest.mark.matrix
 def test_resume_asks_for_the_kernel_and_refuses_where_its_file_is_gone(
     window: MainWindow, qtbot: QtBot, rig: Rig, broken_off: Path, questions: Questions
 ) -> None:

@@ -245,6 +245,7 @@ def test_run_beside_a_version_waits_for_it(scene: Watched) -> None:
     assert scene.plans[1] == PLAN
 
 
+@pytest.mark.matrix
 def test_stopped_it_gives_up_what_runs_and_goes_on_with_the_numbers(scene: Watched) -> None:
     assert scene.page.toggle.text() == STOP
     scene.page.toggle.click()
@@ -362,6 +363,7 @@ def test_on_a_stage_nothing_is_measured_until_it_is_left(scene: Watched, save: S
     scene.until_planned(2)
 
 
+@pytest.mark.matrix
 def test_the_view_itself_has_nothing_for_a_stage_and_says_so(scene: Watched) -> None:
     scene.window.trigger("stage")
     assert not scene.window.stage.on
@@ -387,6 +389,7 @@ def test_another_kernel_takes_its_place_and_what_ran_is_not_told_there(
     assert scene.page.watch.told[0].version.name == "other-v1"
 
 
+@pytest.mark.matrix
 @pytest.mark.usefixtures("scene")
 def test_a_window_closes_beside_a_version_without_a_question(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch

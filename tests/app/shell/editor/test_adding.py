@@ -106,6 +106,7 @@ def test_every_view_that_a_stage_shows_becomes_a_stop_that_can_be_read(
     assert {stop.page for stop in read_story(story).stops} == {*get_args(PageKey)}
 
 
+@pytest.mark.matrix
 def test_the_stop_speaks_of_the_kernel_that_the_headline_speaks_of(
     window: MainWindow, rig: Rig, tmp_path: Path, save_to: Choose
 ) -> None:

@@ -178,6 +178,7 @@ def test_where_the_stage_shows_the_memory_it_says_that_s_and_p_are_never_there(
     assert all(written.get(chip) for chip in ("Q<sub>0</sub>", "K<sub>1</sub>", "V<sub>1</sub>", "m ℓ O"))
 
 
+@pytest.mark.matrix
 def test_the_crosshair_runs_through_no_name_of_a_curve(
     window: MainWindow, rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,7 @@ def test_f11_in_a_view_that_shows_nothing_says_so(window: MainWindow, view: str)
     assert window.errors.text.startswith("There is nothing to present: ")
 
 
+@pytest.mark.matrix
 @chosen("view", sorted(set(VIEWS) - set(STAGED)), {"sessions"})
 def test_f11_in_a_view_without_a_form_for_a_stage_says_so(window: MainWindow, view: str) -> None:
     window.show_page(view)
