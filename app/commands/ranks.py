@@ -23,6 +23,7 @@ from flashscope.installation import driver_here
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.context_parallel.schemes import Scheme
+from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
 from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF, RanksProcess
 from flashscope.profiles.wire.ranks import LinkKind, PassMeasured, RanksAnswer, RanksToMeasure
@@ -96,9 +97,11 @@ def requests_of(choices: RanksChoices) -> list[RanksToMeasure]:
     """Each scheme at each length, the schemes of a length one after the other.
 
     Raises:
-        InputError: There is no such problem.
+        InputError: There is no such problem, or GPUs are asked for where there is none.
     """
     backend = _backend(choices.backend)
+    if backend == "cpu" and choices.gpus:
+        raise InputError(f"--gpus {choices.gpus} takes GPUs, and it would run on the CPU; leave it out.")
     seqlens = choices.seqlens or (GPU_SEQLENS if backend == "cuda" else CPU_SEQLENS)
     problems = [
         Problem(

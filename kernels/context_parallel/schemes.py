@@ -121,7 +121,8 @@ class Partition(msgspec.Struct, frozen=True, dict=True):
         shortest, chunks = min(self.problem.seqlen_q, self.problem.seqlen_k), self._chunks
         if shortest < chunks:
             raise InputError(
-                f"{self.scheme} cuts the sequence into {chunks} chunks; it must be as long, not {shortest}."
+                f"{self.scheme} on {self.ranks} ranks cuts the sequence into {chunks} chunks, and {shortest} "
+                "are not enough for that; ask for a longer one, or for fewer ranks."
             )
         if self.scheme == "ulysses":
             self._check_heads()

@@ -54,6 +54,31 @@ def test_what_one_scheme_takes_is_measured_though_another_is_refused() -> None:
     assert "ring, forward" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--gpus", "3"), "--gpus 3 takes GPUs, and it would run on the CPU; leave it out."),
+        (
+            ("--seqlen", "5", "--ranks", "7", "--scheme", "zigzag"),
+            "into 14 chunks, and 5 are not enough for that; ask for a longer one, or for fewer ranks.",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused_with_the_remedy(options: tuple[str, ...], told: str) -> None:
+    done = program.inside(*SMALL, *options)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert not done.stdout
+
+
+@pytest.mark.matrix
+def test_odd_parts_of_an_odd_sequence_are_right_in_every_scheme() -> None:
+    shape = ("--batch", "3", "--heads", "7", "--kv-heads", "1", "--head-dim", "96", "--repeats", "1")
+    done = program.run(*SMALL, "--seqlen", "101", "--ranks", "7", *shape, "--json")
+    assert done.returncode == 0, done.stderr
+    assert [one["passed"] for scheme in json.loads(done.stdout) for one in scheme["passes"]] == [True] * 8
+
+
 def follow(*answers: RanksAnswer | int) -> tuple[int | None, list[RanksResult], int]:
     """What two requests come to with these answers: the signal, the results, and how many still wait."""
     problem = Problem(seqlen_q=64, seqlen_k=64)
