@@ -32,7 +32,7 @@ def test_the_json_document_has_a_column_and_a_figure_for_every_quantity_of_a_poi
     session = session_of(builders.whole_sweep())
     document = msgspec.json.decode(to_json(session, "a.flashscope"))
     assert list(document) == [
-        *("session", "points", "ceilings", "drift", "parts", "efficiency", "landscapes", "audits"),
+        *("session", "points", "ceilings", "drift", "parts", "efficiency", "landscapes", "audits", "ranks"),
     ]
     names = {name for quantity in QUANTITIES.values() for name in quantity.names}
     assert all(names <= set(point) for point in document["points"])
