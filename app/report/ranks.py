@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from flashscope.app.report.markup import table_element, tag
 from flashscope.app.words.ranks import HEADINGS, notes_of, pass_cells, refusals_of, sentence_of, where_text
-from flashscope.profiles.results.findings.ranks import passes_of
+from flashscope.profiles.results.model.ranks import passes_of
 from flashscope.profiles.wire.ranks import RanksResult
 
 

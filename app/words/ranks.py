@@ -7,11 +7,12 @@ from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.units import bytes_text, ms_text, traffic_text
 from flashscope.installation import PROGRAM
 from flashscope.profiles.plan.seqlens import short_seqlen
-from flashscope.profiles.results.findings.ranks import (
+from flashscope.profiles.results.model.ranks import (
     RanksPass,
     best_of,
     efficiency_of,
     exposed_of,
+    forecasts,
     held_of,
     passes_of,
 )
@@ -71,10 +72,12 @@ def sentence_of(passes: Sequence[RanksPass]) -> str:
         return f"There is no efficiency here. {why}"
     asked, one = best
     where = f"at N = {short_seqlen(asked.problem.seqlen)}"
+    exposed = exposed_of(one)
+    hidden = f"{ms_text(exposed)} of its {ms_text(median(one.ms))} is transfer that no product hides"
     told = (
         f"{asked.scheme} reaches {efficiency_of(one):.1%} of {len(one.ranks)} times one "
         f"{'GPU' if on_gpus(best) else 'core'} {where}, {one.passes}; "
-        f"{ms_text(exposed_of(one))} of its {ms_text(median(one.ms))} is transfer that no product hides"
+        f"{hidden if exposed else 'products hide all that it transfers'}"
     )
     return f"{told}." if on_gpus(best) else f"{told}. Ranks took turns on one core, {ON_TURNS}."
 
@@ -133,6 +136,16 @@ def _notes(told: RanksPass) -> Iterator[str]:
 def refusals_of(results: Sequence[RanksResult]) -> list[str]:
     """What was not measured, and why."""
     return [f"{title_of(one.asked)}: {one.ended.reason}" for one in results if one.ended.reason]
+
+
+def model_text(results: Sequence[RanksResult], passes: Sequence[RanksPass]) -> str:
+    """What a model says of the best of these passes on more GPUs; empty where no rates were measured."""
+    best = best_of(passes)
+    lines = [line for line in forecasts(results) if best is not None and line.measured is best.measured]
+    if best is None or not lines:
+        return ""
+    told = ", ".join(f"{line.found.efficiency:.1%} on {line.found.ranks}" for line in lines)
+    return f"A model, no measurement, from the rates of {title_of(best.asked)}: {told} GPUs."
 
 
 def holds_text(results: Sequence[RanksResult]) -> str:

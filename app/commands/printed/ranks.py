@@ -17,7 +17,7 @@ from flashscope.app.words.ranks import (
 from flashscope.app.words.units import ms_text
 from flashscope.kernels.context_parallel.forecast import RanksForecast
 from flashscope.profiles.plan.seqlens import short_seqlen
-from flashscope.profiles.results.findings.ranks import (
+from flashscope.profiles.results.model.ranks import (
     FORECAST_RANKS,
     RanksPass,
     efficiency_of,

@@ -6,7 +6,7 @@ from statistics import median
 import msgspec
 
 from flashscope.kernels.workload.problem import Passes
-from flashscope.profiles.results.findings.ranks import (
+from flashscope.profiles.results.model.ranks import (
     ForecastLine,
     efficiency_of,
     exposed_of,

@@ -300,7 +300,7 @@ def ranks_results(draw: st.DrawFn) -> RanksResult:
     times = st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=4).map(tuple)
     errors = (RanksError(output=draw(TEXTS), error=draw(st.none() | st.floats(0, 1)), bound=1.0),)
     one = rank_results.measured(ms=draw(times), alone_ms=draw(times), errors=errors)
-    words = {name: draw(TEXTS) for name in ("detail", "device", "kernel", "timer")}
+    words: dict[str, Any] = {name: draw(TEXTS) for name in ("detail", "device", "kernel", "timer")}
     passes = draw(st.sampled_from([(), (one,), (one, msgspec.structs.replace(one, passes="backward"))]))
     ended = RanksEnded(reason=draw(TEXTS) if passes else "It is too large.", **words)
     return RanksResult(rank_results.result().asked, passes, ended)

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from flashscope.app.commands.printed.ranks import print_forecasts, print_results
-from flashscope.profiles.results.findings.ranks import efficiency_of, forecasts, rates_of
 from flashscope.profiles.results.formats.ranks import ranks_document
+from flashscope.profiles.results.model.ranks import efficiency_of, forecasts, rates_of
 from flashscope.profiles.wire.ranks import RanksError
 from tests.profiles.rank_results import PROBLEM, measured, result
 
