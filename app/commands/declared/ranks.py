@@ -27,7 +27,6 @@ def _number(flag: str, default: str | None, about: str) -> Callable[[AnyCommand]
 
 @command(
     "ranks --scheme ring,zigzag,all-gather,ulysses --seqlen 16k:256k --gpus all",
-    "ranks --backend cpu --ranks 4 --seqlen 256 --heads 4 --head-dim 32",
     "ranks --scheme zigzag --gpus 1 --ranks 8 --seqlen 4k",
     "ranks --backend cpu --ranks 4 --seqlen 256:1k --heads 4 --head-dim 32 --out ranks.flashscope",
 )

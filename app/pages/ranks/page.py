@@ -16,6 +16,7 @@ from flashscope.app.pages.base import Page
 from flashscope.app.pages.compare.table import ListTable
 from flashscope.app.pages.ranks.cards import RankLanesCard, SchemeCard, SchemeWords
 from flashscope.app.pages.ranks.columns import WIDTHS, pass_columns
+from flashscope.app.pages.ranks.staging import RanksStaging
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.lines import Lines
@@ -77,10 +78,13 @@ class RanksPage(Page):
         self.lanes = RankLanesCard(self._header, theme)
         self.table = ListTable("Passes on several ranks", pass_columns(), WIDTHS, spread=True)
         self._lay_out()
+        tools = [card.export_button for card in self.cards]
+        aside = [self.sentence, self.kinds, self.table, self.notes, *tools]
+        self.staging = RanksStaging(self, controller, aside)
         self.kinds.currentIndexChanged.connect(lambda _place: self._show_kind())
         self.table.picked.connect(lambda number: self.lanes.show_pass(self.passes[number]))
         controller.events_arrived.connect(self._take_events)
-        self.let_export(card.export_button.exporter for card in (self.efficiency, self.memory, self.lanes))
+        self.let_export(card.export_button.exporter for card in self.cards)
         self.show_session(controller.session)
 
     def _lay_out(self) -> None:
@@ -90,7 +94,7 @@ class RanksPage(Page):
         self.kinds.setAccessibleName("Pass, mask and ranks on show")
         self._plots = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._plots.setSpacing(8)
-        for card in (self.efficiency, self.memory, self.lanes):
+        for card in self.cards:
             self._plots.addWidget(card, 1)
         full = _Full()
         column = QVBoxLayout(full)
@@ -107,6 +111,11 @@ class RanksPage(Page):
         outer = QHBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self.stack)
+
+    @property
+    def cards(self) -> tuple[SchemeCard, SchemeCard, RankLanesCard]:
+        """The plots."""
+        return self.efficiency, self.memory, self.lanes
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
@@ -132,7 +141,7 @@ class RanksPage(Page):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
         super().apply_theme(theme)
-        for card in (self.efficiency, self.memory, self.lanes):
+        for card in self.cards:
             card.apply_theme(theme)
 
     def show_session(self, session: Session | None) -> None:
@@ -169,6 +178,7 @@ class RanksPage(Page):
         notes = [f"{where_text(chosen)}."] if self.passes else []
         notes += [*notes_of(self.passes), *refusals_of(self._results), model_text(chosen, self.passes)]
         self.notes.setText(" ".join(filter(None, notes)))
+        self.staging.changed.emit()
 
     def _header(self) -> Mapping[str, str]:
         session = self.controller.session

@@ -16,7 +16,7 @@ from flashscope.app.plots.style import Plot, grid_behind, restyle, tick_font
 from flashscope.app.words.kinds import KindWords
 
 SIDE, MARGIN = 0.3, 0.1  # doublings of N, and share of the range, left free on either side
-NAME_SHARE = 0.2  # of the width is for names
+MOST_SHARE = 0.5  # of the width is for names at most
 NAME_PX, LEAST_PX, MARK_PX = 15, 150, 9
 DASH = (4, 3)
 
@@ -43,7 +43,7 @@ class SchemeCurvesPlot(Plot):
         self.range_by_hand()
         keep(self._y_axis, self._y_axis.setWidth, 60)
         keep(self, self.setMinimumSize, 160, LEAST_PX)
-        self.getViewBox().sigResized.connect(lambda *_: self._place_names())
+        self.getViewBox().sigResized.connect(lambda *_: self._fit())
         self.setAccessibleName(name)
         self.apply_theme(theme)
 
@@ -70,8 +70,7 @@ class SchemeCurvesPlot(Plot):
         self._x_axis.set_seqlens(sorted({n for one in self._curves for n, _value in one.model}))
         for curve in self._curves:
             self._add(curve)
-        self._range()
-        self._place_names()
+        self._fit()
 
     def _add(self, curve: SchemeCurve) -> None:
         colour = scheme_colour(curve.scheme, self._theme)
@@ -100,6 +99,10 @@ class SchemeCurvesPlot(Plot):
         values = to_axis([value for _, value in places], self._y_axis.scale_name)
         return to_axis([n for n, _ in places], "log2").tolist(), values.tolist()
 
+    def _fit(self) -> None:
+        self._range()
+        self._place_names()
+
     def _range(self) -> None:
         drawn = [self._placed(places) for one in self._curves for places in (one.points, one.model) if places]
         if not drawn:
@@ -108,7 +111,9 @@ class SchemeCurvesPlot(Plot):
         ys = [y for _, places in drawn for y in places]
         if self._whole is not None:
             ys += [0.0, self._whole]
-        right = (max(xs) - min(xs) + SIDE) * NAME_SHARE / (1 - NAME_SHARE) + SIDE
+        wide = max((name.boundingRect().width() for name, _, _ in self._names), default=0.0)
+        share = min(MOST_SHARE, wide / max(1.0, self.getViewBox().width()))
+        right = (max(xs) - min(xs) + 2 * SIDE) * share / (1 - share) + SIDE
         margin = (max(ys) - min(ys) or 1.0) * MARGIN
         self.setXRange(min(xs) - SIDE, max(xs) + right)
         self.setYRange(min(ys) - (0 if self._whole is not None else margin), max(ys) + margin)

@@ -13,6 +13,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.store import load
+from flashscope.profiles.wire.events import RanksReady
 from flashscope.profiles.wire.ranks import RanksAnswer, RanksEnded, RanksResult, RanksToMeasure
 from tests.end_to_end import program
 from tests.profiles import rank_results
@@ -118,3 +119,12 @@ def test_what_is_done_is_in_the_file_before_the_next_request_is_heard(tmp_path: 
     ended = RanksEnded(device="A CPU", kernel="flash2", timer="a test")
     follow(one, ended, signal.SIGTERM, file=ranks.RanksFile(path, started.session_id))
     assert [found.passes for found in load(path).ranks] == [(one,)]
+
+
+def test_compare_says_what_it_does_not_compare(tmp_path: Path) -> None:
+    event = RanksReady(result=rank_results.result())
+    started = builders.plan_started(Plan(backend="cpu", kernels=(), problems=()))
+    paths = [builders.recorded(tmp_path / name, started, event) for name in ("a.flashscope", "b.flashscope")]
+    done = program.run("compare", *map(str, paths))
+    assert "Not compared: 1 pass on several ranks (zigzag); show prints them" in done.stdout
+    assert "Traceback" not in done.stderr

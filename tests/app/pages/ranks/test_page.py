@@ -119,3 +119,17 @@ def test_curves_of_a_session_without_points_say_where_to_look(
     window.show_page("profile")
     sentence = window.page.headline.sentence  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: "4 passes on several ranks (zigzag, ring): see Ranks." in sentence.text())
+
+
+def test_a_stage_shows_one_plot_with_the_sentence_and_gives_back_the_others(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    qtbot.waitUntil(lambda: window.view == "ranks")
+    window.trigger("stage")
+    assert window.stage.on
+    assert [card.isVisible() for card in page.cards] == [True, False, False]
+    assert page.staging.sentence == page.sentence.text()
+    assert not page.table.isVisible()
+    window.trigger("stage")
+    assert all(part.isVisible() for part in (*page.cards, page.table, page.sentence))
