@@ -10,6 +10,7 @@ from flashscope.app.commands.printed.contrast import print_contrast
 from flashscope.app.report.comparison_page import comparison_page
 from flashscope.app.words.kinds import words_of
 from flashscope.app.words.pairs import contrast_curves, side_titled
+from flashscope.app.words.ranks import holds_text
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.results.compare import MOST_OTHERS, Comparison, Pair, compare
 from flashscope.profiles.results.compare.document import comparison_document
@@ -65,6 +66,9 @@ def _print(comparison: Comparison, sides: Sequence[Sequence[Path]], found: Regre
     say(f"{comparison.quantity.title}, beside the baseline {side_titled(base, sides[0])}")
     if comparison.caution:
         say(f"Note: {comparison.caution}")
+    for runs in (base, *(contrast.other_runs for contrast in comparison.contrasts)):
+        if results := [one for run in runs for one in run.ranks]:
+            say(f"Not compared: {holds_text(results)}; show prints them")
     for contrast, files in zip(comparison.contrasts, sides[1:], strict=True):
         say("")
         print_contrast(comparison.quantity, contrast, files)

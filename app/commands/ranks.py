@@ -2,23 +2,22 @@
 
 Exit codes: 0 when all was measured and is right; 1 when something was not, or is wrong; 2 where nothing could
 be asked for like this; 128 plus the signal's number after Ctrl-C or SIGTERM, what is done until then printed.
+With a file each result is in it before the next one is measured.
 """
 
+import time
+import uuid
 from collections import deque
+from datetime import datetime
+from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
-from flashscope.app.commands.local import hear_signals
-from flashscope.app.commands.messages import complain, say_json, tell
-from flashscope.app.commands.printed.ranks import (
-    RanksResult,
-    print_forecasts,
-    print_results,
-    progress_line,
-    result_document,
-    title_of,
-)
+from flashscope.app.commands.local import check_keeps, find_machine, hear_signals, local_driver
+from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
+from flashscope.app.commands.printed.ranks import print_forecasts, print_results, progress_line
+from flashscope.app.words.ranks import title_of
 from flashscope.installation import driver_here
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.catalogue.spec import installed
@@ -26,7 +25,20 @@ from flashscope.kernels.context_parallel.schemes import Scheme
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
 from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF, RanksProcess
-from flashscope.profiles.wire.ranks import LinkKind, PassMeasured, RanksAnswer, RanksToMeasure
+from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.formats.ranks import ranks_document
+from flashscope.profiles.results.model.parts import machine_differences
+from flashscope.profiles.store import Recorder, SessionFileError, check_place, load
+from flashscope.profiles.store.keeping import keep
+from flashscope.profiles.wire.events import PlanFinished, PlanStarted
+from flashscope.profiles.wire.ranks import (
+    LinkKind,
+    PassMeasured,
+    RanksAnswer,
+    RanksResult,
+    RanksToMeasure,
+)
 
 GPU_SEQLENS = tuple(1 << power for power in range(14, 19))
 CPU_SEQLENS = (1024,)
@@ -72,9 +84,26 @@ class RanksChoices(NamedTuple):
     seed: int
 
 
-def run(choices: RanksChoices, *, as_json: bool) -> int:
-    """Measure, print, and say by the exit code whether all is there and right."""
+class RanksFile(NamedTuple):
+    """The session that results are kept in, by its file and its id."""
+
+    path: Path
+    session: str
+
+    def keep(self, result: RanksResult) -> None:
+        """Write a result; where it cannot be, that is said, and the next one is tried."""
+        try:
+            keep(self.path, result, self.session)
+        except SessionFileError as error:
+            complain("ranks", f"{title_of(result.asked)} is not saved: {error}")
+
+
+def run(choices: RanksChoices, *, out: Path | None, as_json: bool) -> int:
+    """Measure, keep, print, and say by the exit code whether all is there and right."""
     asked = requests_of(choices)
+    file = None if out is None else file_for(out, asked[0].backend)
+    if isinstance(file, int):
+        return file
     results: list[RanksResult] = []
     answers: AnswerQueue = SimpleQueue()
     hear_signals(answers.put)
@@ -82,15 +111,59 @@ def run(choices: RanksChoices, *, as_json: bool) -> int:
     while waiting and stopped is None:
         process = RanksProcess(waiting, answers.put)
         try:
-            stopped = _follow(waiting, answers, results)
+            stopped = _follow(waiting, answers, results, file)
         finally:
             process.end()
     if as_json:
-        say_json([result_document(one) for one in results])
+        say_json([ranks_document(one) for one in results])
     else:
         print_results(results)
         print_forecasts(results)
+        if file is not None:
+            say(f"Saved as {pasteable(file.path)}")
     return _exit_code(results) if stopped is None else SIGNALLED + stopped
+
+
+def file_for(path: Path, backend: Backend) -> RanksFile | int:
+    """The session of this file, made where there is none; the exit code after a signal.
+
+    Raises:
+        SessionFileError: It cannot take results, or was measured otherwise than these would be.
+    """
+    there = path.exists()
+    if there:
+        check_keeps(path)
+    else:
+        check_place(path)
+    with local_driver() as (driver, events):
+        machine = find_machine(driver, events)
+    if isinstance(machine, int):
+        return SIGNALLED + machine
+    return _with(path, machine, backend) if there else _made(path, machine, backend)
+
+
+def _with(path: Path, machine: Machine, backend: Backend) -> RanksFile:
+    session = load(path)
+    if told := "; ".join(machine_differences(session.machine, machine, backend)):
+        raise SessionFileError(f"{path} was measured otherwise: {told} now. Name a new file.")
+    return RanksFile(path, session.id)
+
+
+def _made(path: Path, machine: Machine, backend: Backend) -> RanksFile:
+    """A session without points, which says where and when."""
+    recorder, t_ns = Recorder(path), time.monotonic_ns()
+    begun = PlanStarted(
+        session_id=uuid.uuid4().hex,
+        plan=Plan(backend=backend, kernels=(), problems=()),
+        machine=machine,
+        started_at=datetime.now().astimezone().isoformat(timespec="seconds"),
+        t_ns=t_ns,
+        predicted_bytes=(),
+    )
+    recorder.record(begun)
+    recorder.record(PlanFinished(t_ns=t_ns, outcome="finished"))
+    recorder.close()
+    return RanksFile(path, begun.session_id)
 
 
 def requests_of(choices: RanksChoices) -> list[RanksToMeasure]:
@@ -140,7 +213,12 @@ def _backend(word: str) -> Backend:
     return "cuda" if word == "cuda" else "cpu"
 
 
-def _follow(waiting: deque[RanksToMeasure], answers: AnswerQueue, results: list[RanksResult]) -> int | None:
+def _follow(
+    waiting: deque[RanksToMeasure],
+    answers: AnswerQueue,
+    results: list[RanksResult],
+    file: RanksFile | None = None,
+) -> int | None:
     """Hear one process until it has done all that waits, or ends; the number of a signal that came before."""
     first = True
     while waiting:
@@ -151,6 +229,8 @@ def _follow(waiting: deque[RanksToMeasure], answers: AnswerQueue, results: list[
         if cut_off and not result.passes and not first:  # it is for the next process
             return None
         results.append(result)
+        if file is not None:
+            file.keep(result)
         if result.ended.reason:
             complain("ranks", f"{title_of(waiting[0])}: {result.ended.reason}")
         else:

@@ -6,8 +6,10 @@ from flashscope.app.commands.messages import say, say_csv, say_json
 from flashscope.app.commands.printed.against import print_against
 from flashscope.app.commands.printed.audit import print_audit
 from flashscope.app.commands.printed.cuts import print_landscape
+from flashscope.app.commands.printed.ranks import print_ranks
 from flashscope.app.commands.printed.table import print_session, print_why
 from flashscope.app.words.provenance import of_session
+from flashscope.app.words.ranks import holds_text
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.results.formats.export import to_csv, to_json
 from flashscope.profiles.results.model.rows import rows
@@ -31,6 +33,8 @@ def run(
         say_json(to_json(session, str(file), of_session(session, "saved").badge))
     elif as_csv:
         say_csv(to_csv(session, of_session(session, "saved").badge))
+    elif not session.points and (against is not None or why):
+        raise InputError(f"{file} holds no points, only {holds_text(session.ranks)}")
     elif against is not None:
         kernels = session.plan.kernels
         if not set(against) & set(kernels):
@@ -46,6 +50,7 @@ def run(
         if session.audits:
             names = ", ".join(one.model for one in session.audits)
             say(f"Its points replay the attention of {names}; --audit prints what was recorded of it.")
+        print_ranks(session.ranks)
     return 0
 
 

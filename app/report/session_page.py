@@ -9,6 +9,7 @@ from flashscope.app.report.audits import audit_section
 from flashscope.app.report.colours import classes_of, style
 from flashscope.app.report.markup import facts, page, table_element, tag
 from flashscope.app.report.plot import figure_of, legend_element
+from flashscope.app.report.ranks import ranks_section
 from flashscope.app.report.sentences import tally, worst_check
 from flashscope.app.words.command_line import repeating, repeating_preset
 from flashscope.app.words.efficiency import efficiency_lines
@@ -61,7 +62,8 @@ def session_page(session: Session, source: Provenance) -> bytes:
     measured = rows(session)
     classes = classes_of(kernels_of(measured))
     audits = (part for one in session.audits for part in audit_section(one, measured))
-    body = [*_head(session, source, measured), *audits, *_curves(session, measured, classes)]
+    ranks = ranks_section(session.ranks)
+    body = [*_head(session, source, measured), *ranks, *audits, *_curves(session, measured, classes)]
     body += _end(session, measured)
     return page(page_title(session), style(classes), body)
 
@@ -85,9 +87,10 @@ def _head(session: Session, source: Provenance, measured: Sequence[PointRow]) ->
     said, notes = session_headlines(session)
     yield from (tag("p", text, class_="headline") for text in said)
     yield from (tag("p", text) for text in notes)
-    yield tag("p", tally(measured, standings))
-    yield tag("p", worst_check(measured))
-    yield tag("p", f"Drift check: {drift_text(session) or 'none'}.")
+    if measured:
+        yield tag("p", tally(measured, standings))
+        yield tag("p", worst_check(measured))
+        yield tag("p", f"Drift check: {drift_text(session) or 'none'}.")
     if len(standings.means) > 1:
         yield tag("h2", f"Throughput over that of {baseline}")
         yield figures.standings_table(standings)
@@ -120,8 +123,8 @@ def _end(session: Session, measured: Sequence[PointRow]) -> Iterator[Element]:
         "Telemetry of the whole device": _telemetry(session),
         "Own kernels": _own_kernels(session),
         "Machine": _machine(session),
-        "Protocol": _protocol(session),
-        "Measure it again": _commands(session, measured),
+        "Protocol": _protocol(session) if measured else None,
+        "Measure it again": _commands(session, measured) if measured else None,
     }
     for title, content in sections.items():
         if content is not None:

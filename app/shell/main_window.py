@@ -28,7 +28,7 @@ from flashscope.app.control.settings import Settings
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.own.asking import why_not_run
-from flashscope.app.pages.registry import PLACES, SHOWING, START, VIEWS, place_of
+from flashscope.app.pages.registry import PLACES, RANKS, SHOWING, START, VIEWS, place_of
 from flashscope.app.shell.closing import may_close
 from flashscope.app.shell.device_actions import DeviceActions
 from flashscope.app.shell.drops import Drops
@@ -367,7 +367,7 @@ class MainWindow(FocusHome, PagedWindow):
         self.top_bar.page_shown(has_form=VIEWS[view].page_key == SHOWING)
         staging = self.page.staging
         self.top_bar.follow(staging.changed, lambda: staging.provenance)
-        self._place_bar.show_place(place.key if self.controller.session is not None else "")
+        self._place_bar.show_place(place.key if (on := self.controller.session) and on.points else "")
         self.tabs.show_view(place.title, [Tab(one.key, one.title) for one in place.views], view)
         self._column.activate()  # once, or the plots that come are laid out for each part that does
 
@@ -386,7 +386,7 @@ class MainWindow(FocusHome, PagedWindow):
         self.registry.refresh()
         self._mark(self.view)
         if session is not None and self.page.gives_way:
-            self.show_page(SHOWING)
+            self.show_page(SHOWING if session.points or not session.ranks else RANKS)
 
 
 def build_window(controller: Controller, theme: Theme) -> MainWindow:

@@ -56,6 +56,7 @@ PageKey = Literal[
     "results",
     "traffic",
     "roofline",
+    "ranks",
     "stepper",
     "timeline",
     "ladder",

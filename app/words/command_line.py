@@ -45,6 +45,8 @@ def _check_spelling(asked: Request) -> None:
 
 def repeating_preset(plan: Plan) -> str | None:
     """The command that runs the preset that a plan is; None: it is none."""
+    if not plan.problems:
+        return None
     first = plan.problems[0]
     passes, deterministic = first.passes, first.deterministic
     chosen = partial(

@@ -146,8 +146,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     Attributes:
         backend: Where it runs.
-        kernels: Names of kernels, each once.
-        problems: What they compute.
+        kernels: Names of kernels, each once; none: the session has no points, only what is kept with it.
+        problems: What they compute; none where there are no kernels.
         protocol: How it is measured.
         seed: Of random orders.
         own: What those of the kernels declare that are of the user's own; their marks follow this order.
@@ -161,8 +161,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     own: tuple[OwnKernel, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.kernels or not self.problems:
-            raise ValueError("a plan needs at least one kernel and one problem")
+        if bool(self.kernels) != bool(self.problems):
+            raise ValueError("a plan with kernels needs a problem, and one with problems a kernel")
         if len(set(self.kernels)) < len(self.kernels):
             raise ValueError(f"a kernel is listed twice: {', '.join(self.kernels)}")
         if self.seed < 0:

@@ -108,7 +108,7 @@ def _readable(path: Path) -> SessionInfo:
         kernels=plan.kernels,
         own=plan.own,
         seqlens=_rising(problem.seqlen for problem in plan.problems),
-        dtype=plan.problems[0].dtype,
+        dtype=plan.problems[0].dtype if plan.problems else None,
         passes=tuple(dict.fromkeys(pass_words(problem) for problem in plan.problems)),
         outcome=head.outcome,
         statuses=statuses,

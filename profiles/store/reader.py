@@ -34,8 +34,11 @@ from flashscope.profiles.store.statements import records
 from flashscope.profiles.store.words import Field, UserWords, read_bookmarks, read_tags
 from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.events import Reading, TelemetryStarted
+from flashscope.profiles.wire.ranks import RanksResult
 
-KeptKind = TypeVar("KeptKind", Trace, StageTimeline, StallProfile, CutLandscape, ModelAudit, BackwardTrace)
+KeptKind = TypeVar(
+    "KeptKind", Trace, StageTimeline, StallProfile, CutLandscape, ModelAudit, BackwardTrace, RanksResult
+)
 BATCH = 1000  # readings: about two milliseconds of work
 
 
@@ -74,6 +77,7 @@ def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
         session.landscapes = _kept(connection, CutLandscape, lost, unpack)
         session.audits = _kept(connection, ModelAudit, lost, unpack)
         session.backward_traces = _kept(connection, BackwardTrace, lost, unpack)
+        session.ranks = _kept(connection, RanksResult, lost, unpack)
         session.ceilings, lost["ceiling"] = _ceilings(connection)
         if session.in_flight and not being_written(path):
             session.interrupt()

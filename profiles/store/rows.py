@@ -36,6 +36,7 @@ from flashscope.profiles.wire.events import (
     PointMeasured,
     PointStarted,
     PointStatus,
+    RanksReady,
     Readings,
     SamplingStarted,
     StallsReady,
@@ -139,6 +140,7 @@ def write_event(connection: sqlite3.Connection, event: Event) -> None:
             | LandscapeReady(landscape=value)
             | AuditReady(audit=value)
             | BackwardTraceReady(trace=value)
+            | RanksReady(result=value)
         ):
             _write_recorded(connection, value)
         case PlanFinished(t_ns=t_ns, outcome=outcome):

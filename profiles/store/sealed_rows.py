@@ -28,6 +28,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "landscapes": ("n", "landscape"),
     "audits": ("n", "audit"),
     "backward_traces": ("n", "trace"),
+    "ranks": ("n", "result"),
 }
 """What is digested, the place of a row in its table first; new ones come last, see `_digest`."""
 STAGES: Mapping[str, tuple[int, ...]] = {"readings": (9, 12)}

@@ -36,6 +36,7 @@ from flashscope.profiles.wire.events import (
     PointFailed,
     PointMeasured,
     PointStarted,
+    RanksReady,
     Readings,
     SamplingStarted,
     StallsReady,
@@ -58,6 +59,7 @@ Recorded = (
     | LandscapeReady
     | AuditReady
     | BackwardTraceReady
+    | RanksReady
     | TimelineReady
     | TraceReady
     | PlanFinished

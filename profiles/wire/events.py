@@ -20,6 +20,7 @@ from flashscope.profiles.wire.ceilings import Ceilings
 from flashscope.profiles.wire.event_base import EventBase
 from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
 from flashscope.profiles.wire.measurement import Figure, Measurement, Sample
+from flashscope.profiles.wire.ranks import RanksResult
 from flashscope.profiles.wire.traffic import Traffic
 
 PointStatus = Literal[
@@ -305,6 +306,12 @@ class AuditReady(EventBase, frozen=True, kw_only=True, tag="audit"):
     audit: ModelAudit
 
 
+class RanksReady(EventBase, frozen=True, kw_only=True, tag="ranks"):
+    """Attention was measured on several ranks."""
+
+    result: RanksResult
+
+
 class StallsProgress(EventBase, frozen=True, kw_only=True, tag="stalls-progress"):
     """Stalls are being sampled: `done` of `total` steps."""
 
@@ -365,6 +372,7 @@ Event = (
     | TimelineReady
     | LandscapeReady
     | AuditReady
+    | RanksReady
     | LiveStarted
     | LiveTiles
     | LiveEnded

@@ -152,6 +152,20 @@ class RanksEnded(msgspec.Struct, frozen=True, kw_only=True, tag="ended"):
     timer: str = ""
 
 
+class RanksResult(msgspec.Struct, frozen=True):
+    """A request and all that came of it.
+
+    Attributes:
+        asked: What was to be measured.
+        passes: What was, in order.
+        ended: How that ended.
+    """
+
+    asked: RanksToMeasure
+    passes: tuple[PassMeasured, ...]
+    ended: RanksEnded
+
+
 RanksAnswer = PassMeasured | RanksEnded
 
 decode_ranks_request: msgspec.json.Decoder[RanksToMeasure] = msgspec.json.Decoder(RanksToMeasure)

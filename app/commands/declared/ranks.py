@@ -1,11 +1,12 @@
 """The command that computes one sequence on several GPUs."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
-from flashscope.app.commands.arguments import positive, ranks_schemes, reading
+from flashscope.app.commands.arguments import export_file, positive, ranks_schemes, reading
 from flashscope.app.commands.declared.options import AnyCommand, backend_option, command, json_option, run
 from flashscope.kernels.context_parallel.schemes import SCHEMES
 from flashscope.kernels.workload.problem import DTYPES, PASSES
@@ -26,8 +27,8 @@ def _number(flag: str, default: str | None, about: str) -> Callable[[AnyCommand]
 
 @command(
     "ranks --scheme ring,zigzag,all-gather,ulysses --seqlen 16k:256k --gpus all",
-    "ranks --backend cpu --ranks 4 --seqlen 256 --heads 4 --head-dim 32",
     "ranks --scheme zigzag --gpus 1 --ranks 8 --seqlen 4k",
+    "ranks --backend cpu --ranks 4 --seqlen 256:1k --heads 4 --head-dim 32 --out ranks.flashscope",
 )
 @click.option(
     "--scheme",
@@ -77,13 +78,19 @@ def _number(flag: str, default: str | None, about: str) -> Callable[[AnyCommand]
 )
 @_number("--repeats", str(REPEATS), "Timed runs")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="What inputs are drawn by")
+@click.option(
+    "--out",
+    callback=reading(export_file),
+    metavar="FILE",
+    help="Keep each result in this session, new or not, as it is done; left out: print alone",
+)
 @json_option
-def ranks(**chosen: Any) -> int:
+def ranks(out: Path | None, **chosen: Any) -> int:
     """Compute one sequence on several GPUs: efficiency, what moves, what it costs, whether it is right."""
     from flashscope.app.commands.ranks import RanksChoices  # noqa: PLC0415 - as `run` imports it
 
     as_json = chosen.pop("as_json")
-    return run("ranks", RanksChoices(**chosen), as_json=as_json)
+    return run("ranks", RanksChoices(**chosen), out=out, as_json=as_json)
 
 
 COMMANDS = (ranks,)

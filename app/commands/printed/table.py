@@ -7,6 +7,7 @@ from flashscope.app.words.efficiency import efficiency_lines
 from flashscope.app.words.figures import NOTHING, column, shown_of
 from flashscope.app.words.headline import session_headlines
 from flashscope.app.words.provenance_header import session_header
+from flashscope.app.words.ranks import holds_text
 from flashscope.app.words.trust import trust_line
 from flashscope.app.words.units import ms_text
 from flashscope.profiles.results.model.bookmarks import on_moments, on_points
@@ -25,6 +26,8 @@ def print_session(session: Session) -> None:
     """Print what was measured where, then a line for each point, then the reasons of those not done."""
     measured = rows(session)
     _print_head(session, measured)
+    if not measured:
+        return
     curves = by_curve(measured)
     for texts in session_headlines(session):
         for text in texts:
@@ -62,7 +65,10 @@ def _print_head(session: Session, measured: list[PointRow]) -> None:
     device = session.machine.device(session.backend)
     device_name = device.name if device else session.backend
     say(f"{session.name or 'Session'} of {session.started_at} on {device_name}")
-    say(f"Problem: {session_header(session, measured)['problem']}")
+    if measured:
+        say(f"Problem: {session_header(session, measured)['problem']}")
+    else:
+        say(f"No points; {holds_text(session.ranks)}")
     if session.note:
         say(session.note)
     if session.tags:

@@ -12,7 +12,9 @@ from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.fitted import FittedLabel
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.headline import headline_text, needs_recording, note_text
+from flashscope.app.words.ranks import holds_text
 from flashscope.profiles.results.findings.headline import Headline
+from flashscope.profiles.results.model.session import Session
 
 HEIGHT_PX = 42  # at least: the plots under it stay where they are while a sentence takes up to two lines
 UNDER_PX = 4  # to the plots
@@ -48,10 +50,10 @@ class HeadlineBar(QWidget):
         keep(self, self._stand_at_least, HEIGHT_PX)
         self.say(None)
 
-    def say(self, headline: Headline | None, *, empty: bool = True) -> None:
-        """Say this; None: nothing yet, or what would fill it."""
+    def say(self, headline: Headline | None, *, empty: str = EMPTY) -> None:
+        """Say this; None: nothing yet, or what would fill it, or where else there is something."""
         self.note.setText(note_text(headline))
-        self.sentence.setText(EMPTY if empty else headline_text(headline))
+        self.sentence.setText(empty or headline_text(headline))
         self._offer(recording_like(headline.problem) if headline and needs_recording(headline) else None)
 
     def _offer(self, recording: Path | None) -> None:
@@ -79,3 +81,10 @@ class HeadlineBar(QWidget):
 
     def _open(self) -> None:
         self.file_chosen.emit(self._recording)
+
+
+def empty_text(session: Session | None) -> str:
+    """What is said where there is nothing to say of points; empty: there are points."""
+    if session is None:
+        return EMPTY
+    return "" if session.points else f"No points; {holds_text(session.ranks)}: see Ranks."

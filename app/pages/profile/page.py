@@ -18,7 +18,7 @@ from flashscope.app.pages.profile.bottom import BottomCard, below_handle
 from flashscope.app.pages.profile.finding import findables
 from flashscope.app.pages.profile.form.form import WIDTH as FORM_PX
 from flashscope.app.pages.profile.form_page import FormPage
-from flashscope.app.pages.profile.headline_bar import HeadlineBar
+from flashscope.app.pages.profile.headline_bar import HeadlineBar, empty_text
 from flashscope.app.pages.profile.notes import NotesPanel
 from flashscope.app.pages.profile.offers import offers
 from flashscope.app.pages.profile.plots_view import PlotsView
@@ -336,7 +336,7 @@ class ProfilePage(FormPage):
 
     def _say(self) -> None:
         told = self.plots.headline()
-        self.headline.say(told, empty=self.controller.session is None)
+        self.headline.say(told, empty=empty_text(self.controller.session))
         self.controller.spoken_of = self.plots.point_of(told.kernel if told is not None else "")
         self._name_inside()
 

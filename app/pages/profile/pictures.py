@@ -95,6 +95,8 @@ def _together(
 
 def _curve(curves: Mapping[Curve, Sequence[PointRow]], label: str) -> tuple[Curve, Sequence[PointRow]]:
     """The curve of that label, or the first."""
+    if not curves:
+        raise InputError("the session has no points to draw; html and the window show what it holds")
     for curve, members in curves.items():
         if label in {"", curve.label}:
             return curve, members

@@ -19,6 +19,7 @@ from flashscope.profiles.results.formats.json_groups import (
     traffic_of,
 )
 from flashscope.profiles.results.formats.landscapes import landscape_document
+from flashscope.profiles.results.formats.ranks import ranks_document, ranks_lines
 from flashscope.profiles.results.model.bookmarks import on_moments, on_points
 from flashscope.profiles.results.model.curves import baselines
 from flashscope.profiles.results.model.drift import Drift, drift_text, drifts
@@ -66,6 +67,8 @@ FIRST = (
 def to_csv(session: Session, provenance: str = "") -> str:
     """One line a point; lines starting with # before it say what was measured where. Missing is empty.
 
+    Of a session that has no points: one line a pass on several ranks.
+
     Args:
         session: What to write.
         provenance: Where its figures come from in words, as a recording or measured now; empty: not told.
@@ -76,6 +79,9 @@ def to_csv(session: Session, provenance: str = "") -> str:
         text.write(comment(name, value))
     notes = on_points(session.bookmarks)
     points = [export_columns(row, baseline, notes) for row, baseline in rows_with_baselines(session)]
+    if not points:
+        csv.writer(text, lineterminator="\n").writerows(ranks_lines(session.ranks))
+        return text.getvalue()
     table = csv.DictWriter(text, points[0], lineterminator="\n")
     table.writeheader()
     table.writerows(_line(point) for point in points)
@@ -109,6 +115,7 @@ def to_json(session: Session, path: str | None = None, provenance: str = "") -> 
         "efficiency": efficiency_document(session),
         "landscapes": list(map(landscape_document, session.landscapes)),
         "audits": [audit_document(audit, rows(session)) for audit in session.audits],
+        "ranks": list(map(ranks_document, session.ranks)),
     }
     return msgspec.json.encode(document)
 

@@ -50,13 +50,15 @@ def to_parquet(session: Session, path: str | None = None, provenance: str = "") 
         provenance: Where its figures come from in words, as `to_json` has it.
 
     Raises:
-        UnsupportedError: pyarrow is not installed.
+        UnsupportedError: pyarrow is not installed, or the session has no points.
     """
     if not installed("pyarrow"):
         raise UnsupportedError(f"Parquet needs pyarrow: {install_command('parquet')}")
     import pyarrow as pa  # noqa: PLC0415 - an extra
     from pyarrow import parquet  # noqa: PLC0415 - an extra
 
+    if not session.points:
+        raise UnsupportedError("A session without points has no table of them; export it as CSV or JSON.")
     noted = on_points(session.bookmarks)
     points = [
         export_columns(row, baseline, noted) | {RUNS: _runs(row)}

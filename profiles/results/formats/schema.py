@@ -13,6 +13,7 @@ from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.formats.audits import AuditDocument
 from flashscope.profiles.results.formats.json_groups import CLOCKS, COUNTED, ENERGY, FORMULAS, LEDGER
 from flashscope.profiles.results.formats.landscapes import LandscapeDocument
+from flashscope.profiles.results.formats.ranks import RanksDocument
 from flashscope.profiles.results.model.bookmarks import Bookmark
 from flashscope.profiles.results.model.efficiency import Spent
 from flashscope.profiles.results.model.trust import WORDS
@@ -82,12 +83,14 @@ class _Known(NamedTuple):
     problem: JsonSchema
     landscape: JsonSchema
     audit: JsonSchema
+    ranks: JsonSchema
 
 
 STRUCTS = (  # as in `_Known`
     *(Machine, Plan, Device, Figure, Attempt, Bookmark, Why, Ceiling, Spent, Problem),
     LandscapeDocument,
     AuditDocument,
+    RanksDocument,
 )
 
 
@@ -104,6 +107,7 @@ def session_schema() -> JsonSchema:
         "efficiency": _all_of(_efficiency(known)),
         "landscapes": {"type": "array", "items": known.landscape},
         "audits": {"type": "array", "items": known.audit},
+        "ranks": {"type": "array", "items": known.ranks},
     }
     whole = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

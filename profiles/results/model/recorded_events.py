@@ -25,6 +25,7 @@ from flashscope.profiles.wire.events import (
     PointMeasured,
     PointStarted,
     PointStatus,
+    RanksReady,
     Readings,
     SamplingStarted,
     StallsReady,
@@ -139,6 +140,8 @@ def _script(session: Session) -> Iterator[Timed]:
         yield end, AuditReady(audit=audit)
     for backward in session.backward_traces:
         yield end, BackwardTraceReady(trace=backward)
+    for result in session.ranks:
+        yield end, RanksReady(result=result)
     yield end, _ending(session, end)
 
 

@@ -40,6 +40,7 @@ from flashscope.profiles.wire.events import (
     PointProgress,
     PointStarted,
     PointStatus,
+    RanksReady,
     Reading,
     Readings,
     SamplingStarted,
@@ -49,6 +50,7 @@ from flashscope.profiles.wire.events import (
     TraceReady,
 )
 from flashscope.profiles.wire.measurement import Measurement, joined_notes
+from flashscope.profiles.wire.ranks import RanksResult
 
 BROKEN_OFF: frozenset[PointStatus] = frozenset(get_args(BrokenOff))
 """Points that began and have no outcome of their own."""
@@ -138,6 +140,7 @@ class Session:
         landscapes: Landscapes of cuts, the same.
         audits: What the attention of models asks for, the same; the points replay it.
         backward_traces: Traces of backward passes, the same.
+        ranks: Attention on several ranks, beside one device, the same.
         outcome: None while it runs; a session whose writer was killed stays None.
         ended_ns: When it ended.
         name: The user's name for it; empty: named by its start.
@@ -167,6 +170,7 @@ class Session:
     landscapes: list[CutLandscape] = field(default_factory=list)
     audits: list[ModelAudit] = field(default_factory=list)
     backward_traces: list[BackwardTrace] = field(default_factory=list)
+    ranks: list[RanksResult] = field(default_factory=list)
     outcome: Outcome | None = None
     ended_ns: int | None = None
     name: str = ""
@@ -326,6 +330,8 @@ class Session:
                 self.audits.append(event.audit)
             case BackwardTraceReady():
                 self.backward_traces.append(event.trace)
+            case RanksReady():
+                self.ranks.append(event.result)
             case _:
                 pass
 

@@ -15,19 +15,24 @@ from flashscope.profiles.store.blobs.audits import decode_audit
 from flashscope.profiles.store.blobs.backward_traces import decode_backward_trace
 from flashscope.profiles.store.blobs.landscapes import decode_landscape
 from flashscope.profiles.store.blobs.packing import unpacked
+from flashscope.profiles.store.blobs.ranks import decode_ranks
 from flashscope.profiles.store.blobs.stalls import decode_stalls
 from flashscope.profiles.store.blobs.timelines import decode_timeline
 from flashscope.profiles.store.blobs.traces import decode_trace
 from flashscope.profiles.store.schema import (
     MAX_AUDITS,
     MAX_LANDSCAPES,
+    MAX_RANKS,
     MAX_STALLS,
     MAX_TIMELINES,
     MAX_TRACES,
     MAX_UNPACKED_BYTES,
 )
+from flashscope.profiles.wire.ranks import RanksResult
 
-Keepable: TypeAlias = Trace | StageTimeline | StallProfile | CutLandscape | ModelAudit | BackwardTrace
+Keepable: TypeAlias = (
+    Trace | StageTimeline | StallProfile | CutLandscape | ModelAudit | BackwardTrace | RanksResult
+)
 
 
 class ValuePlace(NamedTuple):
@@ -70,6 +75,7 @@ PLACES: dict[type[Keepable], ValuePlace] = {
         MAX_TRACES,
         decode_backward_trace,
     ),
+    RanksResult: ValuePlace("result of ranks", "ranks", "result", "ranks", MAX_RANKS, decode_ranks),
 }
 
 

@@ -34,6 +34,7 @@ from flashscope.profiles.store.migrations.v024_audits import keep_audits
 from flashscope.profiles.store.migrations.v025_scoring import name_scoring
 from flashscope.profiles.store.migrations.v026_backward_traces import keep_backward_traces
 from flashscope.profiles.store.migrations.v027_devices import keep_devices
+from flashscope.profiles.store.migrations.v028_ranks import keep_ranks
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -65,6 +66,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     name_scoring,
     keep_backward_traces,
     keep_devices,
+    keep_ranks,
 )
 
 

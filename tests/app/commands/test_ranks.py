@@ -3,16 +3,21 @@
 import json
 import signal
 from collections import deque
+from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
 
 from flashscope.app.commands import ranks
-from flashscope.app.commands.printed.ranks import RanksResult
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF
-from flashscope.profiles.wire.ranks import RanksAnswer, RanksEnded, RanksToMeasure
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.store import load
+from flashscope.profiles.wire.events import RanksReady
+from flashscope.profiles.wire.ranks import RanksAnswer, RanksEnded, RanksResult, RanksToMeasure
 from tests.end_to_end import program
+from tests.profiles import rank_results
+from tests.profiles.store import builders
 
 SMALL = ("ranks", "--backend", "cpu", "--seqlen", "64", "--heads", "2", "--head-dim", "16", "--repeats", "2")
 
@@ -79,7 +84,9 @@ def test_odd_parts_of_an_odd_sequence_are_right_in_every_scheme() -> None:
     assert [one["passed"] for scheme in json.loads(done.stdout) for one in scheme["passes"]] == [True] * 8
 
 
-def follow(*answers: RanksAnswer | int) -> tuple[int | None, list[RanksResult], int]:
+def follow(
+    *answers: RanksAnswer | int, file: ranks.RanksFile | None = None
+) -> tuple[int | None, list[RanksResult], int]:
     """What two requests come to with these answers: the signal, the results, and how many still wait."""
     problem = Problem(seqlen_q=64, seqlen_k=64)
     waiting = deque([RanksToMeasure(scheme="ring", problem=problem, backend="cpu")] * 2)
@@ -87,7 +94,7 @@ def follow(*answers: RanksAnswer | int) -> tuple[int | None, list[RanksResult], 
     for one in answers:
         queue.put(one)
     results: list[RanksResult] = []
-    return ranks._follow(waiting, queue, results), results, len(waiting)
+    return ranks._follow(waiting, queue, results, file), results, len(waiting)
 
 
 def test_a_signal_ends_it_and_what_was_done_is_kept() -> None:
@@ -101,3 +108,48 @@ def test_what_a_process_that_ended_had_not_begun_is_for_the_next_one() -> None:
     assert (stopped, len(results), left) == (None, 1, 1)
     stopped, results, left = follow(cut_off)
     assert (stopped, [one.ended for one in results], left) == (None, [cut_off], 1)
+
+
+def test_each_result_is_kept_and_a_file_that_is_there_is_added_to(tmp_path: Path) -> None:
+    path = tmp_path / "ranks.flashscope"
+    first = program.run(*SMALL, "--scheme", "zigzag", "--pass", "forward", "--out", str(path))
+    assert first.returncode == 0
+    assert f"Saved as {path}" in first.stdout
+    program.run(*SMALL, "--scheme", "ulysses", "--ranks", "3", "--out", str(path))
+    found = load(path)
+    assert [one.asked.scheme for one in found.ranks] == ["zigzag", "ulysses"]
+    assert "heads in equal parts" in found.ranks[1].ended.reason
+    assert (found.points, found.outcome) == ([], "finished")
+    assert found.machine.device("cpu") is not None
+    shown = program.run("show", str(path))
+    assert shown.returncode == 0
+    told = first.stdout.splitlines()
+    assert next(line for line in told if line.startswith("zigzag, forward")) in shown.stdout
+    assert "heads in equal parts" in shown.stdout
+    assert "say nothing of a link" in shown.stdout
+
+
+def test_a_file_that_was_measured_on_another_machine_takes_no_results(tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope")
+    done = program.run(*SMALL, "--out", str(path))
+    assert done.returncode == 1
+    assert "Name a new file" in done.stderr
+    assert load(path).ranks == load(builders.recorded(tmp_path / "b.flashscope")).ranks
+
+
+def test_what_is_done_is_in_the_file_before_the_next_request_is_heard(tmp_path: Path) -> None:
+    started = builders.plan_started(Plan(backend="cpu", kernels=(), problems=()))
+    path = builders.recorded(tmp_path / "a.flashscope", started)
+    one = rank_results.measured(backend="cpu")
+    ended = RanksEnded(device="A CPU", kernel="flash2", timer="a test")
+    follow(one, ended, signal.SIGTERM, file=ranks.RanksFile(path, started.session_id))
+    assert [found.passes for found in load(path).ranks] == [(one,)]
+
+
+def test_compare_says_what_it_does_not_compare(tmp_path: Path) -> None:
+    event = RanksReady(result=rank_results.result())
+    started = builders.plan_started(Plan(backend="cpu", kernels=(), problems=()))
+    paths = [builders.recorded(tmp_path / name, started, event) for name in ("a.flashscope", "b.flashscope")]
+    done = program.run("compare", *map(str, paths))
+    assert "Not compared: 1 pass on several ranks (zigzag); show prints them" in done.stdout
+    assert "Traceback" not in done.stderr

@@ -15,12 +15,16 @@ from flashscope.app.report.session_page import session_page
 from flashscope.app.words.provenance import of_session
 from flashscope.app.words.units import ms_text
 from flashscope.installation import PROGRAM
+from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import load
+from flashscope.profiles.wire.events import RanksReady
 from tests.app.hostile import hostile_file
 from tests.app.report.pages import Seen, seen
 from tests.app.test_escapes import CONTROLS, HARMFUL
+from tests.profiles import rank_results
+from tests.profiles.sessions import session_of
 from tests.profiles.store import builders
 
 MARKUP = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>\"'&lt;<!--]]>"
@@ -129,3 +133,12 @@ def test_a_heading_says_heads_and_dtype_once() -> None:
     page = report(load(next(path for path in bundled_sessions() if path.stem == "h200-thin")))
     assert "d 64, no mask, 8 heads, batch 1, bfloat16" in page.text
     assert "8 heads, batch 1, 8 heads" not in page.text
+
+
+def test_a_session_of_ranks_alone_has_its_sentence_and_its_table() -> None:
+    started = builders.plan_started(Plan(backend="cpu", kernels=(), problems=()))
+    session = session_of([started, RanksReady(result=rank_results.result())])
+    text = session_page(session, of_session(session, "saved")).decode()
+    assert "zigzag reaches 91.7% of 2 times one GPU at N = 64k, forward" in text
+    assert "limit of the mask" in text
+    assert "Measure it again" not in text

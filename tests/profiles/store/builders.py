@@ -25,6 +25,7 @@ from flashscope.profiles.results.model.remaining import remaining_of
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import Recorder
 from flashscope.profiles.store.migrations import MIGRATIONS, Migration
+from flashscope.profiles.store.migrations.v027_devices import keep_devices
 from flashscope.profiles.store.schema import expected_schema, schema_of
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings
 from flashscope.profiles.wire.events import (
@@ -39,6 +40,7 @@ from flashscope.profiles.wire.events import (
     PointFailed,
     PointMeasured,
     PointStarted,
+    RanksReady,
     Reading,
     Readings,
     SamplingStarted,
@@ -48,6 +50,7 @@ from flashscope.profiles.wire.events import (
     TraceReady,
 )
 from flashscope.profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
+from tests.profiles import rank_results
 from tests.profiles.sessions import ends_well, session_of
 
 MACHINE = Machine(
@@ -323,6 +326,7 @@ def whole_sweep() -> Iterator[Event]:
     yield LandscapeReady(landscape=landscape())
     yield AuditReady(audit=audit())
     yield BackwardTraceReady(trace=backward_trace())
+    yield RanksReady(result=rank_results.result())
     yield readings(5_100)
     yield PlanFinished(t_ns=6_000, outcome="cancelled")
 
@@ -374,8 +378,9 @@ def make_older(path: Path, migration: Migration) -> None:
     version = MIGRATIONS.index(migration)
     known = {name for _, name, _ in expected_schema(version)}
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for table, column in (("session", "others"), ("readings", "device")):
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        if version <= MIGRATIONS.index(keep_devices):
+            for table, column in (("session", "others"), ("readings", "device")):
+                connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         for later in {name for _, name, _ in schema_of(connection)} - known:
             connection.execute(f"DROP TABLE {later}")
             connection.execute("DELETE FROM batches WHERE name = ?", (later,))

@@ -232,6 +232,7 @@ LATER_TABLES = (
     "landscapes",
     "audits",
     "backward_traces",
+    "ranks",
     "point_devices",
 )
 

@@ -202,6 +202,7 @@ def older(path: Path) -> None:
             connection.execute(f"DROP TABLE {table}")
         connection.execute("DROP TABLE backward_traces")
         connection.execute("DROP TABLE point_devices")
+        connection.execute("DROP TABLE ranks")
         for column in ("tags", "bookmarks", "run_mark", "others"):
             connection.execute(f"ALTER TABLE session DROP COLUMN {column}")
         for column in ("sm_share", "tensor_share", "dram_share", "device"):

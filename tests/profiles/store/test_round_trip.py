@@ -39,7 +39,9 @@ from flashscope.profiles.wire.events import (
     TraceReady,
 )
 from flashscope.profiles.wire.measurement import Correctness, Figure, Measurement, OutputError, Sample
+from flashscope.profiles.wire.ranks import RanksEnded, RanksError, RanksResult
 from tests.matrix import in_rounds
+from tests.profiles import rank_results
 from tests.profiles.sessions import session_of
 from tests.profiles.store import builders
 from tests.strategies import POSSIBLE, TEXTS, Drawn
@@ -292,6 +294,18 @@ def backward_traces(draw: st.DrawFn) -> BackwardTrace:
     return msgspec.structs.replace(known, **{name: draw(TEXTS) for name in ("device", "source")})
 
 
+@st.composite
+def ranks_results(draw: st.DrawFn) -> RanksResult:
+    """Results of ranks with any times and words, and with passes or a reason why there is none."""
+    times = st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=4).map(tuple)
+    errors = (RanksError(output=draw(TEXTS), error=draw(st.none() | st.floats(0, 1)), bound=1.0),)
+    one = rank_results.measured(ms=draw(times), alone_ms=draw(times), errors=errors)
+    words: dict[str, Any] = {name: draw(TEXTS) for name in ("detail", "device", "kernel", "timer")}
+    passes = draw(st.sampled_from([(), (one,), (one, msgspec.structs.replace(one, passes="backward"))]))
+    ended = RanksEnded(reason=draw(TEXTS) if passes else "It is too large.", **words)
+    return RanksResult(rank_results.result().asked, passes, ended)
+
+
 def right(error: OutputError) -> OutputError:
     return error if error.passed else msgspec.structs.replace(error, error=0.0, bound=0.0)
 
@@ -307,6 +321,7 @@ RECORDED = {
     CutLandscape: landscapes(),
     ModelAudit: audits(),
     BackwardTrace: backward_traces(),
+    RanksResult: ranks_results(),
 }
 ANY = Drawn(
     {**POSSIBLE, int: SIZES, float: FIGURES, **RECORDED},

@@ -1,51 +1,13 @@
 """What `ranks` prints of ranks on GPUs: efficiency, a model that is called one, and what has none of both."""
 
-from typing import Any
-
+import msgspec
 import pytest
 
-from flashscope.app.commands.printed.ranks import (
-    RanksResult,
-    efficiency_of,
-    forecasts,
-    print_forecasts,
-    print_results,
-    rates_of,
-    result_document,
-)
-from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.wire.ranks import PassMeasured, RankMeasured, RanksEnded, RanksError, RanksToMeasure
-
-PROBLEM = Problem(seqlen_q=1 << 16, seqlen_k=1 << 16, heads=16, head_dim=128, dtype="bfloat16", causal=True)
-
-
-def measured(**other: Any) -> PassMeasured:
-    """Two ranks that take 60 ms each for what one GPU takes 110 ms for; a transfer of 1 ms, hidden."""
-    of_a_rank = {"sent_bytes": 300_000_000, "held_bytes": 1 << 30, "product_ms": 55.0, "transfer_ms": 1.0}
-    return PassMeasured(
-        **{
-            "passes": "forward",
-            "backend": "cuda",
-            "devices": (0, 1),
-            "ms": (60.0, 59.0, 61.0),
-            "alone_ms": (110.0, 111.0, 109.0),
-            "alone_missing": "",
-            "flops": PROBLEM.flops,
-            "limit": 1.0,
-            "ranks": tuple(
-                RankMeasured(rank=rank, exposed_ms=0.0, steps=(), **of_a_rank)  # type: ignore[arg-type]
-                for rank in range(2)
-            ),
-            "errors": (RanksError(output="O", error=0.001, bound=0.004),),
-            "passed": True,
-            **other,
-        }
-    )
-
-
-def result(one: PassMeasured) -> RanksResult:
-    asked = RanksToMeasure(scheme="zigzag", problem=PROBLEM, backend="cuda")
-    return RanksResult(asked, (one,), RanksEnded(device="NVIDIA H100", kernel="flash3", timer="CUDA events"))
+from flashscope.app.commands.printed.ranks import print_forecasts, print_results
+from flashscope.profiles.results.formats.ranks import ranks_document
+from flashscope.profiles.results.model.ranks import efficiency_of, forecasts, rates_of
+from flashscope.profiles.wire.ranks import RanksError
+from tests.profiles.rank_results import PROBLEM, measured, result
 
 
 def test_efficiency_is_the_time_alone_over_n_times_the_time_of_n(capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,6 +48,6 @@ def test_the_model_goes_by_measured_rates_and_is_called_one(capsys: pytest.Captu
     assert [line.found.ranks for line in forecasts([result(measured())])] == [8, 64, 512]
     print_forecasts([result(measured())])
     assert "A model, no measurement" in capsys.readouterr().out
-    model = result_document(result(measured()))["model"]
+    model = msgspec.to_builtins(ranks_document(result(measured())))["model"]
     assert [one["ranks"] for one in model] == [8, 64, 512]
     assert model[0]["efficiency"] > model[1]["efficiency"] > model[2]["efficiency"]

@@ -26,7 +26,7 @@ from tests.app.rig import Rig, Save
 from tests.app.shell.presenter.conftest import Key, press, profile, settle, shown_plots
 from tests.matrix import chosen
 
-EMPTY = "compare", "traffic"  # which show nothing without sessions
+EMPTY = "compare", "ranks", "traffic"  # which show nothing without sessions
 READABLE_PX = 24  # 18 pt at 96 dots an inch
 
 LINE_PX = 3

@@ -3,11 +3,15 @@ import io
 import math
 
 import msgspec
+import pytest
 
+from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.formats.export import to_csv, to_json
 from flashscope.profiles.results.model.curves import mask_words
 from flashscope.profiles.results.quantities.registry import QUANTITIES
+from flashscope.profiles.wire.events import RanksReady
 from flashscope.profiles.wire.measurement import OutputError
+from tests.profiles import rank_results
 from tests.profiles.sessions import session_of
 from tests.profiles.store import builders
 
@@ -32,7 +36,7 @@ def test_the_json_document_has_a_column_and_a_figure_for_every_quantity_of_a_poi
     session = session_of(builders.whole_sweep())
     document = msgspec.json.decode(to_json(session, "a.flashscope"))
     assert list(document) == [
-        *("session", "points", "ceilings", "drift", "parts", "efficiency", "landscapes", "audits"),
+        *("session", "points", "ceilings", "drift", "parts", "efficiency", "landscapes", "audits", "ranks"),
     ]
     names = {name for quantity in QUANTITIES.values() for name in quantity.names}
     assert all(names <= set(point) for point in document["points"])
@@ -77,3 +81,14 @@ def test_a_window_that_keeps_all_keys_is_no_mask() -> None:
     assert mask_words(causal=False, window=(-1, -1), blocks="") == ""
     assert mask_words(causal=True, window=(-1, -1), blocks="") == "causal"
     assert mask_words(causal=False, window=(-1, 4), blocks="") == "window -1,4"
+
+
+def test_a_session_without_points_has_a_line_of_csv_and_a_document_for_each_pass_on_ranks() -> None:
+    started = builders.plan_started(Plan(backend="cpu", kernels=(), problems=()))
+    session = session_of([started, RanksReady(result=rank_results.result())])
+    lines = [line for line in to_csv(session).splitlines() if not line.startswith("#")]
+    assert lines[0].startswith("scheme,pass,backend,seqlen")
+    assert lines[1].startswith("zigzag,forward,cuda,65536,True,2,60.0,110.0,0.91")
+    (found,) = msgspec.json.decode(to_json(session))["ranks"]
+    assert found["passes"][0]["efficiency"] == pytest.approx(110 / 120)
+    assert [one["ranks"] for one in found["model"]] == [8, 64, 512]

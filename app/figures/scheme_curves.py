@@ -1,0 +1,50 @@
+"""Curves over N of schemes of attention on several ranks, from results; no Qt."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from flashscope.kernels.context_parallel.schemes import SCHEMES, Scheme
+from flashscope.profiles.results.model.ranks import RanksPass, efficiency_of, held_of
+
+CurvePoints = tuple[tuple[int, float], ...]
+
+
+class SchemeCurve(NamedTuple):
+    """A scheme's measured values at each N, rising, and what a formula says there."""
+
+    scheme: Scheme
+    points: CurvePoints
+    model: CurvePoints
+
+
+def efficiency_curves(passes: Sequence[RanksPass]) -> list[SchemeCurve]:
+    """Efficiency, and the limit that the mask sets."""
+    return _curves(passes, lambda one: efficiency_of(one.measured), lambda one: one.measured.limit)
+
+
+def memory_curves(passes: Sequence[RanksPass]) -> list[SchemeCurve]:
+    """Memory of the rank that takes most, and its share of what the pass reads and writes."""
+    return _curves(passes, lambda one: float(held_of(one.measured)), share_bytes)
+
+
+def share_bytes(one: RanksPass) -> float:
+    """An nth of the tensors that a pass reads and writes: what a rank takes at least."""
+    problem = replace(one.asked.problem, passes=one.measured.passes, deterministic=False)
+    return (problem.input_bytes + problem.output_bytes) / len(one.measured.ranks)
+
+
+def _curves(
+    passes: Sequence[RanksPass],
+    value: Callable[[RanksPass], float | None],
+    model: Callable[[RanksPass], float],
+) -> list[SchemeCurve]:
+    found = []
+    for scheme in SCHEMES:
+        of_it = {one.asked.problem.seqlen: one for one in passes if one.asked.scheme == scheme}  # the newest
+        known = ((n, value(of_it[n])) for n in sorted(of_it))
+        points = tuple((n, one) for n, one in known if one is not None)
+        if of_it:
+            found.append(SchemeCurve(scheme, points, tuple((n, model(of_it[n])) for n in sorted(of_it))))
+    return found

@@ -1,0 +1,193 @@
+"""The Ranks page: efficiency and memory of each scheme over N, what each rank did when, and what is right."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from flashscope.app.control.actions import Action
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
+from flashscope.app.figures.scheme_curves import efficiency_curves, memory_curves
+from flashscope.app.look.theme import Theme
+from flashscope.app.look.zoom import keep, px
+from flashscope.app.pages.base import Page
+from flashscope.app.pages.compare.table import ListTable
+from flashscope.app.pages.ranks.cards import RankLanesCard, SchemeCard, SchemeWords
+from flashscope.app.pages.ranks.columns import WIDTHS, pass_columns
+from flashscope.app.pages.ranks.staging import RanksStaging
+from flashscope.app.widgets.drop_down import DropDown
+from flashscope.app.widgets.empty_view import EmptyView
+from flashscope.app.widgets.lines import Lines
+from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.words.provenance_header import session_header
+from flashscope.app.words.ranks import (
+    HOW_TO_MEASURE,
+    WHAT_RANKS_ARE,
+    kind_of,
+    model_text,
+    notes_of,
+    refusals_of,
+    sentence_of,
+    where_text,
+)
+from flashscope.profiles.results.model.ranks import RanksPass, best_of, passes_of
+from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.wire.events import Event, RanksReady
+from flashscope.profiles.wire.ranks import RanksResult
+
+BESIDE_PX = 900  # the plots stand beside one another from this width on
+TABLE_PX = 150  # of the table's height, at least
+
+
+class _Full(QWidget):
+    """What is shown where there are results."""
+
+    @guarded(bool)
+    def hasHeightForWidth(self) -> bool:
+        """No: its words would make the page as high as its plots would like to be."""
+        return False
+
+
+class RanksPage(Page):
+    """A sentence over three plots and a table, whose row chooses the pass of the lanes.
+
+    Attributes:
+        passes: What is on show: those that differ in scheme and N alone.
+    """
+
+    key = "ranks"
+
+    def __init__(self, controller: Controller, theme: Theme) -> None:
+        super().__init__(controller, theme)
+        self.setObjectName("page")
+        self.passes: list[RanksPass] = []
+        self._results: Sequence[RanksResult] = ()
+        self._kinds: dict[str, list[RanksPass]] = {}
+        self.sentence, self.notes = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
+        self.kinds, self.stack = DropDown(), QStackedWidget()
+        self.efficiency = SchemeCard(
+            SchemeWords("Efficiency against one device", "share", "what the mask allows", whole=1.0),
+            self._header,
+            theme,
+        )
+        self.memory = SchemeCard(
+            SchemeWords("Memory of a rank", "bytes", "an nth of the tensors, by formula"), self._header, theme
+        )
+        self.lanes = RankLanesCard(self._header, theme)
+        self.table = ListTable("Passes on several ranks", pass_columns(), WIDTHS, spread=True)
+        self._lay_out()
+        tools = [card.export_button for card in self.cards]
+        aside = [self.sentence, self.kinds, self.table, self.notes, *tools]
+        self.staging = RanksStaging(self, controller, aside)
+        self.kinds.currentIndexChanged.connect(lambda _place: self._show_kind())
+        self.table.picked.connect(lambda number: self.lanes.show_pass(self.passes[number]))
+        controller.events_arrived.connect(self._take_events)
+        self.let_export(card.export_button.exporter for card in self.cards)
+        self.show_session(controller.session)
+
+    def _lay_out(self) -> None:
+        self.sentence.setProperty("role", "title")
+        self.sentence.setAccessibleName("What several ranks reach")
+        self.notes.setProperty("role", "dim")
+        self.kinds.setAccessibleName("Pass, mask and ranks on show")
+        self._plots = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._plots.setSpacing(8)
+        for card in self.cards:
+            self._plots.addWidget(card, 1)
+        full = _Full()
+        column = QVBoxLayout(full)
+        column.setContentsMargins(12, 8, 12, 10)
+        column.setSpacing(8)
+        column.addWidget(Lines((self.sentence, self.kinds), (self.sentence,), 8))
+        column.addLayout(self._plots, 3)
+        column.addWidget(self.table, 2)
+        column.addWidget(self.notes)
+        self.empty = EmptyView(WHAT_RANKS_ARE, HOW_TO_MEASURE)
+        self.stack.addWidget(self.empty)
+        self.stack.addWidget(full)
+        keep(self.table, self.table.setMinimumHeight, TABLE_PX)
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.stack)
+
+    @property
+    def cards(self) -> tuple[SchemeCard, SchemeCard, RankLanesCard]:
+        """The plots."""
+        return self.efficiency, self.memory, self.lanes
+
+    def actions_offered(self) -> list[Action]:
+        """What a user can do here."""
+        return [
+            Action("ranks.next", "Choose the next pass and mask", self._step(1), "Ranks"),
+            Action("ranks.before", "Choose the pass and mask before", self._step(-1), "Ranks"),
+        ]
+
+    @guarded(QSize)
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as one of its plots: they go under one another."""
+        return QSize(self.efficiency.minimumSizeHint().width() + px(24), super().minimumSizeHint().height())
+
+    @guarded()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the plots beside one another, or under."""
+        super().resizeEvent(event)
+        beside = self.width() >= px(BESIDE_PX)
+        self._plots.setDirection(
+            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        )
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        super().apply_theme(theme)
+        for card in self.cards:
+            card.apply_theme(theme)
+
+    def show_session(self, session: Session | None) -> None:
+        """Show another session's results, or how to have some."""
+        self._results = list(session.ranks) if session else ()
+        self._kinds = {}
+        for one in passes_of(self._results):
+            self._kinds.setdefault(kind_of(one), []).append(one)
+        self.kinds.blockSignals(True)
+        self.kinds.clear()
+        self.kinds.addItems(list(self._kinds))
+        self.kinds.setCurrentIndex(0)
+        self.kinds.blockSignals(False)
+        self.stack.setCurrentIndex(int(bool(self._results)))
+        self._show_kind()
+
+    def _take_events(self, events: Sequence[Event]) -> None:
+        if any(isinstance(event, RanksReady) for event in events):
+            self.show_session(self.controller.session)
+
+    def _show_kind(self) -> None:
+        """Draw the passes of the chosen kind, and the lanes of the best."""
+        self.passes = self._kinds.get(self.kinds.currentText(), [])
+        told = sentence_of(self.passes)
+        self.sentence.setText(told)
+        self.efficiency.show_curves(efficiency_curves(self.passes), told)
+        self.memory.show_curves(memory_curves(self.passes), "")
+        self.table.list.set_rows(self.passes)
+        best = best_of(self.passes) or next(iter(self.passes), None)
+        self.lanes.show_pass(best)
+        if best is not None:
+            self.table.show_number(self.passes.index(best))
+        chosen = [result for result in self._results if any(one.asked is result.asked for one in self.passes)]
+        notes = [f"{where_text(chosen)}."] if self.passes else []
+        notes += [*notes_of(self.passes), *refusals_of(self._results), model_text(chosen, self.passes)]
+        self.notes.setText(" ".join(filter(None, notes)))
+        self.staging.changed.emit()
+
+    def _header(self) -> Mapping[str, str]:
+        session = self.controller.session
+        told = {} if session is None else session_header(session)
+        return told | {"problem": self.kinds.currentText()}
+
+    def _step(self, by: int) -> Callable[[], None]:
+        def go() -> None:
+            if self._kinds:
+                self.kinds.setCurrentIndex((self.kinds.currentIndex() + by) % len(self._kinds))
+
+        return go

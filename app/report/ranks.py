@@ -1,0 +1,22 @@
+"""What a report says of attention on several ranks: the sentence, the table, what a reader must know."""
+
+from collections.abc import Iterator, Sequence
+from xml.etree.ElementTree import Element
+
+from flashscope.app.report.markup import table_element, tag
+from flashscope.app.words.ranks import HEADINGS, notes_of, pass_cells, refusals_of, sentence_of, where_text
+from flashscope.profiles.results.model.ranks import passes_of
+from flashscope.profiles.wire.ranks import RanksResult
+
+
+def ranks_section(results: Sequence[RanksResult]) -> Iterator[Element]:
+    """All that a session holds of ranks; nothing where it holds none."""
+    if not results:
+        return
+    yield tag("h2", "One sequence on several ranks")
+    passes = passes_of(results)
+    if passes:
+        yield tag("p", sentence_of(passes), class_="headline")
+        yield tag("p", f"{where_text(results)}.")
+        yield table_element(HEADINGS, [pass_cells(*one) for one in passes])
+    yield from (tag("p", text) for text in (*notes_of(passes), *refusals_of(results)))

@@ -1,0 +1,155 @@
+"""Attention on several ranks in words: titles, the sentence over them, and what a reader must know."""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from flashscope.app.words.figures import NOTHING
+from flashscope.app.words.units import bytes_text, ms_text, traffic_text
+from flashscope.installation import PROGRAM
+from flashscope.profiles.plan.seqlens import short_seqlen
+from flashscope.profiles.results.model.ranks import (
+    RanksPass,
+    best_of,
+    efficiency_of,
+    exposed_of,
+    forecasts,
+    held_of,
+    passes_of,
+)
+from flashscope.profiles.wire.ranks import PassMeasured, RanksResult, RanksToMeasure
+
+HEADINGS = (
+    *("scheme, pass", "N", "ranks", "runtime", "alone", "speed-up", "efficiency", "limit of the mask"),
+    *("product", "transfer", "exposed", "sent by a rank", "memory of a rank"),
+    *("errors", "share of what passes"),
+)
+WHAT_RANKS_ARE = (
+    "One sequence on several GPUs: how near each scheme comes to n times one GPU, what it holds, and which "
+    "transfers no product hides."
+)
+HOW_TO_MEASURE = (
+    f"Measure it: {PROGRAM} ranks --gpus all --out ranks.flashscope, or without a GPU "
+    f"{PROGRAM} ranks --backend cpu --ranks 4 --seqlen 256:2k --heads 4 --head-dim 32 --out "
+    "ranks.flashscope; then open that file."
+)
+TURNS = "Ranks took turns on one core: times count work and say nothing of a link."
+SHARED = "Ranks share a GPU: that proves what is computed; no time is that of several GPUs."
+ON_TURNS = "so this is no speed-up, but how evenly the work is shared"
+
+
+def title_of(asked: RanksToMeasure) -> str:
+    """A request in a few words."""
+    return f"{asked.scheme}, N = {short_seqlen(asked.problem.seqlen)}"
+
+
+def kind_of(one: RanksPass) -> str:
+    """What passes that may be drawn over N together have alike."""
+    problem = one.asked.problem
+    shared = "" if problem.key_heads == problem.heads else f"/{problem.key_heads}"
+    mask = "causal" if problem.causal else "no mask"
+    batch = f", batch {problem.batch}" if problem.batch > 1 else ""
+    return (
+        f"{one.measured.passes}, {mask}, {len(one.measured.ranks)} ranks, {problem.heads}{shared} heads, "
+        f"d = {problem.head_dim}, {problem.dtype}{batch}, {one.asked.transport if on_gpus(one) else 'NumPy'}"
+    )
+
+
+def on_gpus(one: RanksPass) -> bool:
+    """Whether GPUs computed it."""
+    return one.measured.backend == "cuda"
+
+
+def percent_text(share: float | None) -> str:
+    """A share as the tables have it."""
+    return NOTHING if share is None else f"{share:.1%}"
+
+
+def sentence_of(passes: Sequence[RanksPass]) -> str:
+    """The best scheme at the longest N with its efficiency and exposed transfer; or why there is none."""
+    best = best_of(passes)
+    if best is None:
+        why = next(notes_of(passes), "No pass is right and has a time on one device.")
+        return f"There is no efficiency here. {why}"
+    asked, one = best
+    where = f"at N = {short_seqlen(asked.problem.seqlen)}"
+    exposed = exposed_of(one)
+    hidden = f"{ms_text(exposed)} of its {ms_text(median(one.ms))} is transfer that no product hides"
+    told = (
+        f"{asked.scheme} reaches {efficiency_of(one):.1%} of {len(one.ranks)} times one "
+        f"{'GPU' if on_gpus(best) else 'core'} {where}, {one.passes}; "
+        f"{hidden if exposed else 'products hide all that it transfers'}"
+    )
+    return f"{told}." if on_gpus(best) else f"{told}. Ranks took turns on one core, {ON_TURNS}."
+
+
+def verdict_text(one: PassMeasured) -> str:
+    """Whether its errors pass against float64, by how much, and which is the largest."""
+    used, first = max(error.used for error in one.errors), one.errors[0]
+    largest = "no number" if first.error is None else f"{first.error:.1e}"
+    return f"{used:.0%}; {first.output}: {largest}"
+
+
+def pass_cells(asked: RanksToMeasure, one: PassMeasured) -> tuple[str, ...]:
+    """A pass under HEADINGS."""
+    alone, efficiency = one.alone_ms, efficiency_of(one)
+    return (
+        f"{asked.scheme}, {one.passes}",
+        short_seqlen(asked.problem.seqlen),
+        str(len(one.ranks)),
+        ms_text(median(one.ms)),
+        ms_text(median(alone)) if alone else NOTHING,
+        NOTHING if efficiency is None else f"{efficiency * len(one.ranks):.2f}×",
+        percent_text(efficiency),
+        f"{one.limit:.1%}",
+        ms_text(max(rank.product_ms for rank in one.ranks)),
+        ms_text(max(rank.transfer_ms for rank in one.ranks)),
+        ms_text(exposed_of(one)),
+        traffic_text(max(rank.sent_bytes for rank in one.ranks)),
+        bytes_text(held_of(one)),
+        "right" if one.passed else "wrong",
+        verdict_text(one),
+    )
+
+
+def where_text(results: Sequence[RanksResult]) -> str:
+    """What computed and timed them."""
+    ended = [one.ended for one in results if one.passes and one.ended.device]
+    told = dict.fromkeys(f"{one.device}, {one.kernel}; {one.timer}" for one in ended)
+    return f"Ranks on {' and on '.join(told)}; medians"
+
+
+def notes_of(passes: Sequence[RanksPass]) -> Iterator[str]:
+    """What a reader must know, each once."""
+    yield from dict.fromkeys(note for one in passes for note in _notes(one))
+
+
+def _notes(told: RanksPass) -> Iterator[str]:
+    asked, one = told
+    if one.alone_missing:
+        yield f"{title_of(asked)}, {one.passes}: {one.alone_missing}"
+    if one.shared:
+        yield SHARED
+    if one.backend == "cpu":
+        yield TURNS
+
+
+def refusals_of(results: Sequence[RanksResult]) -> list[str]:
+    """What was not measured, and why."""
+    return [f"{title_of(one.asked)}: {one.ended.reason}" for one in results if one.ended.reason]
+
+
+def model_text(results: Sequence[RanksResult], passes: Sequence[RanksPass]) -> str:
+    """What a model says of the best of these passes on more GPUs; empty where no rates were measured."""
+    best = best_of(passes)
+    lines = [line for line in forecasts(results) if best is not None and line.measured is best.measured]
+    if best is None or not lines:
+        return ""
+    told = ", ".join(f"{line.found.efficiency:.1%} on {line.found.ranks}" for line in lines)
+    return f"A model, no measurement, from the rates of {title_of(best.asked)}: {told} GPUs."
+
+
+def holds_text(results: Sequence[RanksResult]) -> str:
+    """What a session holds of ranks, in a line."""
+    passes = passes_of(results)
+    schemes = ", ".join(dict.fromkeys(one.asked.scheme for one in passes))
+    return f"{len(passes)} pass{'es' * (len(passes) != 1)} on several ranks ({schemes or 'none measured'})"

@@ -1,0 +1,89 @@
+"""What several ranks reach of n times one device, and a model of what more GPUs would."""
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from flashscope.kernels.context_parallel.forecast import RankRates, RanksForecast, forecast
+from flashscope.kernels.context_parallel.schemes import Partition
+from flashscope.kernels.workload.errors import KernelError
+from flashscope.profiles.wire.ranks import PassMeasured, RanksResult, RanksToMeasure
+
+FORECAST_RANKS = (8, 64, 512)
+
+
+class RanksPass(NamedTuple):
+    """One pass, and what was asked for."""
+
+    asked: RanksToMeasure
+    measured: PassMeasured
+
+
+class ForecastLine(NamedTuple):
+    """What the model says of one scheme and pass on so many GPUs, from these rates."""
+
+    asked: RanksToMeasure
+    measured: PassMeasured
+    rates: RankRates
+    found: RanksForecast
+
+
+def passes_of(results: Iterable[RanksResult]) -> list[RanksPass]:
+    """Every pass that was measured."""
+    return [RanksPass(result.asked, one) for result in results for one in result.passes]
+
+
+def efficiency_of(measured: PassMeasured) -> float | None:
+    """What one device took over n times what n took; None: one had none, ranks share a GPU, or are wrong."""
+    if not measured.alone_ms or measured.shared or not measured.passed:
+        return None
+    return median(measured.alone_ms) / (len(measured.ranks) * median(measured.ms))
+
+
+def exposed_of(measured: PassMeasured) -> float:
+    """The longest that a rank had a transfer and no product, in ms."""
+    return max(rank.exposed_ms for rank in measured.ranks)
+
+
+def held_of(measured: PassMeasured) -> int:
+    """The memory that the rank took which took most."""
+    return max(rank.held_bytes for rank in measured.ranks)
+
+
+def best_of(passes: Iterable[RanksPass]) -> RanksPass | None:
+    """At the longest N that has an efficiency, the pass with the highest; None: none has one."""
+    found = [one for one in passes if efficiency_of(one.measured) is not None]
+    return max(
+        found,
+        key=lambda one: (one.asked.problem.seqlen, efficiency_of(one.measured) or 0.0),
+        default=None,
+    )
+
+
+def forecasts(results: Sequence[RanksResult]) -> list[ForecastLine]:
+    """The model for more GPUs, from what ranks on GPUs of their own reached."""
+    found = []
+    for asked, one in passes_of(results):
+        rates = rates_of(one)
+        if rates is None:
+            continue
+        for ranks in FORECAST_RANKS:
+            problem = replace(asked.problem, passes="both")
+            try:
+                partition = Partition(asked.scheme, problem, ranks)
+            except KernelError:  # too short, or not so many heads
+                continue
+            found.append(ForecastLine(asked, one, rates, forecast(partition, rates, one.passes)))
+    return found
+
+
+def rates_of(one: PassMeasured) -> RankRates | None:
+    """What the ranks' products and the link reached; None where that says nothing of GPUs and their link."""
+    moved = [rank for rank in one.ranks if rank.transfer_ms > 0]
+    products_s = sum(rank.product_ms for rank in one.ranks) / 1e3
+    if one.shared or one.backend == "cpu" or not one.passed or not moved or not products_s:
+        return None
+    transfers_s = sum(rank.transfer_ms for rank in moved) / 1e3
+    return RankRates(one.flops / products_s, sum(rank.sent_bytes for rank in moved) / transfers_s)

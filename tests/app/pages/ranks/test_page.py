@@ -1,0 +1,135 @@
+"""The Ranks page: what several ranks reach, hold and move, and how to measure it where nothing is kept."""
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.look.theme import LIGHT
+from flashscope.app.pages.ranks import RanksPage
+from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.words.ranks import SHARED
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.wire.events import Event, PlanFinished, RanksReady
+from flashscope.profiles.wire.ranks import RanksResult
+from tests.app.rig import Save
+from tests.profiles.rank_results import measured, result
+from tests.profiles.store import builders
+
+KEPT = (
+    result(measured(), measured(passes="backward", ms=(200.0,), alone_ms=(300.0,))),
+    result(measured(ms=(90.0,), limit=0.67), scheme="ring"),
+    result(measured(ms=(58.0,)), seqlen_q=1 << 17, seqlen_k=1 << 17),
+)
+
+
+def events(*results: RanksResult) -> list[Event]:
+    """Those of a session without points that holds these."""
+    started = builders.plan_started(Plan(backend="cpu", kernels=(), problems=()))
+    ready = (RanksReady(result=one) for one in results)
+    return [started, *ready, PlanFinished(t_ns=2_000, outcome="finished")]
+
+
+@pytest.fixture
+def page(window: MainWindow) -> RanksPage:
+    found = window.pages["ranks"]
+    assert isinstance(found, RanksPage)
+    return found
+
+
+def opened(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    window.open_path(path)
+    qtbot.waitUntil(lambda: window.controller.path == path)
+
+
+def test_without_results_it_names_the_command_that_keeps_some(page: RanksPage) -> None:
+    assert page.stack.currentIndex() == 0
+    assert "ranks --gpus all --out" in page.empty.words.text()
+
+
+def test_a_session_of_ranks_alone_is_shown_here_and_told_best_first(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    qtbot.waitUntil(lambda: window.view == "ranks")
+    assert page.sentence.text() == (
+        "zigzag reaches 94.8% of 2 times one GPU at N = 128k, forward; products hide all that it transfers."
+    )
+    assert [one.asked.scheme for one in page.passes] == ["zigzag", "ring", "zigzag"]
+    assert page.lanes.shown is page.passes[2]
+    assert "A model, no measurement" in page.notes.text()
+
+
+def test_a_row_chooses_the_lanes_and_the_box_the_pass(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    page.table.selectRow(1)
+    assert page.lanes.shown is page.passes[1]
+    assert "ring, N = 64k" in page.lanes.legend.text()
+    following = window.registry.find("ranks.next")
+    assert following is not None
+    following.trigger()
+    assert [one.measured.passes for one in page.passes] == ["backward"]
+    assert page.sentence.text().startswith("zigzag reaches 75.0%")
+
+
+def test_curves_have_a_point_for_each_n_and_the_limit_beside_it(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    made = page.efficiency.make_export()
+    assert made is not None
+    told = [(row[0], row[1], round(float(row[2] or 0), 3), row[3]) for row in made.rows]
+    assert told == [
+        ("ring", 1 << 16, 0.611, 0.67),
+        ("zigzag", 1 << 16, 0.917, 1.0),
+        ("zigzag", 1 << 17, 0.948, 1.0),
+    ]
+    lanes = page.lanes.make_export()
+    assert lanes is not None
+    assert len(list(lanes.rows)) == 4
+    window.appearance.use(LIGHT)
+    assert page.efficiency.plot.plotItem.items
+
+
+def test_without_an_efficiency_the_reason_is_told(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    shared = result(measured(devices=(0, 0)))
+    opened(qtbot, window, save(events(shared), "shared"))
+    assert page.sentence.text() == f"There is no efficiency here. {SHARED}"
+    missing = result(measured(alone_ms=(), alone_missing="One device would need 90 GiB."))
+    opened(qtbot, window, save(events(missing), "missing"))
+    assert "One device would need 90 GiB." in page.sentence.text()
+
+
+def test_ranks_on_a_cpu_are_said_to_be_no_speed_up(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(result(measured(backend="cpu"))), "cpu"))
+    assert "this is no speed-up" in page.sentence.text()
+
+
+def test_curves_of_a_session_without_points_say_where_to_look(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    del page
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    window.show_page("profile")
+    sentence = window.page.headline.sentence  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: "4 passes on several ranks (zigzag, ring): see Ranks." in sentence.text())
+
+
+def test_a_stage_shows_one_plot_with_the_sentence_and_gives_back_the_others(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    qtbot.waitUntil(lambda: window.view == "ranks")
+    window.trigger("stage")
+    assert window.stage.on
+    assert [card.isVisible() for card in page.cards] == [True, False, False]
+    assert page.staging.sentence == page.sentence.text()
+    assert not page.table.isVisible()
+    window.trigger("stage")
+    assert all(part.isVisible() for part in (*page.cards, page.table, page.sentence))
