@@ -58,7 +58,7 @@ def given(cp: Any, problem: Problem, inputs: Inputs | None = None) -> Saved:
         scoring=Scoring.of(problem, inputs),
     )
     dtype = storage_dtype(problem.dtype)
-    grad_output = cp.random.default_rng(problem.seed + 1).standard_normal(problem.q_shape, dtype=cp.float32)
+    grad_output = cp.random.default_rng(problem.seed + 1).standard_normal(output.shape, dtype=cp.float32)
     return Saved(*inputs.qkv, output.astype(dtype), lse.astype(cp.float32), grad_output.astype(dtype))
 
 
