@@ -82,6 +82,7 @@ class RanksChoices(NamedTuple):
     transport: LinkKind
     repeats: int
     seed: int
+    alone: bool = True
 
 
 class RanksFile(NamedTuple):
@@ -200,6 +201,7 @@ def requests_of(choices: RanksChoices) -> list[RanksToMeasure]:
             gpus=choices.gpus,
             transport=choices.transport,
             repeats=choices.repeats,
+            alone=choices.alone,
         )
         for problem in problems
         for scheme in choices.schemes

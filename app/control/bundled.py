@@ -1,4 +1,4 @@
-"""The recordings that come with the program: of real GPUs, and one of a CPU for its timelines."""
+"""The recordings that come with the program: of real GPUs, and of a CPU for timelines and audits."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from flashscope.profiles.store import SUFFIX, SessionFileError
 BUNDLED = ASSETS / "sessions"
 # The lesson, the ladder beside libraries, all that is counted; few query rows, few tiles, gradients;
 # the libraries on another GPU, and FlashAttention-3's own build there; rates of its caches; traces of timed
-# kernels; timelines; stalls; cuts side by side.
+# kernels; timelines; stalls; cuts side by side; one sequence on several GPUs.
 NAMES = {
     "h200-standard-flash2": "H200 standard and flash2",
     "h200-peers": "H200 beside libraries",
@@ -23,21 +23,35 @@ NAMES = {
     "h100-inside": "H100 inside flash2 and flash3",
     "h100-stalls": "H100 stalls of flash2 and flash3",
     "cpu-timelines": "CPU timelines of flash1 and flash2",
+    "h200-timelines": "H200 timelines of flash1 to flash3",
     "h100-cuts": "H100 cuts of flash2 and flash3",
+    "h100-ranks": "H100 attention on several GPUs",
 }
-AUDITS = {
+ON_A_GPU = {
+    "h200-audit-gemma2": "Gemma-2",
+    "h200-audit-gpt-oss": "gpt-oss",
+    "h200-audit-deepseek": "DeepSeek-V3",
+}
+ON_A_CPU = {
     "cpu-audit-llama3": "Llama-3",
     "cpu-audit-gemma2": "Gemma-2",
     "cpu-audit-gpt-oss": "gpt-oss",
     "cpu-audit-deepseek": "DeepSeek-V3",
     "cpu-audit-whisper": "Whisper",
 }
-"""Audits of models by what is audited: small in width and depth, true in what attention is asked for."""
-NAMES |= {name: f"CPU audit of {model}" for name, model in AUDITS.items()}
-COUNTED, INSIDE, CLOCKED = "h200-traffic", "h100-inside", "cpu-timelines"
-STALLED, CUTS = "h100-stalls", "h100-cuts"
+AUDITS = {name: f"{model}, H200" for name, model in ON_A_GPU.items()}
+AUDITS |= {name: f"{model}, CPU" for name, model in ON_A_CPU.items()}
+"""Audits of models by what is audited, and where: two layers each, and small in width on a CPU."""
+NAMES |= {name: f"H200 audit of {model}" for name, model in ON_A_GPU.items()}
+NAMES |= {name: f"CPU audit of {model}" for name, model in ON_A_CPU.items()}
+COUNTED, INSIDE = "h200-traffic", "h100-inside"
+CLOCKED, CLOCKED_ON_A_CPU = "h200-timelines", "cpu-timelines"
+STALLED, CUTS, RANKS = "h100-stalls", "h100-cuts", "h100-ranks"
 # For one view each, which leads to it, or like another one, and in the Library alone.
-SPECIAL = {"h100-caches", INSIDE, CLOCKED, STALLED, CUTS, "h100-flash-attn-3", *AUDITS}
+SPECIAL = {
+    *("h100-caches", INSIDE, CLOCKED, CLOCKED_ON_A_CPU, STALLED, CUTS, RANKS, "h100-flash-attn-3"),
+    *AUDITS,
+}
 BACKWARD, DECODING = "h200-backward", "h200-decode"
 # In problems.
 ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers", "h100-flash-attn-3"}
@@ -64,8 +78,18 @@ def inside_title() -> str:
 
 
 def clocked_recording() -> Path | None:
-    """The bundled recording that has timelines."""
+    """The bundled recording that has timelines of all steps of the ladder on a GPU."""
     return next((path for path in bundled_sessions() if path.stem == CLOCKED), None)
+
+
+def cpu_clocked_recording() -> Path | None:
+    """The bundled recording that has timelines of a CPU."""
+    return next((path for path in bundled_sessions() if path.stem == CLOCKED_ON_A_CPU), None)
+
+
+def ranks_recording() -> Path | None:
+    """The bundled recording of one sequence on several GPUs."""
+    return next((path for path in bundled_sessions() if path.stem == RANKS), None)
 
 
 def stalls_recording() -> Path | None:

@@ -5,9 +5,10 @@ from pathlib import Path
 from flashscope.installation import restore_command
 
 ASSETS = Path(__file__).parents[2] / "assets"
-RECORDINGS = "backward", "decode", "peers", "standard-flash2", "thin", "traffic"
+RECORDINGS = "backward", "decode", "peers", "standard-flash2", "thin", "timelines", "traffic"
+AUDITED_ON_AN_H200 = "deepseek", "gemma2", "gpt-oss"
 AUDITED = "deepseek", "gemma2", "gpt-oss", "llama3", "whisper"
-ON_AN_H100 = "caches", "cuts", "flash-attn-3", "inside", "peers", "stalls"
+ON_AN_H100 = "caches", "cuts", "flash-attn-3", "inside", "peers", "ranks", "stalls"
 STORIES = "flash1-to-flash3", "inside-flash3", "online-softmax", "why-tiling-wins"
 USED = (
     "icon.svg",
@@ -15,6 +16,7 @@ USED = (
     *(f"marks/{mark}-{of}.svg" for mark in ("check", "down", "up") for of in ("contrast", "dark", "light")),
     "sessions/cpu-timelines.flashscope",
     *(f"sessions/cpu-audit-{name}.flashscope" for name in AUDITED),
+    *(f"sessions/h200-audit-{name}.flashscope" for name in AUDITED_ON_AN_H200),
     *(f"sessions/h100-{name}.flashscope" for name in ON_AN_H100),
     *(f"sessions/h200-{name}.flashscope" for name in RECORDINGS),
     *(f"stories/{name}.toml" for name in STORIES),

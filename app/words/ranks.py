@@ -19,7 +19,7 @@ from flashscope.profiles.results.model.ranks import (
 from flashscope.profiles.wire.ranks import PassMeasured, RanksResult, RanksToMeasure
 
 HEADINGS = (
-    *("scheme, pass", "N", "ranks", "runtime", "alone", "speed-up", "efficiency", "limit of the mask"),
+    *("scheme, pass, mask", "N", "ranks", "runtime", "alone", "speed-up", "efficiency", "limit of the mask"),
     *("product", "transfer", "exposed", "sent by a rank", "memory of a rank"),
     *("errors", "share of what passes"),
 )
@@ -39,18 +39,27 @@ ON_TURNS = "so this is no speed-up, but how evenly the work is shared"
 
 def title_of(asked: RanksToMeasure) -> str:
     """A request in a few words."""
-    return f"{asked.scheme}, N = {short_seqlen(asked.problem.seqlen)}"
+    return f"{asked.scheme}, {mask_of(asked)}, N = {short_seqlen(asked.problem.seqlen)}"
+
+
+def mask_of(asked: RanksToMeasure) -> str:
+    """Its mask."""
+    return "causal" if asked.problem.causal else "no mask"
+
+
+def shape_of(asked: RanksToMeasure) -> str:
+    """What its problem is but for N and the mask."""
+    problem = asked.problem
+    shared = "" if problem.key_heads == problem.heads else f"/{problem.key_heads}"
+    batch = f", batch {problem.batch}" if problem.batch > 1 else ""
+    return f"{problem.heads}{shared} heads, d = {problem.head_dim}, {problem.dtype}{batch}"
 
 
 def kind_of(one: RanksPass) -> str:
     """What passes that may be drawn over N together have alike."""
-    problem = one.asked.problem
-    shared = "" if problem.key_heads == problem.heads else f"/{problem.key_heads}"
-    mask = "causal" if problem.causal else "no mask"
-    batch = f", batch {problem.batch}" if problem.batch > 1 else ""
     return (
-        f"{one.measured.passes}, {mask}, {len(one.measured.ranks)} ranks, {problem.heads}{shared} heads, "
-        f"d = {problem.head_dim}, {problem.dtype}{batch}, {one.asked.transport if on_gpus(one) else 'NumPy'}"
+        f"{one.measured.passes}, {mask_of(one.asked)}, {len(one.measured.ranks)} ranks, "
+        f"{shape_of(one.asked)}, {one.asked.transport if on_gpus(one) else 'NumPy'}"
     )
 
 
@@ -93,7 +102,7 @@ def pass_cells(asked: RanksToMeasure, one: PassMeasured) -> tuple[str, ...]:
     """A pass under HEADINGS."""
     alone, efficiency = one.alone_ms, efficiency_of(one)
     return (
-        f"{asked.scheme}, {one.passes}",
+        f"{asked.scheme}, {one.passes}, {mask_of(asked)}",
         short_seqlen(asked.problem.seqlen),
         str(len(one.ranks)),
         ms_text(median(one.ms)),
@@ -115,7 +124,8 @@ def where_text(results: Sequence[RanksResult]) -> str:
     """What computed and timed them."""
     ended = [one.ended for one in results if one.passes and one.ended.device]
     told = dict.fromkeys(f"{one.device}, {one.kernel}; {one.timer}" for one in ended)
-    return f"Ranks on {' and on '.join(told)}; medians"
+    shapes = dict.fromkeys(shape_of(one.asked) for one in results if one.passes)
+    return f"Ranks on {' and on '.join(told)}; medians; {'; '.join(shapes)}"
 
 
 def notes_of(passes: Sequence[RanksPass]) -> Iterator[str]:
@@ -145,7 +155,7 @@ def model_text(results: Sequence[RanksResult], passes: Sequence[RanksPass]) -> s
     if best is None or not lines:
         return ""
     told = ", ".join(f"{line.found.efficiency:.1%} on {line.found.ranks}" for line in lines)
-    return f"A model, no measurement, from the rates of {title_of(best.asked)}: {told} GPUs."
+    return f"A model, no measurement, from the rates of {title_of(best.asked)}: at most {told} GPUs."
 
 
 def holds_text(results: Sequence[RanksResult]) -> str:

@@ -16,9 +16,9 @@ two diagonals whatever r is: the limit is 1 where 2n divides N.
 **A model.** Each step takes as long as the slowest rank's product, or its transfer where that takes longer,
 as all ranks hand on at once; a step without a product is a transfer that nothing hides. A product takes its
 start and its operations at the rate of the blocks, a transfer its start and its bytes at that of the link.
-One GPU takes a start and all operations at the same rate. Links are alike, as within a host or a domain of
-NVLink; merging, and a rate that falls with the size of blocks, are left out. So it is a forecast, no
-measurement.
+One GPU takes a start and all operations at its own rate, measured where it has all of it, and else at that
+of the blocks. Links are alike, as within a host or a domain of NVLink. Merging is left out, and that blocks
+get slower as they get shorter, so more GPUs reach less than it says: a forecast, no measurement.
 """
 
 from collections.abc import Sequence
@@ -40,12 +40,14 @@ class RankRates(NamedTuple):
         link_bytes_s: Bytes a second that one rank sends while it receives as many.
         product_start_s: What a product takes beside its operations.
         transfer_start_s: What a transfer takes beside its bytes.
+        alone_flops_s: Operations a second of one GPU that has all of it; None: as many as of the blocks.
     """
 
     flops_s: float
     link_bytes_s: float
     product_start_s: float = 0.0
     transfer_start_s: float = 0.0
+    alone_flops_s: float | None = None
 
 
 class RanksForecast(NamedTuple):
@@ -96,7 +98,8 @@ def forecast(partition: Partition, rates: RankRates, passes: Passes) -> RanksFor
         transfer = max(_transfer_s(step, rates) for step in of_ranks)
         seconds += max(product, transfer)
         exposed += max(0.0, transfer - product)
-    alone = rates.product_start_s + _flops(partition.problem, passes) / rates.flops_s
+    alone_flops_s = rates.alone_flops_s or rates.flops_s
+    alone = rates.product_start_s + _flops(partition.problem, passes) / alone_flops_s
     return RanksForecast(partition.ranks, seconds, alone, exposed)
 
 

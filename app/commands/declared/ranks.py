@@ -77,6 +77,12 @@ def _number(flag: str, default: str | None, about: str) -> Callable[[AnyCommand]
     help="How arrays go from GPU to GPU: copies by the copy engines, or NCCL",
 )
 @_number("--repeats", str(REPEATS), "Timed runs")
+@click.option(
+    "--alone/--no-alone",
+    default=True,
+    show_default=True,
+    help="Beside one GPU with all of it, which takes longest where N is long",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="What inputs are drawn by")
 @click.option(
     "--out",

@@ -8,6 +8,7 @@ from flashscope.app.commands.printed.printing import BEST, Styled, TableCell, pr
 from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.ranks import (
     HEADINGS,
+    mask_of,
     notes_of,
     pass_cells,
     refusals_of,
@@ -69,12 +70,16 @@ def print_forecasts(results: Sequence[RanksResult]) -> None:
     if not lines:
         return
     say("")
-    say("A model, no measurement: efficiency on more GPUs, each linked as these are, at the rates above")
+    say(
+        "A model, no measurement: efficiency on more GPUs, each linked as these are, at the rates above; "
+        "their blocks are shorter, and so slower than here, which it leaves out"
+    )
     by_pass: dict[tuple[str, str], dict[int, RanksForecast]] = {}
     for line in lines:
-        key = f"{line.asked.scheme}, {line.measured.passes}", short_seqlen(line.asked.problem.seqlen)
+        what = f"{line.asked.scheme}, {line.measured.passes}, {mask_of(line.asked)}"
+        key = f"{what}, {len(line.measured.ranks)} ranks", short_seqlen(line.asked.problem.seqlen)
         by_pass.setdefault(key, {})[line.found.ranks] = line.found
-    headings = ("scheme, pass", "N", *(f"{ranks} GPUs" for ranks in FORECAST_RANKS))
+    headings = ("scheme, pass, mask, measured on", "N", *(f"{ranks} GPUs" for ranks in FORECAST_RANKS))
     rows = [
         (*key, *(f"{found[n].efficiency:.1%}" if n in found else NOTHING for n in FORECAST_RANKS))
         for key, found in by_pass.items()

@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action
+from flashscope.app.control.bundled import ranks_recording
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.scheme_curves import efficiency_curves, memory_curves
@@ -17,6 +18,7 @@ from flashscope.app.pages.compare.table import ListTable
 from flashscope.app.pages.ranks.cards import RankLanesCard, SchemeCard, SchemeWords
 from flashscope.app.pages.ranks.columns import WIDTHS, pass_columns
 from flashscope.app.pages.ranks.staging import RanksStaging
+from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.lines import Lines
@@ -39,6 +41,7 @@ from flashscope.profiles.wire.ranks import RanksResult
 
 BESIDE_PX = 900  # the plots stand beside one another from this width on
 TABLE_PX = 150  # of the table's height, at least
+OPEN_RECORDED = "Open the recording of attention on two and four H100"
 
 
 class _Full(QWidget):
@@ -105,6 +108,9 @@ class RanksPage(Page):
         column.addWidget(self.table, 2)
         column.addWidget(self.notes)
         self.empty = EmptyView(WHAT_RANKS_ARE, HOW_TO_MEASURE)
+        self.open_button = text_button("Open recorded: two and four H100", OPEN_RECORDED, self.open_recorded)
+        if ranks_recording() is not None:
+            self.empty.add(self.open_button)
         self.stack.addWidget(self.empty)
         self.stack.addWidget(full)
         keep(self.table, self.table.setMinimumHeight, TABLE_PX)
@@ -122,6 +128,7 @@ class RanksPage(Page):
         return [
             Action("ranks.next", "Choose the next pass and mask", self._step(1), "Ranks"),
             Action("ranks.before", "Choose the pass and mask before", self._step(-1), "Ranks"),
+            Action("ranks.recorded", OPEN_RECORDED, self.open_recorded, "Ranks"),
         ]
 
     @guarded(QSize)
@@ -157,6 +164,12 @@ class RanksPage(Page):
         self.kinds.blockSignals(False)
         self.stack.setCurrentIndex(int(bool(self._results)))
         self._show_kind()
+
+    def open_recorded(self) -> None:
+        """Show what comes with the program, if this copy has it."""
+        path = ranks_recording()
+        if path is not None:
+            self.file_chosen.emit(path)
 
     def _take_events(self, events: Sequence[Event]) -> None:
         if any(isinstance(event, RanksReady) for event in events):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from PySide6.QtWidgets import QPushButton
 
-from flashscope.app.control.bundled import clocked_recording, inside_recording
+from flashscope.app.control.bundled import clocked_recording, cpu_clocked_recording, inside_recording
 from flashscope.app.pages.timeline.record_bar import RECORD
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.empty_view import EmptyView
@@ -47,12 +47,21 @@ RECORDED: Sequence[BundledTimelines] = (
         inside_recording,
     ),
     BundledTimelines(
+        "recorded-steps",
+        "Open recorded: flash3-a beside flash3 on an H200",
+        "Open recorded timelines: flash3-a beside flash3 on an H200",
+        "flash3-a beside flash3 at N = 2k, flash1 beside flash2 at N = 1k, causal, backward and decoding, on "
+        "an H200; they come with the program",
+        ("flash3-a", "flash3"),
+        clocked_recording,
+    ),
+    BundledTimelines(
         "recorded-cpu",
         "Open recorded: flash1 beside flash2 on a CPU",
         "Open recorded timelines: flash1 beside flash2 on a CPU",
         "flash1 beside flash2 at N = 1k on a CPU; they come with the program",
         ("flash1", "flash2"),
-        clocked_recording,
+        cpu_clocked_recording,
     ),
 )
 

@@ -80,10 +80,14 @@ def forecasts(results: Sequence[RanksResult]) -> list[ForecastLine]:
 
 
 def rates_of(one: PassMeasured) -> RankRates | None:
-    """What the ranks' products and the link reached; None where that says nothing of GPUs and their link."""
+    """What the ranks' products, the link and one GPU alone reached; None where there is no efficiency."""
     moved = [rank for rank in one.ranks if rank.transfer_ms > 0]
     products_s = sum(rank.product_ms for rank in one.ranks) / 1e3
-    if one.shared or one.backend == "cpu" or not one.passed or not moved or not products_s:
+    if efficiency_of(one) is None or one.backend == "cpu" or not moved or not products_s:
         return None
     transfers_s = sum(rank.transfer_ms for rank in moved) / 1e3
-    return RankRates(one.flops / products_s, sum(rank.sent_bytes for rank in moved) / transfers_s)
+    return RankRates(
+        one.flops / products_s,
+        sum(rank.sent_bytes for rank in moved) / transfers_s,
+        alone_flops_s=one.flops / (median(one.alone_ms) / 1e3),
+    )

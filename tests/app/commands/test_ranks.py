@@ -84,6 +84,12 @@ def test_odd_parts_of_an_odd_sequence_are_right_in_every_scheme() -> None:
     assert [one["passed"] for scheme in json.loads(done.stdout) for one in scheme["passes"]] == [True] * 8
 
 
+def test_without_one_device_beside_them_there_is_no_efficiency_and_the_table_says_why() -> None:
+    done = program.inside(*SMALL, "--scheme", "ring", "--no-alone")
+    assert done.returncode == 0, done.stderr
+    assert "One device was not asked for." in done.stdout
+
+
 def follow(
     *answers: RanksAnswer | int, file: ranks.RanksFile | None = None
 ) -> tuple[int | None, list[RanksResult], int]:

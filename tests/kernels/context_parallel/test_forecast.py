@@ -64,3 +64,12 @@ def test_all_gather_hides_nothing() -> None:
     found = forecast(Partition("all-gather", square(1 << 16), 8), H100, "forward")
     sent = 7 * 2 * (1 << 13) * 16 * 128 * 2
     assert found.exposed_s == pytest.approx(sent / H100.link_bytes_s + H100.transfer_start_s)
+
+
+def test_one_gpu_that_is_faster_than_the_blocks_lowers_what_n_reach() -> None:
+    partition = Partition("zigzag", square(1 << 18), 8)
+    blocks, faster = (
+        forecast(partition, rates, "forward") for rates in (H100, H100._replace(alone_flops_s=1.2e15))
+    )
+    assert faster.seconds == blocks.seconds
+    assert faster.efficiency == pytest.approx(blocks.efficiency / 2, rel=1e-3)

@@ -21,6 +21,7 @@ RATES = st.builds(
     link_bytes_s=st.floats(1e3, 1e12),
     product_start_s=st.sampled_from([0.0, 1e-6, 1e-2]),
     transfer_start_s=st.sampled_from([0.0, 1e-6, 1e-2]),
+    alone_flops_s=st.none(),
 )
 
 

@@ -20,11 +20,18 @@ from tests.profiles.store.test_altered import CHANGED, IMPOSSIBLE
 def test_a_glance_shows_the_medians_of_the_first_problem() -> None:
     for path in bundled_sessions():
         every = by_curve(rows(load(path)))
+        if not every:
+            continue
         (label, members), *others = every.items()
         seen = glance(path)
         assert (seen.label, seen.others, seen.altered) == (label.label, len(others), 0)
         medians = {(row.kernel, row.seqlen): row.times.median for row in members if row.done and row.times}
         assert {(kernel, n): ms for kernel, curve in seen.curves.items() for n, ms in curve} == medians
+
+
+def test_of_a_session_without_points_it_says_what_there_is() -> None:
+    seen = glance(next(path for path in bundled_sessions() if path.stem == "h100-ranks"))
+    assert (seen.label, seen.curves) == ("22 problems on several ranks", {})
 
 
 STATEMENTS = CHANGED | IMPOSSIBLE

@@ -29,7 +29,7 @@ def test_ranks_that_share_a_gpu_have_no_efficiency_and_no_model(capsys: pytest.C
 
 def test_without_a_time_alone_the_reason_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     print_results([result(measured(alone_ms=(), alone_missing="One device would need 90 GiB."))])
-    assert "zigzag, N = 64k, forward: One device would need 90 GiB." in capsys.readouterr().out
+    assert "zigzag, causal, N = 64k, forward: One device would need 90 GiB." in capsys.readouterr().out
 
 
 def test_what_is_wrong_says_so(capsys: pytest.CaptureFixture[str]) -> None:

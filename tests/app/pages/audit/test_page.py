@@ -67,11 +67,11 @@ def test_an_audit_that_comes_with_the_program_is_one_click_away(
     qtbot: QtBot, page: AuditPage, window: MainWindow
 ) -> None:
     assert [button.text() for button in page.empty.buttons] == list(AUDITS.values())
-    QTest.mouseClick(page.empty.buttons[0], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(page.empty.buttons[3], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(page.found))
     assert window.page is page
     assert page.stack.currentIndex() == 1
-    assert page.models.currentText() == next(iter(AUDITS.values()))
+    assert page.models.currentText() == "Llama-3, CPU"
     assert {found.phase for _, found in page.found} == {"prefill", "decode", "training"}
     assert "LlamaForCausalLM" in page.head.text()
 
@@ -79,7 +79,7 @@ def test_an_audit_that_comes_with_the_program_is_one_click_away(
 @pytest.mark.matrix
 def test_from_one_recorded_model_to_the_next_is_one_choice(qtbot: QtBot, shown: AuditPage) -> None:
     assert shown.models.currentText() == "your session"
-    place = shown.models.findText("gpt-oss")
+    place = shown.models.findText("gpt-oss, CPU")
     shown.models.setCurrentIndex(place)
     shown.models.activated.emit(place)
     qtbot.waitUntil(lambda: bool(shown.found) and "GptOss" in shown.head.text())

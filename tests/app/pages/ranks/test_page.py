@@ -47,6 +47,16 @@ def test_without_results_it_names_the_command_that_keeps_some(page: RanksPage) -
     assert "ranks --gpus all --out" in page.empty.words.text()
 
 
+def test_the_recording_that_comes_with_the_program_is_one_click_away(
+    qtbot: QtBot, page: RanksPage, window: MainWindow
+) -> None:
+    window.show_page("ranks")
+    page.open_button.click()
+    qtbot.waitUntil(lambda: bool(page.passes))
+    assert window.view == "ranks"
+    assert "of 4 times one GPU at N = 128k, forward" in page.sentence.text()
+
+
 def test_a_session_of_ranks_alone_is_shown_here_and_told_best_first(
     qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
 ) -> None:
@@ -66,7 +76,7 @@ def test_a_row_chooses_the_lanes_and_the_box_the_pass(
     opened(qtbot, window, save(events(*KEPT), "ranks"))
     page.table.selectRow(1)
     assert page.lanes.shown is page.passes[1]
-    assert "ring, N = 64k" in page.lanes.legend.text()
+    assert "ring, causal, N = 64k" in page.lanes.legend.text()
     following = window.registry.find("ranks.next")
     assert following is not None
     following.trigger()

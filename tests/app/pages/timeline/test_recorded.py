@@ -4,7 +4,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control import bundled
-from flashscope.app.control.bundled import NAMES, clocked_recording, inside_recording
+from flashscope.app.control.bundled import NAMES, clocked_recording, cpu_clocked_recording, inside_recording
 from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.pages.timeline.recorded import RECORDED, BundledTimelines
 from flashscope.app.shell.main_window import MainWindow
@@ -18,7 +18,7 @@ UNDISTURBED = 0.05  # of a run that is in bars far too long
 
 
 def test_the_bundled_timelines_are_of_both_kernels_undisturbed_and_small() -> None:
-    path = clocked_recording()
+    path = cpu_clocked_recording()
     assert path is not None
     session = load(path)
     assert path.stat().st_size < MOST_BYTES
@@ -39,7 +39,7 @@ def test_the_empty_view_opens_them_and_says_of_which_cpu_and_what_the_clocks_cos
     window.show_page("timeline")
     page = window.page
     assert isinstance(page, TimelinePage)
-    of_cpu = page.empty.recorded[1]
+    of_cpu = page.empty.recorded[2]
     assert of_cpu.accessibleName() == "Open recorded timelines: flash1 beside flash2 on a CPU"
     rig.opening(of_cpu.click)
     qtbot.waitUntil(lambda: len(page.lineup.drawn) == 2)
@@ -54,6 +54,19 @@ def test_the_empty_view_opens_them_and_says_of_which_cpu_and_what_the_clocks_cos
         assert f". {cpu.name}, recorded by a clock" in described
     assert not of_cpu.isVisible()
     assert page.keep_button.isHidden()
+
+
+def test_the_timelines_of_an_h200_are_of_the_steps_of_the_ladder_backward_and_decoding() -> None:
+    path = clocked_recording()
+    assert path is not None
+    session = load(path)
+    assert session.name == NAMES[path.stem]
+    asked = [one.request for one in session.timelines]
+    assert {one.kernel for one in asked} == {"flash1", "flash2", "flash3-a", "flash3"}
+    assert {one.problem.passes for one in asked} == {"forward", "backward"}
+    assert {one.problem.seqlen_q for one in asked} == {1, 1024, 2048}
+    assert {one.problem.causal for one in asked} == {False, True}
+    assert {one.device for one in session.timelines} == {"NVIDIA H200"}
 
 
 def test_the_timelines_of_a_gpu_are_of_the_device_that_the_recording_names() -> None:
