@@ -5,6 +5,7 @@ source and the same options to NVRTC itself; tests use it for every architecture
 """
 
 import hashlib
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -121,8 +122,29 @@ def compile_anywhere(program: Program, target: Target) -> tuple[bytes, str]:
         ) from error
 
 
+def run_nvrtc(name: str, text: str, chosen: Sequence[str]) -> tuple[bytes | None, str]:
+    """What NVRTC makes of a source with these options: its cubin, None where it refuses, and its log."""
+    from cuda.bindings import nvrtc  # noqa: PLC0415 - of the extra `sass`, and of the tests
+
+    encoded = [option.encode() for option in chosen]
+    handle = _checked(nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), 0, [], []))
+    try:
+        (status,) = nvrtc.nvrtcCompileProgram(handle, len(encoded), encoded)
+        log = _read(handle, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog).decode().rstrip("\0")
+        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            return None, log
+        return _read(handle, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN), log
+    finally:
+        nvrtc.nvrtcDestroyProgram(handle)
+
+
 def compile_offline(
-    program: Program, target: Target, *, source: str | None = None, line_info: bool = False
+    program: Program,
+    target: Target,
+    *,
+    source: str | None = None,
+    line_info: bool = False,
+    run: Callable[[str, str, Sequence[str]], tuple[bytes | None, str]] = run_nvrtc,
 ) -> tuple[bytes, str]:
     """Compile for any architecture with NVRTC alone: (cubin, log with registers and spills).
 
@@ -132,24 +154,16 @@ def compile_offline(
         source: Its text; None: its file's.
         line_info: Whether the cubin says of each instruction from which line it comes; the machine code is
             the same.
+        run: Runs NVRTC, in this process or in another.
 
     Raises:
         CompileError: The compiler refused; its log is attached.
     """
-    from cuda.bindings import nvrtc  # noqa: PLC0415 - of the extra `sass`, and of the tests
-
     chosen = (*_offline_options(program, target), *(["-lineinfo"] if line_info else []))
-    encoded = [option.encode() for option in chosen]
-    text = read_source(program) if source is None else source
-    handle = _checked(nvrtc.nvrtcCreateProgram(text.encode(), program.source.encode(), 0, [], []))
-    try:
-        (status,) = nvrtc.nvrtcCompileProgram(handle, len(encoded), encoded)
-        log = _read(handle, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog).decode().rstrip("\0")
-        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise _refused(program, log)
-        return _read(handle, nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN), log
-    finally:
-        nvrtc.nvrtcDestroyProgram(handle)
+    cubin, log = run(program.source, read_source(program) if source is None else source, chosen)
+    if cubin is None:
+        raise _refused(program, log)
+    return cubin, log
 
 
 def _offline_options(program: Program, target: Target) -> tuple[str, ...]:

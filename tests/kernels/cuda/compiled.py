@@ -1,10 +1,10 @@
 """What the compiler makes of a program, held against what a GPU of its architecture has."""
 
-from flashscope.kernels.cuda.compile import compile_offline
 from flashscope.kernels.cuda.design.compiling import SERIALISED
 from flashscope.kernels.cuda.program import Program, Target
 from flashscope.kernels.cuda.sass.resources import resources
 from flashscope.kernels.workload.problem import Dtype, Problem
+from tests.kernels.cuda.nvrtc_apart import compile_apart
 
 REGISTERS = 65536  # of an SM, and so of a block at most
 STATIC = 48 * 1024  # bytes of shared memory that a block may have without asking
@@ -19,7 +19,7 @@ def workload(head_dim: int, dtype: Dtype = "bfloat16", *, causal: bool = False) 
 
 def cubin_of(program: Program, target: Target, source: str) -> bytes:
     """What a program would compile to if this were its source."""
-    return compile_offline(program, target, source=source)[0]
+    return compile_apart(program, target, source=source)[0]
 
 
 def check(program: Program, target: Target, spilled: int = 0) -> bytes:
@@ -33,7 +33,7 @@ def check(program: Program, target: Target, spilled: int = 0) -> bytes:
     Raises:
         AssertionError: It does not fit the architecture, spills more, or wgmma's products run in series.
     """
-    cubin, log = compile_offline(program, target)
+    cubin, log = compile_apart(program, target)
     assert cubin.startswith(b"\x7fELF")
     assert SERIALISED.search(log) is None, log
     found = resources(log)

@@ -11,13 +11,14 @@ from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.workspace_backward import NARROW_HEAD
 from flashscope.kernels.cuda import compile as cuda_compile
 from flashscope.kernels.cuda import flash1, simt, standard
-from flashscope.kernels.cuda.compile import compile_offline, options
+from flashscope.kernels.cuda.compile import options
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.errors import CompileError
 from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cuda.builds import BACKWARD, FORWARD, ON_HOPPER, Build, covering, every_build
 from tests.kernels.cuda.compiled import check, cubin_of, workload
 from tests.kernels.cuda.cubin import code_of
+from tests.kernels.cuda.nvrtc_apart import compile_apart
 from tests.matrix import chosen
 
 PROBLEM = replace(workload(128, causal=True), seqlen_q=1024, seqlen_k=1024)
@@ -114,7 +115,7 @@ def test_the_timed_machine_code_does_not_know_of_the_recording(name: str) -> Non
 def test_a_source_the_compiler_refuses_is_an_error_with_its_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuda_compile, "read_source", lambda _: "__global__ void broken() { unknown(); }")
     with pytest.raises(CompileError, match=r"refused simt\.cu.*unknown") as caught:
-        compile_offline(simt.program(workload(64, "float32"), ON_HOPPER), ON_HOPPER)
+        compile_apart(simt.program(workload(64, "float32"), ON_HOPPER), ON_HOPPER)
     assert "1 error detected" in caught.value.log
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from flashscope.kernels.cuda import flash2
 from flashscope.kernels.cuda.clocks import ClockedBlocks, lane_bars, most_steps, slots, walk
-from flashscope.kernels.cuda.compile import compile_offline
 from flashscope.kernels.cuda.instrument import CLOCKED, clocked
 from flashscope.kernels.cuda.sass.resources import resources
 from flashscope.kernels.oracle.verify import storage_dtype
@@ -22,6 +21,7 @@ from tests.kernels.cuda.clocked.clock import assert_in_order
 from tests.kernels.cuda.compiled import workload
 from tests.kernels.cuda.emulator.launch import guarded_memory, run
 from tests.kernels.cuda.emulator.running import drawn, needs_compiler
+from tests.kernels.cuda.nvrtc_apart import compile_apart
 from tests.matrix import chosen
 
 HOPPER = 900
@@ -133,7 +133,7 @@ def test_blocks_that_ran_side_by_side_on_an_sm_have_places_of_their_own() -> Non
 @chosen("causal", (False, True), {True})
 def test_a_build_with_clocks_spills_no_register(head_dim: int, causal: bool) -> None:
     program = flash2.program(workload(head_dim, "float16", causal=causal), ON_HOPPER)
-    (kernel,) = resources(compile_offline(clocked(program, 128), ON_HOPPER)[1]).values()
+    (kernel,) = resources(compile_apart(clocked(program, 128), ON_HOPPER)[1]).values()
     assert (kernel.spilled, kernel.stack) == (0, 0)
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from flashscope.kernels.cuda import flash2, flash2_backward, flash3, flash3_backward
 from flashscope.kernels.cuda.clocked.builds import clocked_build
-from flashscope.kernels.cuda.compile import compile_offline, read_source
+from flashscope.kernels.cuda.compile import read_source
 from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Dtype, Problem
@@ -18,6 +18,7 @@ from tests.kernels.cuda.builds import ON_HOPPER
 from tests.kernels.cuda.compiled import check, cubin_of
 from tests.kernels.cuda.cubin import disassembled
 from tests.kernels.cuda.machine_code import difference
+from tests.kernels.cuda.nvrtc_apart import compile_apart
 from tests.matrix import chosen
 
 MARK = re.compile(r"^ *CLOCK\w*(\(.*\))?\n|^#if CLOCKS\n[\s\S]*?^#endif\n", re.MULTILINE)
@@ -130,7 +131,7 @@ def test_a_build_of_flash3_with_clocks_does_the_work_of_the_timed_one(
 ) -> None:
     problem = asked(seqlen, heads, head_dim, causal, dtype)
     programs = timed("flash3", problem), clocked_build("flash3", problem, ON_HOPPER).program
-    plain, watched = (worked(compile_offline(program, ON_HOPPER)[0]) for program in programs)
+    plain, watched = (worked(compile_apart(program, ON_HOPPER)[0]) for program in programs)
     assert plain == watched
 
 

@@ -9,7 +9,7 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cuda import flash1
 from flashscope.kernels.cuda.clocked.builds import clocked_build
 from flashscope.kernels.cuda.clocked.passes import STAGES, passes
-from flashscope.kernels.cuda.compile import compile_offline, read_source
+from flashscope.kernels.cuda.compile import read_source
 from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.cuda.sass.resources import resources
 from flashscope.kernels.oracle.verify import storage_dtype
@@ -24,6 +24,7 @@ from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.launch import guarded_memory, run
 from tests.kernels.cuda.emulator.running import drawn, needs_compiler
 from tests.kernels.cuda.machine_code import difference
+from tests.kernels.cuda.nvrtc_apart import compile_apart
 from tests.matrix import chosen
 
 HOPPER, SMS = 900, 4
@@ -118,7 +119,7 @@ def test_a_build_with_clocks_spills_no_more_than_the_timed_one_which_is_short_of
     head_dim: int, causal: bool
 ) -> None:
     problem = workload(head_dim, "float16", causal=causal)
-    timed = compile_offline(flash1.program(problem, ON_HOPPER), ON_HOPPER)[1]
+    timed = compile_apart(flash1.program(problem, ON_HOPPER), ON_HOPPER)[1]
     spilled = resources(timed)["flash1"].spilled
     check(clocked_build("flash1", problem, ON_HOPPER).program, ON_HOPPER, spilled=spilled + FOUR_REGISTERS)
 

@@ -7,7 +7,6 @@ import pytest
 from msgspec import structs
 
 from flashscope.kernels.catalogue.ladder import LADDER
-from flashscope.kernels.cuda.compile import compile_offline
 from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.cuda.reading.cards import H200
 from flashscope.kernels.cuda.reading.step import (
@@ -23,6 +22,7 @@ from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.problem import ONE_PASS, Passes, Problem
 from tests.kernels.cuda.compiled import cubin_of
 from tests.kernels.cuda.cubin import code_of
+from tests.kernels.cuda.nvrtc_apart import compile_apart
 from tests.matrix import chosen, matrix
 
 FLASH3 = ("flash3-a", "flash3-b", "flash3-c", "flash3")
@@ -49,7 +49,7 @@ def compiled(program: Program, text: str) -> dict[str, bytes]:
 
 
 def as_it_runs(program: Program) -> dict[str, bytes]:
-    return code_of(compile_offline(program, H200.target)[0])
+    return code_of(compile_apart(program, H200.target)[0])
 
 
 @matrix(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from flashscope.kernels.cuda.compile import INCLUDES, compile_offline
+from flashscope.kernels.cuda.compile import INCLUDES
 from flashscope.kernels.cuda.reading.cards import CARDS, H200, GpuCard
 from flashscope.kernels.cuda.reading.step import program_of, read_problem, source_of, steps_of
 from flashscope.kernels.cuda.sass import listing as listing_module
@@ -16,6 +16,7 @@ from flashscope.kernels.cuda.sass.listing import BuildListing, compiled_with_lin
 from flashscope.kernels.workload.errors import DeviceUnavailableError, UnsupportedError
 from flashscope.kernels.workload.problem import ONE_PASS, Passes
 from tests.kernels.cuda.machine_code import difference
+from tests.kernels.cuda.nvrtc_apart import compile_apart
 from tests.matrix import chosen
 
 SHARED = re.compile(r"\b(LDSM?|STSM?)\b")
@@ -36,7 +37,7 @@ def test_the_machine_code_is_that_of_the_timed_build(
 ) -> None:
     problem = read_problem(head_dim, causal=True, passes=passes)
     program = program_of(kernel, problem, card)
-    timed, _ = compile_offline(program, card.target)
+    timed, _ = compile_apart(program, card.target)
     shown, _ = compiled_with_lines(program, source_of(kernel, problem, card), card)
     assert difference(timed, shown) == ("the same", [])
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flashscope.kernels.cuda.compile import compile_offline, read_source
+from flashscope.kernels.cuda.compile import read_source
 from flashscope.kernels.cuda.design.compiling import SERIALISED
 from flashscope.kernels.cuda.program import Program, Struct
 from flashscope.kernels.cuda.traced.backward import MAIN_LAUNCHES, backward_cut, timed_backward
@@ -17,6 +17,7 @@ from flashscope.kernels.workload.problem import Dtype, Problem
 from tests.kernels.cuda.builds import ON_HOPPER
 from tests.kernels.cuda.compiled import cubin_of
 from tests.kernels.cuda.machine_code import difference
+from tests.kernels.cuda.nvrtc_apart import compile_apart
 from tests.matrix import chosen
 
 MARK = re.compile(r" *\bTRACED\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\n?| *\bTRACE_\w+")
@@ -50,7 +51,7 @@ def test_a_build_with_its_recording_compiles_and_products_stay_asynchronous(
     kernel: BackwardKernel, head_dim: int, causal: bool, deterministic: bool
 ) -> None:
     program = cut(kernel, head_dim, causal=causal, deterministic=deterministic)
-    cubin, log = compile_offline(timed_backward(program, 0), ON_HOPPER)
+    cubin, log = compile_apart(timed_backward(program, 0), ON_HOPPER)
     assert cubin.startswith(b"\x7fELF")
     assert SERIALISED.search(log) is None, log
 
