@@ -8,8 +8,8 @@ from flashscope.profiles.results.model.ranks import RanksPass
 
 SHOWN = tuple(title for title in HEADINGS if title not in {"ranks", "product", "speed-up"})
 """What the box over the plots, the lanes and the efficiency say is left out."""
-WIDTHS = (152, 54, 80, 80, 76, 110, 84, 84, 96, 116, 60)
-WORDS = ("scheme, pass", "errors", "share of what passes")
+WIDTHS = (190, 54, 76, 76, 76, 110, 76, 76, 96, 110, 56, 150)
+WORDS = (HEADINGS[0], "errors", "share of what passes")
 
 
 def pass_columns() -> Sequence[ListColumn[RanksPass]]:

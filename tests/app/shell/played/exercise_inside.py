@@ -11,14 +11,22 @@ from flashscope.app.control.chores import Chores
 from flashscope.app.pages.ladder import LadderPage
 from flashscope.app.pages.ladder.sass import job
 from flashscope.app.pages.stepper import StepperPage
+from flashscope.app.pages.stepper.backward_board import BackwardBoard
 from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.plots.stepper.distance_panel import DistancePanel
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
-from flashscope.app.stepper.modes import MODES
+from flashscope.app.stepper.modes import BACKWARD, MODES
+from flashscope.kernels.cpu.backward_trace import record
+from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
+from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.events import RequestFailed
 from flashscope.profiles.wire.live_events import LiveStarted
 from tests.app.pages.ladder.sass.builds import Builds
+
+PASS = BackwardTraceRequest(
+    problem=Problem(seqlen_q=24, seqlen_k=20, heads=2, head_dim=16, passes="backward"), block_q=8, block_k=8
+)
 
 
 def settle() -> None:
@@ -34,6 +42,10 @@ def turn_modes(window: MainWindow) -> None:
     window.show_page("stepper")
     for mode in (*MODES[1:], MODES[0]):
         stepper.show_mode(mode.key)
+        if mode.key == BACKWARD:
+            board = stepper.modes.board_of(BACKWARD)
+            assert isinstance(board, BackwardBoard)
+            board.show_trace(record(PASS))
         settle()
         grab_whole(window)
         for panel in stepper.findChildren(DistancePanel):
