@@ -8,7 +8,7 @@ from flashscope.profiles.results.model.ranks import RanksPass
 
 SHOWN = tuple(title for title in HEADINGS if title not in {"ranks", "product", "speed-up"})
 """What the box over the plots, the lanes and the efficiency say is left out."""
-WIDTHS = (190, 54, 76, 76, 76, 110, 76, 76, 96, 110, 56, 150)
+WIDTHS = (186, 70, 76, 76, 82, 112, 76, 88, 104, 122, 60, 150)
 WORDS = (HEADINGS[0], "errors", "share of what passes")
 
 
