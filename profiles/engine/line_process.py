@@ -1,9 +1,10 @@
-"""A process that is asked and answers in JSON, a line each, and can be ended at any moment."""
+"""A process that is asked and answers in JSON, a line each, and ends with this one, or at any moment."""
 
 import subprocess
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from multiprocessing.connection import Pipe
 from threading import Thread
 from typing import Any, Generic, TypeVar
 
@@ -40,13 +41,16 @@ class LineProcess(Generic[LineAnswer]):
     ) -> None:
         self._decode, self._told, self._ending, self._cut_off = decode, told, ending, cut_off
         self._ended = False
-        self._process = subprocess.Popen(
-            python_command(main),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C in the terminal is the window's
-        )
+        life, self._life = Pipe(duplex=False)  # the other end goes with this process, however that ends
+        with life:
+            self._process = subprocess.Popen(
+                python_command("flashscope.profiles.worker.child:answer_lines", main, str(life.fileno())),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C in the terminal is the window's
+                pass_fds=(life.fileno(),),
+            )
         self._thread = Thread(target=self._hear, args=(asked,), name=main)
         self._thread.start()
 
@@ -75,6 +79,7 @@ class LineProcess(Generic[LineAnswer]):
                 left -= isinstance(answer, self._ending)
                 self._tell(answer)
         process.wait()
+        self._life.close()
         if left:
             self._tell(self._cut_off("\n".join(printed)))
 

@@ -93,6 +93,19 @@ def main(pipe: str, output: str, life: str, ahead: str, *served: str) -> None:
     getattr(import_module(module), function)(Link(messages), argument)
 
 
+def answer_lines(work: str, life: str) -> None:
+    """Run a process that is asked and answers on its standard streams, and watch its parent.
+
+    Args:
+        work: `module:function` to call.
+        life: The descriptor of a pipe that can be read once the parent has ended.
+    """
+    parent = _kept(Connection(int(life)))
+    threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
+    module, _, function = work.partition(":")
+    getattr(import_module(module), function)()
+
+
 def find_first(folder: str) -> None:
     """Find modules in a folder before all others, and where its .pth files lead, as pip's packages expect."""
     before = sys.path[:]
