@@ -22,7 +22,8 @@ def test_the_table_has_every_efficiency_that_was_recorded() -> None:
         where = f"{one.passes}, {mask}", str(len(one.ranks)), f"{asked.problem.seqlen >> 10}k"
         share = efficiency_of(one)
         if share is not None:
-            found[(*where, asked.scheme)] = f"{share:.1%}"
+            key = (*where, asked.scheme)
+            found[key] = f"{share:.1%}"
     told = {
         (*where, scheme): cell
         for *where, ring, zigzag, gathered, traded in table_after(PAGE, "**Measured** on H100s")
