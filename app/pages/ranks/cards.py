@@ -1,7 +1,8 @@
 """The cards of the Ranks page: curves of the schemes, and the lanes of one pass, each with its export."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from PySide6.QtCore import QSize
 
@@ -25,6 +26,7 @@ from flashscope.profiles.results.quantities.quantity import QuantityKind
 
 PICTURE = (640, 360)  # pixels at 100 % of a plot in an exported picture, at least
 Header = Callable[[], Mapping[str, str]]
+RanksPlot = TypeVar("RanksPlot", SchemeCurvesPlot, RankLanesPlot)
 
 
 class SchemeWords(NamedTuple):
@@ -43,7 +45,46 @@ class SchemeWords(NamedTuple):
     whole: float | None = None
 
 
-class SchemeCard(Card):
+class RanksCard(Card, Generic[RanksPlot]):
+    """A plot under its legend, with its export.
+
+    Args:
+        title: What it shows.
+        exported: What the export button calls it.
+        plot: The plot.
+        header: Who measured what, for what is exported.
+        theme: The colours in use.
+    """
+
+    def __init__(self, title: str, exported: str, plot: RanksPlot, header: Header, theme: Theme) -> None:
+        super().__init__(title)
+        self._header, self._theme = header, theme
+        self.plot: RanksPlot = plot
+        self.legend = FormulaLabel()
+        self.legend.setWordWrap(True)
+        self.export_button = ExportButton(exported, self.make_export, theme)
+        self.plot_menu = PlotMenu(self, self.export_button.exporter)
+        self.header.addWidget(self.export_button)
+        self.body.addWidget(self.legend)
+        self.body.addWidget(self.plot, 1)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour."""
+        self._theme = theme
+        self.plot.apply_theme(theme)
+        self.export_button.apply_theme(theme)
+        self._write_legend()
+
+    @abstractmethod
+    def make_export(self) -> Export | None:
+        """What the menu writes; None while there is nothing to show."""
+
+    @abstractmethod
+    def _write_legend(self) -> None:
+        """Say what the colours mean."""
+
+
+class SchemeCard(RanksCard[SchemeCurvesPlot]):
     """Curves of one quantity.
 
     Args:
@@ -53,29 +94,15 @@ class SchemeCard(Card):
     """
 
     def __init__(self, words: SchemeWords, header: Header, theme: Theme) -> None:
-        super().__init__(words.title)
-        self._words, self._header, self._theme = words, header, theme
+        plot = SchemeCurvesPlot(f"{words.title} over N", KINDS[words.kind], theme, words.whole)
+        super().__init__(words.title, words.title.lower(), plot, header, theme)
+        self._words = words
         self._curves: Sequence[SchemeCurve] = ()
-        self.plot = SchemeCurvesPlot(f"{words.title} over N", KINDS[words.kind], theme, words.whole)
-        self.legend = FormulaLabel()
-        self.legend.setWordWrap(True)
-        self.export_button = ExportButton(words.title.lower(), self.make_export, theme)
-        self.plot_menu = PlotMenu(self, self.export_button.exporter)
-        self.header.addWidget(self.export_button)
-        self.body.addWidget(self.legend)
-        self.body.addWidget(self.plot, 1)
 
     def show_curves(self, curves: Sequence[SchemeCurve], why_none: str) -> None:
         """Draw these in place of those before."""
         self._curves = curves
         self.plot.show_curves(curves, why_none)
-        self._write_legend()
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Recolour."""
-        self._theme = theme
-        self.plot.apply_theme(theme)
-        self.export_button.apply_theme(theme)
         self._write_legend()
 
     def make_export(self) -> Export | None:
@@ -109,32 +136,17 @@ def _marked(scheme: Scheme, theme: Theme) -> str:
     return f'<span style="color: {scheme_ink(scheme, theme)}">{GLYPHS[scheme]}</span> {scheme}'
 
 
-class RankLanesCard(Card):
+class RankLanesCard(RanksCard[RankLanesPlot]):
     """Lanes of the typical run of one pass."""
 
     def __init__(self, header: Header, theme: Theme) -> None:
-        super().__init__("Lanes of each rank")
-        self._header, self._theme = header, theme
+        super().__init__("Lanes of each rank", "the lanes", RankLanesPlot(theme), header, theme)
         self.shown: RanksPass | None = None
-        self.plot, self.legend = RankLanesPlot(theme), FormulaLabel()
-        self.legend.setWordWrap(True)
-        self.export_button = ExportButton("the lanes", self.make_export, theme)
-        self.plot_menu = PlotMenu(self, self.export_button.exporter)
-        self.header.addWidget(self.export_button)
-        self.body.addWidget(self.legend)
-        self.body.addWidget(self.plot, 1)
 
     def show_pass(self, one: RanksPass | None) -> None:
         """Draw this pass in place of the one before."""
         self.shown = one
         self.plot.show_ranks(one.measured.ranks if one else ())
-        self._write_legend()
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Recolour."""
-        self._theme = theme
-        self.plot.apply_theme(theme)
-        self.export_button.apply_theme(theme)
         self._write_legend()
 
     def make_export(self) -> Export | None:
