@@ -21,6 +21,7 @@ from flashscope.app.pages.ranks.staging import RanksStaging
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.empty_view import EmptyView
+from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.provenance_header import session_header
@@ -41,6 +42,7 @@ from flashscope.profiles.wire.ranks import RanksResult
 
 BESIDE_PX = 900  # the plots stand beside one another from this width on
 TABLE_PX = 150  # of the table's height, at least
+RECORDED = "ranks.recorded"
 OPEN_RECORDED = "Open the recording of attention on two and four H100"
 
 
@@ -108,7 +110,8 @@ class RanksPage(Page):
         column.addWidget(self.table, 2)
         column.addWidget(self.notes)
         self.empty = EmptyView(WHAT_RANKS_ARE, HOW_TO_MEASURE)
-        self.open_button = text_button("Open recorded: two and four H100", OPEN_RECORDED, self.open_recorded)
+        recorded = text_button("Open recorded: two and four H100", OPEN_RECORDED, self.open_recorded)
+        self.open_button = does(recorded, RECORDED)
         if ranks_recording() is not None:
             self.empty.add(self.open_button)
         self.stack.addWidget(self.empty)
@@ -128,7 +131,7 @@ class RanksPage(Page):
         return [
             Action("ranks.next", "Choose the next pass and mask", self._step(1), "Ranks"),
             Action("ranks.before", "Choose the pass and mask before", self._step(-1), "Ranks"),
-            Action("ranks.recorded", OPEN_RECORDED, self.open_recorded, "Ranks"),
+            Action(RECORDED, OPEN_RECORDED, self.open_recorded, "Ranks"),
         ]
 
     @guarded(QSize)

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from queue import SimpleQueue
 
-import psutil
 import pytest
 
 from flashscope.app import cli
@@ -16,7 +15,7 @@ from flashscope.profiles.cluster.device_words import DeviceWords
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.wire.events import Event, PlanFinished, PlanStarted
 from flashscope.profiles.worker.nvml import ListedGpu, NvmlError
-from tests.profiles.heard import QUICK
+from tests.profiles.heard import QUICK, running_children
 from tests.profiles.sessions import session_of
 
 LISTED = tuple(ListedGpu(number, f"GPU-{number}a", "H100") for number in range(3))
@@ -69,7 +68,7 @@ def test_the_cpu_does_not_stand_in_for_gpus_that_were_chosen(capsys: pytest.Capt
 
 def visible_gpus() -> set[str]:
     """Which of the GPUs the children of this process see."""
-    seen = {one.environ().get("CUDA_VISIBLE_DEVICES", "") for one in psutil.Process().children()}
+    seen = {one.environ().get("CUDA_VISIBLE_DEVICES", "") for one in running_children()}
     return seen & {one.uuid for one in LISTED}
 
 

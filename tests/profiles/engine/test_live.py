@@ -12,7 +12,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.wire.events import PlanFinished, RequestFailed
 from flashscope.profiles.wire.live_events import LiveEnded, LiveStarted, LiveTiles
 from tests.matrix import chosen
-from tests.profiles.heard import Heard, quick_plan
+from tests.profiles.heard import Heard, quick_plan, running_children
 
 PROBLEM = Problem(seqlen_q=600, seqlen_k=600, batch=1, heads=2, head_dim=16, dtype="float32", causal=True)
 
@@ -52,10 +52,10 @@ def test_one_that_is_given_up_ends_at_once_and_the_worker_serves_on(heard: Heard
     heard.until(LiveTiles)
     heard.engine.give_up_live()
     assert heard.until(RequestFailed).reason == "It was cancelled."
-    workers = [child.pid for child in psutil.Process().children()]
+    workers = [child.pid for child in running_children()]
     heard.engine.live(request_of(seconds=60.0))
     heard.until(LiveTiles)
-    assert workers == [child.pid for child in psutil.Process().children()]
+    assert workers == [child.pid for child in running_children()]
     heard.engine.give_up_live()
     heard.until(RequestFailed)
 
@@ -74,7 +74,7 @@ def test_a_worker_that_dies_or_hangs_leaves_a_reason_and_no_process(
 ) -> None:
     heard.engine.live(request_of(seconds=60.0))
     heard.until(LiveTiles)
-    (worker,) = psutil.Process().children()
+    (worker,) = running_children()
     os.kill(worker.pid, what)
     if what == signal.SIGSTOP:
         heard.engine.give_up_live()
