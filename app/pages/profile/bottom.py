@@ -9,8 +9,8 @@ from flashscope.app.figures.lanes import LANES
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.profile.notes import NotesPanel
 from flashscope.app.pages.profile.results_table import ResultsTable
-from flashscope.app.pages.profile.span_legend import SpanLegend
-from flashscope.app.pages.profile.telemetry_strip import TelemetryStrip
+from flashscope.app.pages.profile.telemetry.span_legend import SpanLegend
+from flashscope.app.pages.profile.telemetry.strip import TelemetryStrip
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.plot_menu import PlotMenu

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.figures.lanes import LANES, Lane
 from flashscope.app.pages.profile.bottom import BottomCard
-from flashscope.app.pages.profile.lane_row import lane_text
+from flashscope.app.pages.profile.telemetry.lane_row import lane_text
 from flashscope.app.pages.staging import Staging
 from flashscope.app.plots.timeline.telemetry import peak_and_mean
 from flashscope.app.stage.story import Stop

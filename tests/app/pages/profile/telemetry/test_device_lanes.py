@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.app.figures.lanes import LANES
-from flashscope.app.pages.profile.device_lanes import DeviceLanes
+from flashscope.app.pages.profile.telemetry.device_lanes import DeviceLanes
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.wire.events import Event, PlanStarted, PointStarted, Readings
 from tests.app.bench import Bench

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from flashscope.app.figures.spans import Span
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
-from flashscope.app.pages.profile.lane_row import BRIEF_PX, LEFT_PX
+from flashscope.app.pages.profile.telemetry.lane_row import BRIEF_PX, LEFT_PX
 from flashscope.app.plots.timeline.ruler import Ruler
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import set_tip

@@ -13,8 +13,8 @@ from flashscope.app.figures.ring import Values
 from flashscope.app.figures.spans import Span, coarse, ends_of, running_at
 from flashscope.app.figures.time_view import LEAST_S, NEAREST_S
 from flashscope.app.look.theme import Theme
-from flashscope.app.pages.profile.lane_row import LEFT_PX, LaneRow
-from flashscope.app.pages.profile.strip_head import StripHead
+from flashscope.app.pages.profile.telemetry.lane_row import LEFT_PX, LaneRow
+from flashscope.app.pages.profile.telemetry.strip_head import StripHead
 from flashscope.app.plots.export.contents import ExportCell
 from flashscope.app.plots.timeline.common_time import CommonTime
 from flashscope.app.plots.timeline.shades import ShadeRange

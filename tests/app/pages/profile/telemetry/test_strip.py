@@ -20,7 +20,7 @@ from flashscope.app.figures.spans import Span, coarse, ends_of, running_at, seql
 from flashscope.app.figures.time_view import NEAREST_S, TimeView
 from flashscope.app.look.theme import LIGHT
 from flashscope.app.pages.profile import ProfilePage
-from flashscope.app.pages.profile.device_lanes import UNREAD
+from flashscope.app.pages.profile.telemetry.device_lanes import UNREAD
 from flashscope.app.plots.timeline.telemetry import peak_and_mean
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.words.units import seqlen_text

@@ -12,7 +12,7 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.figures.lanes import LANES, Lane
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
-from flashscope.app.pages.profile.device_lanes import LANE_GAP_PX, DeviceLanes
+from flashscope.app.pages.profile.telemetry.device_lanes import LANE_GAP_PX, DeviceLanes
 from flashscope.app.plots.export.contents import ExportCell
 from flashscope.app.plots.timeline.common_time import CommonTime
 from flashscope.app.plots.timeline.telemetry import LEAST_PX, TelemetryLane
