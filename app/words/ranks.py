@@ -1,11 +1,12 @@
 """Attention on several ranks in words: titles, the sentence over them, and what a reader must know."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.units import bytes_text, ms_text, traffic_text
 from flashscope.installation import PROGRAM
+from flashscope.kernels.context_parallel.drawing import SURE, share_met
 from flashscope.profiles.plan.seqlens import short_seqlen
 from flashscope.profiles.results.model.ranks import (
     RanksPass,
@@ -16,7 +17,7 @@ from flashscope.profiles.results.model.ranks import (
     held_of,
     passes_of,
 )
-from flashscope.profiles.wire.ranks import PassMeasured, RanksResult, RanksToMeasure
+from flashscope.profiles.wire.ranks import PassMeasured, RanksCompared, RanksResult, RanksToMeasure
 
 HEADINGS = (
     *("scheme, pass, mask", "N", "ranks", "runtime", "alone", "speed-up", "efficiency", "limit of the mask"),
@@ -77,7 +78,7 @@ def sentence_of(passes: Sequence[RanksPass]) -> str:
     """The best scheme at the longest N with its efficiency and exposed transfer; or why there is none."""
     best = best_of(passes)
     if best is None:
-        why = next(notes_of(passes), "No pass is right and has a time on one device.")
+        why = next(_hindrances(passes), "No pass is right and has a time on one device.")
         return f"There is no efficiency here. {why}"
     asked, one = best
     where = f"at N = {short_seqlen(asked.problem.seqlen)}"
@@ -130,17 +131,32 @@ def where_text(results: Sequence[RanksResult]) -> str:
 
 def notes_of(passes: Sequence[RanksPass]) -> Iterator[str]:
     """What a reader must know, each once."""
-    yield from dict.fromkeys(note for one in passes for note in _notes(one))
+    judged = (_judged_text(one.compared) for _, one in passes if one.compared is not None)
+    yield from filter(None, dict.fromkeys((*_hindrances(passes), *judged)))
 
 
-def _notes(told: RanksPass) -> Iterator[str]:
-    asked, one = told
-    if one.alone_missing:
-        yield f"{title_of(asked)}, {one.passes}: {one.alone_missing}"
-    if one.shared:
-        yield SHARED
-    if one.backend == "cpu":
-        yield TURNS
+def _hindrances(passes: Iterable[RanksPass]) -> Iterator[str]:
+    """Why passes have no efficiency, or none that is one of several GPUs."""
+    for asked, one in passes:
+        if one.alone_missing:
+            yield f"{title_of(asked)}, {one.passes}: {one.alone_missing}"
+        if one.shared:
+            yield SHARED
+        if one.backend == "cpu":
+            yield TURNS
+
+
+def _judged_text(compared: RanksCompared) -> str:
+    """How much of a run was compared with float64; empty where all rows were."""
+    if compared.rows is None:
+        return ""
+    heads, met = f"{compared.heads} K/V head{'s' * (compared.heads != 1)}", share_met(compared.rows)
+    return (
+        f"Judged against float64 in {compared.rows} rows of each rank, drawn by seed {compared.seed}, and at "
+        f"the ends of chunks, in each of {heads}: a fault in {met:.0%} of a rank's rows is met with "
+        f"{SURE:.1%}, a smaller one may be missed. dK and dV are judged from the ranks' own O and LSE, and "
+        "these in the same rows as dQ."
+    )
 
 
 def refusals_of(results: Sequence[RanksResult]) -> list[str]:

@@ -1,19 +1,32 @@
 """Correct before fast, on several ranks: one K/V head at a time is collected and compared with float64.
 
-No single GPU need hold the problem: a K/V head with its query heads does with Q, K, V and O of its own. O and
-LSE are judged in rows drawn at random and in those at the ends of chunks, gradients in all rows, by
-`kernels.oracle.verify` and `kernels.oracle.verify_gradients`.
+No single GPU need hold the problem: a K/V head with its query heads does with Q, K, V and O of its own, and
+the host holds one at a time. They are judged where the first rank is, by `kernels.oracle.verify` and
+`kernels.oracle.verify_gradients`: in all rows, or where these are too many in rows that
+`kernels.context_parallel.drawing` draws. A row that is compared passes by the same bound in both cases.
+
+What is compared with what in drawn rows:
+
+- O and LSE with float64 attention of these rows, from Q, K and V alone;
+- dQ with float64 gradients of these rows, from Q, K, V and dO alone;
+- dK and dV with float64 gradients of these keys, from Q, K, V, dO of all rows and *the ranks' own O and LSE*,
+  which are the input of a backward pass, and in float64 take O(N^2).
+
+So a wrong O or LSE does not show in drawn rows of dK and dV. It shows in O and LSE themselves, which are
+compared in drawn rows of every rank together with the gradients.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
+from flashscope.kernels.context_parallel.drawing import ComparedRows, HeadPlace
+from flashscope.kernels.context_parallel.place import RankPlace
 from flashscope.kernels.context_parallel.rank import SequenceRank
 from flashscope.kernels.context_parallel.running import Ranks
-from flashscope.kernels.context_parallel.schemes import Partition
+from flashscope.kernels.oracle.reference_gradients import GradientRows
 from flashscope.kernels.oracle.verdict import Verdict
 from flashscope.kernels.oracle.verify import criterion
 from flashscope.kernels.oracle.verify_gradients import gradient_criterion
@@ -21,15 +34,8 @@ from flashscope.kernels.workload.problem import Passes, Problem
 from flashscope.kernels.workload.tensors import Gradients, Inputs
 
 
-class HeadPlace(NamedTuple):
-    """A K/V head of a sequence."""
-
-    sequence: int
-    kv_head: int
-
-
 class HeadAnswer(NamedTuple):
-    """What is known of a K/V head and its query heads, whole, in host memory; without gradients None."""
+    """What is known of a K/V head and its query heads, whole, in one place; without gradients None."""
 
     inputs: Inputs
     output: Any
@@ -37,41 +43,49 @@ class HeadAnswer(NamedTuple):
     grad_output: Any
     gradients: Gradients
 
+    def at(self, place: RankPlace) -> "HeadAnswer":
+        """The same from host memory in a place."""
 
-def judge_forward(ranks: Ranks, head: HeadPlace, rows: Sequence[int]) -> Verdict:
-    """Compare O and LSE of a K/V head in these rows with float64, where the first rank is."""
+        def there(array: Any) -> Any:
+            return None if array is None else place.from_host(array)
+
+        return HeadAnswer(
+            Inputs(*map(there, self.inputs)),
+            there(self.output),
+            there(self.lse),
+            there(self.grad_output),
+            Gradients(*map(there, self.gradients)),
+        )
+
+
+def judge_forward(ranks: Ranks, head: HeadPlace, drawn: ComparedRows | None = None) -> Verdict:
+    """Compare O and LSE of a K/V head with float64, in drawn rows or in all."""
     first = ranks.members[0].place
     answer = collect(ranks, head)
     with first.here():
-        inputs = Inputs(*map(first.from_host, answer.inputs.qkv))
-        judging = criterion(_head_problem(ranks, "forward"), inputs, rows=rows)
-        return judging.judge(first.from_host(answer.output), first.from_host(answer.lse))
+        return _forward_verdict(ranks, answer.at(first), drawn)
 
 
-def judge_backward(ranks: Ranks, head: HeadPlace) -> Verdict:
-    """Compare the gradients of a K/V head with float64, where the first rank is."""
-    first = ranks.members[0].place
+def judge_backward(ranks: Ranks, head: HeadPlace, drawn: ComparedRows | None = None) -> Verdict:
+    """Compare the gradients of a K/V head with float64, in all rows; in drawn ones O and LSE with them."""
+    first, problem = ranks.members[0].place, _head_problem(ranks, "backward")
     answer = collect(ranks, head)
     with first.here():
-        inputs = Inputs(*map(first.from_host, answer.inputs.qkv))
-        grad_output = first.from_host(answer.grad_output)
-        judging = gradient_criterion(_head_problem(ranks, "backward"), inputs, grad_output)
-        return judging.judge(Gradients(*map(first.from_host, answer.gradients)))
+        there = answer.at(first)
+        given = None if drawn is None else GradientRows(*drawn, there.output, there.lse)
+        judging = gradient_criterion(problem, there.inputs, there.grad_output, given)
+        verdict = judging.judge(there.gradients)
+        if drawn is None:
+            return verdict
+        outputs = (*verdict.outputs, *_forward_verdict(ranks, there, drawn).outputs)
+        return verdict._replace(outputs=outputs)
 
 
-def drawn_rows(partition: Partition, count: int, seed: int) -> list[int]:
-    """So many rows drawn at random, and those on both sides of where chunks meet; sorted."""
-    length = partition.problem.seqlen_q
-    drawn = np.random.default_rng(seed).choice(length, min(count, length), replace=False)
-    ends = {row for held in partition.holdings for one in held.rows for row in (one[0], one[-1])}
-    return sorted({*map(int, drawn), *ends})
-
-
-def drawn_heads(problem: Problem, count: int, seed: int) -> list[HeadPlace]:
-    """So many K/V heads drawn at random."""
-    of_all = problem.batch * problem.key_heads
-    drawn = np.random.default_rng(seed).choice(of_all, min(count, of_all), replace=False)
-    return [HeadPlace(*map(int, divmod(one, problem.key_heads))) for one in sorted(drawn)]
+def _forward_verdict(ranks: Ranks, answer: HeadAnswer, drawn: ComparedRows | None) -> Verdict:
+    """What O and LSE come to."""
+    problem = _head_problem(ranks, "forward")
+    rows = range(problem.seqlen_q) if drawn is None else drawn.rows
+    return criterion(problem, answer.inputs, rows=rows).judge(answer.output, answer.lse)
 
 
 def collect(ranks: Ranks, head: HeadPlace) -> HeadAnswer:

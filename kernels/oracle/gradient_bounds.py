@@ -28,7 +28,7 @@ w for sums that drift. tiny is what entries of dS below the dtype's smallest num
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from flashscope.kernels.oracle.reference_gradients import Chunk
+from flashscope.kernels.oracle.reference_gradients import Chunk, GradientArrays, GradientRows, gradient_shapes
 from flashscope.kernels.oracle.row_bounds import (
     FLOAT32_EPS,
     LUCK,
@@ -72,11 +72,12 @@ class Costs:
     Args:
         problem: What is computed.
         arrays: Q, K, V and dO.
+        drawn: The rows that are computed; None: all.
     """
 
-    def __init__(self, problem: Problem, arrays: tuple[Any, Any, Any, Any]) -> None:
+    def __init__(self, problem: Problem, arrays: GradientArrays, drawn: GradientRows | None) -> None:
         xp = array_module(arrays[0])
-        shapes = problem.q_shape[:3], problem.k_shape[:3], problem.k_shape[:3]
+        shapes = [shape[:3] for shape in gradient_shapes(arrays, drawn)]
         self._problem = problem
         self._dq, *self._of_keys = (
             RoundingTerms(*(xp.zeros(shape) for _ in RoundingTerms._fields)) for shape in shapes
@@ -89,8 +90,11 @@ class Costs:
         scale, group = abs(problem.softmax_scale), problem.heads // problem.key_heads
         errors = _row_errors(problem, one, *(of_heads[place] for of_heads in self._largest))
         off = _errors_of_ds(problem, one, errors)
-        _add_query_terms(self._dq, (*place, one.rows), one, scale, off)
-        _add_key_terms(self._of_keys, (one.sequence, one.head // group), one, scale, (off, errors.relative))
+        if one.of != "keys":
+            _add_query_terms(self._dq, (*place, one.rows), one, scale, off)
+        if one.of != "rows":
+            place = (one.sequence, one.head // group)
+            _add_key_terms(self._of_keys, place, one, scale, (off, errors.relative))
 
     def terms(self) -> tuple[RoundingTerms, RoundingTerms, RoundingTerms]:
         """The sums, when all chunks have been added."""
@@ -100,7 +104,7 @@ class Costs:
 
 def gradient_bounds(
     problem: Problem,
-    arrays: tuple[Any, Any, Any, Any],
+    arrays: GradientArrays,
     costs: Costs,
     exact: Gradients,
     low: Gradients,
@@ -187,7 +191,7 @@ def _delta_errors(one: Chunk) -> Any:
     return norms_of(one.grad_output * one.output)[:, None]
 
 
-def _flushed(problem: Problem, arrays: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any]:
+def _flushed(problem: Problem, arrays: GradientArrays) -> tuple[Any, Any, Any]:
     """What multiplies the smallest entry of dS, or of P: the norm of all that meets it, (batch, heads, 1)."""
     q, k, _, grad_output = (_whole_norms(array) for array in arrays)
     scale, group = abs(problem.softmax_scale), problem.heads // problem.key_heads

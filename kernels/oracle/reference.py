@@ -53,6 +53,25 @@ class Masking(NamedTuple):
     block_mask: BlockMask | None
 
 
+class Pairs(NamedTuple):
+    """Which query rows and keys some scores (R, K) are of.
+
+    Attributes:
+        rows: (R,), NumPy or CuPy.
+        keys: (K,), likewise.
+        shift: Nk - Nq.
+    """
+
+    rows: Any
+    keys: Any
+    shift: int
+
+    @property
+    def diagonal(self) -> Any:
+        """The last key that causal keeps for each row, (R, 1)."""
+        return (self.rows + self.shift)[:, None]
+
+
 class Scoring(NamedTuple):
     """What is done to scores besides their scale and masks, as `Problem` has it.
 
@@ -95,11 +114,11 @@ class Scoring(NamedTuple):
         share = array_module(s).clip(s / s.dtype.type(self.softcap), -1, 1)  # rounding may exceed 1
         return 1 - share * share
 
-    def biased(self, s: Any, storage_dtype: Any, head: int, rows: Any, seqlen_q: int) -> Any:
-        """Scores (R, Nk) of some query rows of a head with their bias, rounded to `storage_dtype`."""
+    def biased(self, s: Any, storage_dtype: Any, head: int, pairs: Pairs) -> Any:
+        """Scores of some pairs of a head with their bias, rounded to `storage_dtype`."""
         if self.slopes is None:
             return s
-        distance = array_module(s).arange(s.shape[1]) - (rows + s.shape[1] - seqlen_q)[:, None]
+        distance = pairs.keys - pairs.diagonal
         return rounded(s + distance.astype(s.dtype) * s.dtype.type(self.slopes[head]), storage_dtype)
 
 
@@ -168,7 +187,7 @@ def plain_attention(
     shape = batch, heads, len(picked)
     shapes = [(*shape, v.shape[3]), shape, *([shape, shape] if spreads else [])]
     whole = Attended(*(xp.empty(one, dtype=compute_dtype) for one in shapes))
-    chunk = chunk_rows(whole.output, seqlen_k)
+    chunk, every_key = chunk_rows(whole.output, seqlen_k), xp.arange(seqlen_k)
     masking = Masking(causal, window, block_mask)
     for b in range(batch):
         for h in range(heads):
@@ -180,8 +199,9 @@ def plain_attention(
                 if rounding is not None:
                     scores = rounding.scores(scores)
                 scores = scoring.capped(scores, storage_dtype)
-                scores = scoring.biased(scores, storage_dtype, h, picked[part], seqlen_q)
-                hide(scores, picked[part], seqlen_q, masking)
+                pairs = Pairs(picked[part], every_key, seqlen_k - seqlen_q)
+                scores = scoring.biased(scores, storage_dtype, h, pairs)
+                hide(scores, pairs, masking)
                 weighed = weigh(scores, values, storage_dtype, rounding, scoring.sink(h))
                 whole.output[b, h, part], whole.lse[b, h, part], weights = weighed
                 if spreads:
@@ -196,10 +216,9 @@ def chunk_rows(like: Any, seqlen_k: int) -> int:
     return max(1, at_once // (seqlen_k * itemsize))
 
 
-def hide(s: Any, rows: Any, seqlen_q: int, masking: Masking) -> None:
-    """Set the hidden pairs of some query rows' scores (R, Nk) to -inf."""
-    xp, keys = array_module(s), array_module(s).arange(s.shape[1])
-    diagonal = (rows + s.shape[1] - seqlen_q)[:, None]
+def hide(s: Any, pairs: Pairs, masking: Masking) -> None:
+    """Set the scores of hidden pairs to -inf."""
+    xp, keys, diagonal = array_module(s), pairs.keys, pairs.diagonal
     left, right = masking.window or (-1, -1)
     if masking.causal:
         s[keys > diagonal] = -xp.inf
@@ -210,7 +229,7 @@ def hide(s: Any, rows: Any, seqlen_q: int, masking: Masking) -> None:
     if masking.block_mask is not None:
         blocks = masking.block_mask
         kept = xp.asarray(blocks.array())
-        s[~kept[(rows // blocks.block_q)[:, None], keys // blocks.block_k]] = -xp.inf
+        s[~kept[(pairs.rows // blocks.block_q)[:, None], keys // blocks.block_k]] = -xp.inf
 
 
 def weigh(

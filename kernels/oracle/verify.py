@@ -219,7 +219,7 @@ def _oracle(
     return Oracle(OutputRows(on_host(exact.output), on_host(exact.lse)), bound, lse_bound, by_row)
 
 
-def deviation(output: str, worst: WorstRow, rows: list[int]) -> Deviation:
+def deviation(output: str, worst: WorstRow, rows: Sequence[int]) -> Deviation:
     """The worst of an output's rows, named by its query row instead of its place among those compared."""
     if worst.place is None:
         return Deviation(output, worst.error, worst.bound)

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 import msgspec
 
+from flashscope.kernels.context_parallel.drawing import ROWS
 from flashscope.kernels.context_parallel.place import RankLane
 from flashscope.kernels.context_parallel.schemes import Scheme
 from flashscope.kernels.workload.problem import Backend, Passes, Problem
@@ -28,8 +29,8 @@ class RanksToMeasure(msgspec.Struct, frozen=True, kw_only=True):
         gpus: On how many GPUs, in turns; 0: all there are, or none on a CPU.
         transport: How arrays go from GPU to GPU.
         repeats: Timed runs.
-        heads: K/V heads that are compared with float64.
-        rows: Rows of O, drawn at random, that are.
+        heads: K/V heads that are compared with float64; 0: all.
+        rows: Rows of each rank that are, in each of them, where all are too many.
         alone: Whether one device with all of it runs beside them, in turns.
     """
 
@@ -40,8 +41,8 @@ class RanksToMeasure(msgspec.Struct, frozen=True, kw_only=True):
     gpus: int = 0
     transport: LinkKind = "peer"
     repeats: int = REPEATS
-    heads: int = 1
-    rows: int = 64
+    heads: int = 0
+    rows: int = ROWS
     alone: bool = True
 
 
@@ -97,6 +98,20 @@ class RanksError(msgspec.Struct, frozen=True, kw_only=True):
         return self.error / self.bound if self.error else 0.0
 
 
+class RanksCompared(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a run was compared with float64; see `kernels.context_parallel.judging`.
+
+    Attributes:
+        heads: K/V heads of all sequences.
+        rows: Rows of each rank that were drawn in each of them; None: all were compared.
+        seed: What they were drawn by; None: they were not.
+    """
+
+    heads: int
+    rows: int | None = None
+    seed: int | None = None
+
+
 class PassMeasured(msgspec.Struct, frozen=True, kw_only=True, tag="pass"):
     """One pass of a problem on several ranks.
 
@@ -112,6 +127,7 @@ class PassMeasured(msgspec.Struct, frozen=True, kw_only=True, tag="pass"):
         ranks: What each rank did.
         errors: Of the last timed run.
         passed: Whether all errors pass.
+        compared: What of that run they are of; None: an older version did not keep that.
     """
 
     passes: Passes
@@ -125,6 +141,7 @@ class PassMeasured(msgspec.Struct, frozen=True, kw_only=True, tag="pass"):
     ranks: tuple[RankMeasured, ...]
     errors: tuple[RanksError, ...]
     passed: bool
+    compared: RanksCompared | None = None
 
     @property
     def shared(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from flashscope.kernels.workload.problem import ONE_PASS
-from flashscope.profiles.wire.ranks import PassMeasured, RankMeasured, RanksResult
+from flashscope.profiles.wire.ranks import PassMeasured, RankMeasured, RanksCompared, RanksResult
 
 MOST_RANKS, MOST_RUNS, MOST_STEPS, MOST_ERRORS = 4_096, 10_000, 100_000, 100
 LONGEST_MS = 86_400_000.0  # of a run: a day
@@ -45,8 +45,19 @@ def _check_pass(one: PassMeasured) -> None:
         raise ValueError("a pass with a limit or operations that none has")
     if not 1 <= len(one.errors) <= MOST_ERRORS or not all(map(math.isfinite, _errors(one))):
         raise ValueError("a pass without errors, or with one that is no number")
+    if one.compared is not None:
+        _check_compared(one.compared)
     for rank in one.ranks:
         _check_rank(rank)
+
+
+def _check_compared(compared: RanksCompared) -> None:
+    """Refuse a comparison of nothing."""
+    counts = (compared.heads, 1 if compared.rows is None else compared.rows)
+    if not all(1 <= count <= MOST_OF_A_NUMBER for count in counts):
+        raise ValueError("a pass that was compared in no head, or in no row")
+    if (compared.rows is None) != (compared.seed is None):
+        raise ValueError("a pass compared in drawn rows without a seed, or in all with one")
 
 
 def _errors(one: PassMeasured) -> list[float]:

@@ -9,13 +9,9 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.spec import KernelSpec
+from flashscope.kernels.context_parallel.drawing import all_compared, draw_heads, draw_rows
 from flashscope.kernels.context_parallel.forecast import balance_limit
-from flashscope.kernels.context_parallel.judging import (
-    drawn_heads,
-    drawn_rows,
-    judge_backward,
-    judge_forward,
-)
+from flashscope.kernels.context_parallel.judging import judge_backward, judge_forward
 from flashscope.kernels.context_parallel.rank import SequenceRank
 from flashscope.kernels.context_parallel.running import Ranks
 from flashscope.kernels.context_parallel.schemes import Partition
@@ -29,6 +25,7 @@ from flashscope.profiles.wire.ranks import (
     PassMeasured,
     RankMeasured,
     RanksAnswer,
+    RanksCompared,
     RanksEnded,
     RanksError,
     RanksToMeasure,
@@ -123,7 +120,7 @@ def _measure_pass(asked: RanksToMeasure, bench: RanksBench, ranks: Ranks, passes
     timed, alone_ms, missing = _in_turns(asked, bench, ranks, problem)
     middle = median_low(one.ms for one in timed)
     typical = next(one for one in timed if one.ms == middle)
-    verdicts = _judge(asked, ranks, passes)
+    compared, verdicts = _judge(asked, ranks, passes)
     return PassMeasured(
         passes=passes,
         backend=asked.backend,
@@ -136,6 +133,7 @@ def _measure_pass(asked: RanksToMeasure, bench: RanksBench, ranks: Ranks, passes
         ranks=tuple(_measured(rank, steps) for rank, steps in zip(ranks.members, typical.steps, strict=True)),
         errors=_errors(verdicts),
         passed=all(one.passed for one in verdicts),
+        compared=compared,
     )
 
 
@@ -184,13 +182,14 @@ def _spoil(ranks: Ranks, passes: Passes) -> None:
                 array.fill(nan)
 
 
-def _judge(asked: RanksToMeasure, ranks: Ranks, passes: Passes) -> list[Verdict]:
-    """The last timed run against float64."""
-    heads = drawn_heads(asked.problem, asked.heads, asked.problem.seed)
-    if passes == "backward":
-        return [judge_backward(ranks, head) for head in heads]
-    rows = drawn_rows(ranks.partition, asked.rows, asked.problem.seed)
-    return [judge_forward(ranks, head, rows) for head in heads]
+def _judge(asked: RanksToMeasure, ranks: Ranks, passes: Passes) -> tuple[RanksCompared, list[Verdict]]:
+    """The last timed run against float64, and what of it."""
+    problem, judge = asked.problem, judge_forward if passes == "forward" else judge_backward
+    heads = draw_heads(problem, asked.heads)
+    if all_compared(problem, asked.backend):
+        return RanksCompared(heads=len(heads)), [judge(ranks, head) for head in heads]
+    compared = RanksCompared(heads=len(heads), rows=asked.rows, seed=problem.seed)
+    return compared, [judge(ranks, head, draw_rows(ranks.partition, head, asked.rows)) for head in heads]
 
 
 def _errors(verdicts: Sequence[Verdict]) -> tuple[RanksError, ...]:

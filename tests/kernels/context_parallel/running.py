@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flashscope.kernels.context_parallel.cutting import cut
+from flashscope.kernels.context_parallel.drawing import HeadPlace
 from flashscope.kernels.context_parallel.host import HostChannel, HostPlace
-from flashscope.kernels.context_parallel.judging import HeadPlace, judge_backward, judge_forward
+from flashscope.kernels.context_parallel.judging import judge_backward, judge_forward
 from flashscope.kernels.context_parallel.running import Ranks
 from flashscope.kernels.context_parallel.schemes import SCHEMES, Partition, Scheme
 from flashscope.kernels.launching.launch import make_grad_output, make_inputs
@@ -34,7 +35,7 @@ def judged(ranks: Ranks) -> list[Verdict]:
     """All heads and rows against float64."""
     problem = ranks.partition.problem
     heads = [HeadPlace(*one) for one in np.ndindex(problem.batch, problem.key_heads)]
-    forward = [judge_forward(ranks, head, range(problem.seqlen_q)) for head in heads]
+    forward = [judge_forward(ranks, head) for head in heads]
     return [*forward, *(judge_backward(ranks, head) for head in heads)]
 
 

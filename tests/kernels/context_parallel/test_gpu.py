@@ -6,12 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from flashscope.kernels.context_parallel.judging import (
-    drawn_heads,
-    drawn_rows,
-    judge_backward,
-    judge_forward,
-)
+from flashscope.kernels.context_parallel.drawing import ROWS, draw_heads, draw_rows
+from flashscope.kernels.context_parallel.judging import judge_backward, judge_forward
 from flashscope.kernels.context_parallel.running import Ranks
 from flashscope.kernels.context_parallel.schemes import SCHEMES, Partition, Scheme, sent_bytes
 from flashscope.kernels.workload.problem import Problem
@@ -49,9 +45,10 @@ def check(ranks: Ranks, runs: int = 2) -> None:
     for _ in range(runs):
         ranks.forward()
         ranks.backward()
-    for head in drawn_heads(problem, 2, problem.seed):
-        assert judge_forward(ranks, head, drawn_rows(ranks.partition, 128, problem.seed)).passed
-        assert judge_backward(ranks, head).passed
+    for head in draw_heads(problem, 2):
+        for drawn in (None, draw_rows(ranks.partition, head, ROWS)):
+            assert judge_forward(ranks, head, drawn).passed
+            assert judge_backward(ranks, head, drawn).passed
     assert [one.sent_bytes for one in ranks.members] == [
         sent_bytes(ranks.partition.backward(one.index)) for one in ranks.members
     ]

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from flashscope.kernels.oracle.reference import Masking
+from flashscope.kernels.oracle.reference_gradients import Chunk, GradientRows, plain_gradients
 from flashscope.kernels.oracle.row_bounds import norms_of, of_query_heads
 from flashscope.kernels.oracle.verify import storage_dtype
 from flashscope.kernels.oracle.verify_gradients import gradient_criterion
@@ -58,6 +60,20 @@ def drawn(dtype: Dtype) -> tuple[Problem, Inputs, Any]:
     return problem, stored(problem, draw(problem)), grad_output_of(problem).astype(storage_dtype(dtype))
 
 
+def some_rows(problem: Problem, inputs: Inputs) -> GradientRows:
+    """About a third of the rows and keys, with the O and LSE of a kernel that computes P again."""
+    answer, rows, keys = tiled(problem, inputs), range(0, problem.seqlen_q, 3), range(0, problem.seqlen_k, 3)
+    return GradientRows(rows, keys, answer.output, answer.lse)
+
+
+def all_rows(problem: Problem, inputs: Inputs) -> None:
+    """No row is drawn: all are compared."""
+
+
+Which = Callable[[Problem, Inputs], GradientRows | None]
+which_rows = pytest.mark.parametrize("which", [all_rows, some_rows])
+
+
 def too_few_keys(problem: Problem) -> Any:
     """The causal border one key too far to the left."""
     return kept_pairs(problem) & ~np.eye(
@@ -65,16 +81,19 @@ def too_few_keys(problem: Problem) -> Any:
     )
 
 
+@which_rows
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_gradients_of_a_kernel_that_computes_p_again_pass(dtype: Dtype) -> None:
+def test_the_gradients_of_a_kernel_that_computes_p_again_pass(dtype: Dtype, which: Which) -> None:
     problem, inputs, grad_output = drawn(dtype)
-    verdict = gradient_criterion(problem, inputs, grad_output).judge(recomputed(problem, inputs, grad_output))
+    criterion = gradient_criterion(problem, inputs, grad_output, which(problem, inputs))
+    verdict = criterion.judge(recomputed(problem, inputs, grad_output))
     assert verdict.passed, verdict
     names = ["dQ", "dQ of a row", "dK", "dK of a row", "dV", "dV of a row"]
     assert [one.output for one in verdict.outputs] == names
     assert all(0 < one.error < one.bound for one in verdict.outputs)
 
 
+@which_rows
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     ("defect", "seen_in"),
@@ -90,20 +109,23 @@ def test_the_gradients_of_a_kernel_that_computes_p_again_pass(dtype: Dtype) -> N
     ],
     ids=str,
 )
-def test_a_defect_of_a_kernel_never_passes(dtype: Dtype, defect: dict[str, Any], seen_in: str) -> None:
+def test_a_defect_of_a_kernel_never_passes(
+    dtype: Dtype, defect: dict[str, Any], seen_in: str, which: Which
+) -> None:
     problem, inputs, grad_output = drawn(dtype)
     found = recomputed(problem, inputs, grad_output, **defect)
-    verdict = gradient_criterion(problem, inputs, grad_output).judge(found)
+    verdict = gradient_criterion(problem, inputs, grad_output, which(problem, inputs)).judge(found)
     judged = verdict.of(seen_in)
     assert judged is not None
     assert not judged.passed, judged
 
 
+@which_rows
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_mask_that_is_one_key_off_never_passes(dtype: Dtype) -> None:
+def test_a_mask_that_is_one_key_off_never_passes(dtype: Dtype, which: Which) -> None:
     problem, inputs, grad_output = drawn(dtype)
     found = recomputed(problem, inputs, grad_output, kept=too_few_keys(problem))
-    verdict = gradient_criterion(problem, inputs, grad_output).judge(found)
+    verdict = gradient_criterion(problem, inputs, grad_output, which(problem, inputs)).judge(found)
     assert {one.output for one in verdict.outputs if not one.passed} >= {f"d{x} of a row" for x in "QKV"}
 
 
@@ -113,6 +135,41 @@ def test_one_part_of_a_gradient_does_not_stand_for_all(part: Any) -> None:
     found = recomputed(problem, inputs, grad_output)
     with pytest.raises(ValueError, match="dQ has the shape"):
         gradient_criterion(problem, inputs, grad_output).judge(found._replace(dq=found.dq[part]))
+
+
+@pytest.mark.parametrize("name", ["dq", "dk", "dv"])
+def test_a_wrong_row_is_named_where_it_is_drawn_and_missed_where_it_is_not(name: str) -> None:
+    problem, inputs, grad_output = drawn("float16")
+    given = some_rows(problem, inputs)
+    criterion = gradient_criterion(problem, inputs, grad_output, given)
+    of = given.rows if name == "dq" else given.keys
+    for row, met in ((of[40], True), (of[40] + 1, False)):
+        found = recomputed(problem, inputs, grad_output)
+        getattr(found, name)[0, 1, row] *= 1.05
+        verdict = criterion.judge(found)
+        assert verdict.passed is not met
+        worst = verdict.of(f"d{name[1].upper()} of a row")
+        assert worst is not None
+        assert not met or worst.place == (0, 1, row)
+
+
+def test_drawn_rows_cost_as_many_pairs_as_there_are_rows_and_keys() -> None:
+    def pairs(seqlen: int) -> int:
+        problem = structs.replace(PROBLEM, seqlen_q=seqlen, seqlen_k=seqlen, dtype="float32")
+        inputs, walked = stored(problem, draw(problem)), list[Chunk]()
+        answer = tiled(problem, inputs)
+        plain_gradients(
+            (*inputs.qkv, grad_output_of(problem)),
+            Masking(problem.causal, None, None),
+            scale=problem.softmax_scale,
+            compute_dtype="float64",
+            storage_dtype="float64",
+            drawn=GradientRows([5, 70], [3, 90, 120], answer.output, answer.lse),
+            also=walked.append,
+        )
+        return sum(one.p.size for one in walked)
+
+    assert [pairs(seqlen) for seqlen in (128, 256, 512)] == [4 * 5 * seqlen for seqlen in (128, 256, 512)]
 
 
 def nan_in_dv(found: Gradients) -> None:
@@ -174,13 +231,14 @@ def test_a_norm_does_not_leave_the_range_of_the_dtype_that_its_row_has(dtype: Dt
 
 
 @chosen("seed", range(60), range(4))
+@which_rows
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_right_gradients_of_hostile_inputs_pass(dtype: Dtype, seed: int) -> None:
+def test_right_gradients_of_hostile_inputs_pass(dtype: Dtype, which: Which, seed: int) -> None:
     problem, inputs = hostile(seed, dtype)
     grad_output = grad_output_of(problem).astype(storage_dtype(dtype))
     with np.errstate(over="ignore", invalid="ignore"):
         found = recomputed(problem, inputs, grad_output)
     if not all(np.isfinite(x.astype("float32")).all() for x in found):
         pytest.skip("the gradients themselves leave the dtype's range")
-    verdict = gradient_criterion(problem, inputs, grad_output).judge(found)
+    verdict = gradient_criterion(problem, inputs, grad_output, which(problem, inputs)).judge(found)
     assert verdict.passed, (problem, verdict)

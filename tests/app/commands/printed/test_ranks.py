@@ -6,7 +6,7 @@ import pytest
 from flashscope.app.commands.printed.ranks import print_forecasts, print_results
 from flashscope.profiles.results.formats.ranks import ranks_document
 from flashscope.profiles.results.model.ranks import efficiency_of, forecasts, rates_of
-from flashscope.profiles.wire.ranks import RanksError
+from flashscope.profiles.wire.ranks import RanksCompared, RanksError
 from tests.profiles.rank_results import PROBLEM, measured, result
 
 
@@ -30,6 +30,21 @@ def test_ranks_that_share_a_gpu_have_no_efficiency_and_no_model(capsys: pytest.C
 def test_without_a_time_alone_the_reason_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     print_results([result(measured(alone_ms=(), alone_missing="One device would need 90 GiB."))])
     assert "zigzag, causal, N = 64k, forward: One device would need 90 GiB." in capsys.readouterr().out
+
+
+def test_what_is_judged_in_drawn_rows_says_in_how_many_and_what_they_would_miss(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    in_all, drawn = RanksCompared(heads=8), RanksCompared(heads=8, rows=66, seed=3)
+    print_results([result(measured(compared=in_all)), result(measured(compared=None))])
+    assert "Judged" not in capsys.readouterr().out
+    print_results([result(measured(compared=drawn)), result(measured(compared=drawn, passes="backward"))])
+    told = " ".join(capsys.readouterr().out.split())
+    assert (
+        told.count("in 66 rows of each rank, drawn by seed 3, and at the ends of chunks, in each of 8") == 1
+    )
+    assert "a fault in 10% of a rank's rows is met with 99.9%" in told
+    assert "from the ranks' own O and LSE" in told
 
 
 def test_what_is_wrong_says_so(capsys: pytest.CaptureFixture[str]) -> None:

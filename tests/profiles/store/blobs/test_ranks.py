@@ -17,7 +17,7 @@ from flashscope.profiles.store.blobs.ranks import decode_ranks
 from flashscope.profiles.store.keeping import drop, keep
 from flashscope.profiles.store.migrations.v028_ranks import keep_ranks
 from flashscope.profiles.wire.events import PlanFinished
-from flashscope.profiles.wire.ranks import RanksError, RanksResult, StepTime
+from flashscope.profiles.wire.ranks import RanksCompared, RanksError, RanksResult, StepTime
 from tests.profiles.rank_results import measured, result
 from tests.profiles.store import builders
 
@@ -53,6 +53,9 @@ WRONG: dict[str, tuple[RanksResult, str]] = {
         of_pass(errors=(RanksError(output="O", error=float("inf"), bound=1.0),)),
         "no number",
     ),
+    "compared in no head": (of_pass(compared=RanksCompared(heads=0)), "in no head"),
+    "compared in no row": (of_pass(compared=RanksCompared(heads=1, rows=0, seed=1)), "in no row"),
+    "drawn by nothing": (of_pass(compared=RanksCompared(heads=1, rows=66)), "without a seed"),
     "bytes that were not sent": (of_rank(sent_bytes=-1), "bytes that no memory has"),
     "a step that ends first": (
         of_rank(steps=(StepTime(lane="product", step=0, begin_ms=2.0, end_ms=1.0),)),
