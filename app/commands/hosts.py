@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from flashscope.kernels.workload.errors import DeviceUnavailableError
 from flashscope.profiles.cluster.connection import Connection
-from flashscope.profiles.cluster.device_words import ALL, DeviceWords
+from flashscope.profiles.cluster.device_words import ALL, DeviceWords, UnknownDeviceError, meant_devices
 from flashscope.profiles.cluster.reaching import reached, remote_engine
 from flashscope.profiles.cluster.settings import Served
 from flashscope.profiles.engine.contract import EngineFactory
@@ -91,17 +91,10 @@ def local_gpus(words: DeviceWords) -> list[Served]:
         raise DeviceUnavailableError(
             f"No GPU here to choose from: {error} Leave --devices and --spread out, or give --connect, too."
         ) from error
-    told = "; ".join(f"{one.name} ({one.gpu})" for one in listed)
-    if isinstance(words, int):
-        if len(listed) < words:
-            raise DeviceUnavailableError(f"{words} GPUs are wanted, and there are {len(listed)}: {told}.")
-        return listed[:words]
-    if words == ALL:
-        return listed
-    for word in words:
-        if not any(one.is_called(word) for one in listed):
-            raise DeviceUnavailableError(f"No GPU is called {word!r} here; there are {told}.")
-    return [one for one in listed if any(one.is_called(word) for word in words)]
+    try:
+        return meant_devices([listed], words)
+    except UnknownDeviceError as error:
+        raise DeviceUnavailableError(str(error)) from error
 
 
 def _engine_of_gpus(gpus: list[Served]) -> EngineFactory:

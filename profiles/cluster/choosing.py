@@ -1,4 +1,4 @@
-"""Which devices of hosts a user means: all, so many, or those of these names."""
+"""The devices that hosts lend, and which of them a user means."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 from flashscope.profiles.cluster.connection import ConnectError, Connection
-from flashscope.profiles.cluster.device_words import ALL, DeviceWords
+from flashscope.profiles.cluster.device_words import DeviceWords, UnknownDeviceError, meant_devices
 from flashscope.profiles.cluster.link import LinkError, SchedulerLink
 from flashscope.profiles.cluster.remote import RemoteEngine
 from flashscope.profiles.cluster.settings import Served
@@ -31,34 +31,31 @@ class LentDevice(NamedTuple):
         """What it is called among those of several hosts."""
         return f"{self.served.name} at {self.connection.address}"
 
+    @property
+    def gpu(self) -> str:
+        """See `Served`."""
+        return self.served.gpu
+
+    def is_called(self, word: str) -> bool:
+        """See `Served`."""
+        return self.served.is_called(word)
+
     def engine(self) -> tuple[str, EngineFactory]:
         """Its name, and what makes the engine that measures on it."""
         return self.name, partial(RemoteEngine, connection=self.connection, device=self.served.name)
 
 
 def chosen_devices(connections: Sequence[Connection], words: DeviceWords) -> list[LentDevice]:
-    """The devices of these hosts that are meant, those of one host after those of another.
+    """The devices of these hosts that are meant; see `meant_devices`.
 
     Raises:
         ConnectError: A host cannot be reached, or does not lend what is meant.
     """
     lent = [_lent(place, connection) for place, connection in enumerate(connections)]
-    if isinstance(words, int):
-        for one in lent:
-            if len(one) < words:
-                told = _told(one)
-                raise ConnectError(f"{words} devices are wanted of each host, and one lends {told}.")
-        return [device for one in lent for device in one[:words]]
-    everything = [device for one in lent for device in one]
-    if words == ALL:
-        return everything
-    found: list[LentDevice] = []
-    for word in words:
-        meant = [device for device in everything if device.served.is_called(word)]
-        if not meant:
-            raise ConnectError(f"No device is called {word!r}; lent are {_told(everything)}.")
-        found += [device for device in meant if device not in found]
-    return found
+    try:
+        return meant_devices(lent, words)
+    except UnknownDeviceError as error:
+        raise ConnectError(str(error)) from error
 
 
 def _lent(place: int, connection: Connection) -> list[LentDevice]:
@@ -76,7 +73,3 @@ def _lent(place: int, connection: Connection) -> list[LentDevice]:
     if not served:
         raise ConnectError(f"{connection.address} serves no device yet; try again in a moment.")
     return [LentDevice(place, connection, one) for one in served]
-
-
-def _told(devices: Sequence[LentDevice]) -> str:
-    return "; ".join(f"{one.name} ({one.served.gpu})" if one.served.gpu else one.name for one in devices)

@@ -29,9 +29,16 @@ def gpus(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("gpus")
 @pytest.mark.parametrize(
     ("words", "numbers"),
-    [("all", [0, 1, 2]), (2, [0, 1]), (("0", "2"), [0, 2]), (("gpu 1",), [1]), (("GPU-2", "GPU-2a"), [2])],
+    [
+        ("all", [0, 1, 2]),
+        (2, [0, 1]),
+        (("0", "2"), [0, 2]),
+        (("2", "0"), [2, 0]),
+        (("gpu 1",), [1]),
+        (("GPU-2", "GPU-2a"), [2]),
+    ],
 )
-def test_gpus_are_chosen_by_count_number_name_or_uuid_each_once(
+def test_gpus_are_chosen_by_count_number_name_or_uuid_each_once_as_they_are_named(
     words: DeviceWords, numbers: list[int]
 ) -> None:
     assert [one.gpu for one in local_gpus(words)] == [f"GPU-{number}a" for number in numbers]
@@ -39,7 +46,8 @@ def test_gpus_are_chosen_by_count_number_name_or_uuid_each_once(
 
 @pytest.mark.usefixtures("gpus")
 @pytest.mark.parametrize(
-    ("words", "told"), [(4, "4 GPUs are wanted, and there are 3"), (("5",), "No GPU is called '5' here")]
+    ("words", "told"),
+    [(4, "4 devices are wanted, and there are 3"), (("5",), "No device is called '5'; there")],
 )
 def test_gpus_that_there_are_not_are_refused_with_those_that_there_are(words: DeviceWords, told: str) -> None:
     with pytest.raises(DeviceUnavailableError, match=f"{told}.*GPU 2, H100"):

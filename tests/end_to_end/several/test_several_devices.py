@@ -145,8 +145,8 @@ def test_what_is_not_lent_or_not_said_whole_is_told_in_a_line(tmp_path: Path) ->
         absent = program.run(*SMALL, *connect, "--devices", "CPU 7")
         more = program.run(*SMALL, *connect, "--devices", "3")
     assert (absent.returncode, more.returncode) == (1, 1)
-    assert "No device is called 'CPU 7'; lent are CPU 0 at tls://127.0.0.1" in absent.stderr
-    assert "3 devices are wanted of each host, and one lends CPU 0 at" in more.stderr
+    assert "No device is called 'CPU 7'; there are CPU 0 at tls://127.0.0.1" in absent.stderr
+    assert "3 devices are wanted, and there are 2: CPU 0 at" in more.stderr
     nowhere = program.run(*SMALL, "--devices", "all")
     unnamed = program.run(*SMALL, *connect, "--spread", "repeat")
     assert (nowhere.returncode, unnamed.returncode) == (2, 2)

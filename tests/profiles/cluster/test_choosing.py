@@ -58,9 +58,11 @@ def test_devices_are_meant_by_all_number_name_or_uuid_and_each_once(words: str, 
 
 
 def test_what_is_not_lent_is_told_with_what_is() -> None:
-    with pytest.raises(ConnectError, match=r"called 'GPU 7'; lent are GPU 0, NVIDIA H200 at tls://a:1 \("):
+    with pytest.raises(ConnectError, match=r"called 'GPU 7'; there are GPU 0, NVIDIA H200 at tls://a:1 \("):
         chosen("GPU 7")
-    with pytest.raises(ConnectError, match="wanted of each host, and one lends GPU 0, NVIDIA H100"):
+    with pytest.raises(
+        ConnectError, match="2 devices are wanted, and there are 1: GPU 0, NVIDIA H100 at tls://b"
+    ):
         chosen("2")
 
 
