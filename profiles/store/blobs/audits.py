@@ -1,14 +1,13 @@
 """Audits from a file: every relation between their parts that the program relies on is checked."""
 
 import math
-from collections.abc import Sequence
 
 import msgspec
 
 from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, ModelAudit
+from flashscope.profiles.store.blobs.times import check_times
 
 MOST_CALLS, MOST_LAYERS, MOST_ROUNDS, MOST_STEPS = 10_000, 100_000, 10_000, 100
-LONGEST_MS = 86_400_000.0  # of a step: a day
 MOST_OF_A_NUMBER = 1 << 40
 
 
@@ -32,7 +31,7 @@ def decode_audit(blob: bytes) -> ModelAudit:
         _check_call(call)
     for step in audit.steps:
         for times in (step.step_ms, step.profiled_ms, step.attention_ms):
-            _check_times(times)
+            check_times("an audit", times, MOST_ROUNDS)
         if len(step.profiled_ms) != len(step.attention_ms) or bool(step.refused) == bool(step.step_ms):
             raise ValueError("an audit with a step that has times and a reason against it, or parts of them")
     return audit
@@ -40,7 +39,7 @@ def decode_audit(blob: bytes) -> ModelAudit:
 
 def _check_call(audited: AuditedCall) -> None:
     """Refuse shapes that no tensor has, and times that nobody can have taken."""
-    _check_times(audited.took_ms)
+    check_times("an audit", audited.took_ms, MOST_ROUNDS)
     if not 1 <= len(audited.layers) <= MOST_LAYERS:
         raise ValueError(f"an audit with a call that {len(audited.layers)} layers make")
     call = audited.call
@@ -56,8 +55,3 @@ def _check_numbers(call: AttentionCall) -> None:
     lengths = [*(call.key_lengths or ()), *(call.query_lengths or ()), *(call.window or ())]
     if not all(abs(n) <= MOST_OF_A_NUMBER for n in lengths):
         raise ValueError("an audit with a call of lengths that no sequence has")
-
-
-def _check_times(ms: Sequence[float]) -> None:
-    if len(ms) > MOST_ROUNDS or not all(math.isfinite(one) and 0 <= one <= LONGEST_MS for one in ms):
-        raise ValueError("an audit with a time beyond a day, or of less than nothing")

@@ -1,15 +1,12 @@
 """Landscapes from a file: every relation between their parts that the program relies on is checked."""
 
-import math
-from collections.abc import Sequence
-
 import msgspec
 
 from flashscope.kernels.cuda.design.knobs import KNOBS, inner
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.landscape import MOST_CUTS, MOST_ROUNDS, CutLandscape, CutOutcome
+from flashscope.profiles.store.blobs.times import POSITIVE_MS, check_times
 
-LONGEST_MS = 3_600_000.0  # of a run: an hour
 MOST_OF_A_NUMBER = 1 << 16  # of those that make a cut
 FIELDS = ("groups", "subtiles", "block_k", "stages", "q_stages", "residents", "columns", "queries")
 
@@ -49,16 +46,9 @@ def _check_cell(cell: CutOutcome, landscape: CutLandscape) -> None:
     for count in (cell.registers, cell.spilled):
         if count is not None and not 0 <= count <= MOST_OF_A_NUMBER:
             raise ValueError(f"a landscape with a cut of {count} registers or bytes a thread")
-    _check_times(cell.first_ms)
-    _check_times(cell.anew_ms)
+    for times in (cell.first_ms, cell.anew_ms):
+        check_times("a landscape", times, MOST_ROUNDS, least=POSITIVE_MS)
 
 
 def _possible(cut: Cut) -> bool:
     return all(1 <= getattr(cut, name) <= MOST_OF_A_NUMBER for name in FIELDS)
-
-
-def _check_times(ms: Sequence[float]) -> None:
-    if len(ms) > MOST_ROUNDS:
-        raise ValueError(f"a landscape with {len(ms)} rounds of a cut")
-    if not all(math.isfinite(one) and 0 < one <= LONGEST_MS for one in ms):
-        raise ValueError("a landscape with a time beyond an hour, or of nothing")

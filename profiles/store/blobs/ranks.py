@@ -1,15 +1,14 @@
 """Attention on several ranks from a file: what the program relies on between its parts is checked."""
 
 import math
-from collections.abc import Sequence
 
 import msgspec
 
 from flashscope.kernels.workload.problem import ONE_PASS
+from flashscope.profiles.store.blobs.times import LONGEST_MS, POSITIVE_MS, check_times
 from flashscope.profiles.wire.ranks import PassMeasured, RankMeasured, RanksCompared, RanksResult
 
 MOST_RANKS, MOST_RUNS, MOST_STEPS, MOST_ERRORS = 4_096, 10_000, 100_000, 100
-LONGEST_MS = 86_400_000.0  # of a run: a day
 MOST_OF_A_NUMBER = 1 << 62
 
 
@@ -40,7 +39,8 @@ def _check_pass(one: PassMeasured) -> None:
         raise ValueError("a pass whose ranks are not numbered")
     if not one.ms or (one.alone_ms and one.alone_missing):
         raise ValueError("a pass without a run, or with a time alone and a reason against it")
-    _check_times((*one.ms, *one.alone_ms), least=math.ulp(0.0))
+    for times in (one.ms, one.alone_ms):
+        check_times("a pass", times, MOST_RUNS, least=POSITIVE_MS)
     if not 0 < one.limit <= 1 or not 0 < one.flops <= MOST_OF_A_NUMBER:
         raise ValueError("a pass with a limit or operations that none has")
     if not 1 <= len(one.errors) <= MOST_ERRORS or not all(map(math.isfinite, _errors(one))):
@@ -68,14 +68,9 @@ def _errors(one: PassMeasured) -> list[float]:
 def _check_rank(rank: RankMeasured) -> None:
     if not all(0 <= count <= MOST_OF_A_NUMBER for count in (rank.sent_bytes, rank.held_bytes)):
         raise ValueError("a rank with bytes that no memory has")
-    _check_times((rank.product_ms, rank.transfer_ms, rank.exposed_ms))
+    check_times("a rank", (rank.product_ms, rank.transfer_ms, rank.exposed_ms), most=3)
     if len(rank.steps) > MOST_STEPS:
         raise ValueError(f"a rank with {len(rank.steps)} steps")
     for step in rank.steps:
         if not -LONGEST_MS <= step.begin_ms <= step.end_ms <= LONGEST_MS or not 0 <= step.step <= MOST_STEPS:
             raise ValueError("a step that ends before it begins, or that has no number")
-
-
-def _check_times(ms: Sequence[float], least: float = 0.0) -> None:
-    if len(ms) > 2 * MOST_RUNS or not all(math.isfinite(one) and least <= one <= LONGEST_MS for one in ms):
-        raise ValueError("a pass with a time beyond a day, or of nothing")

@@ -47,6 +47,8 @@ WRONG: dict[str, tuple[RanksResult, str]] = {
     "alone, and why not": (of_pass(alone_missing="No."), "a reason against it"),
     "a time of nothing": (of_pass(ms=(0.0,)), "beyond a day, or of nothing"),
     "a time that is none": (of_pass(alone_ms=(float("nan"),)), "beyond a day, or of nothing"),
+    "more runs than anybody has": (of_pass(ms=(1.0,) * 10_001), "a pass with 10001 times"),
+    "a transfer of less than nothing": (of_rank(transfer_ms=-1.0), "a rank with a time beyond a day"),
     "a limit beyond all": (of_pass(limit=1.5), "a limit or operations"),
     "no error": (of_pass(errors=()), "without errors"),
     "an error that is none": (
