@@ -3,7 +3,8 @@
 The first GPU is measured in rounds: all others idle, multiplying (flash3 in a loop), and copying (within
 their memory, and to and from the host's). In each state: flash3 cold, as a sweep samples it, and back to
 back; copies within memory and to and from the host's; clock, power, temperature. Prints medians, and the
-ratio of a busy to the idle state of its round with its 95% interval. `--backend cpu`: in miniature.
+ratio of a busy to the idle state of its round with its 95% interval; `--out FILE` has all rounds as JSON.
+`--backend cpu`: in miniature.
 """
 
 import argparse
@@ -344,8 +345,8 @@ def table(found: Found, busy: int) -> None:
     tell(f"Busy GPUs of the same host: {told} (95% intervals that leave out 1).")
 
 
-def measure(backend: Backend, gpus: int, rounds: int, seconds: float, out: Path) -> None:
-    """So many rounds, or until the time is over, every other one backwards; each is saved at once."""
+def measure(backend: Backend, gpus: int, rounds: int, seconds: float, out: Path | None) -> None:
+    """So many rounds, or until the time is over, every other one backwards; each goes to the file at once."""
     until = time.monotonic() + seconds
     every: list[str] = [one.uuid for one in listed_gpus()] if backend == "cuda" else [""] * (gpus or 2)
     every = every[: gpus or None]
@@ -359,7 +360,8 @@ def measure(backend: Backend, gpus: int, rounds: int, seconds: float, out: Path)
                 beside.become(state)
                 measured.round(state)
             longest, number = max(longest, time.monotonic() - begun), number + 1
-            out.write_bytes(msgspec.json.encode(measured.found))
+            if out is not None:
+                out.write_bytes(msgspec.json.encode(measured.found))
         beside.become("idle")
     table(measured.found, len(every) - 1)
 
@@ -371,12 +373,13 @@ def main(words: list[str]) -> None:
     parser.add_argument("--gpus", type=int, default=0, help="0: all")
     parser.add_argument("--rounds", type=int, default=0, help="0: as many as there is time for")
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
-    parser.add_argument("--out", type=Path, default=Path("neighbour-bench.json"))
+    parser.add_argument("--out", type=Path, help="a JSON file of all rounds")
     parser.add_argument("--neighbour", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args(words)
     if asked.neighbour:
         be_neighbour(asked.backend)
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    if asked.out is not None:
+        asked.out.parent.mkdir(parents=True, exist_ok=True)
     measure(asked.backend, asked.gpus, asked.rounds, asked.seconds, asked.out)
 
 

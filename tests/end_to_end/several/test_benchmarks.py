@@ -44,12 +44,15 @@ def test_too_little_time_for_both_is_said_and_ends_what_runs(
     assert "too little time" in capsys.readouterr().out
 
 
-def test_a_device_is_measured_beside_idle_and_busy_ones_by_turns(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_device_is_measured_beside_idle_and_busy_ones_by_turns_and_kept_where_it_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "found.json"
-    neighbour_bench.main(["--backend", "cpu", "--gpus", "2", "--rounds", "1", "--out", str(path)])
+    monkeypatch.chdir(tmp_path)
+    words, path = ["--backend", "cpu", "--gpus", "2", "--rounds", "1"], tmp_path / "found.json"
+    neighbour_bench.main(words)
     assert "back to back" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
+    neighbour_bench.main([*words, "--out", str(path)])
     found = msgspec.json.decode(path.read_bytes())
     assert {state: len(figures["cold"]) for state, figures in found.items()} == dict.fromkeys(
         ("idle", "products", "copies"), 1
