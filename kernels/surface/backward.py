@@ -14,7 +14,7 @@ from flashscope.kernels.surface.options import ArrayLike, KernelLike
 from flashscope.kernels.surface.running import differentiate
 from flashscope.kernels.surface.sequences import Offsets
 from flashscope.kernels.workload.block_mask import BlockMask
-from flashscope.kernels.workload.tensors import Saved
+from flashscope.kernels.workload.tensors import Gradients, Saved
 
 A = TypeVar("A", bound=ArrayLike)
 
@@ -69,16 +69,24 @@ def attention_backward(  # noqa: D417, PLR0917 - SharedOptions tells the options
         CompileError: The CUDA compiler refused the kernel.
         MemoryError: The gradients or the workspace do not fit.
     """
-    same_bits = yes_or_no("deterministic", deterministic)
+    manner, same_bits = Manner(kernel, layout, copy, "backward"), yes_or_no("deterministic", deterministic)
     offsets = Offsets(cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k)
     masks = {"causal": causal, "scale": scale, "window": window, "block_mask": block_mask}
     masks |= {"softcap": softcap, "alibi": alibi}
-    given = Saved(q, k, v, output, lse, grad_output).arrays
-    caller = caller_of(given)
+    given = Saved(q, k, v, output, lse, grad_output)
+    dq, dk, dv = _differentiated(given, manner, offsets, masks, same_bits=same_bits)
+    return dq, dk, dv
+
+
+def _differentiated(
+    given: Saved, manner: Manner, offsets: Offsets, masks: dict[str, Any], *, same_bits: bool
+) -> Gradients:
+    """The gradients of the caller's kind, computed where the caller's arrays are."""
+    caller = caller_of(given.arrays)
     with caller.here():
-        saved = Saved(**({"lse": None} | {name: caller.borrow(name, array) for name, array in given.items()}))
-        call = understand(Manner(kernel, layout, copy, "backward"), caller, saved.inputs, offsets, **masks)
+        borrowed = {name: caller.borrow(name, array) for name, array in given.arrays.items()}
+        saved = Saved(**({"lse": None} | borrowed))
+        call = understand(manner, caller, saved.inputs, offsets, **masks)
         check_saved(saved, call.order)
         problem = replace(call.problem, passes="backward", deterministic=same_bits)
-        dq, dk, dv = differentiate(call._replace(problem=problem), saved)
-        return caller.give_back(dq), caller.give_back(dk), caller.give_back(dv)
+        return Gradients(*map(caller.give_back, differentiate(call._replace(problem=problem), saved)))

@@ -91,14 +91,22 @@ def attention(  # noqa: D417 - AttentionOptions tells the options
         CompileError: The CUDA compiler refused the kernel.
         MemoryError: The outputs or the workspace do not fit.
     """
-    wants_lse, given = yes_or_no("return_lse", return_lse), Inputs(q, k, v, page_table, sinks).arrays
+    manner, wants_lse = Manner(kernel, layout, copy, "forward"), yes_or_no("return_lse", return_lse)
     offsets = Offsets(cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k)
     lengths = {"query_lengths": query_lengths, "key_lengths": key_lengths}
     masks = {"causal": causal, "scale": scale, "window": window, "block_mask": block_mask, **lengths}
     masks |= {"softcap": softcap, "alibi": alibi}
-    caller = caller_of(given)
-    with caller.here():
-        inputs = Inputs(**{name: caller.borrow(name, array) for name, array in given.items()})
-        call = understand(Manner(kernel, layout, copy, "forward"), caller, inputs, offsets, **masks)
-        output, lse = map(caller.give_back, attend(call, inputs, wants_lse=wants_lse))
+    output, lse = _attended(Inputs(q, k, v, page_table, sinks), manner, offsets, masks, wants_lse=wants_lse)
     return (output, lse) if wants_lse else output
+
+
+def _attended(
+    given: Inputs, manner: Manner, offsets: Offsets, masks: dict[str, Any], *, wants_lse: bool
+) -> tuple[Any, Any]:
+    """O and LSE of the caller's kind, computed where the caller's arrays are."""
+    caller = caller_of(given.arrays)
+    with caller.here():
+        inputs = Inputs(**{name: caller.borrow(name, array) for name, array in given.arrays.items()})
+        call = understand(manner, caller, inputs, offsets, **masks)
+        output, lse = attend(call, inputs, wants_lse=wants_lse)
+        return caller.give_back(output), caller.give_back(lse)
