@@ -126,8 +126,17 @@ def test_what_this_gpu_does_not_launch_is_refused_in_words(
         check_launch("rows", grid, threads, shared, HOPPER)
 
 
-def test_what_fits_is_launched() -> None:
-    check_launch("rows", (2**31 - 1, 65_535, 65_535), (32, 32), HOPPER.shared_memory, HOPPER)
+def test_the_most_that_this_gpu_launches_is_taken_and_one_more_is_not() -> None:
+    x, y, z = most = 2**31 - 1, 65_535, 65_535
+    threads, shared = (32, 32), HOPPER.shared_memory
+    check_launch("rows", most, threads, shared, HOPPER)
+    for grid in ((x + 1, y, z), (x, y + 1, z), (x, y, z + 1)):
+        with pytest.raises(KernelError, match="its grid is"):
+            check_launch("rows", grid, threads, shared, HOPPER)
+    with pytest.raises(KernelError, match="a block has 33 × 32"):
+        check_launch("rows", most, (33, 32), shared, HOPPER)
+    with pytest.raises(KernelError, match="bytes of shared memory"):
+        check_launch("rows", most, threads, shared + 1, HOPPER)
 
 
 HALF = Problem(seqlen_q=64, seqlen_k=64, head_dim=64, dtype="float16")

@@ -1,6 +1,7 @@
 """Processes that a kernel has started are known, and stand still while it does."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -60,8 +61,13 @@ def test_one_that_works_is_told_from_one_that_waits(started: StartedProcesses) -
         since.kill()
 
 
-def test_one_that_has_ended_is_let_go_in_silence(started: StartedProcesses) -> None:
+def test_one_that_has_ended_is_let_go_in_silence(
+    started: StartedProcesses, capfd: pytest.CaptureFixture[str]
+) -> None:
     with start(WAITS) as since:
         started.hold()
         since.kill()
     started.let_go()
+    assert since.returncode == -signal.SIGKILL
+    assert not started.at_work()
+    assert capfd.readouterr() == ("", "")
