@@ -19,7 +19,7 @@ from flashscope.kernels.workload.problem import Backend, Problem
 
 SURE = 0.999
 ROWS = 66  # meet a fault in a tenth of a rank's rows, see `rows_to_meet`
-MOST_PAIRS: dict[Backend, int] = {"cpu": 1 << 27, "cuda": 1 << 32}
+MOST_PAIRS: dict[Backend, int] = {"cpu": 1 << 26, "cuda": 1 << 32}
 """(query row, key) pairs of all heads up to which all rows are compared: some seconds."""
 
 

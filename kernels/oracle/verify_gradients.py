@@ -99,7 +99,8 @@ def gradient_criterion(
     exact = gradients(compute_dtype="float64", storage_dtype="float64", also=costs.add)
     low = gradients(compute_dtype="float32", storage_dtype=dtype)
     bounds = gradient_bounds(problem, arrays, costs, exact, low)
-    rows, keys = (range(problem.seqlen_q), range(problem.seqlen_k)) if drawn is None else drawn[:2]
+    lengths = problem.seqlen_q, problem.seqlen_k
+    rows, keys = (list(range(length)) for length in lengths) if drawn is None else drawn[:2]
     oracles = []
     for name, whole, of, ref, one, bound in zip(
         NAMES, inputs.qkv, (rows, keys, keys), exact, low, bounds, strict=True

@@ -3,12 +3,21 @@
 from queue import Queue
 
 import pytest
+from msgspec.structs import replace
 
+from flashscope.kernels.context_parallel.drawing import MOST_PAIRS
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.ranks_process import RanksProcess
-from flashscope.profiles.wire.ranks import PassMeasured, RanksAnswer, RanksEnded, RanksToMeasure, StepTime
-from flashscope.profiles.worker.ranks.measuring import devices_of
+from flashscope.profiles.wire.ranks import (
+    PassMeasured,
+    RanksAnswer,
+    RanksCompared,
+    RanksEnded,
+    RanksToMeasure,
+    StepTime,
+)
+from flashscope.profiles.worker.ranks.measuring import devices_of, measure
 from flashscope.profiles.worker.ranks.spans import busy_ms, exposed_ms, lockstep_ms
 
 SMALL = Problem(seqlen_q=96, seqlen_k=96, heads=2, head_dim=16, causal=True, passes="both")
@@ -81,6 +90,27 @@ def test_both_passes_are_measured_and_right() -> None:
         assert [rank.rank for rank in one.ranks] == [0, 1, 2]
         assert all(rank.sent_bytes and rank.held_bytes and rank.product_ms for rank in one.ranks)
         assert all(rank.exposed_ms <= rank.transfer_ms + 1e-9 for rank in one.ranks)
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_a_long_problem_is_judged_in_rows_that_are_drawn_in_every_head_and_says_so(
+    drawn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if drawn:
+        monkeypatch.setitem(MOST_PAIRS, "cpu", 0)
+    problem = replace(SMALL, seed=3)
+    asked = RanksToMeasure(scheme="ring", problem=problem, backend="cpu", repeats=1, rows=5, alone=False)
+    told: list[RanksAnswer] = []
+    assert measure(asked, told.append).reason == ""
+    for one in told:
+        assert isinstance(one, PassMeasured)
+        assert one.passed
+        rows = {"rows": 5, "seed": 3} if drawn else {}
+        assert one.compared == RanksCompared(heads=2, **rows)
+    outputs = {error.output for error in told[1].errors}  # type: ignore[union-attr]
+    gradients = {f"d{name}{of}" for name in "QKV" for of in ("", " of a row")}
+    answer = {"O", "O of a row", "LSE", "LSE of a row"}
+    assert outputs == (gradients | answer if drawn else gradients)
 
 
 def test_what_cannot_be_shared_is_said_and_the_next_goes_on() -> None:
