@@ -70,6 +70,22 @@ def refuse_elsewhere(context: click.Context) -> None:
         raise click.UsageError("--kernel is a file of this machine; leave --connect out", context)
 
 
+def refuse_beside_scheduler(context: click.Context) -> None:
+    """A host that joins another has neither an address nor files of its own for clients.
+
+    Raises:
+        click.UsageError: The command line says of them, or names a host that joins none.
+    """
+    said = given(context)
+    if "scheduler" not in said:
+        if "name" in said:
+            raise click.UsageError("--name calls a host that joins another; give --scheduler, too", context)
+        return
+    if beside := [f"--{name}" for name in ("port", "plain", "once", "file") if name in said]:
+        told = " and ".join(beside)
+        raise click.UsageError(f"--scheduler takes the other host's; leave out {told}", context)
+
+
 def hosts_of(context: click.Context) -> Hosts:
     """Where the command line says to measure.
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from flashscope.profiles.cluster.calls import Describe, Described, Refused
 from flashscope.profiles.cluster.connection import ConnectError, Connection
 from flashscope.profiles.cluster.link import LinkError, SchedulerLink
+from flashscope.profiles.cluster.settings import Served
 from flashscope.profiles.cluster.versions import obstacle_between, versions_here
 
 OTHER_BUILD = (
@@ -37,7 +38,7 @@ class FarDevice(NamedTuple):
 
 
 def list_devices(connection: Connection) -> tuple[FarDevice, ...]:
-    """All devices of a host, in the order of their names.
+    """All devices of a host, those that have joined it last.
 
     Raises:
         ConnectError: The host does not answer, or does not tell.
@@ -59,4 +60,4 @@ async def _listed(connection: Connection) -> tuple[FarDevice, ...]:
         raise error.refusal from error
     finally:
         await link.close()
-    return tuple(sorted(found, key=lambda device: device.name))
+    return tuple(sorted(found, key=lambda device: Served(name=device.name).order))

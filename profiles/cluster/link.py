@@ -72,7 +72,7 @@ class SchedulerLink:
             Served(name=str(one["name"]), gpu=next(iter(one["resources"]), ""))
             for one in (await self._told()).values()
         )
-        return tuple(sorted(served, key=lambda one: [word.zfill(4) for word in one.name.split()]))
+        return tuple(sorted(served, key=lambda one: one.order))
 
     async def _told(self) -> dict[str, Any]:
         """What the scheduler says of its workers, by their addresses."""
