@@ -56,6 +56,7 @@ def run(  # what the command takes
     file: Path | None,
     scheduler: str | None,
     name: str | None,
+    trust_code: bool,
 ) -> int:
     """Serve until a signal comes, or with `once` until the one client has left."""
     if missing := [name for name in ("distributed", "cryptography") if not installed(name)]:
@@ -68,9 +69,17 @@ def run(  # what the command takes
     devices = devices_of(backend, gpus)
     if scheduler is not None:
         joined = tuple(device.on(name or socket.gethostname()) for device in devices)
-        return _join(HostSettings(folder="", host=host or "", hold_s=hold_s), joined, scheduler)
+        return _join(
+            HostSettings(folder="", host=host or "", hold_s=hold_s, trust_code=trust_code), joined, scheduler
+        )
     settings = HostSettings(
-        folder="", host=host or (LOOPBACK if plain else ""), port=port, plain=plain, hold_s=hold_s, once=once
+        folder="",
+        host=host or (LOOPBACK if plain else ""),
+        port=port,
+        plain=plain,
+        hold_s=hold_s,
+        once=once,
+        trust_code=trust_code,
     )
     path = file or connections_dir() / f"{socket.gethostname()}-{port}{SUFFIX}"
     return _serve(settings, devices, ConnectionOut(path, joining=not once))

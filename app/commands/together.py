@@ -60,16 +60,6 @@ def refuse_beside_watch(context: click.Context) -> None:
         raise click.UsageError(f"--watch does not go with {told}; leave that out", context)
 
 
-def refuse_elsewhere(context: click.Context) -> None:
-    """Files of one's own stay on the machine where they are.
-
-    Raises:
-        click.UsageError: One is to be measured on another.
-    """
-    if context.params["connect"] and context.params["own"]:
-        raise click.UsageError("--kernel is a file of this machine; leave --connect out", context)
-
-
 def refuse_beside_scheduler(context: click.Context) -> None:
     """A host that joins another has neither an address nor files of its own for clients.
 

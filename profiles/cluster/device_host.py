@@ -67,6 +67,7 @@ class DeviceHost:
         left: Callable[[], None] = lambda: None,
     ) -> None:
         self._device, self._hold_s = settings.device, settings.hold_s
+        self._trusts_code = settings.trust_code
         self._make_engine, self._tell, self._left = make_engine, tell, left
         self._versions = versions_here(_driver() if settings.gpu else None)
         self._described = Described(
@@ -150,12 +151,15 @@ class DeviceHost:
                 silent = time.monotonic() - held.heard
                 reason = f"{self._device} is held by {held.holder}, last heard {silent:.0f} s ago"
                 return Refused(reason=reason, kind="busy")
-            self._held = HeldEngine(call, self._make_engine, self._wake)
+            self._held = HeldEngine(
+                call, self._make_engine, self._wake, self._device, trusts_code=self._trusts_code
+            )
         self._tell(f"{call.holder} takes {self._device}")
         return Attached(
             token=self._held.token,
             host=self._described.host,
             libraries=tuple(spec.name for spec in KERNELS if spec.library_is_here()),
+            trusts_code=self._trusts_code,
             versions=self._versions,
         )
 

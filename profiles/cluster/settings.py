@@ -71,6 +71,7 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
         gpu: The UUID of the GPU that a worker sees; empty: none.
         once: Whether the host ends when its first client has left.
         hold_s: How long a device is kept for a client that is not heard.
+        trust_code: Whether kernels run here that clients send.
     """
 
     folder: str
@@ -82,6 +83,7 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
     gpu: str = ""
     once: bool = False
     hold_s: float = 0
+    trust_code: bool = False
 
     @property
     def protocol(self) -> str:

@@ -22,7 +22,7 @@ SSH_ADDRESS = re.compile(
 )
 OPTIONS = ("BatchMode=yes", "ConnectTimeout=20", "ServerAliveInterval=15", "ServerAliveCountMax=3")
 """Beside the user's own: it asks nothing; what does not answer is told after 20 s, a dead link after 45 s."""
-SERVE = ("serve", "--once", "--host", "127.0.0.1", "--port", "0", "--file", "-")
+SERVE = ("serve", "--once", "--trust-code", "--host", "127.0.0.1", "--port", "0", "--file", "-")
 END_S = 15.0  # that a host may take to end its children once its client has left
 KEPT_LINES = 10  # of what ssh and the host have said on stderr
 

@@ -34,7 +34,6 @@ def host_name(text: str) -> str:
 @command(
     "serve",
     "serve --gpus 0,2 --port 9000 --file lab.connection",
-    "serve --backend cpu --plain",
     "serve --scheduler gpu-host-8786.joining",
 )
 @backend_option("What is lent: GPUs, or the CPU")
@@ -69,6 +68,12 @@ def host_name(text: str) -> str:
     show_default=True,
     metavar="S",
     help="How long a device is kept, and its sweep goes on, for a client that is not heard: a laptop asleep",
+)
+@click.option(
+    "--trust-code",
+    is_flag=True,
+    help="Run kernels that clients send (sweep --kernel), with your rights; this guards against accidents "
+    "and is no wall: who holds the file can run any program here; left out: they are refused",
 )
 @click.option(
     "--once",

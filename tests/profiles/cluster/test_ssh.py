@@ -40,4 +40,7 @@ def test_a_folder_is_one_word_of_the_shell_there_and_a_home_stays_one() -> None:
 def test_without_a_folder_the_installed_command_runs_for_one_client() -> None:
     address = SshAddress.parse("ssh://lab")
     assert address is not None
-    assert address.remote_command == "exec flashscope serve --once --host 127.0.0.1 --port 0 --file -"
+    assert (
+        address.remote_command
+        == "exec flashscope serve --once --trust-code --host 127.0.0.1 --port 0 --file -"
+    )
