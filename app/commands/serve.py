@@ -67,11 +67,6 @@ def run(  # what the command takes
             f"--plain would let anybody who reaches {host} run programs as you; leave --plain out, or --host"
         )
     devices = devices_of(backend, gpus)
-    if scheduler is not None:
-        joined = tuple(device.on(name or socket.gethostname()) for device in devices)
-        return _join(
-            HostSettings(folder="", host=host or "", hold_s=hold_s, trust_code=trust_code), joined, scheduler
-        )
     settings = HostSettings(
         folder="",
         host=host or (LOOPBACK if plain else ""),
@@ -81,6 +76,9 @@ def run(  # what the command takes
         once=once,
         trust_code=trust_code,
     )
+    if scheduler is not None:
+        joined = tuple(device.on(name or socket.gethostname()) for device in devices)
+        return _join(settings, joined, scheduler)
     path = file or connections_dir() / f"{socket.gethostname()}-{port}{SUFFIX}"
     return _serve(settings, devices, ConnectionOut(path, joining=not once))
 

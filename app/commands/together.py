@@ -61,7 +61,7 @@ def refuse_beside_watch(context: click.Context) -> None:
 
 
 def refuse_beside_scheduler(context: click.Context) -> None:
-    """A host that joins another has neither an address nor files of its own for clients.
+    """A host that joins another has neither a scheduler nor files of its own for clients.
 
     Raises:
         click.UsageError: The command line says of them, or names a host that joins none.
@@ -71,7 +71,7 @@ def refuse_beside_scheduler(context: click.Context) -> None:
         if "name" in said:
             raise click.UsageError("--name calls a host that joins another; give --scheduler, too", context)
         return
-    if beside := [f"--{name}" for name in ("port", "plain", "once", "file") if name in said]:
+    if beside := [f"--{name}" for name in ("plain", "once", "file") if name in said]:
         told = " and ".join(beside)
         raise click.UsageError(f"--scheduler takes the other host's; leave out {told}", context)
 

@@ -6,7 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dask
 import msgspec
@@ -240,10 +240,10 @@ async def _serve(link: Link, settings: HostSettings) -> None:
         await device.close()
 
 
-def _place(settings: HostSettings) -> dict[str, str]:
+def _place(settings: HostSettings) -> dict[str, Any]:
     """Where a worker finds its scheduler, and is found by it; nobody else calls it."""
     if settings.scheduler:
-        return {"scheduler_ip": settings.scheduler, "host": settings.host}
+        return {"scheduler_ip": settings.scheduler, "host": settings.host, "port": settings.port}
     return {"scheduler_file": str(settings.scheduler_file), "host": "127.0.0.1"}
 
 

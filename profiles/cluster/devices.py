@@ -6,7 +6,6 @@ from typing import NamedTuple
 from flashscope.profiles.cluster.calls import Describe, Described, Refused
 from flashscope.profiles.cluster.connection import ConnectError, Connection
 from flashscope.profiles.cluster.link import LinkError, SchedulerLink
-from flashscope.profiles.cluster.settings import Served
 from flashscope.profiles.cluster.versions import obstacle_between, versions_here
 
 OTHER_BUILD = (
@@ -60,4 +59,4 @@ async def _listed(connection: Connection) -> tuple[FarDevice, ...]:
         raise error.refusal from error
     finally:
         await link.close()
-    return tuple(sorted(found, key=lambda device: Served(name=device.name).order))
+    return tuple(found)

@@ -22,7 +22,7 @@ LOST = (
 )
 REMEDY = (
     "name with --host an address of this machine that leads here from there, and have its firewall take "
-    "connections to any port"
+    "connections, of --port alone where that is given"
 )
 
 
@@ -30,7 +30,8 @@ class Joining:
     """Devices that are lent by another host's scheduler, from their begin to its end; used on one thread.
 
     Args:
-        settings: How long a device is held, and the name or address of this machine, if one was named.
+        settings: How long a device is held, by which name and port this machine is reached if they were
+            named, and whether it trusts code.
         devices: What is lent, by names that tell the host.
         connection: Leads to the scheduler.
         joined: Called once all devices can be reached.
@@ -62,6 +63,8 @@ class Joining:
         if obstacle := obstacle_to_joining(self._devices, lent, connection.address):
             raise ConnectError(obstacle)
         host = address_towards(connection.address, self._settings.host)
+        for port in self._ports:
+            check_port(host, port)
         with run_folder() as folder:
             plain = not connection.ca
             settings = replace(
@@ -75,8 +78,8 @@ class Joining:
                 self._members.end()
 
     def _lend(self, settings: HostSettings, stop: Pipe) -> None:
-        for device in self._devices:
-            self._members.start_device(device, settings)
+        for device, port in zip(self._devices, self._ports, strict=True):
+            self._members.start_device(device, replace(settings, port=port))
         if not self._follow(lambda: all(one.ready for one in self._members), stop):
             return
         asyncio.run(_check_reached(self._connection, self._devices, settings.host))
@@ -93,6 +96,12 @@ class Joining:
         if going_on and self._cut_off:
             raise HostError(LOST.format(self._connection.address))
         return going_on
+
+    @property
+    def _ports(self) -> list[int]:
+        """The port of each device, 0: any."""
+        first = self._settings.port
+        return [first + place if first else 0 for place in range(len(self._devices))]
 
     @property
     def _cut_off(self) -> bool:
@@ -133,6 +142,22 @@ def address_towards(scheduler: str, named: str = "") -> str:
         raise ConnectError(f"{told}; name an address of this machine with --host.") from error
 
 
+def check_port(host: str, port: int) -> None:
+    """See that a device can be reached there.
+
+    Raises:
+        ConnectError: The port is taken, or is none.
+    """
+    try:
+        with socket.socket(_family(host)) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except (OSError, OverflowError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        told = f"Port {port} of {host} is not to be had ({why}); choose another with --port."
+        raise ConnectError(told) from error
+
+
 def _bindable(named: str) -> str:
     """The address of a name, if it is one of this machine's.
 
@@ -142,6 +167,10 @@ def _bindable(named: str) -> str:
     family, _, _, _, place = socket.getaddrinfo(named, 0, type=socket.SOCK_STREAM)[0]
     with socket.create_server((place[0], 0), family=family):
         return str(place[0])
+
+
+def _family(host: str) -> int:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 async def _looked(connection: Connection) -> tuple[tuple[Served, ...], Versions]:

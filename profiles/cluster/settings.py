@@ -64,7 +64,7 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
         folder: Where the host's processes share files that are nobody else's: certificate, scheduler file.
         host: What the scheduler listens on, empty: on every address of the machine; of a host that joins
             another, the address by which that reaches the devices.
-        port: Its port, 0: any that is free.
+        port: Its port, or such a device's; 0: any that is free.
         plain: Whether connections are neither encrypted nor asked for certificates.
         scheduler: The address of another host's scheduler, which the devices join; empty: it has its own.
         device: What a worker calls its device.

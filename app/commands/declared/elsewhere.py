@@ -52,7 +52,10 @@ def host_name(text: str) -> str:
     "machine alone",
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="The port; 0: any"
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="The port, 0: any; beside --scheduler that of the first device, on which the others follow; "
+    f"left out: {PORT}, and beside --scheduler any",
 )
 @click.option(
     "--plain",
@@ -101,7 +104,16 @@ def host_name(text: str) -> str:
     help="What this host is called in the names of its devices, beside --scheduler; left out: its own name",
 )
 @click.pass_context
-def serve(context: click.Context, /, *, gpus: tuple[int, ...], file: Path | None, **options: Any) -> int:
+def serve(
+    context: click.Context,
+    /,
+    *,
+    gpus: tuple[int, ...],
+    file: Path | None,
+    port: int | None,
+    scheduler: str | None,
+    **options: Any,
+) -> int:
     """Lend this machine's devices, one client each, to who holds the connection file that is made here.
 
     That file is a key: who has it can run any program on this machine with your rights. Carry it over as you
@@ -109,7 +121,9 @@ def serve(context: click.Context, /, *, gpus: tuple[int, ...], file: Path | None
     file's worth.
     """
     refuse_beside_scheduler(context)
-    return run("serve", gpus=gpus, file=file, **options)
+    usual = PORT if scheduler is None else 0
+    port = usual if port is None else port
+    return run("serve", gpus=gpus, file=file, port=port, scheduler=scheduler, **options)
 
 
 COMMANDS = (serve,)

@@ -83,11 +83,11 @@ def test_a_file_is_watched_where_it_is(
     [
         (["--name", "b"], "--name calls a host that joins another; give --scheduler, too"),
         (["--scheduler", "x", "--name", "a b"], "'a b' is no name of a host"),
-        (["--scheduler", "x", "--port", "1", "--once"], "leave out --port and --once"),
+        (["--scheduler", "x", "--once"], "--scheduler takes the other host's; leave out --once"),
         (["--scheduler", "x", "--plain", "--file", "y"], "leave out --plain and --file"),
     ],
 )
-def test_a_host_that_joins_another_has_no_address_and_no_files_of_its_own(
+def test_a_host_that_joins_another_has_no_files_of_its_own(
     words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["serve", *words]) == 2

@@ -115,8 +115,12 @@ def test_a_host_that_may_not_join_is_told_why_in_a_line(tmp_path: Path) -> None:
     assert not joining.exists()
 
 
-def test_a_plain_host_is_joined_on_the_loopback_without_a_file(tmp_path: Path) -> None:
+def test_a_plain_host_is_joined_on_the_loopback_without_a_file_and_at_the_port_that_is_named(
+    tmp_path: Path,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
     with running_host(tmp_path, "--plain") as first:
         assert not first.file.with_suffix(JOINING_SUFFIX).exists()
-        with joined_host(tmp_path, first, "--scheduler", first.connection.address):
-            first.wait_for("has joined")
+        with joined_host(tmp_path, first, "--scheduler", first.connection.address, "--port", str(port)):
+            assert first.wait_for("has joined").endswith(f"at tcp://127.0.0.1:{port}")

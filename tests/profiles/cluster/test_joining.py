@@ -57,6 +57,20 @@ def test_a_host_is_reached_by_the_address_that_leads_to_the_scheduler_or_by_the_
         address_towards("tls://127.0.0.1:8786", "192.0.2.9")
 
 
+def test_a_port_that_is_taken_or_none_is_told_before_anything_is_started() -> None:
+    from flashscope.profiles.cluster.joining import check_port  # noqa: PLC0415 - imports Dask
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        check_port("127.0.0.1", 0)
+        with pytest.raises(
+            ConnectError, match=rf"^Port {port} of 127[.]0[.]0[.]1 .*in use.*another with --port"
+        ):
+            check_port("127.0.0.1", port)
+    with pytest.raises(ConnectError, match=r"Port 65536 .*must be 0-65535"):
+        check_port("127.0.0.1", 65536)
+
+
 class FakeLink:
     """What a scheduler would tell."""
 
