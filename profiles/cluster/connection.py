@@ -146,9 +146,9 @@ def read_connection(path: Path) -> Connection:
         ConnectError: It is none, or others can read it.
     """
     try:
-        if path.stat().st_mode & OTHERS:
-            raise ConnectError(f"{path} can be read by others; make it yours alone: chmod 600 {path}")
         with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_mode & OTHERS:
+                raise ConnectError(f"{path} can be read by others; make it yours alone: chmod 600 {path}")
             connection = msgspec.json.decode(file.read(LARGEST_BYTES), type=Connection)
     except OSError as error:
         raise ConnectError(
@@ -174,7 +174,7 @@ def checked(connection: Connection, said: str) -> Connection:
     if address.scheme == "tcp" and not is_loopback(address.host):
         raise ConnectError(
             f"{connection.address} would be plain: whoever listens reads and changes what is sent. Name the "
-            "connection file that serve made there, whose address begins with tls://."
+            "file that serve made there, whose address begins with tls://."
         )
     if address.scheme == "tls" and not all((connection.ca, connection.certificate, connection.key)):
         raise ConnectError(f"{said} lacks certificates; copy the file anew from the host.")

@@ -119,10 +119,10 @@ class SchedulerLink:
             causes.append(cause)
         said = " ".join(map(str, causes))
         if "TLS certificate does not match" in said:
-            text = f"{self.address} has another certificate than the connection file says"
+            text = f"{self.address} has another certificate than the file says"
             return LinkError(text, final=True)
         if "before comm was established" in said:  # as Dask says that it was hung up on
-            remedy = "its serve takes the connection file of its own run alone"
+            remedy = "its serve takes the files of its own run alone"
             text = f"{self.address} ends the connection while certificates are shown; {remedy}"
             return LinkError(text, final=False)
         if "Connection refused" in said or (isinstance(error, OSError) and self._refuses()):

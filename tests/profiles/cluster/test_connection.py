@@ -61,6 +61,11 @@ def test_a_file_that_cannot_be_used_says_why(text: str, told: str, tmp_path: Pat
         connection_to(str(path))
 
 
+def test_a_folder_is_no_connection_file(tmp_path: Path) -> None:
+    with pytest.raises(ConnectError, match=r"cannot be read \(Is a directory\); name the file"):
+        connection_to(str(tmp_path))
+
+
 def test_an_address_is_looked_up_among_the_connection_files_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
