@@ -1,4 +1,4 @@
-"""`serve`: lend the devices of this machine to who connects with the file that is made here.
+"""`serve`: lend the devices of this machine to who connects with the file that is made here, or there.
 
 Exit codes: 128 plus the signal's number after Ctrl-C or SIGTERM, which are how it ends; 0 with `--once`,
 after its client has left; 1 when it cannot serve, or no longer.
@@ -7,7 +7,7 @@ after its client has left; 1 when it cannot serve, or no longer.
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection as Stopper
@@ -23,18 +23,25 @@ from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.workload.errors import DeviceUnavailableError, InputError
 from flashscope.profiles.cluster.connection import (
+    JOINING_SUFFIX,
     RIGHTS,
     SUFFIX,
     Connection,
     connections_dir,
     is_loopback,
+    joining_to,
     withdraw_connection,
     write_connection,
 )
+from flashscope.profiles.cluster.run_folder import HostError
 from flashscope.profiles.cluster.settings import CPU, HostSettings, Served
 from flashscope.profiles.worker.nvml import NvmlError, listed_gpus
 
 LOOPBACK = "127.0.0.1"
+JOINED = (
+    "Whoever holds a file of {}, or runs that host, can run any program on this machine with your rights, as "
+    "in a shell of yours."
+)
 
 
 def run(  # what the command takes
@@ -47,6 +54,9 @@ def run(  # what the command takes
     hold_s: float,
     once: bool,
     file: Path | None,
+    scheduler: str | None,
+    name: str | None,
+    trust_code: bool,
 ) -> int:
     """Serve until a signal comes, or with `once` until the one client has left."""
     if missing := [name for name in ("distributed", "cryptography") if not installed(name)]:
@@ -58,57 +68,107 @@ def run(  # what the command takes
         )
     devices = devices_of(backend, gpus)
     settings = HostSettings(
-        folder="", host=host or (LOOPBACK if plain else ""), port=port, plain=plain, hold_s=hold_s, once=once
+        folder="",
+        host=host or (LOOPBACK if plain else ""),
+        port=port,
+        plain=plain,
+        hold_s=hold_s,
+        once=once,
+        trust_code=trust_code,
     )
+    if scheduler is not None:
+        joined = tuple(device.on(name or socket.gethostname()) for device in devices)
+        return _join(settings, joined, scheduler)
     path = file or connections_dir() / f"{socket.gethostname()}-{port}{SUFFIX}"
-    return _serve(settings, devices, path)
+    return _serve(settings, devices, ConnectionOut(path, joining=not once))
 
 
-def _serve(settings: HostSettings, devices: Sequence[Served], path: Path) -> int:
-    from flashscope.profiles.cluster.serving import HostError, Serving  # noqa: PLC0415 - after what it needs was found
+def _serve(settings: HostSettings, devices: Sequence[Served], file: "ConnectionOut") -> int:
+    """Lend devices by a scheduler of this machine."""
+    from flashscope.profiles.cluster.serving import Serving  # noqa: PLC0415 - after what it needs was found
 
+    try:
+        serving = Serving(settings, devices, file.publish, tell if file.path == STDOUT else _say)
+        return _until_stopped(serving.run, follow_input=settings.once)
+    finally:
+        file.withdraw()
+
+
+def _join(settings: HostSettings, devices: Sequence[Served], scheduler: str) -> int:
+    """Lend devices by another machine's scheduler."""
+    from flashscope.profiles.cluster.joining import Joining  # noqa: PLC0415 - imports Dask
+
+    connection = joining_to(scheduler)
+
+    def say_joined() -> None:
+        _say(JOINED.format(connection.address))
+        _say(f"Joined {connection.address}: {'; '.join(device.name for device in devices)}")
+
+    return _until_stopped(Joining(settings, devices, connection, say_joined, _say).run)
+
+
+def _until_stopped(serve: Callable[[Stopper], None], *, follow_input: bool = False) -> int:
+    """Serve until a signal comes, or whoever started this has closed its input; the exit code."""
     stop, stopper = Pipe(duplex=False)
     hear_signals(lambda number: stopper.send_bytes(bytes([number])))
-    if settings.once:
+    if follow_input:
         Thread(target=_follow_input, args=(stopper,), daemon=True).start()
-    file = ConnectionOut(path)
     try:
-        Serving(settings, devices, file.publish, tell if path == STDOUT else _say).run(stop)
+        serve(stop)
     except HostError as error:
         complain("serve", str(error))
         return FAILED
-    finally:
-        file.withdraw()
     number = stop.recv_bytes()[0] if stop.poll() else 0
     return SIGNALLED + number if number else 0
 
 
 class ConnectionOut:
-    """Where what clients connect with goes: a file for as long as it is served, or stdout."""
+    """Where what clients connect with goes: a file for as long as it is served, or stdout.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._written: Connection | None = None
+    Args:
+        path: The file.
+        joining: Whether there is to be another beside it, with which hosts join.
 
-    def publish(self, connection: Connection) -> None:
-        """Write it, and say what it is.
+    Attributes:
+        path: The file.
+
+    Raises:
+        InputError: Both would be one file.
+    """
+
+    def __init__(self, path: Path, *, joining: bool) -> None:
+        self.path = path
+        self._joining = path.with_suffix(JOINING_SUFFIX) if joining and path != STDOUT else None
+        if self._joining == path:
+            raise InputError(f"{path} is called as the file is for hosts that join; name another with --file")
+        self._written: list[tuple[Connection, Path]] = []
+
+    def publish(self, client: Connection, joining: Connection | None) -> None:
+        """Write what clients and hosts connect with, and say what it is.
 
         Raises:
             ConnectError: It cannot be written.
         """
-        if self._path == STDOUT:
-            say_json(connection)
+        if self.path == STDOUT:
+            say_json(client)
             return
-        write_connection(connection, self._path)
-        self._written = connection
-        _say(f"Serving at {connection.address}")
+        self._write(client, self.path)
+        if joining is not None and self._joining is not None:
+            self._write(joining, self._joining)
+        _say(f"Serving at {client.address}")
         _say(f"{RIGHTS} It ends with this run.")
-        _say(f"Connection file: {pasteable(self._path)}")
+        if joining is not None and self._joining is not None:
+            _say(f"For other hosts (serve --scheduler): {pasteable(self._joining)}")
+        _say(f"Connection file: {pasteable(self.path)}")
 
     def withdraw(self) -> None:
-        """Take the file away."""
-        if self._written is not None:
-            withdraw_connection(self._written, self._path)
+        """Take the files away."""
+        for connection, path in self._written:
+            withdraw_connection(connection, path)
+
+    def _write(self, connection: Connection, path: Path) -> None:
+        write_connection(connection, path)
+        self._written.append((connection, path))
 
 
 def _follow_input(stopper: Stopper) -> None:

@@ -56,6 +56,7 @@ FINE = {"done", "will-not-fit"}
 
 
 OWN_RIGHTS = "{} runs with your rights, in the worker process alone: name no file that you do not trust."
+RIGHTS_THERE = "{} is sent, and runs there with the rights of who serves: name no file that you do not trust."
 
 
 def run(
@@ -79,7 +80,8 @@ def run(
         if isinstance(device, int):
             return device
         plan = with_kernels_chosen(make_plan(choices, device, preset), device)
-        plan = with_own_kernels(plan, own, keep_source=keep_source)
+        rights = RIGHTS_THERE if hosts.addresses else OWN_RIGHTS
+        plan = with_own_kernels(plan, own, rights, keep_source=keep_source)
         check_runnable(plan, device)
         path = out or new_session_path(sessions_dir(), device.backend, datetime.now().astimezone())
         check_place(path)
@@ -108,7 +110,7 @@ def make_plan(choices: Mapping[str, Any], device: Device, preset: str | None = N
     return replace(plan, kernels=runnable(plan.kernels, plan.problems, device) or plan.kernels)
 
 
-def with_own_kernels(plan: Plan, own: Sequence[OwnKernel], *, keep_source: bool) -> Plan:
+def with_own_kernels(plan: Plan, own: Sequence[OwnKernel], rights: str, *, keep_source: bool) -> Plan:
     """The plan with these kernels too, after it is said with whose rights their Python runs.
 
     Raises:
@@ -125,7 +127,7 @@ def with_own_kernels(plan: Plan, own: Sequence[OwnKernel], *, keep_source: bool)
         allow(one)  # the command line named it
     files = dict.fromkeys(one.path for one in every if one.function)
     if files:
-        complain("sweep", OWN_RIGHTS.format(" and ".join(files)))
+        complain("sweep", rights.format(" and ".join(files)))
     return replace(plan, kernels=(*plan.kernels, *added), own=every)
 
 

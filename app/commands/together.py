@@ -60,14 +60,20 @@ def refuse_beside_watch(context: click.Context) -> None:
         raise click.UsageError(f"--watch does not go with {told}; leave that out", context)
 
 
-def refuse_elsewhere(context: click.Context) -> None:
-    """Files of one's own stay on the machine where they are.
+def refuse_beside_scheduler(context: click.Context) -> None:
+    """A host that joins another has neither a scheduler nor files of its own for clients.
 
     Raises:
-        click.UsageError: One is to be measured on another.
+        click.UsageError: The command line says of them, or names a host that joins none.
     """
-    if context.params["connect"] and context.params["own"]:
-        raise click.UsageError("--kernel is a file of this machine; leave --connect out", context)
+    said = given(context)
+    if "scheduler" not in said:
+        if "name" in said:
+            raise click.UsageError("--name calls a host that joins another; give --scheduler, too", context)
+        return
+    if beside := [f"--{name}" for name in ("plain", "once", "file") if name in said]:
+        told = " and ".join(beside)
+        raise click.UsageError(f"--scheduler takes the other host's; leave out {told}", context)
 
 
 def hosts_of(context: click.Context) -> Hosts:

@@ -149,12 +149,14 @@ class Attached(MessageBase, frozen=True, kw_only=True, tag="attached"):
         token: What the host knows the caller by from now on.
         host: The name of the machine.
         libraries: Names of the kernels whose library is there, if they wrap one.
+        trusts_code: Whether kernels that are sent run there.
         versions: Of what the host is made.
     """
 
     token: str
     host: str
     libraries: tuple[str, ...]
+    trusts_code: bool
     versions: Versions
 
 

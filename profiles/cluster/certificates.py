@@ -1,4 +1,4 @@
-"""Certificates for one run of a host: an authority that signs two, and is then forgotten."""
+"""Certificates for one run of a host: an authority that signs three, and is then forgotten."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
@@ -21,17 +21,19 @@ class KeyPair(NamedTuple):
 
 
 class Certificates(NamedTuple):
-    """What a host and its clients prove themselves with.
+    """What a host, those that join it and its clients prove themselves with.
 
     Attributes:
         ca: The authority's certificate. Its key is kept nowhere: there will never be another of its clients.
         host: Of scheduler and workers, which call each other.
         client: Of whoever measures; it cannot stand for the host.
+        joining: Of the devices of another host that joins: clients' calls come to them.
     """
 
     ca: str
     host: KeyPair
     client: KeyPair
+    joining: KeyPair
 
 
 def make_certificates(name: str) -> Certificates:
@@ -50,7 +52,7 @@ def make_certificates(name: str) -> Certificates:
         unsigned = unsigned.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         return KeyPair(_pem(unsigned.sign(authority, hashes.SHA256())), _key_pem(key))
 
-    return Certificates(_pem(signed), pair(name, both), pair("client", both[1:]))
+    return Certificates(_pem(signed), pair(name, both), pair("client", both[1:]), pair("joining", both))
 
 
 def _builder(

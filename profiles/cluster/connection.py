@@ -13,7 +13,7 @@ import platformdirs
 from flashscope.home import OWN_FILE, in_home, make_own_folder, own_home
 
 ADDRESS = re.compile(r"(?P<scheme>tls|tcp)://(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):(?P<port>\d{1,5})")
-SUFFIX = ".connection"
+SUFFIX, JOINING_SUFFIX = ".connection", ".joining"
 LARGEST_BYTES = 64 << 10
 OTHERS = 0o077  # the rights of everyone but the owner
 RIGHTS = (
@@ -41,20 +41,22 @@ class Address(NamedTuple):
         return cls(found["scheme"], found["host"].strip("[]"), int(found["port"]))
 
 
-class Connection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is carried from a host to whoever is to measure there.
+class Connection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is carried from a host to whoever is to measure there, or to lend devices beside it.
 
     Attributes:
         address: Of its scheduler, `tls://HOST:PORT` or `tcp://127.0.0.1:PORT`.
         ca: The certificate that the host's is signed with, as PEM; empty where the connection is plain.
-        certificate: The client's.
-        key: The client's private key.
+        certificate: The client's, or the joining host's.
+        key: Its private key.
+        joins: Whether it is a joining host's.
     """
 
     address: str
     ca: str = ""
     certificate: str = ""
     key: str = ""
+    joins: bool = False
 
 
 def is_loopback(host: str) -> bool:
@@ -99,21 +101,42 @@ def withdraw_connection(connection: Connection, path: Path) -> None:
 
 
 def connection_to(text: str) -> Connection:
-    """The connection that a user names: a file, an address that a file here is of, or a plain one.
+    """The connection that a client names: a file, an address that a file here is of, or a plain one.
 
     Raises:
         ConnectError: There is none, or it may not be used.
     """
+    connection = _named(text, SUFFIX)
+    if connection.joins:
+        told = f"{text} lets a host join (serve --scheduler), and no client measure"
+        raise ConnectError(f"{told}; name the file {SUFFIX} that serve wrote beside it.")
+    return connection
+
+
+def joining_to(text: str) -> Connection:
+    """What a host that joins another names: the file for that, its address, or a plain one.
+
+    Raises:
+        ConnectError: There is none, or it may not be used.
+    """
+    connection = _named(text, JOINING_SUFFIX)
+    if connection.ca and not connection.joins:
+        told = f"{text} lets a client measure, and no host join"
+        raise ConnectError(f"{told}; name the file {JOINING_SUFFIX} that serve wrote beside it.")
+    return connection
+
+
+def _named(text: str, suffix: str) -> Connection:
     address = Address.parse(text)
     if address is None:
         return read_connection(in_home(Path(text)))
     if address.scheme == "tcp":
         return checked(Connection(address=text), text)
-    known = (_known(path) for path in sorted(connections_dir().glob(f"*{SUFFIX}")))
+    known = (_known(path) for path in sorted(connections_dir().glob(f"*{suffix}")))
     if (found := next((one for one in known if one and one.address == text), None)) is not None:
         return found
     remedy = f"copy the one that serve made there into {connections_dir()}, or name it instead of the address"
-    raise ConnectError(f"No connection file here is of {text}; {remedy}.")
+    raise ConnectError(f"No {suffix.removeprefix('.')} file here is of {text}; {remedy}.")
 
 
 def read_connection(path: Path) -> Connection:
@@ -123,9 +146,9 @@ def read_connection(path: Path) -> Connection:
         ConnectError: It is none, or others can read it.
     """
     try:
-        if path.stat().st_mode & OTHERS:
-            raise ConnectError(f"{path} can be read by others; make it yours alone: chmod 600 {path}")
         with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_mode & OTHERS:
+                raise ConnectError(f"{path} can be read by others; make it yours alone: chmod 600 {path}")
             connection = msgspec.json.decode(file.read(LARGEST_BYTES), type=Connection)
     except OSError as error:
         raise ConnectError(
@@ -151,7 +174,7 @@ def checked(connection: Connection, said: str) -> Connection:
     if address.scheme == "tcp" and not is_loopback(address.host):
         raise ConnectError(
             f"{connection.address} would be plain: whoever listens reads and changes what is sent. Name the "
-            "connection file that serve made there, whose address begins with tls://."
+            "file that serve made there, whose address begins with tls://."
         )
     if address.scheme == "tls" and not all((connection.ca, connection.certificate, connection.key)):
         raise ConnectError(f"{said} lacks certificates; copy the file anew from the host.")

@@ -6,6 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import dask
 import msgspec
@@ -35,13 +36,17 @@ from flashscope.profiles.cluster.waiting import within
 from flashscope.profiles.engine.contract import EngineFactory
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.wire.events import LogLine
-from flashscope.profiles.wire.messages import DeviceLeft, Ready, encode
+from flashscope.profiles.wire.messages import DeviceLeft, Ready, SchedulerLost, encode
 from flashscope.profiles.worker.child import Link
 from flashscope.profiles.worker.nvml import NvmlError, driver_version, gpu_memory
+
+if TYPE_CHECKING:  # not before QUIET is set
+    from distributed import Worker
 
 ANSWER_S = 1.0  # that the answer to a client which leaves has to go out
 PULL_S = 2.0  # a call for events is answered with none after so long
 UNKNOWN = "the host no longer holds the device for this client"
+ENDED = "serve was ended there"
 
 
 class DeviceHost:
@@ -62,6 +67,7 @@ class DeviceHost:
         left: Callable[[], None] = lambda: None,
     ) -> None:
         self._device, self._hold_s = settings.device, settings.hold_s
+        self._trusts_code = settings.trust_code
         self._make_engine, self._tell, self._left = make_engine, tell, left
         self._versions = versions_here(_driver() if settings.gpu else None)
         self._described = Described(
@@ -71,6 +77,7 @@ class DeviceHost:
             versions=self._versions,
         )
         self._held: HeldEngine | None = None
+        self._ended = False
         self._closing = asyncio.Lock()
         self._news = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -95,7 +102,9 @@ class DeviceHost:
                 await self._give_back(held)
 
     async def close(self) -> None:
-        """End what is held."""
+        """End what is held; its client hears that the device is lost, not how its engine ends."""
+        self._ended = True
+        self._news.set()
         if self._held is not None:
             await self._give_back(self._held)
 
@@ -117,7 +126,7 @@ class DeviceHost:
     async def _answered_holder(self, call: Ask | Pull | Leave) -> HostAnswer:
         held = self._held
         if held is None or call.token != held.token:
-            return Refused(reason=UNKNOWN, kind="gone")
+            return Refused(reason=ENDED if self._ended else UNKNOWN, kind="gone")
         held.heard = time.monotonic()
         match call:
             case Ask():
@@ -125,7 +134,7 @@ class DeviceHost:
             case Pull(first=first):
                 batch = await self._pulled(held, first)
                 held.heard = time.monotonic()
-                return batch
+                return Refused(reason=ENDED, kind="gone") if self._ended else batch
             case Leave(first=first):
                 await self._give_back(held)
                 self._tell(f"{held.holder} gives back {self._device}")
@@ -142,12 +151,15 @@ class DeviceHost:
                 silent = time.monotonic() - held.heard
                 reason = f"{self._device} is held by {held.holder}, last heard {silent:.0f} s ago"
                 return Refused(reason=reason, kind="busy")
-            self._held = HeldEngine(call, self._make_engine, self._wake)
+            self._held = HeldEngine(
+                call, self._make_engine, self._wake, self._device, trusts_code=self._trusts_code
+            )
         self._tell(f"{call.holder} takes {self._device}")
         return Attached(
             token=self._held.token,
             host=self._described.host,
             libraries=tuple(spec.name for spec in KERNELS if spec.library_is_here()),
+            trusts_code=self._trusts_code,
             versions=self._versions,
         )
 
@@ -206,9 +218,8 @@ async def _serve(link: Link, settings: HostSettings) -> None:
     stop = stop_event(link)
     device = DeviceHost(settings, LocalEngine, tell, lambda: link.send(DeviceLeft()))
     worker = Worker(
-        scheduler_file=str(settings.scheduler_file),
+        **_place(settings),
         name=settings.device,
-        host="127.0.0.1",  # its scheduler is on this machine, and alone calls it
         protocol=settings.protocol,
         security=settings.security(),
         nthreads=1,
@@ -221,10 +232,25 @@ async def _serve(link: Link, settings: HostSettings) -> None:
     async with worker:
         link.send(Ready())
         holding = asyncio.create_task(device.watch_hold())
+        following = asyncio.create_task(_follow(worker, link))
         await stop.wait()
+        following.cancel()
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         holding.cancel()
         await device.close()
+
+
+def _place(settings: HostSettings) -> dict[str, Any]:
+    """Where a worker finds its scheduler, and is found by it; nobody else calls it."""
+    if settings.scheduler:
+        return {"scheduler_ip": settings.scheduler, "host": settings.host, "port": settings.port}
+    return {"scheduler_file": str(settings.scheduler_file), "host": "127.0.0.1"}
+
+
+async def _follow(worker: "Worker", link: Link) -> None:
+    """Say that the scheduler is gone, once it is: a worker ends with it."""
+    await worker.finished()
+    link.send(SchedulerLost())
 
 
 def _driver() -> str | None:

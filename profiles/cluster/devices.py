@@ -37,7 +37,7 @@ class FarDevice(NamedTuple):
 
 
 def list_devices(connection: Connection) -> tuple[FarDevice, ...]:
-    """All devices of a host, in the order of their names.
+    """All devices of a host, those that have joined it last.
 
     Raises:
         ConnectError: The host does not answer, or does not tell.
@@ -59,4 +59,4 @@ async def _listed(connection: Connection) -> tuple[FarDevice, ...]:
         raise error.refusal from error
     finally:
         await link.close()
-    return tuple(sorted(found, key=lambda device: device.name))
+    return tuple(found)

@@ -20,6 +20,7 @@ from flashscope.profiles.cluster.calls import (
     RunPlan,
     WatchBackend,
 )
+from flashscope.profiles.cluster.own_code import obstacle_to_taking
 from flashscope.profiles.engine.contract import Engine, EngineBusyError, EngineFactory
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.wire.events import Event
@@ -35,8 +36,6 @@ from flashscope.profiles.wire.messages import (
 
 MOST_EVENTS = 500  # of one batch
 
-OWN_KERNELS = "Kernels of one's own are not sent to another machine; measure {} where their files are."
-
 
 class HeldEngine:
     """One engine, for one client; used from the host's event loop, but for what the engine says.
@@ -45,6 +44,8 @@ class HeldEngine:
         attach: What the client said of itself.
         make_engine: Makes the engine.
         wake: Called, on the engine's thread, when there is something to take.
+        device: What the host calls what it measures on.
+        trusts_code: Whether kernels run here that the client sends.
 
     Attributes:
         holder: Who has it.
@@ -52,11 +53,19 @@ class HeldEngine:
         heard: When the client was last heard (time.monotonic).
     """
 
-    def __init__(self, attach: Attach, make_engine: EngineFactory, wake: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        attach: Attach,
+        make_engine: EngineFactory,
+        wake: Callable[[], None],
+        device: str,
+        *,
+        trusts_code: bool = False,
+    ) -> None:
         self.holder = attach.holder
         self.token = secrets.token_hex(16)
         self.heard = time.monotonic()
-        self._wake = wake
+        self._wake, self._device, self._trusts_code = wake, device, trusts_code
         self._lock = threading.Lock()
         self._events: deque[Event] = deque()
         self._first = 0  # the number of the first of these
@@ -68,9 +77,10 @@ class HeldEngine:
         if ask.number <= self._last_asked:
             return PassedOn()
         self._last_asked = ask.number
-        if isinstance(ask.asked, RunPlan) and ask.asked.plan.own:
-            names = ", ".join(one.name for one in ask.asked.plan.own)
-            return Refused(reason=OWN_KERNELS.format(names))
+        if isinstance(asked := ask.asked, RunPlan) and (
+            why := obstacle_to_taking(asked.plan, self._device, trusts_code=self._trusts_code)
+        ):
+            return Refused(reason=why)
         try:
             _pass_on(self._engine, ask.asked)
         except (EngineBusyError, KeyError) as error:

@@ -55,7 +55,7 @@ class SchedulerLink:
         self._scheduler = rpc(connection.address, timeout=CONNECT_S, connection_args=arguments)
 
     async def workers(self) -> dict[str, str]:
-        """The devices that are served, by their workers' addresses.
+        """The devices that are served, by their workers' addresses, those that have joined last.
 
         Raises:
             LinkError: The scheduler does not answer.
@@ -63,16 +63,13 @@ class SchedulerLink:
         return {address: str(worker["name"]) for address, worker in (await self._told()).items()}
 
     async def lent(self) -> tuple[Served, ...]:
-        """The devices that are served, by name, numbers as such.
+        """The devices that are served, in the same order.
 
         Raises:
             LinkError: The scheduler does not answer.
         """
-        served = (
-            Served(name=str(one["name"]), gpu=next(iter(one["resources"]), ""))
-            for one in (await self._told()).values()
-        )
-        return tuple(sorted(served, key=lambda one: [word.zfill(4) for word in one.name.split()]))
+        told = (await self._told()).values()
+        return tuple(Served(name=str(one["name"]), gpu=next(iter(one["resources"]), "")) for one in told)
 
     async def _told(self) -> dict[str, Any]:
         """What the scheduler says of its workers, by their addresses."""
@@ -81,7 +78,7 @@ class SchedulerLink:
         except Exception as error:
             raise self._explained(error) from error
         workers: dict[str, Any] = told["workers"]
-        return workers
+        return dict(sorted(workers.items(), key=lambda one: Served(name=str(one[1]["name"])).order))
 
     async def call(self, worker: str, call: HostCall) -> HostAnswer:
         """A worker's answer.
@@ -122,10 +119,10 @@ class SchedulerLink:
             causes.append(cause)
         said = " ".join(map(str, causes))
         if "TLS certificate does not match" in said:
-            text = f"{self.address} has another certificate than the connection file says"
+            text = f"{self.address} has another certificate than the file says"
             return LinkError(text, final=True)
         if "before comm was established" in said:  # as Dask says that it was hung up on
-            remedy = "its serve takes the connection file of its own run alone"
+            remedy = "its serve takes the files of its own run alone"
             text = f"{self.address} ends the connection while certificates are shown; {remedy}"
             return LinkError(text, final=False)
         if "Connection refused" in said or (isinstance(error, OSError) and self._refuses()):

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
+from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.stalls import StallRequest
@@ -38,6 +39,7 @@ from flashscope.profiles.cluster.calls import (
 from flashscope.profiles.cluster.clock import HostClock, clock_of
 from flashscope.profiles.cluster.connection import ConnectError, Connection
 from flashscope.profiles.cluster.link import LinkError, SchedulerLink
+from flashscope.profiles.cluster.own_code import obstacle_to_sending, to_send
 from flashscope.profiles.cluster.unanswered import Unanswered
 from flashscope.profiles.cluster.versions import obstacle_between, versions_here
 from flashscope.profiles.engine.contract import SWEEP_RUNS, EngineBusyError, Sink
@@ -78,6 +80,7 @@ class HeldDevice(NamedTuple):
         token: What the host knows this engine by.
         host: The name of the machine.
         libraries: Names of the kernels whose library is there, if they wrap one.
+        trusts_code: Whether kernels that are sent run there.
     """
 
     worker: str
@@ -85,6 +88,7 @@ class HeldDevice(NamedTuple):
     token: str
     host: str
     libraries: tuple[str, ...]
+    trusts_code: bool
 
 
 class RemoteEngine:
@@ -123,6 +127,7 @@ class RemoteEngine:
         self._unanswered = Unanswered()
         self._first = 0  # the number of the event to be taken next
         self._clock: HostClock | None = None
+        self._plan: Plan | None = None  # that is run, without what is sent along
         self._loop = asyncio.new_event_loop()
         self._inbox: asyncio.Queue[EngineRequest | None] = asyncio.Queue()
         begun: Future[HeldDevice] = Future()
@@ -252,11 +257,25 @@ class RemoteEngine:
         while (asked := await self._inbox.get()) is not None:
             self._unanswered.asked(asked)
             if isinstance(asked, RunPlan):
-                asked = await self._by_its_clock(link, place, asked)
+                if (sent := self._to_send(asked, f"{place.device} at {link.address}")) is None:
+                    continue
+                asked = await self._by_its_clock(link, place, sent)
             answer = await self._answer(link, place, Ask(token=place.token, number=number, asked=asked))
             if isinstance(answer, Refused):
                 self._answer_all(answer.reason)
             number += 1
+
+    def _to_send(self, asked: RunPlan, where: str) -> RunPlan | None:
+        """A run with the texts of the user's own kernels; None, and why is told: they may not be sent."""
+        self._plan = asked.plan
+        why = obstacle_to_sending(asked.plan, where, trusts_code=self.place.trusts_code)
+        if not why:
+            try:
+                return replace(asked, plan=to_send(asked.plan))
+            except InputError as error:
+                why = str(error)
+        self._answer_all(why)
+        return None
 
     async def _by_its_clock(self, link: SchedulerLink, place: HeldDevice, asked: RunPlan) -> RunPlan:
         """A run with when it was asked for by the host's clock, which counts where a session goes on."""
@@ -310,10 +329,14 @@ class RemoteEngine:
             self._emit(self._named(event))
 
     def _named(self, event: Event) -> Event:
-        """What tells of a machine, with its name and its libraries."""
+        """What tells of a machine, with its name and its libraries; a plan as it was asked for."""
         if isinstance(event, MachineFound | PlanStarted | PlanResumed):
             devices = tuple(replace(one, libraries=self.place.libraries) for one in event.machine.devices)
-            return replace(event, machine=replace(event.machine, host=self.place.host, devices=devices))
+            event = replace(event, machine=replace(event.machine, host=self.place.host, devices=devices))
+        if isinstance(event, MachineFound):
+            return replace(event, trusts_code=self.place.trusts_code)
+        if isinstance(event, PlanStarted) and self._plan is not None:
+            return replace(event, plan=self._plan)
         return event
 
     def _answer_all(self, reason: str) -> None:
@@ -342,10 +365,12 @@ async def _taken(link: SchedulerLink, wanted: str, replaces: str) -> HeldDevice:
     for worker, device in workers.items():
         answer = await link.call(worker, Attach(holder=_who(), versions=here, replaces=replaces))
         match answer:
-            case Attached(token=token, host=host, libraries=libraries, versions=there):
+            case Attached(versions=there):
                 if obstacle := obstacle_between(here, there):
                     raise ConnectError(obstacle)
-                return HeldDevice(worker, device, token, host, libraries)
+                return HeldDevice(
+                    worker, device, answer.token, answer.host, answer.libraries, answer.trusts_code
+                )
             case Refused(kind="busy", reason=reason):
                 busy.append(reason)
             case Refused(reason=reason):

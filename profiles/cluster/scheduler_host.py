@@ -22,6 +22,8 @@ def serve(link: Link, argument: str) -> None:
 async def _serve(link: Link, settings: HostSettings) -> None:
     from distributed import Scheduler  # noqa: PLC0415 - after QUIET is set
 
+    from flashscope.profiles.cluster.joined import JoinedDevices  # noqa: PLC0415 - as above
+
     stop = stop_event(link)
     scheduler = Scheduler(
         host=settings.host or "0.0.0.0",  # noqa: S104 - with certificates, or where it was asked for
@@ -32,6 +34,7 @@ async def _serve(link: Link, settings: HostSettings) -> None:
         dashboard=False,
         dashboard_address=NO_PAGES,
     )
+    scheduler.add_plugin(JoinedDevices(link))
     async with scheduler:
         link.send(Ready())
         await stop.wait()

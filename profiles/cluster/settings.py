@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 QUIET: dict[str, Any] = {
     "logging": {"distributed": "warning"},
@@ -18,6 +19,7 @@ NO_PAGES = "127.0.0.1:0"  # Dask's web server cannot be left out; it has no page
 OP = "flashscope"  # what a worker calls its device's handler
 
 CPU = "the CPU"  # what a host calls it
+ON = " on "  # stands before the host in the name of a device that has joined
 
 
 class Served(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +32,22 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
     def word(self) -> str:
         """What chooses it alone."""
         return self.gpu or self.name
+
+    @property
+    def joined(self) -> str:
+        """The host from where it has joined the scheduler; empty: it is of the scheduler's own."""
+        return self.name.partition(",")[0].partition(ON)[2]
+
+    @property
+    def order(self) -> tuple[str, list[str]]:
+        """By which devices are listed: those of the scheduler's own host first, numbers as such."""
+        device = self.name.partition(",")[0].partition(ON)[0]
+        return self.joined, [word.zfill(4) for word in device.split()]
+
+    def on(self, host: str) -> "Served":
+        """The same where devices of several hosts are lent: `GPU 0 on lab2, NVIDIA H100`."""
+        device, comma, model = self.name.partition(",")
+        return replace(self, name=f"{device}{ON}{host}{comma}{model}")
 
     def is_called(self, word: str) -> bool:
         """Whether a word means it: its UUID or the begin of that, `GPU 0, H100`, `GPU 0` or 0."""
@@ -44,23 +62,28 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         folder: Where the host's processes share files that are nobody else's: certificate, scheduler file.
-        host: What the scheduler listens on; empty: on every address of the machine.
-        port: Its port, 0: any that is free.
+        host: What the scheduler listens on, empty: on every address of the machine; of a host that joins
+            another, the address by which that reaches the devices.
+        port: Its port, or such a device's; 0: any that is free.
         plain: Whether connections are neither encrypted nor asked for certificates.
+        scheduler: The address of another host's scheduler, which the devices join; empty: it has its own.
         device: What a worker calls its device.
         gpu: The UUID of the GPU that a worker sees; empty: none.
         once: Whether the host ends when its first client has left.
         hold_s: How long a device is kept for a client that is not heard.
+        trust_code: Whether kernels run here that clients send.
     """
 
     folder: str
     host: str = ""
     port: int = 0
     plain: bool = False
+    scheduler: str = ""
     device: str = ""
     gpu: str = ""
     once: bool = False
     hold_s: float = 0
+    trust_code: bool = False
 
     @property
     def protocol(self) -> str:

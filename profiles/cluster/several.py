@@ -16,6 +16,7 @@ from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.cluster.equal import obstacle_to_sharing
+from flashscope.profiles.cluster.own_code import untrusted
 from flashscope.profiles.cluster.shared_run import SharedDevice, SharedRun
 from flashscope.profiles.engine.contract import SWEEP_RUNS, Engine, EngineBusyError, EngineFactory, Sink
 from flashscope.profiles.plan.plan import Plan
@@ -74,7 +75,8 @@ class SeveralEngine:
     def run(self, plan: Plan, remaining: Remaining | None = None) -> None:
         """Start a sweep on all devices, or go on with what is left of one; unknown ones are probed first.
 
-        Devices that are not equal are refused: the sweep ends as failed, before it begins.
+        Devices that are not equal are refused, and those that trust no code where the plan has some: the
+        sweep ends as failed, before it begins.
 
         Raises:
             EngineBusyError: A sweep is running.
@@ -170,6 +172,9 @@ class SeveralEngine:
         if refused := obstacle_to_sharing(known, plan.backend):
             self._refuse(refused)
             return
+        if plan.own and (wary := [one.name for one in self._members if not one.trusts_code]):
+            self._refuse(untrusted(" and ".join(wary), plan.own))
+            return
         self._run = SharedRun(plan, remaining, self._members, self._emit)
         self._run.begin()
 
@@ -190,7 +195,7 @@ class SeveralEngine:
         if isinstance(event, TelemetryStarted):
             member.telemetry = event
         if isinstance(event, MachineFound):
-            member.machine = event.machine
+            member.machine, member.trusts_code = event.machine, event.trusts_code
             self._probed(device)
         elif isinstance(event, RequestFailed) and event.request == "probe":
             self._not_probed(event)
@@ -205,7 +210,8 @@ class SeveralEngine:
         self._probing.discard(device)
         first = self._members[0].machine
         if not self._probing and first is not None:
-            self._emit(MachineFound(machine=first))
+            trusts_code = all(member.trusts_code for member in self._members)
+            self._emit(MachineFound(machine=first, trusts_code=trusts_code))
             self._go_on()
 
     def _not_probed(self, event: RequestFailed) -> None:

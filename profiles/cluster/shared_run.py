@@ -40,12 +40,14 @@ class SharedDevice:
         engine: Measures there.
         machine: Who that is, None until it was looked at.
         telemetry: What watches it, None: nothing does.
+        trusts_code: Whether kernels of the user's own may run there.
     """
 
     name: str
     engine: Engine
     machine: Machine | None = None
     telemetry: TelemetryStarted | None = None
+    trusts_code: bool = True
 
 
 @dataclass

@@ -22,7 +22,8 @@ SSH_ADDRESS = re.compile(
 )
 OPTIONS = ("BatchMode=yes", "ConnectTimeout=20", "ServerAliveInterval=15", "ServerAliveCountMax=3")
 """Beside the user's own: it asks nothing; what does not answer is told after 20 s, a dead link after 45 s."""
-SERVE = ("serve", "--once", "--host", "127.0.0.1", "--port", "0", "--file", "-")
+SERVE = ("serve", "--once", "--trust-code", "--host", "127.0.0.1", "--port", "0", "--file", "-")
+UNKNOWN_OPTION = "No such option"  # which `serve` of an older Flashscope says
 END_S = 15.0  # that a host may take to end its children once its client has left
 KEPT_LINES = 10  # of what ssh and the host have said on stderr
 
@@ -140,6 +141,8 @@ def _connection_in(line: str) -> Connection | None:
 
 
 def _no_host(address: SshAddress, said: str) -> str:
+    if UNKNOWN_OPTION in said:
+        return f"Flashscope at {address.destination} is older ({said}); use the same commit on both sides."
     remedy = f"look whether `ssh {address.destination}` works, and whether Flashscope is there"
     if not address.folder:
         remedy += f"; of a checkout name the folder: ssh://{address.destination}/FOLDER"

@@ -27,13 +27,20 @@ def versions_here(driver: str | None = None) -> Versions:
 
 def obstacle_between(here: Versions, there: Versions) -> str:
     """Why a client cannot work with a host, in one sentence with the remedy; empty when it can."""
+    if unlike := obstacle_of_builds(here, there):
+        return unlike
+    return "" if there.driver is None else _obstacle_of_gpu(there.driver, there.cupy)
+
+
+def obstacle_of_builds(here: Versions, there: Versions) -> str:
+    """Why two sides do not understand each other, whatever GPUs they have; empty when they do."""
     for name in ("flashscope", "messages", "distributed", "msgspec"):
         ours, theirs = getattr(here, name), getattr(there, name)
         if ours != theirs:
             return _unlike(name, ours, theirs)
     if min(_numbers(here.python), _numbers(there.python)) < OLDEST_PYTHON:
         return f"Python is {here.python} here and {there.python} there; 3.10 is the oldest that runs this."
-    return "" if there.driver is None else _obstacle_of_gpu(there.driver, there.cupy)
+    return ""
 
 
 def _obstacle_of_gpu(driver: str, cupy: str | None) -> str:

@@ -67,9 +67,15 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class MachineFound(EventBase, frozen=True, kw_only=True, tag="machine"):
-    """The answer to a probe."""
+    """The answer to a probe.
+
+    Attributes:
+        machine: What was looked at.
+        trusts_code: Whether kernels of the user's own may run there.
+    """
 
     machine: Machine
+    trusts_code: bool = True
 
 
 class TelemetryStarted(EventBase, frozen=True, kw_only=True, tag="telemetry"):

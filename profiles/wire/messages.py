@@ -135,6 +135,10 @@ class DeviceLeft(MessageBase, frozen=True, kw_only=True, tag="device-left"):
     """From the process of a device that is lent: the client that had it has left, or is not heard."""
 
 
+class SchedulerLost(MessageBase, frozen=True, kw_only=True, tag="scheduler-lost"):
+    """From the process of a device that is lent: the scheduler through which clients reach it is gone."""
+
+
 class SamplingEnded(MessageBase, frozen=True, kw_only=True, tag="sampling-ended"):
     """From the worker: a SamplePoints is done; `left_open` says why points of it did not end, if any."""
 
@@ -157,7 +161,7 @@ Command = (
     | Beside
     | StopChild
 )
-Message = Event | Ready | Parked | Retiring | DeviceLeft | SamplingEnded
+Message = Event | Ready | Parked | Retiring | DeviceLeft | SchedulerLost | SamplingEnded
 
 decode_command = msgspec.msgpack.Decoder(Command).decode
 decode_message = msgspec.msgpack.Decoder(Message).decode

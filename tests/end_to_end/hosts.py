@@ -6,13 +6,18 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from subprocess import PIPE, Popen
+from subprocess import PIPE, STDOUT, Popen
 from urllib.parse import urlsplit
 
 import msgspec
 import psutil
 
-from flashscope.profiles.cluster.connection import Connection, read_connection, write_connection
+from flashscope.profiles.cluster.connection import (
+    JOINING_SUFFIX,
+    Connection,
+    read_connection,
+    write_connection,
+)
 from flashscope.profiles.wire.process import MARK
 from tests.end_to_end import program
 
@@ -27,7 +32,7 @@ class RunningHost:
     Attributes:
         process: The one that was started.
         file: Its connection file.
-        said: The lines that it has printed on stdout so far.
+        said: The lines that it has printed so far, as far as they were read.
     """
 
     def __init__(self, process: Popen[str], file: Path) -> None:
@@ -76,17 +81,29 @@ def start_host(folder: Path, *options: str, inside: Sequence[str] = ()) -> Runni
     return _begun(folder, file, str(program.ROOT / "main.py"), *words, inside=inside)
 
 
-def _begun(folder: Path, file: Path, *words: str, inside: Sequence[str] = ()) -> RunningHost:
+def _begun(
+    folder: Path, file: Path, *words: str, inside: Sequence[str] = (), ready: str = "Connection file: "
+) -> RunningHost:
     process = Popen(
         [*inside, sys.executable, *words],
         stdout=PIPE,
+        stderr=STDOUT,
         text=True,
         env=program.environment(folder / "home"),
         cwd=program.ROOT,
     )
     host = RunningHost(process, file)
-    host.wait_for("Connection file: ")
+    host.wait_for(ready)
     return host
+
+
+@contextmanager
+def joined_host(folder: Path, first: RunningHost, *options: str) -> Iterator[RunningHost]:
+    """A host that lends its CPU by the scheduler of another; its file is the one that it has joined with."""
+    file = first.file.with_suffix(JOINING_SUFFIX)
+    words = ("serve", "--backend", "cpu", "--scheduler", str(file), *options)
+    with _ended(_begun(folder, file, str(program.ROOT / "main.py"), *words, ready="Joined ")) as host:
+        yield host
 
 
 @contextmanager

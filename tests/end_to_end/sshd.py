@@ -26,7 +26,7 @@ PidFile none
 StrictModes no
 UsePAM no
 PasswordAuthentication no
-SetEnv FLASHSCOPE_HOME={folder}/far
+SetEnv FLASHSCOPE_HOME={folder}/far PYTHONPATH={sources}
 """
 CLIENT = """\
 Host lab
@@ -64,7 +64,7 @@ def lab(folder: Path) -> Iterator[Lab]:
         subprocess.run(make, check=True)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    names = {"folder": folder, "port": port, "user": getpass.getuser()}
+    names = {"folder": folder, "port": port, "user": getpass.getuser(), "sources": program.SOURCES}
     (folder / "sshd_config").write_text(SERVER.format(**names), encoding="ascii")
     (folder / "ssh_config").write_text(CLIENT.format(**names), encoding="ascii")
     _script(folder / "bin" / "ssh", f'exec {shutil.which("ssh")} -F {folder}/ssh_config "$@"')

@@ -35,7 +35,6 @@ from flashscope.app.commands.together import (
     refuse_beside_repeat,
     refuse_beside_resume,
     refuse_beside_watch,
-    refuse_elsewhere,
     words_of,
 )
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
@@ -159,11 +158,11 @@ def sweep(
     if resume is not None:
         refuse_beside_resume(context)
         return run("resume", resume, as_json=as_json, hosts=hosts_of(context))
-    refuse_elsewhere(context)
     chosen, hosts = asked_for(context), hosts_of(context)
     if spread == "repeat":
         refuse_beside_repeat(context)
-        return run("repeat", words_of(chosen, preset), hosts, out=out, as_json=as_json)
+        words = words_of(chosen, preset, own, keep_source=keep_source)
+        return run("repeat", words, hosts, out=out, as_json=as_json)
     if runs == 1 and beside is None:
         return run(
             "sweep",

@@ -87,7 +87,7 @@ def _load(own: OwnKernel) -> ModuleType:
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses and Triton look themselves up
     folder = str(path.parent)
-    if folder not in sys.path:
+    if folder not in sys.path and path.is_file():  # on another machine it may be another folder
         sys.path.append(folder)  # for modules beside it; last, so that none hides an installed one
     try:
         exec(compile(code, _named(own, code), "exec"), module.__dict__)  # noqa: S102 - the user named this file to be run

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from flashscope.app import cli
 from flashscope.app.commands import serve
 from flashscope.app.commands.declared.elsewhere import gpu_numbers
 from flashscope.kernels.workload.errors import DeviceUnavailableError, InputError
+from flashscope.profiles.cluster.connection import Connection
 from flashscope.profiles.cluster.settings import CPU, Served
 from flashscope.profiles.worker.nvml import ListedGpu, NvmlError
 
@@ -67,24 +69,45 @@ def test_what_is_no_list_of_gpus_is_refused(text: str) -> None:
         gpu_numbers(text)
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--connect", "x", "--kernel", "mine.py"], "--kernel is a file of this machine"),
-        (["--connect", "x", "--watch", "--kernel", "mine.py"], "--watch does not go with --connect"),
-    ],
-)
-def test_files_of_ones_own_are_not_measured_elsewhere(
-    words: list[str],
-    told: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+def test_a_file_is_watched_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text("import numpy\n\n\ndef attention(q, k, v):\n    return q\n", encoding="utf-8")
-    assert cli.main(["sweep", *words]) == 2
+    assert cli.main(["sweep", "--connect", "x", "--watch", "--kernel", "mine.py"]) == 2
+    assert "--watch does not go with --connect" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--name", "b"], "--name calls a host that joins another; give --scheduler, too"),
+        (["--scheduler", "x", "--name", "a b"], "'a b' is no name of a host"),
+        (["--scheduler", "x", "--once"], "--scheduler takes the other host's; leave out --once"),
+        (["--scheduler", "x", "--plain", "--file", "y"], "leave out --plain and --file"),
+    ],
+)
+def test_a_host_that_joins_another_has_no_files_of_its_own(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["serve", *words]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_the_file_for_hosts_that_join_lies_beside_the_clients_and_is_taken_back_with_it(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "lab.connection"
+    client = Connection(address="tls://lab:1", ca="a", certificate="b", key="c")
+    joining = replace(client, certificate="d", joins=True)
+    for wanted, expected in ((True, {"lab.connection", "lab.joining"}), (False, {"lab.connection"})):
+        out = serve.ConnectionOut(path, joining=wanted)
+        out.publish(client, joining)
+        assert {one.name for one in tmp_path.iterdir()} == expected
+        out.withdraw()
+        assert not list(tmp_path.iterdir())
+    with pytest.raises(InputError, match="name another with --file"):
+        serve.ConnectionOut(tmp_path / "lab.joining", joining=True)
 
 
 @pytest.mark.parametrize(

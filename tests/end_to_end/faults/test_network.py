@@ -128,9 +128,9 @@ def test_a_file_of_another_run_is_refused_in_words(host: RunningHost) -> None:
 
     other = make_certificates("lab")
     false = replace(host.connection, certificate=other.client.certificate, key=other.client.key)
-    with pytest.raises(ConnectError, match="takes the connection file of its own run alone"):
+    with pytest.raises(ConnectError, match="takes the files of its own run alone"):
         RemoteEngine(lambda _: None, false)
-    with pytest.raises(ConnectError, match="has another certificate than the connection file says"):
+    with pytest.raises(ConnectError, match="has another certificate than the file says"):
         RemoteEngine(lambda _: None, replace(false, ca=other.ca))
 
 

@@ -14,7 +14,7 @@ def main(file: Path, names: list[str]) -> None:
     stop, stopper = Pipe(duplex=False)
     signal.signal(signal.SIGTERM, lambda *_: stopper.send_bytes(b"\0"))
 
-    def publish(connection: Connection) -> None:
+    def publish(connection: Connection, _: Connection | None) -> None:
         write_connection(connection, file)
         sys.stdout.write(f"Connection file: {file}\n")
         sys.stdout.flush()

@@ -64,3 +64,12 @@ def test_a_client_cannot_stand_for_its_host(tmp_path: Path) -> None:
     false = context(tmp_path, ssl.Purpose.CLIENT_AUTH, ours.ca, *ours.client)
     with pytest.raises(ssl.SSLError, match="certificate purpose"):
         meet(false, context(tmp_path, ssl.Purpose.SERVER_AUTH, ours.ca, *ours.client))
+
+
+def test_a_joining_host_stands_beside_the_host_to_both_sides(tmp_path: Path) -> None:
+    from flashscope.profiles.cluster.certificates import make_certificates  # noqa: PLC0415 - as above
+
+    ours = make_certificates("lab")
+    for here, there in ((ours.joining, ours.host), (ours.host, ours.joining)):
+        listening = context(tmp_path, ssl.Purpose.CLIENT_AUTH, ours.ca, *here)
+        meet(listening, context(tmp_path, ssl.Purpose.SERVER_AUTH, ours.ca, *there))

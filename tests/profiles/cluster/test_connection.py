@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from flashscope.profiles.cluster.connection import (
     ConnectError,
@@ -10,6 +11,7 @@ from flashscope.profiles.cluster.connection import (
     connection_to,
     connections_dir,
     is_loopback,
+    joining_to,
     withdraw_connection,
     write_connection,
 )
@@ -59,6 +61,11 @@ def test_a_file_that_cannot_be_used_says_why(text: str, told: str, tmp_path: Pat
         connection_to(str(path))
 
 
+def test_a_folder_is_no_connection_file(tmp_path: Path) -> None:
+    with pytest.raises(ConnectError, match=r"cannot be read \(Is a directory\); name the file"):
+        connection_to(str(tmp_path))
+
+
 def test_an_address_is_looked_up_among_the_connection_files_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,3 +97,24 @@ def test_a_host_takes_back_its_own_file_alone(tmp_path: Path) -> None:
     assert path.exists()
     withdraw_connection(LAB, path)
     assert not path.exists()
+
+
+def test_a_file_for_joining_lets_no_client_in_and_a_clients_no_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLASHSCOPE_HOME", str(tmp_path))
+    client, joining = connections_dir() / "lab.connection", connections_dir() / "lab.joining"
+    joins = replace(LAB, joins=True)
+    write_connection(LAB, client)
+    with pytest.raises(ConnectError, match="No joining file here is of tls://lab:8786"):
+        joining_to(LAB.address)
+    write_connection(joins, joining)
+    assert joining_to(LAB.address) == joining_to(str(joining)) == joins
+    assert connection_to(LAB.address) == LAB
+    with pytest.raises(
+        ConnectError, match=r"lets a client measure, and no host join; name the file [.]joining"
+    ):
+        joining_to(str(client))
+    with pytest.raises(ConnectError, match=r"and no client measure; name the file [.]connection"):
+        connection_to(str(joining))
+    assert joining_to("tcp://127.0.0.1:8786") == Connection(address="tcp://127.0.0.1:8786")

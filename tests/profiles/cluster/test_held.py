@@ -1,5 +1,6 @@
 """The engine that a host holds for a client, with a fake in the engine's place."""
 
+import hashlib
 import time
 from unittest.mock import Mock
 
@@ -7,8 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.own.consent import obstacle_to_run
 from flashscope.profiles.cluster.calls import Ask, Attach, EngineRequest, GiveUp, PassedOn, Refused, RunPlan
 from flashscope.profiles.cluster.held import MOST_EVENTS, HeldEngine
+from flashscope.profiles.cluster.settings import CPU
 from flashscope.profiles.cluster.versions import versions_here
 from flashscope.profiles.engine.contract import EngineBusyError, Sink
 from flashscope.profiles.plan.request import Request
@@ -34,11 +37,11 @@ ATTACH = Attach(holder="somebody@here", versions=versions_here())
 class Fake:
     """What stands for an engine, and what it says to."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, trusts_code: bool = False) -> None:
         self.engine = Mock()
         self.woken = Mock()
         self.sink: Sink = Mock()
-        self.held = HeldEngine(ATTACH, self._make, self.woken)
+        self.held = HeldEngine(ATTACH, self._make, self.woken, CPU, trusts_code=trusts_code)
 
     def _make(self, sink: Sink) -> Mock:
         self.sink = sink
@@ -70,20 +73,46 @@ def test_requests_reach_the_engine_under_its_own_names(fake: Fake) -> None:
     fake.engine.give_up_stalls.assert_called_once_with()
 
 
-def test_kernels_of_ones_own_are_refused_before_the_engine_sees_them(fake: Fake) -> None:
-    own = OwnKernel(
-        name="mine",
-        path="/mine.py",
-        function="run",
-        sha256="0" * 64,
-        backends=("cpu",),
-        dtypes=("float32",),
-    )
-    plan = replace(Request.of("cpu").plan(), own=(own,))
-    answer = fake.ask(0, RunPlan(plan=plan))
+TEXT = "def run(q, k, v): ..."
+MINE = OwnKernel(
+    name="mine",
+    path="/mine.py",
+    function="run",
+    sha256=hashlib.sha256(TEXT.encode()).hexdigest(),
+    backends=("cpu",),
+    dtypes=("float32",),
+    source=TEXT,
+)
+
+
+def with_own(own: OwnKernel) -> RunPlan:
+    return RunPlan(plan=replace(PLAN, own=(own,)))
+
+
+def test_kernels_that_a_client_sends_are_refused_where_they_are_not_trusted(fake: Fake) -> None:
+    answer = fake.ask(0, with_own(MINE))
     assert isinstance(answer, Refused)
-    assert "mine" in answer.reason
+    assert answer.reason.startswith("the CPU runs no code that clients send, and mine would be")
+    assert "--trust-code" in answer.reason
     fake.engine.run.assert_not_called()
+    assert obstacle_to_run(MINE)
+
+
+@pytest.mark.parametrize("source", [None, f"{TEXT} "])
+def test_a_trusted_kernel_whose_text_has_not_its_hash_is_refused(source: str | None) -> None:
+    fake = Fake(trusts_code=True)
+    answer = fake.ask(0, with_own(replace(MINE, source=source)))
+    assert isinstance(answer, Refused)
+    assert "does not have its sha256" in answer.reason
+    fake.engine.run.assert_not_called()
+
+
+def test_a_trusted_kernel_runs_as_it_was_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flashscope.kernels.own.consent._named", set())
+    fake = Fake(trusts_code=True)
+    assert fake.ask(0, with_own(MINE)) == PassedOn()
+    assert fake.engine.run.call_args.args[0].own == (MINE,)
+    assert obstacle_to_run(MINE) == ""
 
 
 def test_what_remains_begins_later_by_the_time_that_the_way_took(fake: Fake) -> None:

@@ -1,8 +1,11 @@
 """Where ssh leads, and what it runs there."""
 
+from pathlib import Path
+
 import pytest
 
-from flashscope.profiles.cluster.ssh import SshAddress
+from flashscope.profiles.cluster.connection import ConnectError
+from flashscope.profiles.cluster.ssh import SshAddress, host_by_ssh
 
 
 @pytest.mark.parametrize(
@@ -40,4 +43,19 @@ def test_a_folder_is_one_word_of_the_shell_there_and_a_home_stays_one() -> None:
 def test_without_a_folder_the_installed_command_runs_for_one_client() -> None:
     address = SshAddress.parse("ssh://lab")
     assert address is not None
-    assert address.remote_command == "exec flashscope serve --once --host 127.0.0.1 --port 0 --file -"
+    assert (
+        address.remote_command
+        == "exec flashscope serve --once --trust-code --host 127.0.0.1 --port 0 --file -"
+    )
+
+
+def test_a_host_that_does_not_know_what_it_is_started_with_is_told_to_be_older(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ssh = tmp_path / "ssh"
+    ssh.write_text("#!/bin/sh\necho \"serve: No such option '--trust-code'\" >&2\nexit 2\n", encoding="ascii")
+    ssh.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    told = "^Flashscope at lab is older .*'--trust-code'.*; use the same commit on both sides[.]$"
+    with pytest.raises(ConnectError, match=told), host_by_ssh(SshAddress("lab", "", "x")):
+        pass
