@@ -21,10 +21,11 @@ NEEDS = (
     "A timeline shows when each stage of each tile ran. flash1 and flash2 are built once more for the CPU, "
     "from the same source with a clock between their stages, and run in turns with the timed kernels: so "
     "you see what the clocks cost. It takes some seconds and no GPU; on a GPU they have such builds, too, "
-    "and on Hopper flash3; of flash2 and flash3 the backward passes as well."
+    "and on Hopper flash3; of all three the backward passes as well."
 )
 _LOADS, _PRODUCTS = ("::copy(", "wait_copies"), {"QKᵀ": ("multiply_rows<", "apply_mask(")}
-_OWN = ("add_own(", "owned.k0 + place.first_key")  # a function of a header, which has stages
+_KEY_TILE = ("key_tile(", "group, seqlen_q, mask, scale, kept")  # a function of a header, which has stages
+_OWN = ("add_own(", "owned.k0 + place.first_key")  # likewise
 _FLASH3: Mapping[str, tuple[str, ...]] = {
     "load": ("load_first(", "produce("),
     "QKᵀ": ("product_qk(", "first_qk("),
@@ -55,6 +56,11 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "softmax": ("softmax.weigh(", "softmax.raise(", "softmax.hide(", "weigh<"),
         "PV": ("state.multiply(", "product_pv(", "state.add("),
         "store": ("store_rows(", "state.finish("),
+    },
+    "flash1 backward": {
+        **dict.fromkeys(("QKᵀ", "softmax", "dOVᵀ", "dS", "dQ", "dV", "dK", "add dQ"), _KEY_TILE),
+        "load": (*_KEY_TILE, "row_delta("),
+        "store": (*_KEY_TILE, "pass_sums<true>("),
     },
     "flash2 backward": {
         "load": ("KeyTile::copy(", "copy_queries(", "wait_copies"),

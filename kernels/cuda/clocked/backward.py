@@ -5,7 +5,9 @@ from functools import partial
 from typing import Any
 
 from flashscope.kernels.catalogue.workspace_backward import FLASH3_KEYS, WIDE_HEAD, flash3_tile_q
-from flashscope.kernels.cuda import flash2_backward, flash3_backward
+from flashscope.kernels.cuda import flash1_backward, flash2_backward, flash3_backward
+from flashscope.kernels.cuda.backward import RowTiling
+from flashscope.kernels.cuda.clocked import key_passes
 from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups
 from flashscope.kernels.cuda.clocked.key_blocks import CLOCKS as STEP_CLOCKS
@@ -20,8 +22,8 @@ from flashscope.kernels.cuda.clocked.key_tiles import (
 )
 from flashscope.kernels.cuda.clocks import ClockedBlocks, WarpBars
 from flashscope.kernels.cuda.flash2_backward import KeyTiling
-from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, WARP, clocked_backward
-from flashscope.kernels.cuda.program import Target, TileSize
+from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, WARP, clocked, clocked_backward
+from flashscope.kernels.cuda.program import Target, TileSize, ceil_div
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import ClockedKernel
@@ -35,7 +37,34 @@ def backward_build(kernel: ClockedKernel, problem: Problem, target: Target) -> C
     Raises:
         UnsupportedError: There is none; the text says up to which head dim there is.
     """
-    return _flash2(problem, target) if kernel == "flash2" else _flash3(problem, target)
+    return {"flash1": _flash1, "flash2": _flash2}.get(kernel, _flash3)(problem, target)
+
+
+def _flash1(problem: Problem, target: Target) -> ClockedBuild:
+    program = flash1_backward.program(problem, target)
+    (launch,) = program.launches
+    cut = RowTiling(program.defines["WARPS"], program.defines["INNER"])
+    warps, parts = launch.grid * cut.warps, ceil_div(problem.head_dim, flash1_backward.PART_WIDTH)
+    tile = TileSize(cut.inner, cut.outer)
+    most = key_passes.most_rows(problem, tile)
+    watched = clocked(program, most, key_passes.CLOCK_BYTES)
+    if watched.launches[0].shared_bytes > target.shared_memory:
+        raise UnsupportedError("flash1's tiles leave no room in shared memory for clocks.")
+    return ClockedBuild(
+        tile,
+        watched,
+        recording(CLOCKED, ((warps, most, key_passes.CLOCKS), (warps, 4))),
+        key_passes.most_bars(problem, tile) * cut.warps * parts,
+        partial(_passes, problem, (tile, parts), cut.warps),
+        "flash1_backward.cu as it is timed, with clocks between its stages compiled in, on the GPU",
+    )
+
+
+def _passes(
+    problem: Problem, cut: tuple[TileSize, int], warps: int, found: Mapping[str, Any], multiprocessors: int
+) -> WarpBars:
+    rows, ends = (found[name] for name in CLOCKED)
+    return key_passes.key_pass_bars(problem, cut, ClockedBlocks(rows, ends, warps), multiprocessors)
 
 
 def _flash3(problem: Problem, target: Target) -> ClockedBuild:
