@@ -7,7 +7,7 @@ from typing import Any
 from flashscope.kernels.catalogue.workspace_backward import FLASH3_KEYS, WIDE_HEAD, flash3_tile_q
 from flashscope.kernels.cuda import flash1_backward, flash2_backward, flash3_backward
 from flashscope.kernels.cuda.backward import RowTiling
-from flashscope.kernels.cuda.clocked import key_passes
+from flashscope.kernels.cuda.clocked import key_passes, wide_tiles
 from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups
 from flashscope.kernels.cuda.clocked.key_blocks import CLOCKS as STEP_CLOCKS
@@ -28,16 +28,18 @@ from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import ClockedKernel
 
-TOO_WIDE = f"flash3's backward pass is built with clocks up to head dim {WIDE_HEAD}."
-
 
 def backward_build(kernel: ClockedKernel, problem: Problem, target: Target) -> ClockedBuild:
     """The build with clocks of a kernel's backward pass.
 
     Raises:
-        UnsupportedError: There is none; the text says up to which head dim there is.
+        UnsupportedError: The tiles leave no room in shared memory for clocks.
     """
-    return {"flash1": _flash1, "flash2": _flash2}.get(kernel, _flash3)(problem, target)
+    flash3 = _flash3_wide if problem.head_dim > WIDE_HEAD else _flash3
+    build = {"flash1": _flash1, "flash2": _flash2}.get(kernel, flash3)(problem, target)
+    if max(one.shared_bytes for one in build.program.launches) > target.shared_memory:
+        raise UnsupportedError(f"The tiles of {kernel}'s backward pass leave no room for clocks.")
+    return build
 
 
 def _flash1(problem: Problem, target: Target) -> ClockedBuild:
@@ -47,12 +49,9 @@ def _flash1(problem: Problem, target: Target) -> ClockedBuild:
     warps, parts = launch.grid * cut.warps, ceil_div(problem.head_dim, flash1_backward.PART_WIDTH)
     tile = TileSize(cut.inner, cut.outer)
     most = key_passes.most_rows(problem, tile)
-    watched = clocked(program, most, key_passes.CLOCK_BYTES)
-    if watched.launches[0].shared_bytes > target.shared_memory:
-        raise UnsupportedError("flash1's tiles leave no room in shared memory for clocks.")
     return ClockedBuild(
         tile,
-        watched,
+        clocked(program, most, key_passes.CLOCK_BYTES),
         recording(CLOCKED, ((warps, most, key_passes.CLOCKS), (warps, 4))),
         key_passes.most_bars(problem, tile) * cut.warps * parts,
         partial(_passes, problem, (tile, parts), cut.warps),
@@ -68,8 +67,6 @@ def _passes(
 
 
 def _flash3(problem: Problem, target: Target) -> ClockedBuild:
-    if problem.head_dim > WIDE_HEAD:
-        raise UnsupportedError(TOO_WIDE)
     tile = TileSize(flash3_tile_q(problem), FLASH3_KEYS)
     most = most_rows(problem, tile)
     program = clocked_backward(flash3_backward.program(problem, target), GROUP_CLOCKED, most)
@@ -84,6 +81,27 @@ def _flash3(problem: Problem, target: Target) -> ClockedBuild:
         "flash3_backward.cu as it is timed, with clocks between its warpgroups' stages compiled in, on the "
         "GPU; the launches before and after it, of the rows' states and of dQ's conversion, have none",
     )
+
+
+def _flash3_wide(problem: Problem, target: Target) -> ClockedBuild:
+    tile = TileSize(flash3_tile_q(problem), FLASH3_KEYS)
+    most = wide_tiles.most_rows(problem, tile)
+    program = clocked_backward(flash3_backward.program(problem, target), GROUP_CLOCKED, most)
+    blocks = program.launches[1].grid
+    return ClockedBuild(
+        tile,
+        program,
+        recording(GROUP_CLOCKED, ((blocks, GROUPS, most, wide_tiles.CLOCKS), (blocks, GROUPS, 4))),
+        wide_tiles.most_bars(problem, tile),
+        partial(_read_wide, problem, tile),
+        "flash3_backward_wide.cu as it is timed, with clocks between its warpgroups' stages compiled in, on "
+        "the GPU; the launches before and after it, of the rows' states and of dQ's conversion, have none",
+    )
+
+
+def _read_wide(problem: Problem, tile: TileSize, found: Mapping[str, Any], multiprocessors: int) -> WarpBars:
+    rows, ends = (found[name] for name in GROUP_CLOCKED)
+    return wide_tiles.wide_tile_bars(problem, tile, ClockedGroups(rows, ends), multiprocessors)
 
 
 def _read(problem: Problem, tile: TileSize, found: Mapping[str, Any], multiprocessors: int) -> WarpBars:
