@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from flashscope.app.words.units import digits, ms_text, seqlen_text, share_text
+from flashscope.kernels.catalogue.workspace_backward import WIDE_HEAD
+from flashscope.kernels.cuda.reading.step import READ_HEAD_DIMS
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import (
     MERGE,
@@ -90,6 +92,18 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "add dQ": ("add_at_once(", "add_in_turn("),
         "store": ("store_rows(",),
     },
+    "flash3 backward, wide": {
+        "load": ("load_queries(", "load_grads("),
+        "QKᵀ": ("start_s()", "add_rows<PANELS - 1, 0>(s", "add_rows<1, 1>(s"),
+        "softmax": ("probabilities(s", "hide(s", "put_weights(work.weights_row"),
+        "dOVᵀ": ("start_dp()", "PIECE_PANELS, 0>(dp", "add_rows<1, 1>(dp"),
+        "dS": ("get_weights(p", " weights(dp", "pack_all(ds", "put_weights(weights_row", "publish_stores()"),
+        "dQ": ("start_dq(",),
+        "dV": ("add_columns(dv",),
+        "dK": ("add_columns(dk",),
+        "add dQ": ("work.add(",),
+        "store": ("store_rows(",),
+    },
 }
 """What the lines of a stage hold in the CUDA source of a kernel, or of its backward pass."""
 _IN_NUMPY = {
@@ -142,8 +156,10 @@ def source_lines(request: TimelineRequest, stage: str) -> tuple[str, tuple[str, 
         return NUMPY, NUMPY_LINES[request.kernel][stage]
     problem = request.problem
     mask, words = "causal" if problem.causal else "no mask", PASS_WORDS[problem.passes]
-    label = ", ".join(filter(None, (f"d {problem.head_dim}", words, mask)))
-    return label, CUDA_LINES[run_name(request)][stage]
+    read = next(one for one in READ_HEAD_DIMS if one >= problem.head_dim)
+    label, run = ", ".join(filter(None, (f"d {read}", words, mask))), run_name(request)
+    wide = f"{run}, wide" if problem.head_dim > WIDE_HEAD else run
+    return label, CUDA_LINES.get(wide, CUDA_LINES[run])[stage]
 
 
 def stages_on_show(timelines: Sequence[StageTimeline]) -> list[str]:
