@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from flashscope.kernels.catalogue.registry import KERNELS
+from flashscope.kernels.catalogue.source_text import running
 from flashscope.kernels.workload.problem import Backend, Passes
 
 KERNELS_FOLDER = Path(__file__).parents[1]
@@ -23,7 +24,8 @@ def source_digests() -> dict[Backend, dict[str, str]]:
     """A digest for every kernel whose code is ours, and for its backward pass, by backend and key.
 
     It is of the module that implements the pass, of what that takes from its own folder, and of the CUDA
-    sources and headers that any of these name. Options of the compiler follow from these files.
+    sources and headers that any of these name, without their comments and docstrings. Options of the
+    compiler follow from these files.
     """
     found: dict[Backend, dict[str, str]] = {}
     for backend, key, module in _modules():
@@ -59,7 +61,8 @@ def _digest(start: Path) -> str:
         waiting += fresh
     digest = hashlib.sha256()
     for path in sorted(reached):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        text = running(path.read_text(encoding="utf-8"), python=path.suffix == ".py")
+        digest.update(f"{path.name}\0{text}".encode())
     return digest.hexdigest()[:DIGITS]
 
 

@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
            LIVE_GIVEN CLOCKS_GIVEN) {
     LIVE_BEGIN()
     extern __shared__ __align__(1024) unsigned char shared[];
-    CLOCKS_BEGIN(shared + 2 * TileQ::BYTES + 2 * TileK::BYTES)
+    CLOCKS_BEGIN(ForwardClocks, shared + 2 * TileQ::BYTES + 2 * TileK::BYTES)
     const unsigned shared_q = shared_address(shared);  // two stages
     const unsigned shared_k = shared_q + 2 * TileQ::BYTES;
     const unsigned shared_v = shared_k + TileK::BYTES;
@@ -165,6 +165,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             stage = TileQ::BYTES - stage;
         }
     }
+    CLOCKS_STORE()
     CLOCKS_END()
 }
 

@@ -46,9 +46,10 @@ __device__ __forceinline__ void pass_sums(float* sums, element* dq, long long ro
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     flash1_backward(const element* q, const element* k, const element* v, const element* output, const element* grad_output,
                     const float* lse, float* dq_sums, element* dq, element* dk, element* dv, int group, int seqlen_q,
-                    int seqlen_k, int window_left, int window_right, float scale, const int* kept TRACE_GIVEN) {
+                    int seqlen_k, int window_left, int window_right, float scale, const int* kept CLOCKS_GIVEN TRACE_GIVEN) {
     TRACED(Recorder recorder(recording);)
     extern __shared__ __align__(1024) unsigned char shared[];
+    CLOCKS_BEGIN(BackwardClocks, shared + SHARED_BYTES)
     const long long kv_head = blockIdx.x / PARTS, rows = (long long)group * seqlen_q;
     const int part = blockIdx.x % PARTS;
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
@@ -58,8 +59,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     for (int k0 = 0; k0 < seqlen_k; k0 += OUTER) {
         __syncthreads();  // the sums are what they are to be, and shared memory is free
         key_tile(shared, Given{q, k, v, grad_output}, DeltaAnew{lse, output, grad_output}, dq_sums, dk, dv, kv_head, k0,
-                 group, seqlen_q, mask, scale, kept TRACE_PASSED);
+                 group, seqlen_q, mask, scale, kept CLOCKS_PASSED TRACE_PASSED);
     }
+    CLOCKS_STORE()
     __syncthreads();
     pass_sums<true>(own_sums, dq + kv_head * rows * HEAD_DIM, rows, part, scale);
+    CLOCKS_END()
 }

@@ -13,6 +13,7 @@
 // blocks turns at it (flash3_backward_turns.cuh), and they draw their tiles of keys: the same bits in every run, and waits.
 // Limit: the additions to dQ still; shared memory, which holds 2 tiles of Q and 1.5 of dO at head dim 256. Figures, and
 // what was tried: flash3-backward-attempts.md.
+#include "flash3_backward_wide_clocks.cuh"
 #include "flash3_backward_wide_loads.cuh"
 #include "flash3_backward_wide_products.cuh"
 #include "flash3_backward_rows.cuh"
@@ -44,16 +45,21 @@ struct Work {
     __device__ __forceinline__ Sums sums(int group_of_warps) const {
         return Sums(dq_sums, keys, group, tiles_q, part(group_of_warps), Tables());
     }
-    // What a step added to dQ, by the buffer of its dS: DETERMINISTIC has as many phases of turns.
+    // What a step added to dQ, by the buffer of its dS: DETERMINISTIC has as many phases of turns. The clock that it may is
+    // the one before the clock that it has.
     __device__ __forceinline__ void add(Sums& sums, const float (&dq)[DQ_REGS], int group_of_warps, int buffer) const {
         if (part(group_of_warps) < PARTS) {
-            if (DETERMINISTIC) wait(at.may_add(group_of_warps), buffer);
+            if (DETERMINISTIC) {
+                wait(at.may_add(group_of_warps), buffer);
+                CLOCK(6 + group_of_warps)
+            }
             add_dq(sums.at(keys, tiles_q), dq);
             if (DETERMINISTIC) {
                 __syncwarp();
                 if (threadIdx.x % 32 == 0) arrive(at.has_added(group_of_warps));
             }
         }
+        CLOCK(7 + group_of_warps)
         sums.next(keys, group, tiles_q);
     }
 };
@@ -74,6 +80,8 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
     const auto start_s = [&] {
         const u32 k = uniform(at.k), q = uniform(at.q + queries.stage * TILE_BYTES);
         constexpr u32 LAST = (PANELS - 1) * PANEL_BYTES;
+        CLOCKS_OF_LOADED(StageClocks::LOADS, at.q_full(queries.stage), at.q_full(queries.stage))
+        CLOCK(0)
         pin(s);
         wgmma_fence();
         add_rows<PANELS - 1, 0>(s, k, q);
@@ -83,6 +91,7 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
     };
     const auto finish_s = [&](int step) {
         wgmma_wait<0>();
+        CLOCK(1)
         pin(s);
 #if SOFTCAP || ALIBI
         const int q0 = tile_at(place, work.keys, Tables()) * ROWS;
@@ -117,12 +126,14 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
 #else
         put_weights(work.weights_row + buffer * PANEL_BYTES, p);
 #endif
+        CLOCK(2)
         named_arrive(Turn::P_READY);
     };
     const auto take_step = [&](int step, auto more) {
         wait_for_stages<GRAD_STAGES, PIECES>(grads, at.grad_full(0));
         if (step) wait(at.received_full(buffer ^ 1), (step - 1) / 2 & 1);
         named_sync(Turn::DV);
+        CLOCK(3)
 #pragma unroll
         for (int piece = 0; piece < PIECES; ++piece) pin(dv[piece]);
         pin(p);
@@ -134,6 +145,7 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
         wgmma_commit();
         start_dq(dq, at, buffer ^ 1, work.rank, 0);
         wgmma_wait<1>();
+        CLOCK(4)
 #pragma unroll
         for (int piece = 0; piece < PIECES; ++piece) pin(dv[piece]);
         pin(p);
@@ -144,12 +156,14 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
         for (int piece = 0; piece < PIECES; ++piece, grads.next())
             if (leader) release(at.grad_empty(grads.stage));
         wgmma_wait<0>();
+        CLOCK(5)
         pin(dq);
         if (step) {
             if (leader) arrive_in(at.weights_empty(buffer ^ 1), work.rank ^ 1);
             TRACED(recorder.add_queries(dq, work.part(0), true);)
             work.add(sums, dq, 0, buffer ^ 1);
         }
+        CLOCKS_WRITE(step)
         buffer ^= 1;
         if (more.value) {
             wait(at.q_full(queries.stage), queries.phase);
@@ -162,6 +176,7 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
     };
 
     wait(at.k_full(), 0);
+    CLOCKS_OF_LOADED(StageClocks::LOADS + 2, at.k_full(), at.k_full())
     wait(at.q_full(0), 0);
     start_s();
     finish_s(0);
@@ -171,8 +186,10 @@ __device__ __forceinline__ void scores_and_dv(const Work& work, float (&dv)[PIEC
     take_step(last, Flag<false>());
     wait(at.received_full(buffer ^ 1), last / 2 & 1);
     named_sync(Turn::DV);
+    CLOCK(3)
     start_dq(dq, at, buffer ^ 1, work.rank, 0);
     wgmma_wait<0>();
+    CLOCK(5)
     pin(dq);
     TRACED(recorder.add_queries(dq, work.part(0), false);)
     work.add(sums, dq, 0, buffer ^ 1);
@@ -192,6 +209,8 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
 
     const auto start_dp = [&] {  // in two groups, as S
         constexpr u32 LAST = (PIECE_PANELS - 1) * PANEL_BYTES;
+        CLOCKS_OF_LOADED(StageClocks::LOADS, at.grad_full(grads.stage), at.grad_full((grads.stage + PIECES - 1) % GRAD_STAGES))
+        CLOCK(0)
         pin(dp);
         wgmma_fence();
         GradRing now = grads;
@@ -210,6 +229,7 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
     };
     const auto finish_dp = [&] {
         wgmma_wait<0>();
+        CLOCK(1)
         pin(dp);
 #pragma unroll
         for (int piece = 0; piece < PIECES; ++piece, grads.next())
@@ -220,6 +240,7 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
         const u32 weights_row = work.weights_row + buffer * PANEL_BYTES;
         wait(at.q_full(stage), queries.phase);
         named_sync(Turn::P_READY);
+        CLOCK(2)
         {
             float p[S_REGS];
             get_weights(p, weights_row);
@@ -238,7 +259,9 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
             const u32 rows = buffer * PANEL_BYTES + threadIdx.x % 128 / 32 * 2048;
             send_bytes(at.received + rows, at.weights + rows, 2048, at.received_full(buffer), work.rank ^ 1);
         }
+        CLOCK(3)
         named_sync(Turn::DK);
+        CLOCK(4)
         pin(dk);
         pin(ds);
         wgmma_fence();
@@ -247,17 +270,20 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
         wait(at.received_full(buffer), step / 2 & 1);
         start_dq(dq, at, buffer, work.rank, 1);
         wgmma_wait<1>();
+        CLOCK(5)
         pin(dk);
         pin(ds);
         TRACED(recorder.sums(recorder.to.dk, dk, 0);)
         if (more.value) named_arrive(Turn::S);
         if (leader) release(at.q_empty(stage));
         wgmma_wait<0>();
+        CLOCK(6)
         pin(dq);
         if (leader) release(at.weights_empty(buffer));
         TRACED(recorder.add_queries(dq, work.part(1), false);)
         TRACED(recorder.done();)
         work.add(sums, dq, 1, buffer);
+        CLOCKS_WRITE(step)
         queries.next();
         buffer ^= 1;
         if (more.value) {
@@ -272,6 +298,7 @@ __device__ __forceinline__ void weights_and_dk(const Work& work, float (&dk)[D_R
 
     wait(at.k_full(), 0);
     wait(at.v_full(), 0);
+    CLOCKS_OF_LOADED(StageClocks::LOADS + 2, at.v_full(), at.v_full())
     wait_for_stages<GRAD_STAGES, PIECES>(grads, at.grad_full(0));
     start_dp();
     named_arrive(Turn::DV);
@@ -291,10 +318,11 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
                          ,
                          int* counter, int* added
 #endif
-                         TRACE_GIVEN) {
+                         CLOCKS_GIVEN TRACE_GIVEN) {
     let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     const WideShared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
+    CLOCKS_BEGIN()
     const Mask mask = Mask::of(seqlen_q, seqlen_k, window_left, window_right);
     const int tiles_q = (seqlen_q + ROWS - 1) / ROWS, rank = blockIdx.x % PAIR;
 #if !DETERMINISTIC
@@ -334,6 +362,7 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
                         , scoring, scale, seqlen_k - seqlen_q
 #endif
         };
+        CLOCKS_OF_TILE(keys)
         TRACED(Recorder recorder(recording, rank, warp_row + lane / 4, seqlen_q, seqlen_k);)
         TRACED(recorder.begin(keys, group);)
         const long long first_key = (long long)keys.head * seqlen_k * HEAD_DIM;
@@ -342,6 +371,7 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
 #pragma unroll
             for (int i = 0; i < D_REGS; ++i) dv[i / PIECE_REGS][i % PIECE_REGS] = 0.0f;
             if (steps) scores_and_dv(work, dv TRACE_PASSED);
+            CLOCK(10)
 #pragma unroll
             for (int piece = 0; piece < PIECES; ++piece)
                 store_rows(dv[piece], 1.0f, dv_out + first_key + piece * PIECE_PANELS * 64, key, seqlen_k);
@@ -350,8 +380,11 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
 #pragma unroll
             for (int i = 0; i < D_REGS; ++i) dk[i] = 0.0f;
             if (steps) weights_and_dk(work, dk TRACE_PASSED);
+            CLOCK(10)
             store_rows(dk, scale, dk_out + first_key, key, seqlen_k);
         }
+        CLOCK(11)
+        CLOCKS_END(steps)
     }
     cluster_sync();  // the other block may still send, or arrive on a barrier here
 }

@@ -1,7 +1,7 @@
 """What clocks between the stages cost on this GPU: pytest -m benchmark -s clocks_bench.py.
 
-Of every kernel that has such a build, and both passes of flash2 and flash3, at head dims 64 and 128, causal
-and not, N = 1k to 8k:
+Of every kernel that has such a build, both passes of flash1, flash2 and flash3, at head dims 64 and 128, of
+flash3's backward pass 256 as well, causal and not, N = 1k to 8k:
 the timed build and the one with clocks in turns, cold, 16384 tokens of a width of 2048 in float16. Prints the
 medians of both, what the clocks add, and between which bounds that lies in the middle half of the turns; it
 gates on nothing.
@@ -30,14 +30,17 @@ KERNELS: tuple[tuple[ClockedKernel, Passes], ...] = (
     ("flash3-fp8", "forward"),
     ("flash2", "forward"),
     ("flash3", "forward"),
+    ("flash1", "backward"),
     ("flash2", "backward"),
     ("flash3", "backward"),
 )
+WIDE = ("flash3", "backward")  # has a kernel of its own for heads of 256
 WARMUP, ROUNDS = 3, 21
 
 
-def problems(passes: Passes) -> list[Problem]:
+def problems(kernel: ClockedKernel, passes: Passes) -> list[Problem]:
     """All that are measured."""
+    dims = (64, 128, 256) if (kernel, passes) == WIDE else (64, 128)
     return [
         Problem(
             batch=TOKENS // seqlen,
@@ -49,7 +52,7 @@ def problems(passes: Passes) -> list[Problem]:
             dtype="float16",
             passes=passes,
         )
-        for head_dim, causal, seqlen in product((64, 128), (False, True), (1024, 2048, 4096, 8192))
+        for head_dim, causal, seqlen in product(dims, (False, True), (1024, 2048, 4096, 8192))
     ]
 
 
@@ -78,7 +81,7 @@ def measure(kernel: ClockedKernel, problem: Problem) -> tuple[list[float], list[
 def test_what_clocks_add(kernel: ClockedKernel, passes: Passes) -> None:
     device = describe()
     print(f"\n{kernel} {passes} on {device.name}: ms timed, ms with clocks, added (middle half)")  # noqa: T201 - the table
-    for problem in problems(passes):
+    for problem in problems(kernel, passes):
         if find_kernel(kernel).unsupported(problem, device):
             pytest.skip(f"{kernel} does not run here")
         plain, clocked = measure(kernel, problem)

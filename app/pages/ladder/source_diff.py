@@ -8,7 +8,14 @@ from flashscope.app.pages.ladder.numpy_source import NUMPY_STEPS, numpy_source
 from flashscope.app.words.inside.timelines import NUMPY
 from flashscope.app.words.line_diff import Hunk, Line, LinePair, diff_hunks
 from flashscope.app.words.tokens import Token, tokens_of
-from flashscope.kernels.cuda.reading.step import StepSource, read_problem, source_of, step_before, steps_of
+from flashscope.kernels.cuda.reading.step import (
+    READ_HEAD_DIMS,
+    StepSource,
+    read_problem,
+    source_of,
+    step_before,
+    steps_of,
+)
 from flashscope.kernels.workload.errors import KernelError
 from flashscope.kernels.workload.problem import ONE_PASS, Passes, Problem
 from flashscope.profiles.plan.problem_words import pass_words
@@ -25,7 +32,7 @@ def label_of(problem: Problem) -> str:
 PROBLEMS: dict[str, Problem] = {
     label_of(problem): problem
     for passes in ONE_PASS
-    for head_dim in (64, 128, 256)
+    for head_dim in READ_HEAD_DIMS
     for causal in (False, True)
     for problem in [read_problem(head_dim, causal=causal, passes=passes)]
 }

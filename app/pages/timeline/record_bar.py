@@ -28,7 +28,7 @@ KERNELS: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
     ("flash2", ("flash2",)),
     ("flash1", ("flash1",)),
 )
-HEAD_DIMS, HEADS = (64, 128), (1, 4, 8, 16)
+HEAD_DIMS, HEADS = (64, 128, 256), (1, 4, 8, 16)
 MASKS = (("no mask", False), ("causal", True))
 PASSES: Sequence[tuple[str, Passes]] = (("forward", "forward"), ("backward", "backward"))
 FIRST = 1024, 64, 4

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from flashscope.app.words.units import digits, ms_text, seqlen_text, share_text
+from flashscope.kernels.catalogue.workspace_backward import WIDE_HEAD
+from flashscope.kernels.cuda.reading.step import READ_HEAD_DIMS
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import (
     MERGE,
@@ -21,10 +23,11 @@ NEEDS = (
     "A timeline shows when each stage of each tile ran. flash1 and flash2 are built once more for the CPU, "
     "from the same source with a clock between their stages, and run in turns with the timed kernels: so "
     "you see what the clocks cost. It takes some seconds and no GPU; on a GPU they have such builds, too, "
-    "and on Hopper flash3; of flash2 and flash3 the backward passes as well."
+    "and on Hopper flash3; of all three the backward passes as well."
 )
 _LOADS, _PRODUCTS = ("::copy(", "wait_copies"), {"QKᵀ": ("multiply_rows<", "apply_mask(")}
-_OWN = ("add_own(", "owned.k0 + place.first_key")  # a function of a header, which has stages
+_KEY_TILE = ("key_tile(", "group, seqlen_q, mask, scale, kept")  # a function of a header, which has stages
+_OWN = ("add_own(", "owned.k0 + place.first_key")  # likewise
 _FLASH3: Mapping[str, tuple[str, ...]] = {
     "load": ("load_first(", "produce("),
     "QKᵀ": ("product_qk(", "first_qk("),
@@ -56,6 +59,11 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "PV": ("state.multiply(", "product_pv(", "state.add("),
         "store": ("store_rows(", "state.finish("),
     },
+    "flash1 backward": {
+        **dict.fromkeys(("QKᵀ", "softmax", "dOVᵀ", "dS", "dQ", "dV", "dK", "add dQ"), _KEY_TILE),
+        "load": (*_KEY_TILE, "row_delta("),
+        "store": (*_KEY_TILE, "pass_sums<true>("),
+    },
     "flash2 backward": {
         "load": ("KeyTile::copy(", "copy_queries(", "wait_copies"),
         **dict.fromkeys(("QKᵀ", "softmax", "dOVᵀ", "dS"), _OWN),
@@ -82,6 +90,18 @@ CUDA_LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "dV": ("start_columns(dv,",),
         "dK": ("start_columns(dk,",),
         "add dQ": ("add_at_once(", "add_in_turn("),
+        "store": ("store_rows(",),
+    },
+    "flash3 backward, wide": {
+        "load": ("load_queries(", "load_grads("),
+        "QKᵀ": ("start_s()", "add_rows<PANELS - 1, 0>(s", "add_rows<1, 1>(s"),
+        "softmax": ("probabilities(s", "hide(s", "put_weights(work.weights_row"),
+        "dOVᵀ": ("start_dp()", "PIECE_PANELS, 0>(dp", "add_rows<1, 1>(dp"),
+        "dS": ("get_weights(p", " weights(dp", "pack_all(ds", "put_weights(weights_row", "publish_stores()"),
+        "dQ": ("start_dq(",),
+        "dV": ("add_columns(dv",),
+        "dK": ("add_columns(dk",),
+        "add dQ": ("work.add(",),
         "store": ("store_rows(",),
     },
 }
@@ -136,8 +156,10 @@ def source_lines(request: TimelineRequest, stage: str) -> tuple[str, tuple[str, 
         return NUMPY, NUMPY_LINES[request.kernel][stage]
     problem = request.problem
     mask, words = "causal" if problem.causal else "no mask", PASS_WORDS[problem.passes]
-    label = ", ".join(filter(None, (f"d {problem.head_dim}", words, mask)))
-    return label, CUDA_LINES[run_name(request)][stage]
+    read = next(one for one in READ_HEAD_DIMS if one >= problem.head_dim)
+    label, run = ", ".join(filter(None, (f"d {read}", words, mask))), run_name(request)
+    wide = f"{run}, wide" if problem.head_dim > WIDE_HEAD else run
+    return label, CUDA_LINES.get(wide, CUDA_LINES[run])[stage]
 
 
 def stages_on_show(timelines: Sequence[StageTimeline]) -> list[str]:

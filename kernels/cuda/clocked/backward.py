@@ -5,7 +5,9 @@ from functools import partial
 from typing import Any
 
 from flashscope.kernels.catalogue.workspace_backward import FLASH3_KEYS, WIDE_HEAD, flash3_tile_q
-from flashscope.kernels.cuda import flash2_backward, flash3_backward
+from flashscope.kernels.cuda import flash1_backward, flash2_backward, flash3_backward
+from flashscope.kernels.cuda.backward import RowTiling
+from flashscope.kernels.cuda.clocked import key_passes, wide_tiles
 from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups
 from flashscope.kernels.cuda.clocked.key_blocks import CLOCKS as STEP_CLOCKS
@@ -20,27 +22,51 @@ from flashscope.kernels.cuda.clocked.key_tiles import (
 )
 from flashscope.kernels.cuda.clocks import ClockedBlocks, WarpBars
 from flashscope.kernels.cuda.flash2_backward import KeyTiling
-from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, WARP, clocked_backward
-from flashscope.kernels.cuda.program import Target, TileSize
+from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, WARP, clocked, clocked_backward
+from flashscope.kernels.cuda.program import Target, TileSize, ceil_div
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import ClockedKernel
-
-TOO_WIDE = f"flash3's backward pass is built with clocks up to head dim {WIDE_HEAD}."
 
 
 def backward_build(kernel: ClockedKernel, problem: Problem, target: Target) -> ClockedBuild:
     """The build with clocks of a kernel's backward pass.
 
     Raises:
-        UnsupportedError: There is none; the text says up to which head dim there is.
+        UnsupportedError: The tiles leave no room in shared memory for clocks.
     """
-    return _flash2(problem, target) if kernel == "flash2" else _flash3(problem, target)
+    flash3 = _flash3_wide if problem.head_dim > WIDE_HEAD else _flash3
+    build = {"flash1": _flash1, "flash2": _flash2}.get(kernel, flash3)(problem, target)
+    if max(one.shared_bytes for one in build.program.launches) > target.shared_memory:
+        raise UnsupportedError(f"The tiles of {kernel}'s backward pass leave no room for clocks.")
+    return build
+
+
+def _flash1(problem: Problem, target: Target) -> ClockedBuild:
+    program = flash1_backward.program(problem, target)
+    (launch,) = program.launches
+    cut = RowTiling(program.defines["WARPS"], program.defines["INNER"])
+    warps, parts = launch.grid * cut.warps, ceil_div(problem.head_dim, flash1_backward.PART_WIDTH)
+    tile = TileSize(cut.inner, cut.outer)
+    most = key_passes.most_rows(problem, tile)
+    return ClockedBuild(
+        tile,
+        clocked(program, most, key_passes.CLOCK_BYTES),
+        recording(CLOCKED, ((warps, most, key_passes.CLOCKS), (warps, 4))),
+        key_passes.most_bars(problem, tile) * cut.warps * parts,
+        partial(_passes, problem, (tile, parts), cut.warps),
+        "flash1_backward.cu as it is timed, with clocks between its stages compiled in, on the GPU",
+    )
+
+
+def _passes(
+    problem: Problem, cut: tuple[TileSize, int], warps: int, found: Mapping[str, Any], multiprocessors: int
+) -> WarpBars:
+    rows, ends = (found[name] for name in CLOCKED)
+    return key_passes.key_pass_bars(problem, cut, ClockedBlocks(rows, ends, warps), multiprocessors)
 
 
 def _flash3(problem: Problem, target: Target) -> ClockedBuild:
-    if problem.head_dim > WIDE_HEAD:
-        raise UnsupportedError(TOO_WIDE)
     tile = TileSize(flash3_tile_q(problem), FLASH3_KEYS)
     most = most_rows(problem, tile)
     program = clocked_backward(flash3_backward.program(problem, target), GROUP_CLOCKED, most)
@@ -55,6 +81,27 @@ def _flash3(problem: Problem, target: Target) -> ClockedBuild:
         "flash3_backward.cu as it is timed, with clocks between its warpgroups' stages compiled in, on the "
         "GPU; the launches before and after it, of the rows' states and of dQ's conversion, have none",
     )
+
+
+def _flash3_wide(problem: Problem, target: Target) -> ClockedBuild:
+    tile = TileSize(flash3_tile_q(problem), FLASH3_KEYS)
+    most = wide_tiles.most_rows(problem, tile)
+    program = clocked_backward(flash3_backward.program(problem, target), GROUP_CLOCKED, most)
+    blocks = program.launches[1].grid
+    return ClockedBuild(
+        tile,
+        program,
+        recording(GROUP_CLOCKED, ((blocks, GROUPS, most, wide_tiles.CLOCKS), (blocks, GROUPS, 4))),
+        wide_tiles.most_bars(problem, tile),
+        partial(_read_wide, problem, tile),
+        "flash3_backward_wide.cu as it is timed, with clocks between its warpgroups' stages compiled in, on "
+        "the GPU; the launches before and after it, of the rows' states and of dQ's conversion, have none",
+    )
+
+
+def _read_wide(problem: Problem, tile: TileSize, found: Mapping[str, Any], multiprocessors: int) -> WarpBars:
+    rows, ends = (found[name] for name in GROUP_CLOCKED)
+    return wide_tiles.wide_tile_bars(problem, tile, ClockedGroups(rows, ends), multiprocessors)
 
 
 def _read(problem: Problem, tile: TileSize, found: Mapping[str, Any], multiprocessors: int) -> WarpBars:

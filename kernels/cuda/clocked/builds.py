@@ -25,7 +25,6 @@ from flashscope.kernels.workload.trace import Array
 
 WARP, STAGES_OF_A_STEP = 32, 4
 NO_BUILD = "On a GPU flash1, flash2, the steps of flash3 and flash3-fp8 have clocks, of inputs in 16 bits."
-NO_FLASH1_BACKWARD = "flash1's backward pass has no build with clocks."
 NOT_PLAIN = "A timeline is of one pass without a block mask, of sequences that are as long as their arrays."
 NO_HOPPER = "flash3 runs on Hopper alone."
 
@@ -46,8 +45,6 @@ def clocked_build(kernel: ClockedKernel, problem: Problem, target: Target) -> Cl
     if problem.passes == "backward":
         if find_kernel(kernel).backward is None:
             raise UnsupportedError(f"{kernel} has no backward pass.")
-        if kernel == "flash1":
-            raise UnsupportedError(NO_FLASH1_BACKWARD)
         return backward_build(kernel, problem, target)
     if kernel == "flash1":
         return _flash1(problem, target)

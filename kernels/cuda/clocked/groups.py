@@ -129,7 +129,7 @@ def _toward_zero(count: int, parts: int) -> int:
 
 def group_bars(problem: Problem, cut: GroupCut, found: ClockedGroups, multiprocessors: int) -> WarpBars:
     """The bars of all warpgroups; a row for each SM, in it a lane for each warpgroup of each block there."""
-    axis = GroupAxis(found.ends, cut.lanes)
+    axis = GroupAxis(found.ends, group_lanes(cut.lanes))
     bars: list[Any] = []
     if found.merges is not None:
         bars.append(axis.merge_bars(found.merges, _merged(problem, cut, len(found.merges))))
@@ -188,10 +188,21 @@ def assembled(
     )
 
 
-class GroupAxis:
-    """Where each block's warpgroups ran, and their clocks in ns since the first of all began."""
+def group_lanes(groups: int) -> tuple[str, ...]:
+    """What the lanes of a block are called, the first of which loads."""
+    return ("producer", *(f"warpgroup {group}" for group in range(1, groups)))
 
-    def __init__(self, ends: Any, lanes: int) -> None:
+
+class GroupAxis:
+    """Where each block's warpgroups ran, and their clocks in ns since the first of all began.
+
+    Args:
+        ends: uint64 (blocks, lanes, 4): the anchors of each lane.
+        names: Of the lanes of a block.
+    """
+
+    def __init__(self, ends: Any, names: tuple[str, ...]) -> None:
+        lanes = len(names)
         small = ends.view(np.uint32).reshape(-1, lanes, 8).astype(np.int64)
         times = ends.reshape(-1, lanes, 4)[..., :2].astype(np.int64)
         self._times = times - times[..., 0].min()
@@ -201,7 +212,7 @@ class GroupAxis:
         self._sm = small[:, PRODUCER, SM]
         self._slot = slots(self._sm, begin, end)
         self._side_by_side = int(self._slot.max(initial=0)) + 1
-        self._lanes = lanes
+        self._lanes, self._names = lanes, names
         self.span_ns, self._zero = int(end.max(initial=0)), int(times[..., 0].min())
         self._merging = 0  # blocks side by side on an SM
 
@@ -228,7 +239,7 @@ class GroupAxis:
     @property
     def names(self) -> tuple[str, ...]:
         """Of the lanes of a row."""
-        names = ["producer", *(f"warpgroup {group}" for group in range(1, self._lanes))]
+        names = self._names
         merging = ["merge"] if self._merging == 1 else [f"merge {n + 1}" for n in range(self._merging)]
         if self._side_by_side == 1:
             return (*names, *merging)
@@ -238,6 +249,10 @@ class GroupAxis:
     def place(self, block: int, lane: int) -> int:
         """The place of a warpgroup's lane."""
         return int(self._sm[block]) * self._of_row + int(self._slot[block]) * self._lanes + lane
+
+    def begin_ns(self, block: int, lane: int) -> int:
+        """When a warpgroup began."""
+        return int(self._times[block, lane, 0])
 
     def times(self, block: int, lane: int, clocks: Any) -> Nanoseconds64:
         """Clocks of a warpgroup in ns."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from flashscope.kernels.cuda.clocked.groups import PRODUCER, ClockedGroups, GroupAxis, assembled
+from flashscope.kernels.cuda.clocked.groups import PRODUCER, ClockedGroups, GroupAxis, assembled, group_lanes
 from flashscope.kernels.cuda.clocks import WarpBars
 from flashscope.kernels.cuda.program import TileSize, ceil_div
 from flashscope.kernels.workload.problem import Problem
@@ -97,7 +97,7 @@ def most_bars(problem: Problem, tile: TileSize) -> int:
 def key_tile_bars(problem: Problem, tile: TileSize, found: ClockedGroups, multiprocessors: int) -> WarpBars:
     """The bars of all warpgroups; a row for each SM, in it a lane for each warpgroup of each block there."""
     ends = np.concatenate((found.ends[:, :1], found.ends), axis=1)  # all see one clock, the producer's too
-    axis = GroupAxis(np.ascontiguousarray(ends), GROUPS + 1)
+    axis = GroupAxis(np.ascontiguousarray(ends), group_lanes(GROUPS + 1))
     bars: list[StepBars] = []
     blocks: list[tuple[int, ...]] = []
     for number, one in enumerate(key_tiles(problem, tile)):
@@ -115,7 +115,7 @@ def key_tile_bars(problem: Problem, tile: TileSize, found: ClockedGroups, multip
     return assembled(axis, bars, blocks, multiprocessors)
 
 
-def _bars(where: tuple[Any, int, Any, int], begin: Any, end: Any) -> StepBars:
+def stage_bars(where: tuple[Any, int, Any, int], begin: Any, end: Any) -> StepBars:
     """Bars of a stage, as rows; heads and tiles of queries, begins and ends, in clocks, are columns."""
     columns = [np.broadcast_to(one, np.shape(begin)) for one in (*where, begin, end)]
     return np.column_stack(columns).astype(np.int64)
@@ -126,7 +126,7 @@ def _loads(rows: Any, tile: KeyTile) -> StepBars:
     (of_head, i), count = tile.steps.T, len(tile.steps)
     once = (tile.head, LOAD, NO_PLACE, tile.j), rows[count : count + min(count, 1), LOADS:]
     told = [
-        _bars(where, clocks[:, n], np.where(clocks[:, n + 1], clocks[:, n + 1], clocks[:, n]))
+        stage_bars(where, clocks[:, n], np.where(clocks[:, n + 1], clocks[:, n + 1], clocks[:, n]))
         for where, clocks in (once, ((of_head, LOAD, i, tile.j), rows[:count, LOADS:]))
         for n in (0, 2)
     ]
@@ -141,9 +141,9 @@ def _computed(rows: Any, tile: KeyTile, part: int) -> StepBars:
         told = _steps(rows[:count], rows[1 : count + 1], tile, 1 - part)
     if count and not part:
         (head, i), begin = tile.steps[-1], last[MAY_ADD] or last[1]
-        told.append(_bars((head, DQ, i, tile.j), last[:1], last[1:2]))
-        told.append(_bars((head, ADD_DQ, i, tile.j), np.array([begin]), last[2:3]))
-    told.append(_bars((tile.head, STORE, NO_PLACE, tile.j), last[3:4], last[4:5]))
+        told.append(stage_bars((head, DQ, i, tile.j), last[:1], last[1:2]))
+        told.append(stage_bars((head, ADD_DQ, i, tile.j), np.array([begin]), last[2:3]))
+    told.append(stage_bars((tile.head, STORE, NO_PLACE, tile.j), last[3:4], last[4:5]))
     return np.concatenate(told)
 
 
@@ -153,15 +153,15 @@ def _steps(now: Any, then: Any, tile: KeyTile, lag: int) -> list[StepBars]:
     whole = now[:, 0] != 0  # not where no query sees a key of the warpgroup: it has a part of dQ alone
     own = head[whole], i[whole]
     told = [
-        _bars((own[0], stage, own[1], tile.j), now[whole, n], now[whole, n + 1])
+        stage_bars((own[0], stage, own[1], tile.j), now[whole, n], now[whole, n + 1])
         for n, stage in enumerate((QK, SOFTMAX, DOV, DS))
     ]
     of_dq = np.append(head[:lag], head)[: len(head)], np.append([NO_PLACE] * lag, i)[: len(i)]
     may_add = np.where(then[:, MAY_ADD] != 0, then[:, MAY_ADD], then[:, 6])
-    told.append(_bars((of_dq[0], DQ, of_dq[1], tile.j), now[:, 5], then[:, 6]))
-    told.append(_bars((of_dq[0][lag:], ADD_DQ, of_dq[1][lag:], tile.j), may_add[lag:], then[lag:, 7]))
+    told.append(stage_bars((of_dq[0], DQ, of_dq[1], tile.j), now[:, 5], then[:, 6]))
+    told.append(stage_bars((of_dq[0][lag:], ADD_DQ, of_dq[1][lag:], tile.j), may_add[lag:], then[lag:, 7]))
     told += [
-        _bars((own[0], stage, own[1], tile.j), then[whole, n], then[whole, n + 1])
+        stage_bars((own[0], stage, own[1], tile.j), then[whole, n], then[whole, n + 1])
         for n, stage in enumerate((DV, DK), 7)
     ]
     return told

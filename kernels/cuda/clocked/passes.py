@@ -37,7 +37,7 @@ def pass_bars(problem: Problem, tile: TileSize, found: ClockedBlocks, multiproce
         own = range(head * found.warps, (head + 1) * found.warps)
         return ToldBlock(head, NO_PLACE, [_bars(head, tiles, found, warp) for warp in own])
 
-    return _by_keys(warp_lanes(found, told, multiprocessors))
+    return by_keys(warp_lanes(found, told, multiprocessors))
 
 
 def _bars(head: int, tiles: list[tuple[int, int]], found: ClockedBlocks, warp: int) -> Nanoseconds64:
@@ -53,9 +53,14 @@ def _bars(head: int, tiles: list[tuple[int, int]], found: ClockedBlocks, warp: i
     return np.column_stack((np.tile(STAGES, len(tiles)), heads, places, clocks[:-1], clocks[1:]))
 
 
-def _by_keys(bars: WarpBars) -> WarpBars:
-    """The same with a block for each tile of keys of a lane, in the place of one for its whole life."""
-    walked = np.column_stack((bars.lane, bars.tile[:, [0, 2]])).tolist()
+def by_keys(bars: WarpBars, group: int = 1) -> WarpBars:
+    """The same with a block for each tile of keys of a lane, in the place of one for its whole life.
+
+    Args:
+        bars: In the order of lanes and times.
+        group: So many query heads share a tile of keys; the block has the first one.
+    """
+    walked = np.column_stack((bars.lane, bars.tile[:, 0] // group * group, bars.tile[:, 2])).tolist()
     blocks: list[tuple[int, ...]] = []
     at = 0
     for (lane, head, j), own in groupby(walked):

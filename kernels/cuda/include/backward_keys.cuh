@@ -7,6 +7,7 @@
 // each for its columns.
 #pragma once
 #include "backward_trace.cuh"
+#include "flash1_clocks.cuh"
 
 constexpr int THREADS = WARPS * 32;
 constexpr int SUBTILES = 1;  // fragments of 16 keys in a warp
@@ -20,12 +21,13 @@ using Inner = Tile<INNER, WIDTH, THREADS>;
 using Part = Tile<OUTER, PART_WIDTH, THREADS>;
 using Weights = Tile<OUTER, INNER, THREADS>;  // dS^T
 constexpr int STAGE = 2 * Inner::BYTES;
+constexpr int SHARED_BYTES = 2 * Outer::BYTES + STAGES * (STAGE + INNER * int(sizeof(RowState))) + Weights::BYTES;
 TRACED(using Recorder = TileRecorder<INNER, OUTER>;)
 
 // dQ += dS K of one tile, the columns of a part: a warp takes 16 of the queries, and every COLUMN_GROUPS-th 16 columns.
 // `sums`: of the tile's first query; `rows`: queries that exist. A thread adds to the same sums in every tile of keys.
 __device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_k, float* sums, int rows,
-                                            int part TRACE_TAKEN) {
+                                            int part CLOCKS_TAKEN TRACE_TAKEN) {
     constexpr int ROW_GROUPS = INNER / 16, COLUMN_GROUPS = WARPS / ROW_GROUPS, COLUMNS = PART_WIDTH / 16;
     static_assert(WARPS % ROW_GROUPS == 0, "whole groups of warps");
     constexpr int CHUNKS = (COLUMNS + COLUMN_GROUPS - 1) / COLUMN_GROUPS;
@@ -49,6 +51,7 @@ __device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_
             multiply(acc[i][1], a, b[2], b[3]);
         }
     }
+    CLOCK(11)
 #pragma unroll
     for (int i = 0; i < CHUNKS; ++i) {
 #pragma unroll
@@ -65,6 +68,7 @@ __device__ __forceinline__ void add_queries(unsigned shared_ds, unsigned shared_
             }
         }
     }
+    CLOCK(12)
 }
 
 struct Given {
@@ -75,7 +79,8 @@ struct Given {
 template <class States>
 __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& given, const States& state_of,
                                          float* dq_sums, element* dk, element* dv, long long kv_head, int k0, int group,
-                                         int seqlen_q, const Mask& mask, float scale, const int* kept TRACE_TAKEN) {
+                                         int seqlen_q, const Mask& mask, float scale,
+                                         const int* kept CLOCKS_TAKEN TRACE_TAKEN) {
     const unsigned shared_k = shared_address(shared), shared_v = shared_k + Outer::BYTES;
     const unsigned shared_q = shared_v + Outer::BYTES;  // two stages of Q and, behind each, dO
     const unsigned shared_ds = shared_q + STAGES * STAGE;
@@ -126,9 +131,12 @@ __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& giv
 #pragma unroll 1
     while (step < steps) {
         const int following = next(step + 1);
+        CLOCK(0)
         wait_copies<0>();
         __syncthreads();  // this Q and dO are complete, the previous ones and dS done with
+        CLOCK(1)
         copy(following, 1 - stage);
+        CLOCK(2)
         const unsigned here_q = shared_q + stage * STAGE, here_grad = here_q + Inner::BYTES;
         const RowState* const state = states + stage * INNER + lane % 4 * 2;
 
@@ -136,7 +144,9 @@ __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& giv
         TRACED(recorder.deltas(states + stage * INNER, THREADS);)
         float p[SUBTILES][INNER / 8][4], ds[SUBTILES][INNER / 8][4];
         multiply_rows<Inner>(p, left_k, here_q + Inner::lane_columns_first(lane));
+        CLOCK(3)
         multiply_rows<Inner>(ds, left_v, here_grad + Inner::lane_columns_first(lane));
+        CLOCK(4)
         TRACED(recorder.weights(recorder.to.dp, ds, warp_row, 0);)
         const int q0 = step % tiles_q * INNER, last_q = last_of(q0);
 #pragma unroll
@@ -151,9 +161,11 @@ __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& giv
                 }
             }
         }
+        CLOCK(5)  // behind what is hidden it would spill
         if (!whole(mask, q0, last_q, k0, OUTER)) hide<true>(p, mask, k0 + warp_row, q0);
         TRACED(recorder.weights(recorder.to.p, p, warp_row, 0);)
         multiply_columns<Inner>(acc_v, p, here_grad + lane_part);
+        CLOCK(6)
 #pragma unroll
         for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
@@ -163,17 +175,24 @@ __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& giv
             }
         }
         TRACED(recorder.weights(recorder.to.ds, ds, warp_row, 0);)
+        CLOCK(7)
         multiply_columns<Inner>(acc_k, ds, here_q + lane_part);
+        CLOCK(8)
         TRACED(recorder.key_rows(recorder.to.dk, acc_k, warp_row, part * PART_WIDTH);)
         TRACED(recorder.key_rows(recorder.to.dv, acc_v, warp_row, part * PART_WIDTH);)
         put_rows<Weights>(weights, ds, threadIdx.x % 32, warp_row);
+        CLOCK(9)
         __syncthreads();  // all of dS is there
-        add_queries(shared_ds, shared_k, dq_sums + first_row(step) * HEAD_DIM, last_q + 1 - q0, part TRACE_PASSED);
+        CLOCK(10)
+        add_queries(shared_ds, shared_k, dq_sums + first_row(step) * HEAD_DIM, last_q + 1 - q0,
+                    part CLOCKS_PASSED TRACE_PASSED);
         TRACED(if (threadIdx.x == 0) recorder.stamp();)
+        CLOCKS_WRITE()
         step = following;
         stage = 1 - stage;
     }
 
+    CLOCK(0)
     wait_copies<0>();
     __syncthreads();  // K and V are done with
     scale_all(acc_k, scale);
@@ -181,4 +200,6 @@ __device__ __forceinline__ void key_tile(unsigned char* shared, const Given& giv
     const int columns = HEAD_DIM - part * PART_WIDTH;
     store_rows<Part>(shared, acc_k, warp_row, dk + out, HEAD_DIM, keys, columns);
     store_rows<Part>(shared + Part::BYTES, acc_v, warp_row, dv + out, HEAD_DIM, keys, columns);
+    CLOCK(1)
+    CLOCKS_WRITE()
 }

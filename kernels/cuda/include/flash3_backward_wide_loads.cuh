@@ -4,6 +4,7 @@
 #pragma once
 #include "cluster.cuh"
 #include "flash3_backward_turns.cuh"
+#include "flash3_backward_wide_clocks.cuh"
 #include "flash3_backward_wide_layout.cuh"
 #include "launch_order.cuh"
 #include "tma_bulk.cuh"
@@ -67,28 +68,34 @@ __device__ __forceinline__ void load_share(u32 to, const TensorMap& map, u32 bar
 }
 __device__ __forceinline__ void load_queries(const WideShared& at, const TensorMap& map_q, const TensorMap& map_k,
                                              const float* states, const Keys& keys, int group, int tiles_q, int rank) {
+    CLOCK_OF_LOAD(at.k_full(), 0)
     expect(at.k_full(), TILE_BYTES + GROUPS * PANEL_BYTES);
     for (int p = 0; p < PANELS; ++p)
         load_box(at.k + p * PANEL_BYTES, map_k, at.k_full(), 64 * p, keys.k0 + rank * ROWS, keys.head);
     for (int p = 0; p < GROUPS; ++p)
         load_box(at.pair_k + p * PANEL_BYTES, map_k, at.k_full(), 64 * (GROUPS * rank + p), keys.k0 + (rank ^ 1) * ROWS,
                  keys.head);
+    CLOCK_OF_LOAD(at.k_full(), 1)
     wait_for_launch_before();  // for the rows' states; all else that is loaded was there before
     QueryRing ring;
     int head = keys.head * group, place = keys.first;
     for (int left = keys.steps(group); left; --left, ring.next()) {
         const int s = ring.stage, tile = tile_at(place, keys, Tables());
         wait(at.q_empty(s), ring.phase ^ 1);
+        CLOCK_OF_LOAD(at.q_full(s), 0)
         expect(at.q_full(s), TILE_BYTES + STATE_BYTES);
         load_share<PANELS>(at.q + s * TILE_BYTES, map_q, at.q_full(s), 0, tile * ROWS, head, rank);
         copy_bytes(at.states + s * STATE_BYTES, states + ((long long)head * tiles_q + tile) * STATE, STATE_BYTES,
                    at.q_full(s));
+        CLOCK_OF_LOAD(at.q_full(s), 1)
         advance(head, place, keys, group);
     }
 }
 __device__ __forceinline__ void load_grads(const WideShared& at, const TensorMap& map_grad, const TensorMap& map_v,
                                            const Keys& keys, int group, int rank) {
+    CLOCK_OF_LOAD(at.v_full(), 0)
     load_tile<PANELS>(at.v, PANEL_BYTES, map_v, at.v_full(), keys.k0 + rank * ROWS, keys.head);
+    CLOCK_OF_LOAD(at.v_full(), 1)
     GradRing ring;
     int head = keys.head * group, place = keys.first;
     for (int left = keys.steps(group); left; --left) {
@@ -96,9 +103,11 @@ __device__ __forceinline__ void load_grads(const WideShared& at, const TensorMap
         for (int piece = 0; piece < PIECES; ++piece, ring.next()) {
             const int s = ring.stage;
             wait(at.grad_empty(s), ring.phase ^ 1);
+            CLOCK_OF_LOAD(at.grad_full(s), 0)
             expect(at.grad_full(s), PIECE_BYTES);
             load_share<PIECE_PANELS>(at.grad + s * PIECE_BYTES, map_grad, at.grad_full(s), piece * PIECE_PANELS * 64,
                                      tile_at(place, keys, Tables()) * ROWS, head, rank);
+            CLOCK_OF_LOAD(at.grad_full(s), 1)
         }
         advance(head, place, keys, group);
     }

@@ -34,6 +34,10 @@ class StepSource(NamedTuple):
     text: str
 
 
+READ_HEAD_DIMS = 64, 128, 256
+"""Those that sources are read for; others have the source of the next one."""
+
+
 def read_problem(
     head_dim: int = 128, *, dtype: Dtype = "bfloat16", causal: bool = False, passes: Passes = "forward"
 ) -> Problem:

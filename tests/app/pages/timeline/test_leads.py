@@ -169,14 +169,15 @@ def test_what_cannot_be_stepped_through_says_why(seqlen: int, tile: tuple[int, i
 def test_every_stage_has_lines_in_the_cuda_source_and_a_line_is_of_two_where_it_calls_both(
     kernel: str,
 ) -> None:
-    name, _, passes = kernel.partition(" ")
-    label = ", ".join(filter(None, ("d 64", passes, "no mask")))
+    run, _, wide = kernel.partition(", ")
+    name, _, passes = run.partition(" ")
+    label = ", ".join(filter(None, ("d 256" if wide else "d 64", passes, "no mask")))
     stages = stages_of(passes_of(label))
     source = source_of(name, PROBLEMS[label])
     found = {stage: set(marked_lines(source, CUDA_LINES[kernel][stage]) or ()) for stage in stages}
     assert all(found.values())
     of_two = sum(map(len, found.values())) > len(set().union(*found.values()))
-    assert of_two == (kernel == "flash2 backward")
+    assert of_two == (kernel in {"flash1 backward", "flash2 backward"})
 
 
 @pytest.mark.parametrize("kernel", NUMPY_LINES)
@@ -224,6 +225,20 @@ def test_a_timeline_of_a_gpu_leads_to_the_cuda_source() -> None:
         problem=Problem(seqlen_q=64, seqlen_k=64, head_dim=64, causal=True), backend="cuda", kernel="flash1"
     )
     assert source_lines(request, "PV") == ("d 64, causal", CUDA_LINES["flash1"]["PV"])
+
+
+@pytest.mark.parametrize(
+    ("head_dim", "label", "run"),
+    [(96, "d 128", "flash3 backward"), (192, "d 256", "flash3 backward, wide")],
+)
+def test_a_stage_of_another_head_dim_leads_to_the_source_of_the_next_one(
+    head_dim: int, label: str, run: str
+) -> None:
+    problem = Problem(seqlen_q=64, seqlen_k=64, head_dim=head_dim, dtype="float16", passes="backward")
+    request = TimelineRequest(problem=problem, backend="cuda", kernel="flash3")
+    found, lines = source_lines(request, "dQ")
+    assert (found, lines) == (f"{label}, backward, no mask", CUDA_LINES[run]["dQ"])
+    assert found in PROBLEMS
 
 
 @pytest.mark.matrix

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from flashscope.kernels.cuda import flash2, flash2_backward, flash3, flash3_backward
+from flashscope.kernels.cuda import flash1_backward, flash2, flash2_backward, flash3, flash3_backward
 from flashscope.kernels.cuda.clocked.builds import clocked_build
 from flashscope.kernels.cuda.compile import read_source
 from flashscope.kernels.cuda.program import Program
@@ -23,7 +23,7 @@ from tests.matrix import chosen
 
 MARK = re.compile(r"^ *CLOCK\w*(\(.*\))?\n|^#if CLOCKS\n[\s\S]*?^#endif\n", re.MULTILINE)
 LEAST_MARKS = {"flash2": 8, "flash3": 20}
-LEAST_BACKWARD_MARKS = {"flash2": 10, "flash3": 25}
+LEAST_BACKWARD_MARKS = {"flash1": 5, "flash2": 10, "flash3": 25}
 OF_THE_WORK = ("HGMMA", "MUFU", "F2FP", "FMNMX", "UTMALDG")
 CASES: list[tuple[int, int, int, bool, Dtype]] = [
     (seqlen, heads, head_dim, causal, dtype)
@@ -73,14 +73,18 @@ def test_the_timed_build_has_the_machine_code_of_its_source_without_marks(kernel
     assert found == ("the same", [])
 
 
-WIDEST: dict[ClockedKernel, int] = {"flash2": 256, "flash3": 128}
+CLOCKED_BACKWARD: tuple[ClockedKernel, ...] = ("flash1", "flash2", "flash3")
 BACKWARD: list[tuple[ClockedKernel, int, bool, bool]] = [
     (kernel, head_dim, causal, deterministic)
-    for kernel, widest in WIDEST.items()
+    for kernel in CLOCKED_BACKWARD
     for head_dim in (64, 128, 256)
-    if head_dim <= widest
     for causal, deterministic in product((False, True), repeat=2)
 ]
+BACKWARD_PROGRAMS = {
+    "flash1": flash1_backward.program,
+    "flash2": flash2_backward.program,
+    "flash3": flash3_backward.program,
+}
 FEW_ROWS = [(head_dim, pages) for head_dim in (64, 128, 256) for pages in (None, 16, 64)]
 INLINE = re.compile(r"\s*\bCLOCK\w*(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?")
 
@@ -101,8 +105,7 @@ def test_a_backward_pass_with_clocks_spills_no_register_and_products_stay_asynch
 def test_the_timed_backward_pass_has_the_machine_code_of_its_source_without_marks(
     kernel: ClockedKernel, head_dim: int, causal: bool, deterministic: bool
 ) -> None:
-    timed = flash2_backward.program if kernel == "flash2" else flash3_backward.program
-    program = timed(backward(head_dim, causal, deterministic), ON_HOPPER)
+    program = BACKWARD_PROGRAMS[kernel](backward(head_dim, causal, deterministic), ON_HOPPER)
     source = read_source(program)
     bare, marks = INLINE.subn("", source)
     assert marks >= LEAST_BACKWARD_MARKS[kernel]
@@ -117,11 +120,6 @@ def test_decoding_with_clocks_spills_no_register_in_either_launch(head_dim: int,
     build = clocked_build("flash3", problem, ON_HOPPER)
     assert (build.packed, len(build.program.launches)) == (4, 2)
     check(build.program, ON_HOPPER)
-
-
-def test_a_backward_pass_of_wide_heads_is_refused_with_the_reason() -> None:
-    with pytest.raises(UnsupportedError, match="up to head dim 128"):
-        clocked_build("flash3", backward(256, False, False), ON_HOPPER)
 
 
 @pytest.mark.matrix

@@ -13,7 +13,6 @@ from flashscope.kernels.cuda.compile import read_source
 from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.cuda.sass.resources import resources
 from flashscope.kernels.oracle.verify import storage_dtype
-from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import LOAD, QK
 from tests.kernels.cuda.builds import ON_HOPPER
@@ -105,12 +104,6 @@ def test_tiles_of_which_the_mask_keeps_nothing_are_passed_over() -> None:
     problem = Problem(seqlen_q=1024, seqlen_k=1024, dtype="float16", window=(0, 0))
     tile = clocked_build("flash1", problem, ON_HOPPER).tile
     assert passes(problem, tile) == [(j * tile.k // tile.q, j) for j in range(1024 // tile.k)]
-
-
-def test_the_backward_pass_of_flash1_is_refused() -> None:
-    problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16", passes="backward")
-    with pytest.raises(UnsupportedError, match="flash1's backward pass has no build with clocks"):
-        clocked_build("flash1", problem, ON_HOPPER)
 
 
 @chosen("head_dim", (64, 128, 256), ())

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.gpu
 NEAR_NS = 2_000
 WAITED = "for (const unsigned t = clock_now(); clock_now() - t < 4000u;) {}"  # over 2 us at any clock
 SLEEP_NS = (1_700, 4_500)
-KERNELS: tuple[ClockedKernel, ...] = ("flash2", "flash3")
+KERNELS: tuple[ClockedKernel, ...] = ("flash1", "flash2", "flash3")
 SLEEPS: dict[
     tuple[ClockedKernel, str], str
 ] = {  # of a stage: the lines of the source that the sleep stands before
@@ -43,7 +43,8 @@ SLEEPS: dict[
 }
 STEADY = {"flash2": {"softmax", "dS"}, "flash3": {"softmax", "dS", "add dQ", "dV", "dK"}}  # whoever waits
 each_kernel = pytest.mark.parametrize("kernel", KERNELS)
-each_dim = pytest.mark.parametrize("head_dim", [64, 128])
+each_dim = pytest.mark.parametrize("head_dim", [64, 128, 256])
+each_narrow_dim = pytest.mark.parametrize("head_dim", [64, 128])
 each_mask = pytest.mark.parametrize("causal", [False, True])
 
 
@@ -60,7 +61,7 @@ def recorded(kernel: ClockedKernel, problem: Problem, rounds: int = 5) -> Any:
 PROBLEMS = [
     asked(head_dim, seqlen, heads, causal=causal, dtype=dtype, deterministic=deterministic)
     for seqlen, heads, dtype in ((1000, 1, "float16"), (2048, 4, "bfloat16"), (8192, 8, "float16"))
-    for head_dim, causal, deterministic in product((64, 128), (False, True), (False, True))
+    for head_dim, causal, deterministic in product((64, 128, 256), (False, True), (False, True))
 ]
 
 
@@ -105,7 +106,7 @@ def test_stages_and_waits_make_up_the_life_of_every_lane_and_no_tile_is_left_out
         waits = (begin[1:] - end[:-1])[same & mine[1:]].sum()
         assert (end - begin)[mine].sum() + waits == pytest.approx(life, rel=0.01)
     assert set(np.unique(stage).tolist()) == set(BACKWARD_STAGES)
-    stored = np.unique(tile[stage == STORE][:, [0, 2]], axis=0)
+    stored = np.unique(tile[(stage == STORE) & (tile[:, 2] >= 0)][:, [0, 2]], axis=0)  # flash1 stores dQ, too
     assert len(stored) == heads * -(-seqlen // timeline.block_k)
     products = {found: {*map(tuple, tile[stage == found].tolist())} for found in BACKWARD_STAGES}
     whole = {(head, i, j) for head, i, j in products[DQ] if i >= 0}
@@ -125,13 +126,13 @@ def test_the_launch_lasts_as_long_as_its_blocks_do_within_the_overhead(
     timeline = recorded(kernel, asked(head_dim, 4096, 8, causal=causal), rounds=9)
     facts = TimelineFacts.of(timeline)
     assert timeline.span_ns <= timeline.clocked_ns.numpy().min() + NEAR_NS
-    assert facts.idle_rows == 0
+    assert facts.idle_rows == (len(timeline.rows.numpy()) - 8 if kernel == "flash1" else 0)  # a block a head
     shares = ", ".join(f"{name} {share:.3f}" for name, share in facts.shares.items() if share)
     mask = "causal" if causal else "full"
     print(f"{kernel} d={head_dim} {mask}: {facts.overhead:.3f} of the timed build; {shares}")  # noqa: T201 - told
 
 
-@each_dim
+@each_narrow_dim
 @pytest.mark.parametrize(("kernel", "slept"), SLEEPS)
 def test_a_sleep_in_a_stage_shows_in_that_stage_and_in_no_other(
     head_dim: int, kernel: ClockedKernel, slept: str, monkeypatch: pytest.MonkeyPatch
