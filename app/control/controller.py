@@ -327,7 +327,7 @@ class Controller(Measuring):
                 self._found(event.machine)
             case TelemetryStarted():
                 self.telemetry = event
-            case Readings():
+            case Readings(device=0):
                 self.live_readings.extend(event.readings)
             case PlanStarted() | PlanResumed():
                 self._begin(event)

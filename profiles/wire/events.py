@@ -81,6 +81,7 @@ class TelemetryStarted(EventBase, frozen=True, kw_only=True, tag="telemetry"):
         memory_total: Capacity in bytes, None when unknown.
         power_limit_w: Enforced limit, None when unknown.
         missing: Reading's fields that are not available, with the reason.
+        others: What watches devices 1, 2 and so on, as in PlanStarted; None: nothing does yet.
     """
 
     source: str
@@ -88,6 +89,11 @@ class TelemetryStarted(EventBase, frozen=True, kw_only=True, tag="telemetry"):
     memory_total: int | None
     power_limit_w: float | None = None
     missing: dict[str, str] = msgspec.field(default_factory=dict)
+    others: tuple["TelemetryStarted | None", ...] = ()
+
+    def of(self, device: DeviceNumber) -> "TelemetryStarted":
+        """What watches a device; one of which that is not told is as the first."""
+        return (self, *self.others)[device] or self if device <= len(self.others) else self
 
 
 class Readings(EventBase, frozen=True, kw_only=True, tag="readings"):

@@ -135,7 +135,7 @@ class TelemetryStrip(QWidget):
             one.readings.rewind()
 
     def watch(self, telemetry: TelemetryStarted) -> None:
-        """Say what the devices offer, which are alike."""
+        """Say what each device offers."""
         for one in self._shown:
             one.watch(telemetry)
 

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from flashscope.app.figures.lanes import LANES
 from flashscope.app.pages.profile.device_lanes import DeviceLanes
 from flashscope.profiles.plan.machine import Machine
-from flashscope.profiles.wire.events import Event, PlanStarted, PointStarted, Readings
+from flashscope.profiles.wire.events import Event, PlanStarted, PointStarted, Readings, TelemetryStarted
 from tests.app.bench import Bench
-from tests.profiles.sessions import MACHINE, make_plan, script, session_of
+from tests.profiles.sessions import MACHINE, TELEMETRY, make_plan, script, session_of
 
 PLAN = make_plan(("standard", "flash2"), (512, 1024, 2048, 4096))
 
@@ -22,7 +22,7 @@ def machines(count: int) -> tuple[Machine, ...]:
 
 
 def spread(count: int) -> list[Event]:
-    """A sweep whose problems so many devices take in turns; each has read the power by its number."""
+    """A sweep whose problems so many devices take in turns; each has power and its limit by its number."""
     events: list[Event] = []
     device = 0
     for event in script(PLAN):
@@ -30,6 +30,9 @@ def spread(count: int) -> list[Event]:
             case PlanStarted():
                 first, *others = machines(count)
                 events.append(replace(event, machine=first, others=tuple(others)))
+            case TelemetryStarted():
+                limits = [replace(TELEMETRY, power_limit_w=700.0 - number) for number in range(count)]
+                events.append(replace(limits[0], others=tuple(limits[1:])))
             case PointStarted(index=index):
                 device = index // len(PLAN.kernels) % count
                 events.append(replace(event, device=device))
@@ -71,6 +74,20 @@ def test_each_device_has_its_readings_and_what_it_ran_in_lanes_that_bear_its_nam
         assert np.nanmax(one.lanes["power_w"].curve.getData()[1]) == 100 + number
         assert {span.seqlen for span in one.shown.drawn} == {512 << number, 2048 << number}
     assert shown[0].shown.view == shown[1].shown.view
+
+
+def limits(shown: Sequence[DeviceLanes]) -> list[float]:
+    """The power limit that each device's lane draws."""
+    return [one.lanes["power_w"]._capacity.value() for one in shown]
+
+
+def test_each_device_has_its_own_limit_from_a_file_and_while_it_is_told(bench: Bench) -> None:
+    shown = show(bench, 2)
+    assert limits(shown) == [700, 699]
+    bench.page.bottom.strip.watch(replace(TELEMETRY, others=(replace(TELEMETRY, power_limit_w=450.0),)))
+    assert limits(shown) == [700, 450]
+    bench.page.bottom.strip.watch(replace(TELEMETRY, others=(None,)))
+    assert limits(shown) == [700, 700]
 
 
 def test_the_pointer_in_one_lane_reads_those_of_all_devices_and_a_chosen_point_is_framed_in_its_own(
