@@ -167,7 +167,7 @@ class Controller(Measuring):
     def provenance(self) -> Provenance:
         """Where the figures on show come from; without a session: where the next ones would."""
         if self.session is None:
-            return of_machine(self.machine, self.backend)
+            return of_machine(self.machine, self.backend, self.devices.count)
         return of_session(self.session, self._shown.kind)
 
     def start(self) -> None:
@@ -232,7 +232,10 @@ class Controller(Measuring):
 
     def _start(self, backend: Backend, start: Callable[[], None], *, unasked: bool = False) -> str:
         """Start a sweep; one begun by itself stays behind what is on show. Returns why not, or nothing."""
-        why, behind = self.why_no_sweep, unasked and self.session is not None and not self.sweep_on_show
+        why, place = self.why_no_sweep, self.devices.place
+        if place is not None and not why:
+            why = place.why_not_on(backend, self.machine)
+        behind = unasked and self.session is not None and not self.sweep_on_show
         if not why:
             if not unasked and backend != self.backend:
                 self.choose_backend(backend)
@@ -324,7 +327,7 @@ class Controller(Measuring):
     def _note(self, event: Event) -> None:
         match event:
             case MachineFound():
-                self._found(event.machine)
+                self._found(event)
             case TelemetryStarted():
                 self.telemetry = event
             case Readings(device=0):
@@ -347,9 +350,9 @@ class Controller(Measuring):
         self.live_readings.clear()
         self.start()
 
-    def _found(self, machine: Machine) -> None:
-        self.machine = machine
-        self.devices.found(machine)
+    def _found(self, event: MachineFound) -> None:
+        self.machine = machine = event.machine
+        self.devices.found(event)
         if not self._backend_chosen:
             self._use_backend("cuda" if machine.device("cuda") else "cpu")
         self.machine_found.emit(machine)

@@ -13,7 +13,7 @@ from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
-from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.machine import Gpu, Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.wire.ceilings import Ceilings
@@ -67,9 +67,10 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class MachineFound(EventBase, frozen=True, kw_only=True, tag="machine"):
-    """The answer to a probe."""
+    """The answer to a probe, with all GPUs of the machine, of which `machine` has the one that is used."""
 
     machine: Machine
+    gpus: tuple[Gpu, ...] = ()
 
 
 class TelemetryStarted(EventBase, frozen=True, kw_only=True, tag="telemetry"):

@@ -74,6 +74,7 @@ def test_each_device_has_its_readings_and_what_it_ran_in_lanes_that_bear_its_nam
         assert np.nanmax(one.lanes["power_w"].curve.getData()[1]) == 100 + number
         assert {span.seqlen for span in one.shown.drawn} == {512 << number, 2048 << number}
     assert shown[0].shown.view == shown[1].shown.view
+    assert limits(shown) == [700, 699]
 
 
 def limits(shown: Sequence[DeviceLanes]) -> list[float]:
@@ -81,12 +82,16 @@ def limits(shown: Sequence[DeviceLanes]) -> list[float]:
     return [one.lanes["power_w"]._capacity.value() for one in shown]
 
 
-def test_each_device_has_its_own_limit_from_a_file_and_while_it_is_told(bench: Bench) -> None:
-    shown = show(bench, 2)
+def test_lanes_of_every_device_grow_while_they_measure_each_with_its_own_limit(bench: Bench) -> None:
+    bench.sweep(spread(2)[:-1])
+    bench.page.show_view("telemetry")
+    bench.drawn()
+    strip = bench.page.bottom.strip
+    shown = strip._shown
+    assert [np.nanmax(one.lanes["power_w"].curve.getData()[1]) for one in shown] == [100, 101]
+    assert {reading.power_w for reading in bench.controller.live_readings} == {100}
     assert limits(shown) == [700, 699]
-    bench.page.bottom.strip.watch(replace(TELEMETRY, others=(replace(TELEMETRY, power_limit_w=450.0),)))
-    assert limits(shown) == [700, 450]
-    bench.page.bottom.strip.watch(replace(TELEMETRY, others=(None,)))
+    strip.watch(replace(TELEMETRY, others=(None,)))
     assert limits(shown) == [700, 700]
 
 
