@@ -218,8 +218,10 @@ class Controller(Measuring):
         """Measure a version of a watched kernel, behind what is on show.
 
         Raises:
-            EngineBusyError: Something else is measured.
+            EngineBusyError: Something else is measured, or it cannot be measured on the devices in use.
         """
+        if why := self.devices.why_not_on(plan.backend, self.machine):
+            raise EngineBusyError(why)
         self._driver.run(plan, record)
         if plan.backend != self._watched:
             self.watch(plan.backend)
@@ -232,9 +234,7 @@ class Controller(Measuring):
 
     def _start(self, backend: Backend, start: Callable[[], None], *, unasked: bool = False) -> str:
         """Start a sweep; one begun by itself stays behind what is on show. Returns why not, or nothing."""
-        why, place = self.why_no_sweep, self.devices.place
-        if place is not None and not why:
-            why = place.why_not_on(backend, self.machine)
+        why = self.why_no_sweep or self.devices.why_not_on(backend, self.machine)
         behind = unasked and self.session is not None and not self.sweep_on_show
         if not why:
             if not unasked and backend != self.backend:

@@ -13,6 +13,7 @@ from flashscope.app.control.far.gate import EventGate
 from flashscope.app.control.far.places import EqualDevices, TakenDevices, Wanted, equal_here, equal_there
 from flashscope.app.control.inside.live_launch import LiveLaunch
 from flashscope.app.control.inside.one_by_one import OneByOne
+from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.cluster.several import SeveralEngine
 from flashscope.profiles.engine.contract import Engine, EngineFactory
 from flashscope.profiles.engine.local import LocalEngine
@@ -107,6 +108,10 @@ class Devices(QObject):
     def count(self) -> int:
         """Over how many devices a sweep is split."""
         return len(self.place.names) if self.place is not None else 1
+
+    def why_not_on(self, backend: Backend, machine: Machine | None) -> str:
+        """Why a sweep cannot be split on a backend of several devices, in a sentence; empty: it can."""
+        return "" if self.place is None else self.place.why_not_on(backend, machine)
 
     def uses(self, group: EqualDevices) -> bool:
         """Whether these devices are in use."""

@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # they import Dask
     from flashscope.profiles.cluster.devices import FarDevice
     from flashscope.profiles.cluster.remote import RemoteEngine
 
-NOTHING_FREE = "No device of {} can be taken: {}"
+NOT_TAKEN = "The devices of {} cannot be taken: {}"
+NOT_SERVED = "{} is not lent there."
 
 
 class Dial(QObject):
@@ -153,6 +154,8 @@ def _with_ours_free(wanted: Wanted, devices: "tuple[FarDevice, ...]") -> "tuple[
 
 def _why_not(wanted: Wanted, devices: "tuple[FarDevice, ...]") -> str:
     """Why what is wanted cannot be taken, each device with its reason; empty: it can."""
-    reasons = [one.why_not for one in devices if one.name in (wanted.devices or [one.name])]
+    there = {one.name for one in devices}
+    reasons = [NOT_SERVED.format(name) for name in wanted.devices if name not in there]
+    reasons += [one.why_not for one in devices if one.name in (wanted.devices or there)]
     missed = any(reasons) if wanted.devices else all(reasons) and reasons
-    return NOTHING_FREE.format(wanted.named, " ".join(filter(None, reasons))) if missed else ""
+    return NOT_TAKEN.format(wanted.named, " ".join(filter(None, reasons))) if missed else ""

@@ -198,9 +198,16 @@ def test_of_a_host_the_device_in_use_and_its_equals_are_taken_together_and_one_o
     assert went == []
 
 
+def lends_both(host: RunningHost) -> bool:
+    """Whether the host has both devices again."""
+    from flashscope.profiles.cluster.devices import list_devices  # noqa: PLC0415 - imports Dask
+
+    return [one.name for one in list_devices(host.connection)] == ["CPU 0", "CPU 1"]
+
+
 @pytest.mark.matrix
 @pytest.mark.cluster
-def test_a_sweep_goes_on_where_one_of_its_devices_is_lost_which_is_told(
+def test_a_sweep_goes_on_where_one_of_its_devices_is_lost_and_reconnecting_takes_all_of_them(
     controller: Controller, tmp_path: Path, qtbot: QtBot
 ) -> None:
     with host_of(tmp_path, "CPU 0", "CPU 1") as dying:
@@ -210,9 +217,16 @@ def test_a_sweep_goes_on_where_one_of_its_devices_is_lost_which_is_told(
             controller.devices.split(group)
         controller.run(replace(PLAN, protocol=replace(QUICK, repeats=50)))
         qtbot.waitUntil(lambda: controller.sweep is not None and bool(controller.sweep.in_flight))
+        assert controller.sweep is not None
         with qtbot.waitSignal(controller.devices.went) as went:
             dying.members(DEVICE)[1].kill()
         assert controller.devices.lost == went.args[0]
         qtbot.waitUntil(lambda: not controller.measuring)
-        assert controller.sweep is not None
         assert {point.status for point in controller.sweep.points} == {"done"}
+        qtbot.waitUntil(lambda: len(dying.members(DEVICE)) == 2 and lends_both(dying))
+        with qtbot.waitSignal(controller.machine_found):
+            controller.devices.reconnect()
+        assert controller.devices.lost == ""
+        controller.run(replace(PLAN, protocol=QUICK))
+        qtbot.waitUntil(lambda: not controller.measuring)
+        assert {point.device for point in controller.sweep.points} == {0, 1}
