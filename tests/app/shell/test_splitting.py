@@ -80,6 +80,7 @@ def test_the_box_offers_all_equal_gpus_or_some_and_the_window_says_how_many_meas
     assert [9.0, 10.0] in flights
 
 
+@pytest.mark.matrix
 def test_one_gpu_alone_is_not_offered_to_be_split_over(rig: Rig) -> None:
     rig.engine.gpus = GPUS[:2]
     window = rig.window()

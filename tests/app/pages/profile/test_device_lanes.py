@@ -91,8 +91,13 @@ def test_lanes_of_every_device_grow_while_they_measure_each_with_its_own_limit(b
     assert [np.nanmax(one.lanes["power_w"].curve.getData()[1]) for one in shown] == [100, 101]
     assert {reading.power_w for reading in bench.controller.live_readings} == {100}
     assert limits(shown) == [700, 699]
-    strip.watch(replace(TELEMETRY, others=(None,)))
+    missing = {"sm_clock_mhz": "it does not tell"}
+    strip.watch(replace(TELEMETRY, missing=missing, others=(None,)))
+    bench.page.show_view("telemetry")
+    strip.choose("")
+    bench.drawn()
     assert limits(shown) == [700, 700]
+    assert [one.absent.isVisible() for one in shown] == [True, False]
 
 
 def test_the_pointer_in_one_lane_reads_those_of_all_devices_and_a_chosen_point_is_framed_in_its_own(
