@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from flashscope.app.control.far.devices import Devices
-from flashscope.app.control.far.places import EqualDevices
+from flashscope.app.control.far.places import FEWEST, EqualDevices
 from flashscope.app.look.zoom import px
 from flashscope.app.widgets.buttons import DialogButtons
 from flashscope.app.widgets.drop_down import choice_of
@@ -18,7 +18,6 @@ ABOUT = (
     "Inside records runs on the first device that is ticked."
 )
 WIDTH, MOST_PX = 480, 240
-FEWEST = 2
 
 
 class SplitDialog(QDialog):

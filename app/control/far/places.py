@@ -13,6 +13,7 @@ from flashscope.profiles.plan.machine import Gpu, Machine
 if TYPE_CHECKING:  # it imports Dask
     from flashscope.profiles.cluster.devices import FarDevice
 
+FEWEST = 2  # devices that a sweep can be split over
 CPU_IS_ONE = (
     "This sweep is for the CPU, and {} are in use, which would share one; "
     "choose the CPU in the form's box first."
@@ -60,7 +61,7 @@ def _alike(served: list[tuple[str, Served]]) -> list[tuple[Served, ...]]:
     """The devices of each kind of which there are several."""
     ordered = sorted(served, key=lambda one: one[0])
     groups = [tuple(one for _, one in group) for _, group in groupby(ordered, key=lambda one: one[0])]
-    return [group for group in groups if len(group) > 1]
+    return [group for group in groups if len(group) >= FEWEST]
 
 
 class Wanted(NamedTuple):
@@ -120,7 +121,7 @@ class TakenDevices:
     @property
     def several(self) -> bool:
         """Whether sweeps are split here."""
-        return len(self.names) > 1
+        return len(self.names) >= FEWEST
 
     def why_not_on(self, backend: Backend, machine: Machine | None) -> str:
         """Why no sweep can be split here, in a sentence; empty: one can. `machine` is the first device's."""

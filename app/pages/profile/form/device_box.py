@@ -9,6 +9,7 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.far.places import FEWEST
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.menus import commands_of
 from flashscope.app.widgets.plain import plain_tip, set_tip
@@ -22,7 +23,6 @@ from flashscope.profiles.plan.machine import Machine
 LABELS: dict[Backend, str] = {"cuda": "CUDA", "cpu": "CPU"}
 TIP = "Where everything runs: the next sweep, and what is recorded and watched"
 LEAST_LETTERS = 15
-FEWEST = 2  # over which a sweep can be split
 CONNECT = "Connect to another machine …"
 HERE = "this machine"
 SOME = "Choose several devices …"
