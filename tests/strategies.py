@@ -21,6 +21,7 @@ from flashscope.kernels.workload.lengths import PAGE_SIZES
 from flashscope.kernels.workload.problem import LARGEST_SCALE, PASSES, Problem
 from flashscope.kernels.workload.scoring import SOFTCAPS
 from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.wire.events import TelemetryStarted
 
 Hint = Any
 Strategy = st.SearchStrategy[Any]
@@ -254,10 +255,18 @@ def plans() -> Strategy:
     )
 
 
+def others_watched() -> Strategy:
+    """What watches the other devices of several; no more devices stand beside one of these."""
+    finite = {float: st.floats(allow_nan=False, allow_infinity=False)}
+    watched = Drawn(finite, {(TelemetryStarted, "others"): st.just(())}).struct(TelemetryStarted)
+    return st.lists(st.none() | watched, max_size=MOST_ITEMS).map(tuple)
+
+
 POSSIBLE: Mapping[Hint, Strategy] = {
     Problem: problems(),
     Protocol: protocols(),
     Plan: plans(),
     tuple[OwnKernel, ...]: own_kernels(),
+    tuple[TelemetryStarted | None, ...]: others_watched(),
 }
 """Strategies for what a struct's hints do not tell, for `Drawn.hints`."""

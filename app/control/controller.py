@@ -167,7 +167,7 @@ class Controller(Measuring):
     def provenance(self) -> Provenance:
         """Where the figures on show come from; without a session: where the next ones would."""
         if self.session is None:
-            return of_machine(self.machine, self.backend)
+            return of_machine(self.machine, self.backend, self.devices.count)
         return of_session(self.session, self._shown.kind)
 
     def start(self) -> None:
@@ -218,8 +218,10 @@ class Controller(Measuring):
         """Measure a version of a watched kernel, behind what is on show.
 
         Raises:
-            EngineBusyError: Something else is measured.
+            EngineBusyError: Something else is measured, or it cannot be measured on the devices in use.
         """
+        if why := self.devices.why_not_on(plan.backend, self.machine):
+            raise EngineBusyError(why)
         self._driver.run(plan, record)
         if plan.backend != self._watched:
             self.watch(plan.backend)
@@ -232,7 +234,8 @@ class Controller(Measuring):
 
     def _start(self, backend: Backend, start: Callable[[], None], *, unasked: bool = False) -> str:
         """Start a sweep; one begun by itself stays behind what is on show. Returns why not, or nothing."""
-        why, behind = self.why_no_sweep, unasked and self.session is not None and not self.sweep_on_show
+        why = self.why_no_sweep or self.devices.why_not_on(backend, self.machine)
+        behind = unasked and self.session is not None and not self.sweep_on_show
         if not why:
             if not unasked and backend != self.backend:
                 self.choose_backend(backend)
@@ -324,10 +327,10 @@ class Controller(Measuring):
     def _note(self, event: Event) -> None:
         match event:
             case MachineFound():
-                self._found(event.machine)
+                self._found(event)
             case TelemetryStarted():
                 self.telemetry = event
-            case Readings():
+            case Readings(device=0):
                 self.live_readings.extend(event.readings)
             case PlanStarted() | PlanResumed():
                 self._begin(event)
@@ -347,9 +350,9 @@ class Controller(Measuring):
         self.live_readings.clear()
         self.start()
 
-    def _found(self, machine: Machine) -> None:
-        self.machine = machine
-        self.devices.found(machine)
+    def _found(self, event: MachineFound) -> None:
+        self.machine = machine = event.machine
+        self.devices.found(event)
         if not self._backend_chosen:
             self._use_backend("cuda" if machine.device("cuda") else "cpu")
         self.machine_found.emit(machine)

@@ -9,7 +9,12 @@ from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.settings import Settings
 from flashscope.app.shell.connect_dialog import ConnectDialog
+from flashscope.app.shell.split_dialog import SplitDialog
 from flashscope.app.widgets.frame.error_line import ErrorLine
+from flashscope.app.words.far_devices import short_name
+
+ALL = "Everything runs on {} of {} now."
+SPLIT = "Sweeps are split over {} of {} now; all else runs on the first, {}."
 
 
 class DeviceActions:
@@ -40,6 +45,14 @@ class DeviceActions:
         return [
             Action("connect", "Connect to another machine", self.open, "Sweep", "Ctrl+Shift+M"),
             Action(
+                "devices.several",
+                "Split sweeps over several devices",
+                self.choose_several,
+                "Sweep",
+                "Ctrl+Shift+D",
+                possible=lambda: bool(devices.equal),
+            ),
+            Action(
                 "connect.again",
                 "Reconnect to the device that is lost",
                 devices.reconnect,
@@ -58,6 +71,12 @@ class DeviceActions:
     def open(self) -> None:
         """Open the dialog."""
         self._opened("")
+
+    def choose_several(self) -> None:
+        """Open the dialog that chooses among equal devices."""
+        dialog = SplitDialog(self._devices, self._window)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
     def connect_to(self, named: str) -> None:
         """Connect at once, in the dialog."""
@@ -89,9 +108,11 @@ class DeviceActions:
 
     def _tell_taken(self) -> None:
         if (place := self._devices.place) is not None:
-            named = place.wanted.named
-            self._settings.add_connection(named if "://" in named else str(Path(named).absolute()))
-            self._errors.show_notice(f"Everything runs on {place.device} of {place.host} now.")
+            if named := place.wanted.named:
+                self._settings.add_connection(named if "://" in named else str(Path(named).absolute()))
+            where = place.host or "this machine"
+            told = SPLIT if place.several else ALL
+            self._errors.show_notice(told.format(place.device, where, short_name(place.names[0])))
 
     def _tell_lost(self, reason: str) -> None:
         self._errors.show_error(reason)

@@ -16,6 +16,17 @@ def device_names(session: Session) -> list[str]:
     return [f"{number} · {', then '.join(names)}" for number, names in enumerate(named)]
 
 
+def devices_text(session: Session) -> str:
+    """How many devices share what runs, of which kind and host, `2 × H100 of lab`; empty: one has it."""
+    machines = session.machines(len(session.resumed) + 1)
+    if len(machines) == 1:
+        return ""
+    first = machines[0].device(session.backend)
+    hosts = " and ".join(filter(None, dict.fromkeys(machine.host for machine in machines)))
+    kind = cut_short(first.name, MOST_OF_NAME) if first else session.backend
+    return f"{len(machines)} × {kind}" + (f" of {hosts}" if hosts else "")
+
+
 def device_details(session: Session, number: int) -> str:
     """The same with memory, UUID and driver, a line for each that had this number."""
     parts = [session.machines(part) for part in range(1, len(session.resumed) + 2)]

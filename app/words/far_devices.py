@@ -1,5 +1,6 @@
-"""Devices of other machines, in words."""
+"""Devices of other machines, and several of one, in words."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
@@ -8,6 +9,27 @@ from flashscope.profiles.cluster.calls import Versions
 
 if TYPE_CHECKING:  # it imports Dask
     from flashscope.profiles.cluster.devices import FarDevice
+
+
+def kind_of(name: str) -> str:
+    """What a device is by what its host calls it: of `GPU 0, NVIDIA H100` what stands behind the number."""
+    number, _, kind = name.partition(", ")
+    return kind or number.rstrip(" 0123456789")
+
+
+def counted(names: Sequence[str]) -> str:
+    """The name of a device; of several equal ones how many there are, `2 × NVIDIA H100`."""
+    return names[0] if len(names) == 1 else f"{len(names)} × {kind_of(names[0])}"
+
+
+def place_text(names: Sequence[str], host: str) -> str:
+    """Devices with their machine."""
+    return " · ".join(filter(None, (counted(names), host)))
+
+
+def short_name(name: str) -> str:
+    """What a device is called without its kind: `GPU 0`."""
+    return name.partition(",")[0]
 
 
 def device_words(device: "FarDevice") -> str:

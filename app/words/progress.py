@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from math import log
 
+from flashscope.app.words.device_names import devices_text
 from flashscope.app.words.ranks import holds_text
 from flashscope.app.words.units import bytes_text, seqlen_full, temperature_text, whole_text
 from flashscope.profiles.plan.problem_words import unusual_words
@@ -17,10 +18,10 @@ SPELLED: dict[PointStatus, str] = {"will-not-fit": "will not fit", "oom": "out o
 
 
 def job_text(session: Session) -> str:
-    """What is in flight; empty between points."""
+    """What is in flight, on how many devices where they are several; empty between points of one."""
     states = session.in_flight
     repeated = repeat_text(session, states[0].point.index) if states else ""
-    return " · ".join(filter(None, (repeated, flight_text(states))))
+    return " · ".join(filter(None, (devices_text(session), repeated, flight_text(states))))
 
 
 def count_text(session: Session) -> str:
@@ -47,10 +48,14 @@ def repeat_text(session: Session, index: int) -> str:
 def flight_text(states: Sequence[PointState]) -> str:
     """Kernels, N and phase of the points in flight; empty when there are none.
 
-    Points that take turns share N, and the phase of the first stands for all.
+    Points that take turns share N, and the phase of the first stands for all. Of several devices each is at
+    an N of its own.
     """
     if not states:
         return ""
+    if len({state.device for state in states}) > 1:
+        lengths = dict.fromkeys(seqlen_full(state.point.problem.seqlen) for state in states)
+        return f"N = {', '.join(lengths)}"
     first, names = states[0], [state.point.kernel for state in states]
     kernels = " and ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} kernels in turns"
     step = f" {first.done} of {first.total}" if first.total else ""

@@ -23,6 +23,7 @@ class Provenance(msgspec.Struct, frozen=True):
         date: The day of the measurement as YYYY-MM-DD, empty when it is now.
         host: The machine's name where it was reached from another one; empty: it is not known, or this one.
         of: What is on show of it, where that is not all, as `trace of flash1`; may be empty.
+        count: How many such devices measure or measured, each its share.
     """
 
     kind: ProvenanceKind
@@ -31,6 +32,7 @@ class Provenance(msgspec.Struct, frozen=True):
     date: str = ""
     of: str = ""
     host: str = ""
+    count: int = 1
 
     @property
     def badge(self) -> str:
@@ -39,19 +41,30 @@ class Provenance(msgspec.Struct, frozen=True):
 
     @property
     def _source(self) -> tuple[str, ...]:
+        device = self.device if self.count == 1 else f"{self.count} × {self.device}"
         if self.kind == "live":
             here = "LIVE GPU" if self.backend == "cuda" else "CPU"
-            return (f"{here} {self.device}".rstrip(), self.host) if self.host else (here,)
+            named = self.host or self.count > 1
+            return (f"{here} {device}".rstrip(), self.host) if named else (here,)
         if self.kind == "model" and not self.device:
             return ("MODEL",)
-        return self.kind.upper(), f"{LABELS[self.backend]} {self.device}".rstrip(), self.host, self.date
+        return self.kind.upper(), f"{LABELS[self.backend]} {device}".rstrip(), self.host, self.date
 
 
 def of_session(session: Session, kind: ProvenanceKind) -> Provenance:
     """Provenance of a session on show."""
     device = session.machine.device(session.backend)
     date = "" if kind == "live" else session.started_at[:10]
-    return Provenance(kind, session.backend, device.name if device else "", date, host=session.machine.host)
+    parts = [session.machines(part) for part in range(1, len(session.resumed) + 2)]
+    hosts = dict.fromkeys(machine.host for part in parts for machine in part)
+    return Provenance(
+        kind,
+        session.backend,
+        device.name if device else "",
+        date,
+        host=" and ".join(filter(None, hosts)),
+        count=max(map(len, parts)),
+    )
 
 
 def of_kept(session: Provenance, backend: Backend, device: str) -> Provenance:
@@ -61,9 +74,9 @@ def of_kept(session: Provenance, backend: Backend, device: str) -> Provenance:
     return Provenance("saved", backend, device)
 
 
-def of_machine(machine: Machine | None, backend: Backend) -> Provenance:
-    """Provenance of measurements that this machine would make now."""
+def of_machine(machine: Machine | None, backend: Backend, count: int = 1) -> Provenance:
+    """Provenance of measurements that this machine, or so many equal ones, would make now."""
     if machine is None:
         return Provenance("live", backend)
     device = machine.device(backend)
-    return Provenance("live", backend, device.name if device else "", host=machine.host)
+    return Provenance("live", backend, device.name if device else "", host=machine.host, count=count)

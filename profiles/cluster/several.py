@@ -17,7 +17,7 @@ from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.cluster.equal import obstacle_to_sharing
 from flashscope.profiles.cluster.own_code import untrusted
-from flashscope.profiles.cluster.shared_run import SharedDevice, SharedRun
+from flashscope.profiles.cluster.shared_run import SharedDevice, SharedRun, telemetry_of
 from flashscope.profiles.engine.contract import SWEEP_RUNS, Engine, EngineBusyError, EngineFactory, Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
@@ -194,14 +194,16 @@ class SeveralEngine:
             event = replace(event, source=f"{member.name}, {event.source}")
         if isinstance(event, TelemetryStarted):
             member.telemetry = event
-        if isinstance(event, MachineFound):
+            if (telemetry := telemetry_of(self._members)) is not None:
+                self._emit(telemetry)
+        elif isinstance(event, MachineFound):
             member.machine, member.trusts_code = event.machine, event.trusts_code
             self._probed(device)
         elif isinstance(event, RequestFailed) and event.request == "probe":
             self._not_probed(event)
         elif self._run is not None and not self._run.ended:
             self._run.heard(device, event)
-        elif device == 0 or not isinstance(event, Readings | TelemetryStarted | PlanFinished):
+        elif device == 0 or not isinstance(event, Readings | PlanFinished):
             self._emit(event)
 
     def _probed(self, device: int) -> None:

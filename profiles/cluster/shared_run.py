@@ -50,6 +50,12 @@ class SharedDevice:
     trusts_code: bool = True
 
 
+def telemetry_of(members: Sequence[SharedDevice]) -> TelemetryStarted | None:
+    """What watches devices, as one event; None until the first of them is watched."""
+    first, *others = (one.telemetry for one in members)
+    return None if first is None else replace(first, others=tuple(others))
+
+
 @dataclass
 class Turn:
     """What a device is at in a sweep.
@@ -136,19 +142,19 @@ class SharedRun:
                 self._emit(replace(event, device=device))
             case PointMeasured() | PointFailed():
                 self._end_point(turn, event)
-            case _ if self._is_told(device, event):
+            case _ if self._is_told(event):
                 self._emit(event)
 
     def _opening(self) -> PlanStarted | PlanResumed:
-        first = self._members[0]
+        telemetry = telemetry_of(self._members)
         machine, *others = (member.machine for member in self._members)
         if machine is None or None in others:
             raise ValueError("a device was not looked at")
         known = tuple(one for one in others if one is not None)
         if self._remaining is not None:
-            return replace(self._remaining.begin(machine, first.telemetry), others=known)
+            return replace(self._remaining.begin(machine, telemetry), others=known)
         predicted = predicted_bytes(self._plan, with_own(KERNELS, self._plan.own))
-        return replace(plan_started(self._plan, predicted, machine, first.telemetry), others=known)
+        return replace(plan_started(self._plan, predicted, machine, telemetry), others=known)
 
     def _go_on(self) -> None:
         """Have each device that is free measure its next share; end where none measures any more."""
@@ -208,9 +214,9 @@ class SharedRun:
         turn.ended.add(event.index)
         self._emit(event)
 
-    def _is_told(self, device: int, event: Event) -> bool:
+    def _is_told(self, event: Event) -> bool:
         """Whether an event is passed on as it is: of what all equal devices say alike, what is told once."""
         if isinstance(event, CeilingsMeasured):
             told, self._ceilings = self._ceilings, True
             return not told
-        return not isinstance(event, Readings) and (device == 0 or not isinstance(event, TelemetryStarted))
+        return not isinstance(event, Readings)

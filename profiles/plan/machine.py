@@ -22,6 +22,14 @@ class ProbeFinding(msgspec.Struct, frozen=True, kw_only=True):
     remedy: str = ""
 
 
+class Gpu(msgspec.Struct, frozen=True, kw_only=True):
+    """A GPU of a machine, by its driver's number, its UUID and its name."""
+
+    number: int
+    uuid: str
+    name: str
+
+
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """The identity of the machine and the software that measured.
 

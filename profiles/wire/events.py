@@ -13,7 +13,7 @@ from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.kernels.workload.trace import Trace
-from flashscope.profiles.plan.machine import Machine
+from flashscope.profiles.plan.machine import Gpu, Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.wire.ceilings import Ceilings
@@ -71,10 +71,12 @@ class MachineFound(EventBase, frozen=True, kw_only=True, tag="machine"):
 
     Attributes:
         machine: What was looked at.
+        gpus: All GPUs of the machine, of which `machine` has the one that is used.
         trusts_code: Whether kernels of the user's own may run there.
     """
 
     machine: Machine
+    gpus: tuple[Gpu, ...] = ()
     trusts_code: bool = True
 
 
@@ -87,6 +89,7 @@ class TelemetryStarted(EventBase, frozen=True, kw_only=True, tag="telemetry"):
         memory_total: Capacity in bytes, None when unknown.
         power_limit_w: Enforced limit, None when unknown.
         missing: Reading's fields that are not available, with the reason.
+        others: What watches devices 1, 2 and so on, as in PlanStarted; None: nothing does yet.
     """
 
     source: str
@@ -94,6 +97,11 @@ class TelemetryStarted(EventBase, frozen=True, kw_only=True, tag="telemetry"):
     memory_total: int | None
     power_limit_w: float | None = None
     missing: dict[str, str] = msgspec.field(default_factory=dict)
+    others: tuple["TelemetryStarted | None", ...] = ()
+
+    def of(self, device: DeviceNumber) -> "TelemetryStarted":
+        """What watches a device; one of which that is not told is as the first."""
+        return (self, *self.others)[device] or self if device <= len(self.others) else self
 
 
 class Readings(EventBase, frozen=True, kw_only=True, tag="readings"):

@@ -57,7 +57,7 @@ from flashscope.profiles.worker.instruments.bench import Bench
 from flashscope.profiles.worker.judging import Criteria
 from flashscope.profiles.worker.live import run_live
 from flashscope.profiles.worker.precheck import Precheck
-from flashscope.profiles.worker.probing.probe import probe_machine
+from flashscope.profiles.worker.probing.probe import found_gpus, probe_machine
 from flashscope.profiles.worker.sample import Sampling
 from flashscope.profiles.worker.stalls.recording import record_stalls
 from flashscope.profiles.worker.timelines import record_timeline
@@ -91,7 +91,7 @@ def _answer_all(link: Link, worker: "Worker") -> None:
             case Beside(pids=pids):
                 worker.beside = pids
             case ProbeMachine():
-                link.send(MachineFound(machine=probe_machine()))
+                link.send(MachineFound(machine=probe_machine(), gpus=found_gpus()))
             case MeasureCeilings(device=device):
                 worker.measure_ceilings(device)
             case TryPoint() as command:

@@ -13,7 +13,7 @@ from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import EngineBusyError, Sink
-from flashscope.profiles.plan.machine import Machine, ProbeFinding
+from flashscope.profiles.plan.machine import Gpu, Machine, ProbeFinding
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.wire.events import (
@@ -114,6 +114,7 @@ class FakeEngine:
 
     Attributes:
         machine: What a probe finds.
+        gpus: What else it finds.
         closed: How often it was closed.
         cancelled: How often it was asked to stop.
         plans: What it was asked to run.
@@ -125,6 +126,7 @@ class FakeEngine:
     def __init__(self, sink: Sink, machine: Machine = CPU_MACHINE) -> None:
         self._sink = sink
         self.machine = machine
+        self.gpus: tuple[Gpu, ...] = ()
         self.closed = self.cancelled = self.renewed = self.given_up = 0
         self.plans: list[Plan] = []
         self.rests: list[Remaining | None] = []
@@ -143,7 +145,7 @@ class FakeEngine:
         thread.join()
 
     def probe(self) -> None:
-        self.say([MachineFound(machine=self.machine)])
+        self.say([MachineFound(machine=self.machine, gpus=self.gpus)])
 
     def watch(self, backend: Backend) -> None:
         self.watched.append(backend)

@@ -1,1 +1,1 @@
-"""Devices of other machines, as the window uses them."""
+"""Devices of other machines, and several of this one, as the window uses them."""

@@ -1,4 +1,4 @@
-"""Where everything of the window runs: on this machine, or on a device of another."""
+"""Where everything of the window runs: on this machine, on several GPUs of it, or on devices of another."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.control.bridge import Bridge
-from flashscope.app.control.far.dial import Dial, FarPlace, Wanted
+from flashscope.app.control.far.dial import Dial
 from flashscope.app.control.far.gate import EventGate
+from flashscope.app.control.far.places import EqualDevices, TakenDevices, Wanted, equal_here, equal_there
 from flashscope.app.control.inside.live_launch import LiveLaunch
 from flashscope.app.control.inside.one_by_one import OneByOne
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.cluster.several import SeveralEngine
 from flashscope.profiles.engine.contract import Engine, EngineFactory
+from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.running.driver import Driver
+from flashscope.profiles.wire.events import MachineFound
 
 if TYPE_CHECKING:  # it imports Dask
     from flashscope.profiles.cluster.devices import FarDevice
@@ -27,8 +32,10 @@ class Devices(QObject):
     """Changes the engine that the window's driver uses; there is one at a time.
 
     Attributes:
-        place: The device of another machine that is in use, None: this machine's are.
+        place: The devices of another machine, or several of this one, that are in use; None: what this
+            machine has at hand.
         here: What was found on this machine; None: nobody has looked yet.
+        equal: Of which devices of this machine, and of those that have been connected to, there are several.
         seen: What each host lends that has been connected to, by what the user called it.
         lost: Why the device in use is lost, a sentence; empty: it is not.
         dialling: What is being connected to, as the user named it; empty: nothing is.
@@ -66,10 +73,12 @@ class Devices(QObject):
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self.place: FarPlace | None = None
+        self.place: TakenDevices | None = None
         self.here: Machine | None = None
         self.seen: dict[str, tuple[FarDevice, ...]] = {}
         self.lost = ""
+        self._equal_here: list[EqualDevices] = []
+        self._gone = ""  # why a device was lost that is being taken anew
         self._driver, self._gate, self._bridge = driver, gate, bridge
         self._make_engine = make_engine
         self.beside: tuple[OneByOne[Any] | LiveLaunch, ...] = ()
@@ -89,17 +98,47 @@ class Devices(QObject):
             return SWEEPS
         return RECORDS if any(one.asked is not None for one in self.beside) else ""
 
+    @property
+    def equal(self) -> list[EqualDevices]:
+        """The groups of equal devices, those of this machine first."""
+        there = (group for named, found in self.seen.items() for group in equal_there(named, found))
+        return [*self._equal_here, *there]
+
+    @property
+    def count(self) -> int:
+        """Over how many devices a sweep is split."""
+        return len(self.place.names) if self.place is not None else 1
+
+    def why_not_on(self, backend: Backend, machine: Machine | None) -> str:
+        """Why a sweep cannot be split on a backend of several devices, in a sentence; empty: it can."""
+        return "" if self.place is None else self.place.why_not_on(backend, machine)
+
+    def uses(self, group: EqualDevices) -> bool:
+        """Whether these devices are in use."""
+        return self._uses(group.named, group.names)
+
+    def split(self, group: EqualDevices) -> None:
+        """Split sweeps over these devices; all else is asked of the first."""
+        if self.uses(group):
+            return
+        if group.named:
+            self._begin(Wanted(group.named, group.names, self._held_at(group.named)))
+        elif why := self.why_not:
+            self.failed.emit(why)
+        else:
+            self.cancel()
+            self._split_here(group)
+
     def connect_to(self, named: str, device: str = "") -> None:
         """Use a device of this connection file or address; empty: the first that can be taken."""
-        place = self.place
-        if place is None or self.lost or (named, device) != (place.wanted.named, place.device):
-            self._begin(Wanted(named, device))
+        names = (device,) if device else ()
+        if not self._uses(named, names):
+            self._begin(Wanted(named, names, self._held_at(named)))
 
     def reconnect(self) -> None:
-        """Use the device again that is lost."""
+        """Use the devices again of which one is lost."""
         if self.place is not None and self.lost:
-            held = self.place.engine.place
-            self._begin(Wanted(self.place.wanted.named, held.device, held.token))
+            self._begin(Wanted(self.place.wanted.named, self.place.names, self.place.held))
 
     def cancel(self) -> None:
         """Connect to nothing; what is in use stays."""
@@ -107,6 +146,7 @@ class Devices(QObject):
             self._dial.cancel()
             self._dial = None
             self.changed.emit()
+            self._tell_gone()
 
     def come_back(self) -> None:
         """Use this machine again."""
@@ -119,10 +159,11 @@ class Devices(QObject):
         gate = EventGate(self._bridge.push)
         self._use(self._make_engine(gate), gate, None)
 
-    def found(self, machine: Machine) -> None:
+    def found(self, event: MachineFound) -> None:
         """The engine in use has looked at its machine."""
         if self.place is None:
-            self.here = machine
+            self.here, self._equal_here = event.machine, equal_here(event.gpus)
+            self.changed.emit()
 
     def close(self) -> None:
         """Connect to nothing, and return when all is ended but the engine in use, which is the driver's."""
@@ -161,8 +202,9 @@ class Devices(QObject):
             self._dial = None
             self.changed.emit()
             self.failed.emit(reason)
+            self._tell_gone()
 
-    def _take(self, dial: Dial, place: FarPlace) -> None:
+    def _take(self, dial: Dial, place: TakenDevices) -> None:
         self._dials.remove(dial)
         why = self.why_not
         if dial is not self._dial or why:
@@ -180,20 +222,47 @@ class Devices(QObject):
         self._dial = None
         self.changed.emit()
         self.failed.emit(why)
+        self._tell_gone()
 
     def _lose(self, dial: Dial, reason: str) -> None:
-        if dial.gate is self._gate:
-            self._bridge.drain()  # what it said of points and requests comes first
-            self.lost = reason
-            self.changed.emit()
-            self.went.emit(reason)
+        if dial.gate is not self._gate or self.lost:
+            return
+        self._bridge.drain()  # what it said of points and requests comes first
+        self._gone = reason
+        if self._dial is None or not self._dial.wanted.taken_over:
+            self._tell_gone()
 
-    def _use(self, engine: Engine, gate: EventGate, place: FarPlace | None) -> None:
+    def _tell_gone(self) -> None:
+        """Say that a device is lost, now that it does not come back by itself."""
+        if self._gone:
+            self.lost, self._gone = self._gone, ""
+            self.changed.emit()
+            self.went.emit(self.lost)
+
+    def _uses(self, named: str, names: tuple[str, ...]) -> bool:
+        """Whether these devices are in use."""
+        place = self.place
+        return place is not None and not self.lost and (place.wanted.named, place.names) == (named, names)
+
+    def _held_at(self, named: str) -> tuple[tuple[str, str], ...]:
+        """The devices of a host that are in use, with their tokens."""
+        return self.place.held if self.place is not None and self.place.wanted.named == named else ()
+
+    def _split_here(self, group: EqualDevices) -> None:
+        """Have an engine for each of these GPUs of this machine."""
+        gate = EventGate(self._bridge.push)
+        makers = [(one.name, partial(LocalEngine, gpu=one.gpu)) for one in group.devices]
+        engine = SeveralEngine(gate, makers)
+        self._use(engine, gate, TakenDevices(Wanted("", group.names), engine, group.names))
+        self.taken.emit()
+
+    def _use(self, engine: Engine, gate: EventGate, place: TakenDevices | None) -> None:
         """Have everything done by this engine; the one before is ended in the background."""
         self._gate.shut()
         self._bridge.drain()
         end = self._driver.engine.close if self.place is None else self.place.close
         self._driver.engine, self._gate, self.place, self.lost = engine, gate, place, ""
+        self._gone = ""
         self._end(end)
         self.moved.emit()
         self.changed.emit()

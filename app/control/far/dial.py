@@ -1,68 +1,29 @@
-"""An attempt to take a device of another machine, on a thread of its own: ssh alone may need many seconds."""
+"""An attempt to take devices of another machine, on a thread of its own: ssh alone may need many seconds."""
 
 from contextlib import ExitStack
 from functools import partial
 from subprocess import Popen
 from threading import Event as Flag
 from threading import Thread
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.control.far.gate import EventGate
+from flashscope.app.control.far.places import TakenDevices, Wanted
 from flashscope.app.control.guard import guarded
 from flashscope.profiles.cluster.connection import ConnectError
 from flashscope.profiles.cluster.reaching import reached, remote_engine
+from flashscope.profiles.cluster.several import SeveralEngine
+from flashscope.profiles.engine.contract import Engine, Sink
 
 if TYPE_CHECKING:  # they import Dask
     from flashscope.profiles.cluster.devices import FarDevice
     from flashscope.profiles.cluster.remote import RemoteEngine
 
-NOTHING_FREE = "No device of {} can be taken: {}"
-
-
-class Wanted(NamedTuple):
-    """What is to be taken.
-
-    Attributes:
-        named: The connection file or address, as the user names it.
-        device: What the host calls the device; empty: the first that can be taken.
-        replaces: The token by which the device was held before the connection was lost; empty: it was not.
-    """
-
-    named: str
-    device: str = ""
-    replaces: str = ""
-
-
-class FarPlace:
-    """A device of another machine that is held for this window.
-
-    Attributes:
-        wanted: What was asked for.
-        devices: All devices of its host, as they were when this one was taken.
-        engine: What measures there.
-    """
-
-    def __init__(
-        self, wanted: Wanted, devices: "tuple[FarDevice, ...]", engine: "RemoteEngine", ends: ExitStack
-    ) -> None:
-        self.wanted, self.devices, self.engine, self._ends = wanted, devices, engine, ends
-
-    @property
-    def host(self) -> str:
-        """The name of the machine."""
-        return self.engine.place.host
-
-    @property
-    def device(self) -> str:
-        """What the host calls the device."""
-        return self.engine.place.device
-
-    def close(self) -> None:
-        """Give the device back, and end what led to it; this takes some seconds."""
-        self.engine.close()
-        self._ends.close()
+NOT_TAKEN = "The devices of {} cannot be taken: {}"
+NOT_SERVED = "{} is not lent there."
 
 
 class Dial(QObject):
@@ -75,8 +36,8 @@ class Dial(QObject):
 
     Signals:
         told: What is being done (str).
-        taken: The device is held (FarPlace).
-        failed: It cannot be, for this reason, a sentence with the remedy (str).
+        taken: The devices are held (TakenDevices).
+        failed: They cannot be, for this reason, a sentence with the remedy (str).
         lost: A device that was taken is lost, for this reason (str).
     """
 
@@ -90,7 +51,7 @@ class Dial(QObject):
         self.wanted, self.gate = wanted, gate
         self._cancelled = Flag()
         self._ssh: Popen[str] | None = None
-        self._place: FarPlace | None = None
+        self._place: TakenDevices | None = None
         self._thread = Thread(target=self._run, name="connecting")
 
     def begin(self) -> None:
@@ -115,19 +76,18 @@ class Dial(QObject):
         """On the thread."""
         with ExitStack() as ends:
             try:
-                devices, engine = self._take(ends)
+                place = self._take(ends)
             except ConnectError as error:
                 if not self._cancelled.is_set():
                     self.failed.emit(str(error))
                 return
-            place = FarPlace(self.wanted, devices, engine, ends.pop_all())
         if self._cancelled.is_set():
             place.close()
         else:
             self._place = place
             self.taken.emit(place)
 
-    def _take(self, ends: ExitStack) -> "tuple[tuple[FarDevice, ...], RemoteEngine]":
+    def _take(self, ends: ExitStack) -> TakenDevices:
         """Connect, look at what there is, and take what is wanted.
 
         Raises:
@@ -139,12 +99,34 @@ class Dial(QObject):
         self._tell(f"Reaching {wanted.named} …")
         connection = ends.enter_context(reached(wanted.named, self._started))
         self._tell(f"Asking {wanted.named} for its devices …")
-        devices = list_devices(connection)
-        if not wanted.replaces and (why := _why_none(wanted, devices)):
+        devices = _with_ours_free(wanted, list_devices(connection))
+        if why := _why_not(wanted, devices):
             raise ConnectError(why)
-        self._tell(f"Taking {wanted.device or 'a device'} …")
-        make = partial(make_engine, self.gate, connection, lost=self.lost.emit)
-        return devices, make(device=wanted.device, replaces=wanted.replaces)
+        tokens, engines = dict(wanted.held), list["RemoteEngine"]()
+
+        def make(sink: Sink, device: str) -> "RemoteEngine":
+            self._tell(f"Taking {device or 'a device'} …")
+            replaces = tokens.get(device, "")
+            engines.append(
+                make_engine(sink, connection, device=device, replaces=replaces, lost=self.lost.emit)
+            )
+            return engines[-1]
+
+        engine: Engine
+        if len(wanted.devices) > 1:
+            engine = SeveralEngine(self.gate, [(name, partial(make, device=name)) for name in wanted.devices])
+        else:
+            engine = make(self.gate, *(wanted.devices or [""]))
+        held = tuple((one.place.device, one.place.token) for one in engines)
+        return TakenDevices(
+            wanted,
+            engine,
+            tuple(name for name, _ in held),
+            host=engines[0].place.host,
+            held=held,
+            devices=devices,
+            ends=ends.pop_all(),
+        )
 
     def _tell(self, text: str) -> None:
         """Say what is being done.
@@ -162,7 +144,18 @@ class Dial(QObject):
             ssh.terminate()
 
 
-def _why_none(wanted: Wanted, devices: "tuple[FarDevice, ...]") -> str:
-    """Why nothing that is wanted can be taken, each device with its reason; empty: something can."""
-    reasons = [one.why_not for one in devices if wanted.device in {"", one.name}]
-    return "" if not all(reasons) or not reasons else NOTHING_FREE.format(wanted.named, " ".join(reasons))
+def _with_ours_free(wanted: Wanted, devices: "tuple[FarDevice, ...]") -> "tuple[FarDevice, ...]":
+    """The devices of a host; those that this window holds are held by nobody else."""
+    ours = dict(wanted.held)
+    return tuple(
+        one._replace(told=replace(one.told, holder="")) if one.name in ours else one for one in devices
+    )
+
+
+def _why_not(wanted: Wanted, devices: "tuple[FarDevice, ...]") -> str:
+    """Why what is wanted cannot be taken, each device with its reason; empty: it can."""
+    there = {one.name for one in devices}
+    reasons = [NOT_SERVED.format(name) for name in wanted.devices if name not in there]
+    reasons += [one.why_not for one in devices if one.name in (wanted.devices or there)]
+    missed = any(reasons) if wanted.devices else all(reasons) and reasons
+    return NOT_TAKEN.format(wanted.named, " ".join(filter(None, reasons))) if missed else ""

@@ -1,6 +1,6 @@
 """The four plots of a session's curves: each shows a quantity of its own, all else they show alike."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from textwrap import fill
 
@@ -83,12 +83,15 @@ class FourPlots(QObject):
     def show_flight(self, session: Session | None, states: Sequence[PointState]) -> None:
         """Mark these points of a session, which are in flight."""
         for card in self.cards:
-            values: Mapping[str, float | None] = {
-                state.point.kernel: in_flight_value(card.quantity, session.backend, state)
-                for state in states
-                if session is not None
-            }
-            card.show_flight(states[0].point.problem.seqlen if states else None, values)
+            card.show_flight(
+                {
+                    (one.point.problem.seqlen, one.point.kernel): in_flight_value(
+                        card.quantity, session.backend, one
+                    )
+                    for one in states
+                    if session is not None
+                }
+            )
 
     def show_quantities(self, keys: Sequence[str]) -> list[Quantity]:
         """Show these quantities, which is what it returns; none unless these are four that are known."""

@@ -1,6 +1,6 @@
 """The card of one quantity over N: which one, its plot, its export."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -15,7 +15,7 @@ from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
 from flashscope.app.plots.plot_menu import OF_THE_POINT, PlotMenu
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
-from flashscope.app.plots.sweep.sweep_plot import SweepPlot
+from flashscope.app.plots.sweep.sweep_plot import Flight, SweepPlot
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.frame.typing_guard import COMMAND
 from flashscope.app.widgets.menus import commands_of
@@ -64,7 +64,7 @@ class SweepCard(Card):
         self._hidden: Collection[str] = ()
         self._hero = self._lit = ""  # the kernel that shines, and the one that is pointed at
         self._cursor: int | None = None
-        self._flight: tuple[int | None, Mapping[str, float | None]] = (None, {})
+        self._flight: Flight = {}
         self._recolours = False
         self._drawn = False  # whether the plot shows the rows that were given last
         self.plot = SweepPlot(quantity, theme)
@@ -95,7 +95,7 @@ class SweepCard(Card):
         """Show another quantity; `show_rows` draws it."""
         self.quantity = quantity
         self._drawn = False
-        self._flight = (self._flight[0], {})  # what was in flight was of the quantity before
+        self._flight = dict.fromkeys(self._flight)  # what was in flight was of the quantity before
         self.plot.set_quantity(quantity)
         self.export_button.rename(quantity.title)
         self._name()
@@ -114,9 +114,9 @@ class SweepCard(Card):
         self._name()
         draw_unless_waiting(self, self.draw_in_steps)
 
-    def show_flight(self, seqlen: int | None, values: Mapping[str, float | None]) -> None:
+    def show_flight(self, values: Flight) -> None:
         """Mark the points in flight, as the plot's method does, or leave that to `draw`."""
-        self._flight = (seqlen, values)
+        self._flight = values
         draw_unless_waiting(self, self.draw_in_steps)
 
     def show_cursor(self, seqlen: int | None) -> None:
@@ -182,7 +182,7 @@ class SweepCard(Card):
             yield from self._draw_curves()
             self._drawn = True
         self.plot.stress(self._hero, self._lit)
-        self.plot.show_flight(*self._flight)
+        self.plot.show_flight(self._flight)
         self.plot.set_cursor_at(self._cursor)
 
     def _draw_curves(self) -> Iterator[None]:

@@ -29,6 +29,9 @@ from flashscope.app.words.kinds import Scale, words_of
 from flashscope.app.words.plain import cut_short
 from flashscope.profiles.results.quantities.quantity import Quantity
 
+Flight = Mapping[tuple[int, str], float | None]
+"""Where each point in flight stands so far, by N and kernel; None where nothing is known yet."""
+
 BAND = 0.16  # half the width of the band around the point in flight, in doublings of N
 SIDE = 0.35  # doublings of N left free on either side of the data, at least
 MARGIN = 0.06  # share of the range left free around the data
@@ -81,17 +84,17 @@ class SweepPlot(Plot):
         self.apply_theme(theme)
 
     def _make_marks(self) -> None:
-        self._band = pg.LinearRegionItem(movable=False)
+        self._bands: list[pg.LinearRegionItem] = []
         self._flight = pg.ScatterPlotItem(pxMode=True)
         self._cross = pg.InfiniteLine(angle=90, movable=False)
         self._cross.setData(SCREEN_ONLY, True)
         self.rail = FailureRail(self, self._theme)
         self.labels = EndLabels(self, self._theme, self._cross)
         self.doubts = DoubtMarks(self, self._theme, self.labels.boxes)
-        for item in (self._band, self._cross, self._flight):
+        for item in (self._cross, self._flight):
             self.addItem(item, ignoreBounds=True)
             item.hide()
-        self._band.setZValue(-20)
+        self._add_band()
         self._hint = Hint(self, covers=True)
 
     def _set_up(self) -> None:
@@ -120,7 +123,7 @@ class SweepPlot(Plot):
         self._y_axis.set_words(words_of(quantity))
         self._series, self._part = [], (self._part[0], None)
         self._limit_values()
-        self.show_flight(None, {})  # a value of the quantity before says nothing of this one
+        self.show_flight({})  # a value of the quantity before says nothing of this one
         self._name()
 
     def draw_in_steps(
@@ -173,37 +176,49 @@ class SweepPlot(Plot):
         self.setViewportUpdateMode(self.ViewportUpdateMode.MinimalViewportUpdate)
         self.viewport().update()
 
-    def show_flight(self, seqlen: int | None, values: Mapping[str, float | None]) -> None:
-        """Mark what is in flight: a band at its N, and a hollow symbol where each value is so far.
-
-        Args:
-            seqlen: N, None when nothing is in flight.
-            values: By kernel; None where nothing is known yet.
-        """
-        known = {
-            kernel: value for kernel, value in values.items() if value is not None and seqlen is not None
-        }
-        self._band.setVisible(seqlen is not None)
+    def show_flight(self, values: Flight) -> None:
+        """Mark what is in flight: a band at each N, and a hollow symbol where each value is so far."""
+        known = {point: value for point, value in values.items() if value is not None}
         self._flight.setVisible(bool(known))
         before, self._flight_values = self._flight_values, [*known.values()]
         if before != self._flight_values:
             self._range()
-        if seqlen is None:
-            return
-        place, marks = float(np.log2(seqlen)), [kernel_mark(kernel) for kernel in known]
-        self._band.setRegion((place - BAND, place + BAND))
-        alone = kernel_mark(next(iter(values))).on(self._theme) if len(values) == 1 else self._theme.dim
-        colour = pg.mkColor(alone)
-        colour.setAlpha(46)
-        self._band.setBrush(colour)
+        self._show_bands(values)
         if known:
+            marks = [kernel_mark(kernel) for _, kernel in known]
             self._flight.setData(
-                x=[place] * len(known),
+                x=[float(np.log2(seqlen)) for seqlen, _ in known],
                 y=[float(to_axis(value, self.scale_name)) for value in known.values()],
                 symbol=[symbol(mark.symbol) for mark in marks],
                 pen=[pen(mark.on(self._theme), 2.0) for mark in marks],
                 brush=brush(self._theme.panel),
             )
+
+    def _show_bands(self, values: Flight) -> None:
+        """Stand a band at each N, in the colour of its kernel where that is one alone."""
+        kernels: dict[int, list[str]] = {}
+        for seqlen, kernel in values:
+            kernels.setdefault(seqlen, []).append(kernel)
+        while len(self._bands) < len(kernels):
+            self._add_band()
+        for band in self._bands[len(kernels) :]:
+            band.hide()
+        for band, (seqlen, named) in zip(self._bands, kernels.items(), strict=False):
+            place = float(np.log2(seqlen))
+            band.setRegion((place - BAND, place + BAND))
+            colour = pg.mkColor(kernel_mark(named[0]).on(self._theme) if len(named) == 1 else self._theme.dim)
+            colour.setAlpha(46)
+            band.setBrush(colour)
+            band.show()
+
+    def _add_band(self) -> None:
+        band = pg.LinearRegionItem(movable=False)
+        for line in band.lines:
+            line.setPen(pg.mkPen(None))
+        self.addItem(band, ignoreBounds=True)
+        band.setZValue(-20)
+        band.hide()
+        self._bands.append(band)
 
     def set_cursor_at(self, seqlen: int | None) -> None:
         """Stand the crosshair at a sequence length."""
@@ -262,8 +277,6 @@ class SweepPlot(Plot):
         self._cross.setPen(pg.mkPen(theme.dim, width=1))
         self._flight.setSize(px(12))
         self._corner.setText("N", color=theme.dim, size=f"{px(CAPTION_PX)}px")
-        for line in self._band.lines:
-            line.setPen(pg.mkPen(None))
         self._curves.apply_theme(theme)
         self.labels.apply_theme(theme)
         self.doubts.apply_theme(theme)

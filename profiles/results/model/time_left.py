@@ -57,42 +57,50 @@ def seconds_left(session: Session, now_ns: int | None = None) -> float | None:
         if state not in sampled:
             gone = spent[state.point.index] if state.status == "running" else 0.0
             rest += _expected(state.point, paces, protocol) - gone
-    rest /= len(session.machines(len(session.resumed) + 1))  # devices that share it
+    rest /= devices_of(session)
     told = max([last_event_ns(session), *(state.told_ns or 0 for state in sampled)])
     since_ns = 0 if now_ns is None else max(0, now_ns - told)
     return max(0.0, rest - since_ns / 1e9)
+
+
+def devices_of(session: Session) -> int:
+    """How many devices share the part of a sweep that runs, or the last one."""
+    return len(session.machines(len(session.resumed) + 1))
 
 
 class Experience:
     """What sweeps of one machine took until now, by which those are judged that have not begun.
 
     A plan that has been measured whole takes as long again. Another one takes what its points take by their
-    work, where every kernel of it has run on the same backend in the same dtype and pass.
+    work, where every kernel of it has run on the same backend in the same dtype and pass. As many devices
+    are taken to share it as shared the sweep before.
     """
 
     def __init__(self) -> None:
         self._whole: dict[Plan, float] = {}
         self._paces: dict[PaceKind, Pace] = {}
+        self._devices = 1
 
     def take(self, session: Session) -> None:
         """Learn from a sweep, whether it still runs or has ended."""
+        self._devices = devices_of(session)
         for kernel, pace in _paces(session, seconds_by_point(session)).items():
             if pace.run_s:  # of one that was not launched nothing follows for another plan
                 self._paces[_kind(session.plan.backend, kernel, pace.problem)] = pace
         if session.outcome == "finished" and session.ended_ns is not None and not session.resumed:
-            self._whole[session.plan] = (session.ended_ns - session.t0_ns) / 1e9
+            self._whole[session.plan] = self._devices * (session.ended_ns - session.t0_ns) / 1e9
 
     def seconds(self, plan: Plan) -> float | None:
         """Estimated seconds of a plan; None where nothing like it has been measured."""
         if plan in self._whole:
-            return self._whole[plan]
+            return self._whole[plan] / self._devices
         total = 0.0
         for point in plan.points():
             pace = self._paces.get(_kind(plan.backend, point.kernel, point.problem))
             if pace is None:
                 return None
             total += pace.seconds(point.problem, plan.protocol)
-        return total
+        return total / self._devices
 
 
 PaceKind = tuple[Backend, str, Dtype, Passes]

@@ -7,9 +7,9 @@ import msgspec
 
 from flashscope.kernels.catalogue.sources import source_digests
 from flashscope.kernels.workload.problem import Backend
-from flashscope.profiles.plan.machine import Machine, ProbeFinding
+from flashscope.profiles.plan.machine import Gpu, Machine, ProbeFinding
 from flashscope.profiles.worker.child import blas_threads
-from flashscope.profiles.worker.nvml import NvmlError, open_nvml, under_wsl
+from flashscope.profiles.worker.nvml import NvmlError, listed_gpus, open_nvml, under_wsl
 from flashscope.profiles.worker.probing.fitting import cupy_missing, no_gpu_found
 from flashscope.profiles.worker.probing.host import probe_host
 
@@ -29,6 +29,15 @@ def probe_machine(nvml: Any | None = None) -> Machine:
         findings.append(cupy_missing(driver))
         return msgspec.structs.replace(machine, findings=tuple(findings))
     return _with_cuda(machine, findings)
+
+
+def found_gpus(nvml: Any | None = None) -> tuple[Gpu, ...]:
+    """All GPUs of this machine; none where NVML does not tell. `nvml` takes the place of pynvml."""
+    try:
+        listed = listed_gpus(nvml)
+    except Exception:  # noqa: BLE001 - a probe reports, and the machine's findings say why
+        return ()
+    return tuple(Gpu(number=one.number, uuid=one.uuid, name=one.name) for one in listed)
 
 
 def _probe_nvml(nvml: Any | None) -> tuple[Any, ...]:

@@ -39,8 +39,7 @@ def do(card: SweepCard, act: Act) -> None:
     elif isinstance(act, Session):
         card.show_rows(act, rows(act), "standard")
     elif isinstance(act, bool):
-        values = {"flash2": IN_FLIGHT[card.quantity.key]} if act else {}
-        card.show_flight(512 if act else None, values)
+        card.show_flight({(512, "flash2"): IN_FLIGHT[card.quantity.key]} if act else {})
     elif act == "log":
         card.plot.toggle_log()
     else:

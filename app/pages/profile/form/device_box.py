@@ -1,4 +1,4 @@
-"""Which device everything of the window runs on: one of this machine, or of another."""
+"""Which device everything of the window runs on: one of this machine or of another, or several equal ones."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -9,10 +9,11 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.far.places import FEWEST
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.menus import commands_of
 from flashscope.app.widgets.plain import plain_tip, set_tip
-from flashscope.app.words.far_devices import device_words, versions_words
+from flashscope.app.words.far_devices import device_words, place_text, short_name, versions_words
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.units import bytes_text
 from flashscope.kernels.workload.device import Device
@@ -21,7 +22,15 @@ from flashscope.profiles.plan.machine import Machine
 
 LABELS: dict[Backend, str] = {"cuda": "CUDA", "cpu": "CPU"}
 TIP = "Where everything runs: the next sweep, and what is recorded and watched"
+LEAST_LETTERS = 15
 CONNECT = "Connect to another machine …"
+HERE = "this machine"
+SOME = "Choose several devices …"
+SPLIT_TIP = (
+    "Sweeps are split: all kernels of a problem run on one device, and the next problem goes to the device "
+    "that is free. What Inside records, Live and traces among it, runs on the first, {}. The command line "
+    "measures all of a sweep on each device, too: --spread repeat"
+)
 
 
 class DeviceEntry(NamedTuple):
@@ -48,6 +57,8 @@ class DeviceBox(DropDown):
         self._controller = controller
         self._entries: list[DeviceEntry] = []
         self.setAccessibleName("Device")
+        self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(LEAST_LETTERS)  # the form has no room for a long name
         set_tip(self, TIP)
         self.activated.connect(self._choose)
         for signal in (controller.machine_found, controller.running_changed, controller.backend_changed):
@@ -62,6 +73,7 @@ class DeviceBox(DropDown):
         self.clear()
         self._entries = [
             *self._in_use(),
+            *self._equal(),
             *self._others(),
             DeviceEntry(CONNECT, partial(self._trigger, "connect")),
         ]
@@ -82,8 +94,27 @@ class DeviceBox(DropDown):
             yield DeviceEntry("Reconnect", devices.reconnect)
         elif controller.machine is None:
             yield DeviceEntry("Looking for devices …", None)
+        elif devices.place is not None and devices.place.several:
+            tip = SPLIT_TIP.format(short_name(devices.place.names[0]))
+            yield DeviceEntry(
+                place_text(devices.place.names, devices.place.host), lambda: None, tip, controller.backend
+            )
         else:
             yield from self._of(controller.machine, controller.choose_backend)
+
+    def _equal(self) -> Iterator[DeviceEntry]:
+        """Over what a sweep can be split: all equal devices of a place, or some of them."""
+        devices = self._controller.devices
+        for group in devices.equal:
+            if not devices.uses(group):
+                tip = SPLIT_TIP.format(short_name(group.names[0]))
+                yield DeviceEntry(
+                    f"All {place_text(group.names, group.host or HERE)}: split sweeps",
+                    partial(devices.split, group),
+                    tip,
+                )
+        if any(len(group.names) > FEWEST for group in devices.equal):
+            yield DeviceEntry(SOME, partial(self._trigger, "devices.several"))
 
     def _others(self) -> Iterator[DeviceEntry]:
         """What has been found beside that."""
@@ -107,7 +138,7 @@ class DeviceBox(DropDown):
         machine: Machine, choose: Callable[[Backend], None], *, data: bool = True
     ) -> Iterator[DeviceEntry]:
         """The devices of a machine; it is told which where that is not the one in use."""
-        where = machine.host or ("" if data else "this machine")
+        where = machine.host or ("" if data else HERE)
         for backend, label in LABELS.items():
             device = machine.device(backend)
             found = cut_short(device.name, MOST_OF_NAME) if device else "none found"

@@ -121,6 +121,7 @@ class DeviceLanes(QWidget):
 
     def watch(self, telemetry: TelemetryStarted) -> None:
         """Say what the device offers: its capacity, and which fields are missing for what reason."""
+        telemetry = telemetry.of(self.readings.device)
         self._missing = telemetry.missing
         host = telemetry.source == HOST_SOURCE
         for row in self.rows.values():

@@ -135,7 +135,7 @@ class TelemetryStrip(QWidget):
             one.readings.rewind()
 
     def watch(self, telemetry: TelemetryStarted) -> None:
-        """Say what the devices offer, which are alike."""
+        """Say what each device offers."""
         for one in self._shown:
             one.watch(telemetry)
 
@@ -198,9 +198,15 @@ class TelemetryStrip(QWidget):
             if not self._moves:
                 continue
             yield from one.look()
+            self._say_absent_once(one)
             for lane in LANES:
                 one.draw_lane(lane)
                 yield
+
+    def _say_absent_once(self, one: DeviceLanes) -> None:
+        """Under the lanes of another device name those that it lacks, unless the first lacks the same."""
+        if one.absent.text() == self.first.absent.text():
+            one.absent.hide()
 
     @property
     def _moves(self) -> bool:
@@ -248,4 +254,6 @@ class TelemetryStrip(QWidget):
         for one in self._shown:
             one.only = self.only or [field for field in (self.chosen,) if field]
             one.show_offered()
+            if one is not self.first:
+                self._say_absent_once(one)
         self.draw()

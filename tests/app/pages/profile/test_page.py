@@ -141,7 +141,7 @@ def test_a_view_that_is_moved_and_a_point_in_flight_leave_no_pictures_of_symbols
     kept = set()
     for turn in range(6):
         plot.getViewBox().translateBy(x=0.01)
-        plot.show_flight(256, {"standard": 1.0 + turn})
+        plot.show_flight({(256, "standard"): 1.0 + turn})
         kept.add(tuple(len(dots.fragmentAtlas) for dots in (plot.rail.scatter, plot._flight)))
     assert len(kept) == 1
 

@@ -141,7 +141,7 @@ def test_the_point_in_flight_is_marked_until_it_ends(bench: Bench) -> None:
     plan = make_plan(KERNELS, LENGTHS)
     bench.sweep(script(plan, stop_before=2, in_flight=True))
     plot = bench.page.plots.cards["runtime"].plot
-    assert plot._band.isVisible()
+    assert plot._bands[0].isVisible()
     assert plot._flight.isVisible()
     assert bench.page.plots.panel.flight.text().startswith("standard · N = 1")
 
@@ -151,7 +151,7 @@ def test_kernels_that_take_turns_are_all_marked_in_flight(bench: Bench) -> None:
     plan = make_plan(KERNELS, LENGTHS)
     bench.sweep([*script(plan, stop_before=0), *turns_of(plan)])
     plot = bench.page.plots.cards["runtime"].plot
-    assert plot._band.isVisible()
+    assert plot._bands[0].isVisible()
     assert len(plot._flight.points()) == 2
     assert bench.page.plots.panel.flight.text().startswith(f"{KERNELS[0]} and {KERNELS[1]} · N = ")
     assert bench.controller.session is not None

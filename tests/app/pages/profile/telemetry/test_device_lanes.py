@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from flashscope.app.figures.lanes import LANES
 from flashscope.app.pages.profile.telemetry.device_lanes import DeviceLanes
 from flashscope.profiles.plan.machine import Machine
-from flashscope.profiles.wire.events import Event, PlanStarted, PointStarted, Readings
+from flashscope.profiles.wire.events import Event, PlanStarted, PointStarted, Readings, TelemetryStarted
 from tests.app.bench import Bench
-from tests.profiles.sessions import MACHINE, make_plan, script, session_of
+from tests.profiles.sessions import MACHINE, TELEMETRY, make_plan, script, session_of
 
 PLAN = make_plan(("standard", "flash2"), (512, 1024, 2048, 4096))
 
@@ -22,7 +22,7 @@ def machines(count: int) -> tuple[Machine, ...]:
 
 
 def spread(count: int) -> list[Event]:
-    """A sweep whose problems so many devices take in turns; each has read the power by its number."""
+    """A sweep whose problems so many devices take in turns; each has power and its limit by its number."""
     events: list[Event] = []
     device = 0
     for event in script(PLAN):
@@ -30,6 +30,9 @@ def spread(count: int) -> list[Event]:
             case PlanStarted():
                 first, *others = machines(count)
                 events.append(replace(event, machine=first, others=tuple(others)))
+            case TelemetryStarted():
+                limits = [replace(TELEMETRY, power_limit_w=700.0 - number) for number in range(count)]
+                events.append(replace(limits[0], others=tuple(limits[1:])))
             case PointStarted(index=index):
                 device = index // len(PLAN.kernels) % count
                 events.append(replace(event, device=device))
@@ -71,6 +74,30 @@ def test_each_device_has_its_readings_and_what_it_ran_in_lanes_that_bear_its_nam
         assert np.nanmax(one.lanes["power_w"].curve.getData()[1]) == 100 + number
         assert {span.seqlen for span in one.shown.drawn} == {512 << number, 2048 << number}
     assert shown[0].shown.view == shown[1].shown.view
+    assert limits(shown) == [700, 699]
+
+
+def limits(shown: Sequence[DeviceLanes]) -> list[float]:
+    """The power limit that each device's lane draws."""
+    return [one.lanes["power_w"]._capacity.value() for one in shown]
+
+
+def test_lanes_of_every_device_grow_while_they_measure_each_with_its_own_limit(bench: Bench) -> None:
+    bench.sweep(spread(2)[:-1])
+    bench.page.show_view("telemetry")
+    bench.drawn()
+    strip = bench.page.bottom.strip
+    shown = strip._shown
+    assert [np.nanmax(one.lanes["power_w"].curve.getData()[1]) for one in shown] == [100, 101]
+    assert {reading.power_w for reading in bench.controller.live_readings} == {100}
+    assert limits(shown) == [700, 699]
+    missing = {"sm_clock_mhz": "it does not tell"}
+    strip.watch(replace(TELEMETRY, missing=missing, others=(None,)))
+    bench.page.show_view("telemetry")
+    strip.choose("")
+    bench.drawn()
+    assert limits(shown) == [700, 700]
+    assert [one.absent.isVisible() for one in shown] == [True, False]
 
 
 def test_the_pointer_in_one_lane_reads_those_of_all_devices_and_a_chosen_point_is_framed_in_its_own(

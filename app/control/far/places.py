@@ -1,0 +1,134 @@
+"""What everything of the window can run on beside the devices at hand, and what of that runs on."""
+
+from contextlib import ExitStack
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from flashscope.app.words.far_devices import counted, kind_of
+from flashscope.kernels.workload.problem import Backend
+from flashscope.profiles.cluster.settings import Served
+from flashscope.profiles.engine.contract import Engine
+from flashscope.profiles.plan.machine import Gpu, Machine
+
+if TYPE_CHECKING:  # it imports Dask
+    from flashscope.profiles.cluster.devices import FarDevice
+
+FEWEST = 2  # devices that a sweep can be split over
+CPU_IS_ONE = (
+    "This sweep is for the CPU, and {} are in use, which would share one; "
+    "choose the CPU in the form's box first."
+)
+
+
+class EqualDevices(NamedTuple):
+    """Devices of one place that are alike as far as that is told, so that a sweep can be split over them.
+
+    Attributes:
+        devices: At least two, in their order.
+        host: The name of their machine; empty: this one.
+        named: The connection file or address that leads there; empty: this machine.
+    """
+
+    devices: tuple[Served, ...]
+    host: str = ""
+    named: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What they are called."""
+        return tuple(one.name for one in self.devices)
+
+
+def equal_here(gpus: tuple[Gpu, ...]) -> list[EqualDevices]:
+    """The equal GPUs of this machine, kind by kind."""
+    served = [(one.name, Served(name=f"GPU {one.number}, {one.name}", gpu=one.uuid)) for one in gpus]
+    return [EqualDevices(devices) for devices in _alike(served)]
+
+
+def equal_there(named: str, devices: "tuple[FarDevice, ...]") -> list[EqualDevices]:
+    """The same of a host's devices that can be used from here."""
+    usable = [one for one in devices if not one.obstacle]
+    served = [(_kind(one), Served(name=one.name)) for one in usable]
+    return [EqualDevices(alike, usable[0].told.host, named) for alike in _alike(served)]
+
+
+def _kind(device: "FarDevice") -> str:
+    told = device.told
+    return f"{kind_of(device.name)} {told.backend} {told.memory_bytes} {told.versions.driver}"
+
+
+def _alike(served: list[tuple[str, Served]]) -> list[tuple[Served, ...]]:
+    """The devices of each kind of which there are several."""
+    ordered = sorted(served, key=lambda one: one[0])
+    groups = [tuple(one for _, one in group) for _, group in groupby(ordered, key=lambda one: one[0])]
+    return [group for group in groups if len(group) >= FEWEST]
+
+
+class Wanted(NamedTuple):
+    """What is to be taken of a host.
+
+    Attributes:
+        named: The connection file or address, as the user names it.
+        devices: What the host calls the devices; none: the first that can be taken.
+        held: Which devices of the host this window holds or held, each with the token that proves it.
+    """
+
+    named: str
+    devices: tuple[str, ...] = ()
+    held: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def taken_over(self) -> tuple[str, ...]:
+        """The wanted devices that this window holds itself."""
+        return tuple(name for name, _ in self.held if name in self.devices)
+
+
+class TakenDevices:
+    """Devices that are held for this window: of another machine, or several of this one.
+
+    Attributes:
+        wanted: What was asked for.
+        engine: What measures there.
+        names: What the devices are called, in the order of their numbers.
+        host: The name of their machine; empty: this one.
+        held: By which token the host knows that each is this window's; none: they are this machine's.
+        devices: All devices of the host, as they were when these were taken.
+
+    Args:
+        ends: What led there.
+    """
+
+    def __init__(
+        self,
+        wanted: Wanted,
+        engine: Engine,
+        names: tuple[str, ...],
+        *,
+        host: str = "",
+        held: tuple[tuple[str, str], ...] = (),
+        devices: "tuple[FarDevice, ...]" = (),
+        ends: ExitStack | None = None,
+    ) -> None:
+        self.wanted, self.engine, self.names = wanted, engine, names
+        self.host, self.held, self.devices = host, held, devices
+        self._ends = ends or ExitStack()
+
+    @property
+    def device(self) -> str:
+        """What the device is called, or how many of which kind they are."""
+        return counted(self.names)
+
+    @property
+    def several(self) -> bool:
+        """Whether sweeps are split here."""
+        return len(self.names) >= FEWEST
+
+    def why_not_on(self, backend: Backend, machine: Machine | None) -> str:
+        """Why no sweep can be split here, in a sentence; empty: one can. `machine` is the first device's."""
+        on_gpus = machine is not None and machine.device("cuda") is not None
+        return CPU_IS_ONE.format(self.device) if self.several and on_gpus and backend == "cpu" else ""
+
+    def close(self) -> None:
+        """Give the devices back, and end what led to them; this takes some seconds."""
+        self.engine.close()
+        self._ends.close()

@@ -1,0 +1,232 @@
+"""A window that splits sweeps over several GPUs of this machine."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.control.controller import Controller
+from flashscope.app.control.far.devices import SWEEPS
+from flashscope.app.control.far.places import EqualDevices
+from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.engine.contract import Sink
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.model.remaining import remaining_of
+from flashscope.profiles.store import load, sessions_dir
+from flashscope.profiles.wire.events import PlanFinished
+from tests.app.control.far.shared import GPUS, Shared
+from tests.app.fakes import GPU_MACHINE, PLAN, SECOND, FakeEngine
+from tests.end_to_end.hosts import DEVICE, RunningHost, host_of
+from tests.profiles.heard import QUICK, running_children
+
+
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Shared:
+    return Shared(monkeypatch, qtbot.waitUntil)
+
+
+@pytest.fixture
+def controller(qapp: QApplication, qtbot: QtBot) -> Iterator[Controller]:
+    def make(sink: Sink) -> FakeEngine:
+        engine = FakeEngine(sink)
+        engine.gpus = GPUS
+        return engine
+
+    made = Controller(make, sessions_dir())
+    with qtbot.waitSignal(made.machine_found):
+        made.start()
+    yield made
+    made.close()
+
+
+def split(controller: Controller, qtbot: QtBot, *numbers: int) -> None:
+    """Split sweeps over these of the equal GPUs; none: all of them."""
+    (group,) = controller.devices.equal
+    wanted = group._replace(devices=tuple(group.devices[n] for n in numbers)) if numbers else group
+    with qtbot.waitSignal(controller.machine_found):
+        controller.devices.split(wanted)
+
+
+def visible_gpus() -> set[str]:
+    """Which of the GPUs the children of this process see."""
+    seen = {one.environ().get("CUDA_VISIBLE_DEVICES", "") for one in running_children()}
+    return seen & {one.uuid for one in GPUS}
+
+
+def test_gpus_of_one_kind_can_share_a_sweep_and_one_of_another_kind_is_not_among_them(
+    controller: Controller,
+) -> None:
+    (group,) = controller.devices.equal
+    assert group.names == ("GPU 0, NVIDIA H100", "GPU 2, NVIDIA H100", "GPU 3, NVIDIA H100")
+    assert [one.gpu for one in group.devices] == ["GPU-0a", "GPU-2a", "GPU-3a"]
+    assert group.host == ""
+
+
+def test_a_split_sweep_is_one_session_whose_file_knows_the_device_of_each_point(
+    controller: Controller, shared: Shared, qtbot: QtBot
+) -> None:
+    split(controller, qtbot, 0, 2)
+    assert shared.engines.keys() == {"GPU-0a", "GPU-3a"}
+    assert controller.provenance.badge == "CPU 2 × Test CPU"
+    controller.run(PLAN)
+    shared.measure(controller)
+    path = controller.path
+    assert path is not None
+    qtbot.waitUntil(lambda: load(path).outcome == "finished")
+    session = load(path)
+    assert {point.status for point in session.points} == {"done"}
+    assert {point.device for point in session.points} == {0, 1}
+    assert all(len({session.points[one.index].device for one in group}) == 1 for group in PLAN.groups())
+    assert session.readings
+    assert session.beside[1]
+    assert session.telemetry is not None
+    assert len(session.telemetry.others) == 1
+
+
+def test_cancelling_stops_every_device_and_what_is_left_goes_on_with_all_of_them(
+    controller: Controller, shared: Shared, qtbot: QtBot
+) -> None:
+    split(controller, qtbot, 0, 1)
+    controller.run(PLAN)
+    both = list(shared.engines.values())
+    qtbot.waitUntil(lambda: all(engine.rests for engine in both))
+    controller.cancel()
+    qtbot.waitUntil(lambda: all(engine.cancelled for engine in both))
+    for engine in both:
+        engine.say([PlanFinished(t_ns=SECOND, outcome="cancelled")])
+    qtbot.waitUntil(lambda: not controller.measuring)
+    session = controller.session
+    assert session is not None
+    left = remaining_of(session)
+    assert left.outcome == "cancelled"
+    controller.resume(left)
+    shared.measure(controller, told=1)
+    assert session.outcome == "finished"
+    assert {point.device for point in session.points} == {0, 1}
+
+
+def test_a_device_cannot_be_changed_under_a_sweep_and_this_machine_is_used_again_after_it(
+    controller: Controller, shared: Shared, qtbot: QtBot
+) -> None:
+    split(controller, qtbot)
+    assert controller.devices.count == 3
+    controller.run(PLAN)
+    with qtbot.waitSignal(controller.devices.failed) as failed:
+        controller.devices.come_back()
+    assert failed.args == [SWEEPS]
+    shared.measure(controller)
+    controller.devices.come_back()
+    assert controller.devices.place is None
+    assert controller.devices.count == 1
+    qtbot.waitUntil(lambda: all(engine.closed for engine in shared.engines.values()))
+
+
+def test_the_cpu_that_several_gpus_have_in_common_is_not_taken_for_several(
+    controller: Controller, shared: Shared, qtbot: QtBot
+) -> None:
+    shared.machine = GPU_MACHINE
+    split(controller, qtbot)
+    with qtbot.waitSignal(controller.error_raised) as raised:
+        controller.run(PLAN)
+    assert "which would share one; choose the CPU in the form's box first" in raised.args[0]
+    assert not controller.measuring
+
+
+def test_devices_that_are_in_use_already_are_not_taken_anew(
+    controller: Controller, shared: Shared, qtbot: QtBot
+) -> None:
+    split(controller, qtbot)
+    before = controller.devices.place
+    group: EqualDevices = controller.devices.equal[0]
+    controller.devices.split(group)
+    assert controller.devices.place is before
+    assert controller.devices.uses(group)
+
+
+@pytest.mark.matrix  # it starts real processes
+def test_each_gpu_is_measured_on_by_processes_that_see_it_alone(controller: Controller, qtbot: QtBot) -> None:
+    seen = set[str]()
+    lengths = (64, 128, 192, 256, 320, 384)
+    problems = tuple(Problem(heads=1, seqlen_q=n, seqlen_k=n, head_dim=16) for n in lengths)
+    split(controller, qtbot, 0, 2)
+    controller.sweep_told.connect(lambda _events: seen.update(visible_gpus()))
+    controller.run(Plan(backend="cpu", kernels=("standard", "flash2"), problems=problems, protocol=QUICK))
+    qtbot.waitUntil(lambda: controller.sweep is not None and not controller.measuring)
+    assert controller.sweep is not None
+    assert {point.status for point in controller.sweep.points} == {"done"}
+    assert {point.device for point in controller.sweep.points} == {0, 1}
+    assert seen == {"GPU-0a", "GPU-3a"}
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    with host_of(tmp_path_factory.mktemp("host"), "CPU 0", "CPU 1") as running:
+        yield running
+
+
+def connect(controller: Controller, host: RunningHost, qtbot: QtBot, device: str = "") -> None:
+    """Take a device of the host, and wait until that is looked at."""
+    with qtbot.waitSignal(controller.machine_found):
+        controller.devices.connect_to(str(host.file), device)
+
+
+@pytest.mark.matrix
+@pytest.mark.cluster
+def test_of_a_host_the_device_in_use_and_its_equals_are_taken_together_and_one_of_them_again_alone(
+    controller: Controller, host: RunningHost, qtbot: QtBot
+) -> None:
+    went: list[str] = []
+    controller.devices.went.connect(went.append)
+    connect(controller, host, qtbot, "CPU 0")
+    (group,) = [one for one in controller.devices.equal if one.named]
+    with qtbot.waitSignal(controller.machine_found):
+        controller.devices.split(group)
+    place = controller.devices.place
+    assert place is not None
+    assert place.device == "2 × CPU"
+    assert controller.provenance.badge.endswith(f" · {place.host}")
+    controller.run(replace(PLAN, protocol=QUICK))
+    qtbot.waitUntil(lambda: controller.sweep is not None and not controller.measuring)
+    assert controller.sweep is not None
+    assert {point.device for point in controller.sweep.points} == {0, 1}
+    connect(controller, host, qtbot, "CPU 1")
+    assert controller.devices.place is not None
+    assert controller.devices.place.names == ("CPU 1",)
+    assert went == []
+
+
+def lends_both(host: RunningHost) -> bool:
+    """Whether the host has both devices again."""
+    from flashscope.profiles.cluster.devices import list_devices  # noqa: PLC0415 - imports Dask
+
+    return [one.name for one in list_devices(host.connection)] == ["CPU 0", "CPU 1"]
+
+
+@pytest.mark.matrix
+@pytest.mark.cluster
+def test_a_sweep_goes_on_where_one_of_its_devices_is_lost_and_reconnecting_takes_all_of_them(
+    controller: Controller, tmp_path: Path, qtbot: QtBot
+) -> None:
+    with host_of(tmp_path, "CPU 0", "CPU 1") as dying:
+        connect(controller, dying, qtbot)
+        (group,) = [one for one in controller.devices.equal if one.named]
+        with qtbot.waitSignal(controller.machine_found):
+            controller.devices.split(group)
+        controller.run(replace(PLAN, protocol=replace(QUICK, repeats=50)))
+        qtbot.waitUntil(lambda: controller.sweep is not None and bool(controller.sweep.in_flight))
+        assert controller.sweep is not None
+        with qtbot.waitSignal(controller.devices.went) as went:
+            dying.members(DEVICE)[1].kill()
+        assert controller.devices.lost == went.args[0]
+        qtbot.waitUntil(lambda: not controller.measuring)
+        assert {point.status for point in controller.sweep.points} == {"done"}
+        qtbot.waitUntil(lambda: len(dying.members(DEVICE)) == 2 and lends_both(dying))
+        with qtbot.waitSignal(controller.machine_found):
+            controller.devices.reconnect()
+        assert controller.devices.lost == ""
+        controller.run(replace(PLAN, protocol=QUICK))
+        qtbot.waitUntil(lambda: not controller.measuring)
+        assert {point.device for point in controller.sweep.points} == {0, 1}
