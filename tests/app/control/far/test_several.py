@@ -73,6 +73,7 @@ def test_a_split_sweep_is_one_session_whose_file_knows_the_device_of_each_point(
     assert controller.provenance.badge == "CPU 2 × Test CPU"
     controller.run(PLAN)
     shared.measure(controller)
+    qtbot.waitUntil(lambda: controller.path is not None)  # the file is made on another thread
     path = controller.path
     assert path is not None
     qtbot.waitUntil(lambda: load(path).outcome == "finished")
