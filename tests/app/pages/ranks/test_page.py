@@ -6,12 +6,15 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.look.theme import LIGHT
+from flashscope.app.pages.compare import ComparePage
+from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.ranks import RanksPage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.words.ranks import SHARED
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.wire.events import Event, PlanFinished, RanksReady
+from flashscope.profiles.wire.events import AuditReady, Event, PlanFinished, RanksReady
 from flashscope.profiles.wire.ranks import RanksResult
+from tests.app.fakes import sweep
 from tests.app.rig import Save
 from tests.profiles.rank_results import measured, result
 from tests.profiles.store import builders
@@ -129,6 +132,44 @@ def test_curves_of_a_session_without_points_say_where_to_look(
     window.show_page("profile")
     sentence = window.page.headline.sentence  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: "4 passes on several ranks (zigzag, ring): see Ranks." in sentence.text())
+    window.trigger("stage")
+    assert (window.stage.on, "see Ranks" in window.errors.text) == (False, True)
+
+
+def test_results_without_a_point_have_no_empty_table_but_lead_to_what_there_is(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    window.show_page("results")
+    profile = window.page
+    assert isinstance(profile, ProfilePage)
+    qtbot.waitUntil(profile.headline.lead.isVisible)
+    assert not profile.bottom.table.isVisible()
+    assert profile.headline.lead.text() == "Show Ranks"
+    profile.headline.lead.click()
+    assert window.page is page
+    opened(qtbot, window, save(sweep(), "points"))
+    window.show_page("results")
+    qtbot.waitUntil(lambda: not profile.headline.lead.isVisible())
+    assert profile.bottom.table.isVisible()
+
+
+def test_an_audit_alone_is_shown_by_its_view(qtbot: QtBot, window: MainWindow, save: Save) -> None:
+    started, *_, ended = events()
+    opened(qtbot, window, save([started, AuditReady(audit=builders.audit()), ended], "audit"))
+    qtbot.waitUntil(lambda: window.view == "audit")
+
+
+def test_sessions_without_a_point_are_not_compared_and_what_each_holds_is_said(
+    qtbot: QtBot, window: MainWindow, save: Save
+) -> None:
+    compare = window.pages["compare"]
+    assert isinstance(compare, ComparePage)
+    compare.choose([save(events(*KEPT), "one"), save(events(KEPT[1]), "two")])
+    qtbot.waitUntil(lambda: "two: 1 pass on several ranks (ring)" in compare.empty.words.text())
+    assert "None of these sessions has a point to compare." in compare.empty.words.text()
+    assert compare.board.findings is None
+    assert not compare.empty.isHidden()
 
 
 def test_a_stage_shows_one_plot_with_the_sentence_and_gives_back_the_others(

@@ -14,6 +14,7 @@ from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.planner import PlannerPage
+from flashscope.app.pages.ranks import RanksPage
 from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.stepper.predict_board import PredictBoard
@@ -47,6 +48,8 @@ VIEWS = (
     "roofline",
     "roofline memories",
     "traffic",
+    "ranks",
+    "ranks lanes",
     "compare",
     "planner",
     "stepper",
@@ -57,6 +60,7 @@ VIEWS = (
     "timeline",
     "ladder",
 )
+SHOWN = {"roofline memories": "h100-caches", "ranks": "h100-ranks", "ranks lanes": "h100-ranks"}
 INSET = 4  # pixels of a text's own margin
 FIRST = [("roofline", (1280, 720))]  # many texts that might meet
 WALKS = [
@@ -71,7 +75,7 @@ TOUCH = 1.0  # pixels that two texts may share
 
 def take(window: MainWindow, rig: Rig, qtbot: QtBot, view: str) -> None:
     """Open what has something for every view, and put one of them on the stage."""
-    rig.open(BUNDLED / f"{'h100-caches' if view == 'roofline memories' else 'h200-traffic'}.flashscope")
+    rig.open(BUNDLED / f"{SHOWN.get(view, 'h200-traffic')}.flashscope")
     if view == "compare":
         compare = window.pages["compare"]
         assert isinstance(compare, ComparePage)
@@ -102,6 +106,8 @@ def take(window: MainWindow, rig: Rig, qtbot: QtBot, view: str) -> None:
         qtbot.waitUntil(lambda: len(timeline.shown) == 2)
     window.trigger("stage")
     assert window.stage.on
+    if mode == "lanes" and isinstance(page := window.page, RanksPage):
+        page.staging.fill_with(page.lanes)
 
 
 def settle(window: MainWindow, size: tuple[int, int], qtbot: QtBot) -> None:
