@@ -34,7 +34,7 @@ HOW_TO_MEASURE = (
 )
 TURNS = "Ranks took turns on one core: times count work and say nothing of a link."
 SHARED = "Ranks share a GPU: that proves what is computed; no time is that of several GPUs."
-ON_TURNS = "so this is no speed-up, but how evenly the work is shared"
+ON_TURNS = "ranks took turns on one core: this is no speed-up, but how evenly work is shared"
 
 
 def title_of(asked: RanksToMeasure) -> str:
@@ -80,15 +80,20 @@ def sentence_of(passes: Sequence[RanksPass]) -> str:
         why = next(notes_of(passes), "No pass is right and has a time on one device.")
         return f"There is no efficiency here. {why}"
     asked, one = best
-    where = f"at N = {short_seqlen(asked.problem.seqlen)}"
-    exposed = exposed_of(one)
-    hidden = f"{ms_text(exposed)} of its {ms_text(median(one.ms))} is transfer that no product hides"
+    of_what = "GPU" if on_gpus(best) else "core"
     told = (
-        f"{asked.scheme} reaches {efficiency_of(one):.1%} of {len(one.ranks)} times one "
-        f"{'GPU' if on_gpus(best) else 'core'} {where}, {one.passes}; "
-        f"{hidden if exposed else 'products hide all that it transfers'}"
+        f"{asked.scheme} reaches {efficiency_of(one):.1%} of {len(one.ranks)} times one {of_what} "
+        f"at N = {short_seqlen(asked.problem.seqlen)}, {one.passes}"
     )
-    return f"{told}." if on_gpus(best) else f"{told}. Ranks took turns on one core, {ON_TURNS}."
+    return f"{told}; {_hidden_text(one) if on_gpus(best) else ON_TURNS}."
+
+
+def _hidden_text(one: PassMeasured) -> str:
+    """How much of its transfers no product hides."""
+    exposed = exposed_of(one)
+    if not exposed:
+        return "products hide all that it transfers"
+    return f"{ms_text(exposed)} of its {ms_text(median(one.ms))} is transfer that no product hides"
 
 
 def verdict_text(one: PassMeasured) -> str:

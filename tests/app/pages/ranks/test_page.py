@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.figures.scheme_curves import efficiency_curves, memory_curves
 from flashscope.app.look.theme import LIGHT
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.profile import ProfilePage
@@ -12,6 +13,7 @@ from flashscope.app.pages.ranks import RanksPage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.words.ranks import SHARED
 from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.model.ranks import passes_of
 from flashscope.profiles.wire.events import AuditReady, Event, PlanFinished, RanksReady
 from flashscope.profiles.wire.ranks import RanksResult
 from tests.app.fakes import sweep
@@ -99,6 +101,11 @@ def test_curves_have_a_point_for_each_n_and_the_limit_beside_it(
         ("zigzag", 1 << 16, 0.917, 1.0),
         ("zigzag", 1 << 17, 0.948, 1.0),
     ]
+    longer = result(
+        measured(alone_ms=(), alone_missing="It was not asked for."), seqlen_q=1 << 20, seqlen_k=1 << 20
+    )
+    assert efficiency_curves(passes_of([*KEPT, longer])) == efficiency_curves(passes_of(KEPT))
+    assert max(n for one in memory_curves(passes_of([longer])) for n, _ in one.points) == 1 << 20
     lanes = page.lanes.make_export()
     assert lanes is not None
     assert len(list(lanes.rows)) == 4
@@ -121,7 +128,10 @@ def test_ranks_on_a_cpu_are_said_to_be_no_speed_up(
     qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
 ) -> None:
     opened(qtbot, window, save(events(result(measured(backend="cpu"))), "cpu"))
-    assert "this is no speed-up" in page.sentence.text()
+    assert page.sentence.text() == (
+        "zigzag reaches 91.7% of 2 times one core at N = 64k, forward; ranks took turns on one core: this is "
+        "no speed-up, but how evenly work is shared."
+    )
 
 
 def test_curves_of_a_session_without_points_say_where_to_look(
