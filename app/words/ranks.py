@@ -130,7 +130,8 @@ def where_text(results: Sequence[RanksResult]) -> str:
     ended = [one.ended for one in results if one.passes and one.ended.device]
     told = dict.fromkeys(f"{one.device}, {one.kernel}; {one.timer}" for one in ended)
     shapes = dict.fromkeys(shape_of(one.asked) for one in results if one.passes)
-    return f"Ranks on {' and on '.join(told)}; medians; {'; '.join(shapes)}"
+    where = f"Ranks on {' and on '.join(told) or 'a device that was not told'}"
+    return f"{where}; medians; {'; '.join(shapes)}"
 
 
 def notes_of(passes: Sequence[RanksPass]) -> Iterator[str]:
