@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.figures.scheme_curves import efficiency_curves, memory_curves
@@ -87,6 +88,20 @@ def test_a_row_chooses_the_lanes_and_the_box_the_pass(
     following.trigger()
     assert [one.measured.passes for one in page.passes] == ["backward"]
     assert page.sentence.text().startswith("zigzag reaches 75.0%")
+
+
+def test_the_row_of_the_best_is_in_sight_also_where_the_table_has_room_for_few(
+    qtbot: QtBot, window: MainWindow, page: RanksPage, save: Save
+) -> None:
+    many = [result(measured(ms=(900.0 - n,)), seqlen_q=n << 10, seqlen_k=n << 10) for n in range(1, 60)]
+    opened(qtbot, window, save(events(*many), "many"))
+    qtbot.waitUntil(lambda: window.view == "ranks")
+    for height in (800, 620, 720):
+        window.resize(1280, height)
+        QApplication.processEvents()
+        row = page.table.visualRect(page.table.currentIndex())
+        assert page.table.viewport().rect().contains(row.center())
+    assert page.passes[-1] is page.lanes.shown
 
 
 def test_curves_have_a_point_for_each_n_and_the_limit_beside_it(
