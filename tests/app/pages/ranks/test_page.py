@@ -12,6 +12,7 @@ from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.ranks import RanksPage
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.shell.shots import grab_whole
 from flashscope.app.words.ranks import SHARED
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.ranks import passes_of
@@ -195,6 +196,23 @@ def test_sessions_without_a_point_are_not_compared_and_what_each_holds_is_said(
     assert "None of these sessions has a point to compare." in compare.empty.words.text()
     assert compare.board.findings is None
     assert not compare.empty.isHidden()
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("percent", [100, 175, 250])
+def test_words_in_many_lines_take_no_room_from_the_plots(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save, percent: int
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    qtbot.waitUntil(lambda: window.view == "ranks")
+    window.appearance.zoom(percent)
+    window.appearance.finish()
+    window.resize(1280, 720)
+    page.notes.setText(20 * "All that there is to know of these passes. ")
+    grab_whole(window)
+    QApplication.processEvents()
+    assert [card.plot.height() >= card.plot.minimumHeight() for card in page.cards] == [True] * 3
+    assert all(card.rect().contains(card.plot.geometry()) for card in page.cards)
 
 
 def test_a_stage_shows_one_plot_with_the_sentence_and_gives_back_the_others(
