@@ -89,13 +89,13 @@ def hostile_events(text: str) -> list[Event]:
         else:
             hostile = replace(measured, figures=dict(figures), timer=text, note=text)
             told += ends_well(point.index, t_ns, hostile)
-    recorded = (
+    recorded: list[Event] = [
         TraceReady(trace=hostile_trace(text)),
         TimelineReady(timeline=hostile_timeline(text)),
         LandscapeReady(landscape=hostile_landscape(text)),
         AuditReady(audit=hostile_audit(text)),
         *(RanksReady(result=one) for one in hostile_ranks(text)),
-    )
+    ]
     return [*told, *recorded, PlanFinished(t_ns=20 * SECOND, outcome="finished")]
 
 

@@ -56,8 +56,8 @@ class BottomCard(Card):
         self._stack = QStackedWidget()
         self.notes = notes
         self.listing = QStackedWidget()
-        for part in (self.table, EmptyView(NO_POINTS)):
-            self.listing.addWidget(part)
+        self.listing.addWidget(self.table)
+        self.listing.addWidget(EmptyView(NO_POINTS))
         self._parts = {"telemetry": self.strip, "results": self.listing, "notes": self.notes}
         for part in self._parts.values():
             self._stack.addWidget(part)

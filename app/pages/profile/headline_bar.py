@@ -41,7 +41,7 @@ class HeadlineBar(QWidget):
         self._recording: Path | None = None
         self._view = ""
         self.link = text_button("See a GPU recording", "See a GPU recording", self._open)
-        self.lead = text_button("", "", lambda: self.view_chosen.emit(self._view))
+        self.lead = text_button("Show it", "Show what there is", lambda: self.view_chosen.emit(self._view))
         column = QVBoxLayout()
         column.setSpacing(0)
         column.addWidget(self.sentence, 1)
