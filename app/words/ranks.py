@@ -12,7 +12,7 @@ from flashscope.profiles.results.model.ranks import (
     best_of,
     efficiency_of,
     exposed_of,
-    forecasts,
+    forecasts_of,
     held_of,
     passes_of,
 )
@@ -154,10 +154,10 @@ def refusals_of(results: Sequence[RanksResult]) -> list[str]:
     return [f"{title_of(one.asked)}: {one.ended.reason}" for one in results if one.ended.reason]
 
 
-def model_text(results: Sequence[RanksResult], passes: Sequence[RanksPass]) -> str:
+def model_text(passes: Sequence[RanksPass]) -> str:
     """What a model says of the best of these passes on more GPUs; empty where no rates were measured."""
     best = best_of(passes)
-    lines = [line for line in forecasts(results) if best is not None and line.measured is best.measured]
+    lines = [] if best is None else forecasts_of(best)
     if best is None or not lines:
         return ""
     told = ", ".join(f"{line.found.efficiency:.1%} on {line.found.ranks}" for line in lines)

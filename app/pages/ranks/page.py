@@ -200,7 +200,7 @@ class RanksPage(Page):
             self.table.show_number(self.passes.index(best))
         chosen = [result for result in self._results if any(one.asked is result.asked for one in self.passes)]
         notes = [f"{where_text(chosen)}."] if self.passes else []
-        notes += [*notes_of(self.passes), *refusals_of(self._results), model_text(chosen, self.passes)]
+        notes += [*notes_of(self.passes), *refusals_of(self._results), model_text(self.passes)]
         self.notes.setText(" ".join(filter(None, notes)))
         self.staging.changed.emit()
 

@@ -1,6 +1,7 @@
 """The Ranks page: what several ranks reach, hold and move, and how to measure it where nothing is kept."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -13,9 +14,11 @@ from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.ranks import RanksPage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
-from flashscope.app.words.ranks import SHARED
+from flashscope.app.words.ranks import SHARED, model_text
+from flashscope.kernels.context_parallel.forecast import RanksForecast, forecast
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.results.model.ranks import passes_of
+from flashscope.profiles.results.model import ranks as ranks_model
+from flashscope.profiles.results.model.ranks import FORECAST_RANKS, passes_of
 from flashscope.profiles.wire.events import AuditReady, Event, PlanFinished, RanksReady
 from flashscope.profiles.wire.ranks import RanksResult
 from tests.app.fakes import sweep
@@ -62,6 +65,18 @@ def test_the_recording_that_comes_with_the_program_is_one_click_away(
     qtbot.waitUntil(lambda: bool(page.passes))
     assert window.view == "ranks"
     assert "of 4 times one GPU at N = 128k, forward" in page.sentence.text()
+
+
+def test_the_model_is_worked_out_for_the_best_pass_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    worked_out = []
+
+    def counted(*asked: Any) -> RanksForecast:
+        worked_out.append(asked)
+        return forecast(*asked)
+
+    monkeypatch.setattr(ranks_model, "forecast", counted)
+    assert "zigzag, causal, N = 128k" in model_text(passes_of(KEPT))
+    assert len(worked_out) == len(FORECAST_RANKS)
 
 
 def test_a_session_of_ranks_alone_is_shown_here_and_told_best_first(
