@@ -224,11 +224,22 @@ def _named_file(text: str, remedy: str) -> Path:
     return path
 
 
+def kept_file(text: str) -> Path:
+    """A path of a session that is there, or of a new one in a folder that exists."""
+    path = export_file(text)
+    return path if path.exists() else _session_file(path)
+
+
 def new_file(text: str) -> Path:
     """A path of a session where there is nothing yet, in a folder that exists."""
     path = _named_file(text, "leave --out out to save among your sessions")
     if os.path.lexists(path) and not never_begun(path):
         raise ValueError(f"{text} exists already; name another file or remove it")
+    return _in_a_folder(_session_file(path))
+
+
+def _session_file(path: Path) -> Path:
+    """The path, if it is called as sessions are."""
     if path.suffix != SUFFIX:
         raise ValueError(f"a session is a {SUFFIX} file: name it {path.name}{SUFFIX}")
-    return _in_a_folder(path)
+    return path

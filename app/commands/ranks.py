@@ -8,6 +8,7 @@ With a file each result is in it before the next one is measured.
 import time
 import uuid
 from collections import deque
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from queue import SimpleQueue
@@ -33,15 +34,18 @@ from flashscope.profiles.store import Recorder, SessionFileError, check_place, l
 from flashscope.profiles.store.keeping import keep
 from flashscope.profiles.wire.events import PlanFinished, PlanStarted
 from flashscope.profiles.wire.ranks import (
+    TRANSPORTS,
     LinkKind,
     PassMeasured,
     RanksAnswer,
+    RanksEnded,
     RanksResult,
     RanksToMeasure,
 )
 
 GPU_SEQLENS = tuple(1 << power for power in range(14, 19))
 CPU_SEQLENS = (1024,)
+INTERRUPTED = "It was interrupted before all of it was done; ask again."
 
 AnswerQueue = SimpleQueue[RanksAnswer | int]  # an int is the number of a signal that arrived
 
@@ -85,17 +89,29 @@ class RanksChoices(NamedTuple):
     alone: bool = True
 
 
-class RanksFile(NamedTuple):
-    """The session that results are kept in, by its file and its id."""
+@dataclass
+class RanksFile:
+    """The session that results are kept in.
+
+    Attributes:
+        path: Its file.
+        session: Its id.
+        kept: How many results are in it that were not before.
+        lost: How many could not be written.
+    """
 
     path: Path
     session: str
+    kept: int = 0
+    lost: int = 0
 
     def keep(self, result: RanksResult) -> None:
         """Write a result; where it cannot be, that is said, and the next one is tried."""
         try:
             keep(self.path, result, self.session)
+            self.kept += 1
         except SessionFileError as error:
+            self.lost += 1
             complain("ranks", f"{title_of(result.asked)} is not saved: {error}")
 
 
@@ -120,9 +136,11 @@ def run(choices: RanksChoices, *, out: Path | None, as_json: bool) -> int:
     else:
         print_results(results)
         print_forecasts(results)
-        if file is not None:
+        if file is not None and file.kept:
             say(f"Saved as {pasteable(file.path)}")
-    return _exit_code(results) if stopped is None else SIGNALLED + stopped
+    if stopped is not None:
+        return SIGNALLED + stopped
+    return FAILED if file is not None and file.lost else _exit_code(results)
 
 
 def file_for(path: Path, backend: Backend) -> RanksFile | int:
@@ -176,6 +194,9 @@ def requests_of(choices: RanksChoices) -> list[RanksToMeasure]:
     backend = _backend(choices.backend)
     if backend == "cpu" and choices.gpus:
         raise InputError(f"--gpus {choices.gpus} takes GPUs, and it would run on the CPU; leave it out.")
+    if backend == "cpu" and choices.transport != TRANSPORTS[0]:
+        told = f"--transport {choices.transport} goes from GPU to GPU"
+        raise InputError(f"{told}, and it would run on the CPU; leave it out.")
     seqlens = choices.seqlens or (GPU_SEQLENS if backend == "cuda" else CPU_SEQLENS)
     problems = [
         Problem(
@@ -224,9 +245,9 @@ def _follow(
     """Hear one process until it has done all that waits, or ends; the number of a signal that came before."""
     first = True
     while waiting:
-        result = _result(waiting[0], answers)
-        if isinstance(result, int):
-            return result
+        result, stopped = _result(waiting[0], answers)
+        if stopped is not None and not result.passes:
+            return stopped
         cut_off = result.ended.reason == RANKS_CUT_OFF
         if cut_off and not result.passes and not first:  # it is for the next process
             return None
@@ -238,18 +259,20 @@ def _follow(
         else:
             tell(progress_line(result))
         waiting.popleft()
-        if cut_off:
-            return None
+        if cut_off or stopped is not None:
+            return stopped
         first = False
     return None
 
 
-def _result(asked: RanksToMeasure, answers: AnswerQueue) -> RanksResult | int:
-    """What comes of a request; the number of a signal that came before."""
+def _result(asked: RanksToMeasure, answers: AnswerQueue) -> tuple[RanksResult, int | None]:
+    """What comes of a request, and the number of a signal that came before it was done."""
     passes: list[PassMeasured] = []
     while isinstance(answer := answers.get(), PassMeasured):
         passes.append(answer)
-    return answer if isinstance(answer, int) else RanksResult(asked, tuple(passes), answer)
+    stopped = answer if isinstance(answer, int) else None
+    ended = RanksEnded(reason=INTERRUPTED) if isinstance(answer, int) else answer
+    return RanksResult(asked, tuple(passes), ended), stopped
 
 
 def _exit_code(results: list[RanksResult]) -> int:

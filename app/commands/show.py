@@ -8,8 +8,8 @@ from flashscope.app.commands.printed.audit import print_audit
 from flashscope.app.commands.printed.cuts import print_landscape
 from flashscope.app.commands.printed.ranks import print_ranks
 from flashscope.app.commands.printed.table import print_session, print_why
+from flashscope.app.words.holding import holding_text
 from flashscope.app.words.provenance import of_session
-from flashscope.app.words.ranks import holds_text
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.results.formats.export import to_csv, to_json
 from flashscope.profiles.results.model.rows import rows
@@ -34,7 +34,7 @@ def run(
     elif as_csv:
         say_csv(to_csv(session, of_session(session, "saved").badge))
     elif not session.points and (against is not None or why):
-        raise InputError(f"{file} holds no points, only {holds_text(session.ranks)}")
+        raise InputError(f"{file} holds no points, only {holding_text(session)}")
     elif against is not None:
         kernels = session.plan.kernels
         if not set(against) & set(kernels):

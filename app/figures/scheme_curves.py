@@ -40,11 +40,14 @@ def _curves(
     value: Callable[[RanksPass], float | None],
     model: Callable[[RanksPass], float],
 ) -> list[SchemeCurve]:
+    """Of each scheme; a formula where some scheme has a value, or everywhere where none has one anywhere."""
+    measured = {one.asked.problem.seqlen for one in passes if value(one) is not None}
     found = []
     for scheme in SCHEMES:
         of_it = {one.asked.problem.seqlen: one for one in passes if one.asked.scheme == scheme}  # the newest
         known = ((n, value(of_it[n])) for n in sorted(of_it))
         points = tuple((n, one) for n, one in known if one is not None)
-        if of_it:
-            found.append(SchemeCurve(scheme, points, tuple((n, model(of_it[n])) for n in sorted(of_it))))
+        said = tuple((n, model(of_it[n])) for n in sorted(of_it) if n in measured or not measured)
+        if said:
+            found.append(SchemeCurve(scheme, points, said))
     return found

@@ -1,7 +1,7 @@
 """The rows of a timeline: where its bars ran, or the blocks that they belong to; no Qt."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -60,6 +60,28 @@ class TimelineRows:
             end=timeline.end.numpy()[order],
         )
         return cls(timeline, bars, names, timeline.lanes, tile[order], key)
+
+    def last_to_end(self, most: int) -> "TimelineRows":
+        """Those rows alone whose last bars end last, so many at most, in their order."""
+        if most >= len(self.names):
+            return self
+        bars, lanes = self.bars, len(self.lanes)
+        row, ends = bars.lane // lanes, np.zeros(len(self.names), np.int64)
+        np.maximum.at(ends, row, bars.end)
+        chosen = np.sort(np.argsort(-ends, kind="stable")[:most])
+        place = np.full(len(self.names), NO_PLACE)
+        place[chosen] = np.arange(most)
+        held = place[row] != NO_PLACE
+        fewer = replace(
+            bars,
+            lanes=most * lanes,
+            lane=(place[row] * lanes + bars.lane % lanes)[held],
+            stage=bars.stage[held],
+            begin=bars.begin[held],
+            end=bars.end[held],
+        )
+        names = [self.names[one] for one in chosen.tolist()]
+        return replace(self, bars=fewer, names=names, tile=self.tile[held])
 
 
 def _block_name(letter: str, head: int, block: int) -> str:

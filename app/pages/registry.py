@@ -11,7 +11,6 @@ from flashscope.app.widgets.frame.rail import RailEntry
 
 START = "start"
 SHOWING = "profile"  # the view that shows the session on show
-RANKS = "ranks"  # the view that shows one that has attention on several ranks alone
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ PLACES = (
             ViewEntry("profile", "Curves"),
             ViewEntry("traffic", "Traffic", keys="Ctrl+6"),
             ViewEntry("roofline", "Roofline & Why", keys="Ctrl+7"),
-            ViewEntry(RANKS, "Ranks"),
+            ViewEntry("ranks", "Ranks"),
             ViewEntry("telemetry", "Telemetry", "profile", own_keys="T", beside=_OF_A_SESSION),
             ViewEntry("results", "Results", "profile", own_keys="R", beside=_OF_A_SESSION),
             ViewEntry("notes", "Notes", "profile", own_keys="N", beside=_OF_A_SESSION),

@@ -28,7 +28,7 @@ from flashscope.app.control.settings import Settings
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.own.asking import why_not_run
-from flashscope.app.pages.registry import PLACES, RANKS, SHOWING, START, VIEWS, place_of
+from flashscope.app.pages.registry import PLACES, SHOWING, START, VIEWS, place_of
 from flashscope.app.shell.closing import may_close
 from flashscope.app.shell.device_actions import DeviceActions
 from flashscope.app.shell.drops import Drops
@@ -58,6 +58,7 @@ from flashscope.app.widgets.frame.status_bar import StatusBar
 from flashscope.app.widgets.frame.top_bar import TopBar
 from flashscope.app.widgets.frame.typing_guard import belongs_to_input, press_focused
 from flashscope.app.widgets.split import Split
+from flashscope.app.words.holding import view_instead
 from flashscope.profiles.results.model.session import Session
 
 SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its panels
@@ -300,8 +301,7 @@ class MainWindow(FocusHome, PagedWindow):
 
     def show_top(self, page: QWidget) -> None:
         """Scroll a page back to where it begins."""
-        frames = (frame for frame in self._frames.values() if frame.widget() is page)
-        for frame in frames:
+        for frame in (one for one in self._frames.values() if one.widget() is page):
             frame.verticalScrollBar().setValue(0)
 
     def trigger(self, key: str) -> None:
@@ -386,7 +386,7 @@ class MainWindow(FocusHome, PagedWindow):
         self.registry.refresh()
         self._mark(self.view)
         if session is not None and self.page.gives_way:
-            self.show_page(SHOWING if session.points or not session.ranks else RANKS)
+            self.show_page(view_instead(session) or SHOWING)
 
 
 def build_window(controller: Controller, theme: Theme) -> MainWindow:

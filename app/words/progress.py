@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import log
 
 from flashscope.app.words.device_names import devices_text
-from flashscope.app.words.ranks import holds_text
+from flashscope.app.words.holding import holding_text
 from flashscope.app.words.units import bytes_text, seqlen_full, temperature_text, whole_text
 from flashscope.profiles.plan.problem_words import unusual_words
 from flashscope.profiles.results.model.drift import drifts
@@ -27,7 +27,7 @@ def job_text(session: Session) -> str:
 def count_text(session: Session) -> str:
     """How many points have an outcome, and how many failed or were broken off."""
     if not session.points:
-        return holds_text(session.ranks)
+        return holding_text(session)
     told = f"{session.ended_points} of {session.plan.cells} points"
     others = (f"{count} {status_word(status)}" for status, count in session.not_done.items())
     return ", ".join([told, *others])

@@ -13,7 +13,7 @@ from flashscope.profiles.results.model.ranks import (
     best_of,
     efficiency_of,
     exposed_of,
-    forecasts,
+    forecasts_of,
     held_of,
     passes_of,
 )
@@ -35,7 +35,7 @@ HOW_TO_MEASURE = (
 )
 TURNS = "Ranks took turns on one core: times count work and say nothing of a link."
 SHARED = "Ranks share a GPU: that proves what is computed; no time is that of several GPUs."
-ON_TURNS = "so this is no speed-up, but how evenly the work is shared"
+ON_TURNS = "ranks took turns on one core: this is no speed-up, but how evenly work is shared"
 
 
 def title_of(asked: RanksToMeasure) -> str:
@@ -81,15 +81,20 @@ def sentence_of(passes: Sequence[RanksPass]) -> str:
         why = next(_hindrances(passes), "No pass is right and has a time on one device.")
         return f"There is no efficiency here. {why}"
     asked, one = best
-    where = f"at N = {short_seqlen(asked.problem.seqlen)}"
-    exposed = exposed_of(one)
-    hidden = f"{ms_text(exposed)} of its {ms_text(median(one.ms))} is transfer that no product hides"
+    of_what = "GPU" if on_gpus(best) else "core"
     told = (
-        f"{asked.scheme} reaches {efficiency_of(one):.1%} of {len(one.ranks)} times one "
-        f"{'GPU' if on_gpus(best) else 'core'} {where}, {one.passes}; "
-        f"{hidden if exposed else 'products hide all that it transfers'}"
+        f"{asked.scheme} reaches {efficiency_of(one):.1%} of {len(one.ranks)} times one {of_what} "
+        f"at N = {short_seqlen(asked.problem.seqlen)}, {one.passes}"
     )
-    return f"{told}." if on_gpus(best) else f"{told}. Ranks took turns on one core, {ON_TURNS}."
+    return f"{told}; {_hidden_text(one) if on_gpus(best) else ON_TURNS}."
+
+
+def _hidden_text(one: PassMeasured) -> str:
+    """How much of its transfers no product hides."""
+    exposed = exposed_of(one)
+    if not exposed:
+        return "products hide all that it transfers"
+    return f"{ms_text(exposed)} of its {ms_text(median(one.ms))} is transfer that no product hides"
 
 
 def verdict_text(one: PassMeasured) -> str:
@@ -126,7 +131,8 @@ def where_text(results: Sequence[RanksResult]) -> str:
     ended = [one.ended for one in results if one.passes and one.ended.device]
     told = dict.fromkeys(f"{one.device}, {one.kernel}; {one.timer}" for one in ended)
     shapes = dict.fromkeys(shape_of(one.asked) for one in results if one.passes)
-    return f"Ranks on {' and on '.join(told)}; medians; {'; '.join(shapes)}"
+    where = f"Ranks on {' and on '.join(told) or 'a device that was not told'}"
+    return f"{where}; medians; {'; '.join(shapes)}"
 
 
 def notes_of(passes: Sequence[RanksPass]) -> Iterator[str]:
@@ -164,10 +170,10 @@ def refusals_of(results: Sequence[RanksResult]) -> list[str]:
     return [f"{title_of(one.asked)}: {one.ended.reason}" for one in results if one.ended.reason]
 
 
-def model_text(results: Sequence[RanksResult], passes: Sequence[RanksPass]) -> str:
+def model_text(passes: Sequence[RanksPass]) -> str:
     """What a model says of the best of these passes on more GPUs; empty where no rates were measured."""
     best = best_of(passes)
-    lines = [line for line in forecasts(results) if best is not None and line.measured is best.measured]
+    lines = [] if best is None else forecasts_of(best)
     if best is None or not lines:
         return ""
     told = ", ".join(f"{line.found.efficiency:.1%} on {line.found.ranks}" for line in lines)

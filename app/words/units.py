@@ -66,7 +66,9 @@ def _without_zeros(text: str) -> str:
 
 
 def ms_text(value: float) -> str:
-    """Milliseconds, in µs below 0.1 ms and in s from 10 s."""
+    """Milliseconds, in µs below 0.1 ms and in s from 10 s; nothing at all is 0 ms."""
+    if not value:
+        return "0 ms"
     factor, unit = _time_unit(value)
     return f"{digits(value * factor)} {unit}"
 

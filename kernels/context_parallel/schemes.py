@@ -120,8 +120,9 @@ class Partition(msgspec.Struct, frozen=True, dict=True):
             )
         shortest, chunks = min(self.problem.seqlen_q, self.problem.seqlen_k), self._chunks
         if shortest < chunks:
+            on = f"{self.ranks} rank{'s' * (self.ranks > 1)}"
             raise InputError(
-                f"{self.scheme} on {self.ranks} ranks cuts the sequence into {chunks} chunks, and {shortest} "
+                f"{self.scheme} on {on} cuts the sequence into {chunks} chunks, and {shortest} "
                 "are not enough for that; ask for a longer one, or for fewer ranks."
             )
         if self.scheme == "ulysses":

@@ -1,6 +1,5 @@
 """A session at a glance: its runtimes over N, reading no more points than a stamp can show."""
 
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,7 +19,7 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
     """What a preview draws.
 
     Attributes:
-        label: Head dim and mask of the curves; without points what else is held.
+        label: Head dim and mask of the curves; empty: there are no points.
         curves: Of each kernel (N, median runtime in ms), rising in N, of done points of the first problem; of
             many lengths some.
         others: How many other problems the session has.
@@ -44,7 +43,7 @@ def glance(path: Path) -> Glance:
     with validating(path), opened(path) as connection:
         _head, plan, _machine = read_head(connection)
         if not plan.problems:
-            return Glance(label=_held(connection), curves={}, recorded=being_written(path))
+            return Glance(label="", curves={}, recorded=being_written(path))
         planned = [PointRow.of(plan.backend, PointState(point, 0)) for point in plan.points()[: plan.cells]]
         every = by_curve(planned)
         first, *others = every
@@ -61,12 +60,6 @@ def glance(path: Path) -> Glance:
         altered=sum(row.status == "altered" for row in rows),
         recorded=being_written(path),
     )
-
-
-def _held(connection: sqlite3.Connection) -> str:
-    """What a session without points holds."""
-    (results,) = connection.execute("SELECT count(*) FROM ranks").fetchone()
-    return f"{results} problem{'s' * (results != 1)} on several ranks"
 
 
 def _some(members: Sequence[PointRow]) -> list[int]:

@@ -28,13 +28,14 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
         device: Name of the device that ran it.
         kernels: Kernels of its plan.
         own: What those of them declared that are of the user's own.
-        seqlens: Query sequence lengths of its plan, rising.
+        seqlens: Query sequence lengths of its plan, of one without points those on several ranks, rising.
         dtype: Element type of its first problem.
         passes: The passes of its problems in words, each once; empty: forward.
         outcome: How the sweep ended, None when it did not.
         statuses: Number of the plan's kernels x problems by status, as the file has them; a drift check's
             points are none of them.
         run_mark: Which of several runs of one plan it is, None: it is alone.
+        held: Of one without points how many values of each kind it has, by their places in a Session.
     """
 
     path: Path
@@ -56,6 +57,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome | None = None
     statuses: dict[PointStatus, int] = {}
     run_mark: RunMark | None = None
+    held: dict[str, int] = {}
 
     @property
     def unfinished(self) -> bool:

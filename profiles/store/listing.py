@@ -9,15 +9,18 @@ import msgspec
 
 from flashscope.profiles.plan.problem_words import pass_words
 from flashscope.profiles.results.model.dates import moment
+from flashscope.profiles.store.blobs.packing import Unpacking
+from flashscope.profiles.store.blobs.places import held_in
 from flashscope.profiles.store.errors import SessionFileError
 from flashscope.profiles.store.headers import Headers, Stamp
 from flashscope.profiles.store.info import SessionInfo
 from flashscope.profiles.store.opening import opened
-from flashscope.profiles.store.reader import read_head, read_run_mark, validating
+from flashscope.profiles.store.reader import kept, read_head, read_run_mark, validating
 from flashscope.profiles.store.schema import MAX_POINTS, SUFFIX
 from flashscope.profiles.store.sidecars import leftovers
 from flashscope.profiles.store.words import read_bookmarks, read_tags
 from flashscope.profiles.wire.events import PointStatus
+from flashscope.profiles.wire.ranks import RanksResult
 
 FIRST_BATCH_S, BATCH_S = 0.05, 0.5  # after which what was read is handed on
 
@@ -93,6 +96,10 @@ def _readable(path: Path) -> SessionInfo:
         counts = "SELECT status, count(*) FROM points WHERE point < ? GROUP BY status"
         listed = dict(connection.execute(counts, (plan.cells,)))
         statuses = msgspec.convert(listed, type=dict[PointStatus, int])
+        alone = not plan.problems
+        held = held_in(connection) if alone else {}
+        results = kept(connection, RanksResult, {}, Unpacking()) if alone else []
+    problems = [*plan.problems, *(one.asked.problem for one in results)]
     device = machine.device(plan.backend)
     return SessionInfo(
         path=path,
@@ -107,12 +114,13 @@ def _readable(path: Path) -> SessionInfo:
         device=device.name if device else "",
         kernels=plan.kernels,
         own=plan.own,
-        seqlens=_rising(problem.seqlen for problem in plan.problems),
+        seqlens=_rising(problem.seqlen for problem in problems),
         dtype=plan.problems[0].dtype if plan.problems else None,
         passes=tuple(dict.fromkeys(pass_words(problem) for problem in plan.problems)),
         outcome=head.outcome,
         statuses=statuses,
         run_mark=read_run_mark(head),
+        held=held,
     )
 
 

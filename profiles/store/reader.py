@@ -71,13 +71,13 @@ def loading(path: Path) -> Iterator[tuple[Session, Iterator[list[Reading]]]]:
         session = read_session(connection)
         lost: dict[str, int] = {}
         unpack = Unpacking()
-        session.traces = _kept(connection, Trace, lost, unpack)
-        session.timelines = _kept(connection, StageTimeline, lost, unpack)
-        session.stalls = _kept(connection, StallProfile, lost, unpack)
-        session.landscapes = _kept(connection, CutLandscape, lost, unpack)
-        session.audits = _kept(connection, ModelAudit, lost, unpack)
-        session.backward_traces = _kept(connection, BackwardTrace, lost, unpack)
-        session.ranks = _kept(connection, RanksResult, lost, unpack)
+        session.traces = kept(connection, Trace, lost, unpack)
+        session.timelines = kept(connection, StageTimeline, lost, unpack)
+        session.stalls = kept(connection, StallProfile, lost, unpack)
+        session.landscapes = kept(connection, CutLandscape, lost, unpack)
+        session.audits = kept(connection, ModelAudit, lost, unpack)
+        session.backward_traces = kept(connection, BackwardTrace, lost, unpack)
+        session.ranks = kept(connection, RanksResult, lost, unpack)
         session.ceilings, lost["ceiling"] = _ceilings(connection)
         if session.in_flight and not being_written(path):
             session.interrupt()
@@ -218,7 +218,7 @@ def _converted(rows: list[Row], session: Session) -> list[Reading]:
     return first
 
 
-def _kept(
+def kept(
     connection: sqlite3.Connection, kind: type[KeptKind], lost: dict[str, int], unpack: Unpacking
 ) -> list[KeptKind]:
     """The values of a kind that are those recorded; `lost` is told the number of others."""

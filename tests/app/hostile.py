@@ -26,6 +26,7 @@ from flashscope.profiles.wire.events import (
     PlanFinished,
     PointFailed,
     PointStarted,
+    RanksReady,
     Reading,
     Readings,
     TelemetryStarted,
@@ -33,9 +34,11 @@ from flashscope.profiles.wire.events import (
     TraceReady,
 )
 from flashscope.profiles.wire.measurement import Figure
+from flashscope.profiles.wire.ranks import RanksEnded, RanksError, RanksResult
 from tests.app.fakes import CPU, SECOND, measurement, plan_started
 from tests.app.stepper.builders import random_trace
 from tests.app.timelines import made_timeline
+from tests.profiles.rank_results import measured, result
 from tests.profiles.sessions import ends_well
 from tests.profiles.store import builders
 
@@ -86,12 +89,13 @@ def hostile_events(text: str) -> list[Event]:
         else:
             hostile = replace(measured, figures=dict(figures), timer=text, note=text)
             told += ends_well(point.index, t_ns, hostile)
-    recorded = (
+    recorded: list[Event] = [
         TraceReady(trace=hostile_trace(text)),
         TimelineReady(timeline=hostile_timeline(text)),
         LandscapeReady(landscape=hostile_landscape(text)),
         AuditReady(audit=hostile_audit(text)),
-    )
+        *(RanksReady(result=one) for one in hostile_ranks(text)),
+    ]
     return [*told, *recorded, PlanFinished(t_ns=20 * SECOND, outcome="finished")]
 
 
@@ -128,6 +132,16 @@ def hostile_audit(text: str) -> ModelAudit:
     words = dict.fromkeys(("model", "architecture", "implementation", "weights", "dtype"), text)
     steps = own, replace(other, implementation=text, refused=text)
     return replace(known, calls=calls, steps=steps, unseen=(text,), notes=(text,), **words)
+
+
+def hostile_ranks(text: str) -> tuple[RanksResult, ...]:
+    """Ranks on a hostile device, with none beside them for a hostile reason; and none at all."""
+    error = RanksError(output=text, error=0.1, bound=0.2)
+    one = measured(alone_ms=(), alone_missing=text, errors=(error,))
+    known = result(one)
+    told = replace(known.ended, device=text, kernel=text, timer=text)
+    refused = replace(known, passes=(), ended=RanksEnded(reason=text, detail=text))
+    return replace(known, ended=told), refused
 
 
 def hostile_trace(text: str) -> Trace:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from flashscope.app.commands.arguments import export_file, positive, ranks_schemes, reading
+from flashscope.app.commands.arguments import kept_file, positive, ranks_schemes, reading
 from flashscope.app.commands.declared.options import AnyCommand, backend_option, command, json_option, run
 from flashscope.kernels.context_parallel.schemes import SCHEMES
 from flashscope.kernels.workload.problem import DTYPES, PASSES
@@ -86,7 +86,7 @@ def _number(flag: str, default: str | None, about: str) -> Callable[[AnyCommand]
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="What inputs are drawn by")
 @click.option(
     "--out",
-    callback=reading(export_file),
+    callback=reading(kept_file),
     metavar="FILE",
     help="Keep each result in this session, new or not, as it is done; left out: print alone",
 )

@@ -6,8 +6,8 @@ from flashscope.app.words.ceilings import ceilings_lines
 from flashscope.app.words.efficiency import efficiency_lines
 from flashscope.app.words.figures import NOTHING, column, shown_of
 from flashscope.app.words.headline import session_headlines
+from flashscope.app.words.holding import holding_text
 from flashscope.app.words.provenance_header import session_header
-from flashscope.app.words.ranks import holds_text
 from flashscope.app.words.trust import trust_line
 from flashscope.app.words.units import ms_text
 from flashscope.profiles.results.model.bookmarks import on_moments, on_points
@@ -68,7 +68,7 @@ def _print_head(session: Session, measured: list[PointRow]) -> None:
     if measured:
         say(f"Problem: {session_header(session, measured)['problem']}")
     else:
-        say(f"No points; {holds_text(session.ranks)}")
+        say(f"No points; {holding_text(session)}")
     if session.note:
         say(session.note)
     if session.tags:

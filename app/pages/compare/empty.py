@@ -1,5 +1,7 @@
 """What the Compare page says before there are two sessions."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Signal
 
 from flashscope.app.widgets.buttons import text_button
@@ -14,6 +16,7 @@ WORDS = (
     " Runs of one plan are one side."
 )
 BUNDLED = "Compare two bundled recordings"
+NO_POINTS = "None of these sessions has a point to compare. Open one to see what it holds:"
 ONE_MORE = "Choose one more session to compare with."
 
 
@@ -39,6 +42,11 @@ class EmptyState(EmptyView):
             (BUNDLED, BUNDLED, bundled, "", ""),
         ):
             self.add(does(text_button(text, name, signal.emit, role), key))
+
+    def show_none(self, sessions: Sequence[tuple[str, str]]) -> None:
+        """Say that none of these has a point, and what each holds instead: its name and that."""
+        told = "\n".join(f"{name}: {held}" for name, held in sessions)
+        self.words.setText(f"{NO_POINTS}\n\n{told}")
 
     def show_count(self, count: int) -> None:
         """Say how many are missing."""

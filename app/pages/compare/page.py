@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from flashscope.app.control.actions import Action
 from flashscope.app.control.bundled import told_sessions
@@ -32,6 +32,7 @@ from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.dialogs.saving import write_chosen
 from flashscope.app.widgets.keyed import does
 from flashscope.app.words.command_line import compare_line
+from flashscope.app.words.holding import holding_text
 from flashscope.app.words.plain import cut_short
 from flashscope.app.words.sessions import named
 from flashscope.profiles.results.model.session import Session
@@ -237,10 +238,7 @@ class ComparePage(Page):
         chosen = self.lineup.chosen
         self.chips.show_chosen(chosen, min(self.board.current, len(chosen) - 1))
         self.chips.setVisible(bool(chosen) and not self.staging.on)
-        self._stack.setCurrentWidget(self.board if len(chosen) >= TWO else self.empty)
-        preferred, ignored = QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored
-        asks = preferred if len(chosen) >= TWO else ignored  # or words scroll as far as the board would
-        self.board.setSizePolicy(preferred, asks)
+        self._bring(self.board if len(chosen) >= TWO else self.empty)
         self.empty.show_count(len(chosen))
         for tool in self._tools:
             tool.setVisible(bool(chosen) and not self.staging.on)
@@ -248,13 +246,27 @@ class ComparePage(Page):
         for tool in self._tools[2:]:
             tool.setEnabled(len(chosen) >= TWO)
 
+    def _bring(self, part: QWidget) -> None:
+        """Bring the comparison or the words to the front."""
+        self._stack.setCurrentWidget(part)
+        preferred, ignored = QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored
+        asks = preferred if part is self.board else ignored  # or words scroll as far as the board would
+        self.board.setSizePolicy(preferred, asks)
+
     def _show_work(self, text: str) -> None:
         if text:
             self.board.show_words(text)
 
     def _show(self, findings: Findings | None) -> None:
-        if findings is not None:
+        if findings is None:
+            return
+        if findings.sheets:
             self.board.show_findings(findings)
+        else:
+            held = [(one.name, holding_text(one.session)) for one in findings.members]
+            self.board.findings = None
+            self.empty.show_none(held)
+            self._bring(self.empty)
 
     def _choose_quantity(self, key: str) -> None:
         self.chooser.show_quantity(QUANTITIES[key])

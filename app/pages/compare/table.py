@@ -92,8 +92,12 @@ class ListTable(RowTable):
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the room out anew."""
+        """Share the room out anew, and keep the chosen row in view."""
         super().resizeEvent(event)
+        if self.selectionModel().hasSelection():
+            across = self.horizontalScrollBar().value()
+            self.scrollTo(self.currentIndex(), QAbstractItemView.ScrollHint.EnsureVisible)
+            self.horizontalScrollBar().setValue(across)
         if self._spread:
             self._size_columns(*map(px, self._widths))
 

@@ -17,6 +17,7 @@ from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.plots.show_all import show_all_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.drop_down import choice_of
+from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.efficiency import ABOUT, efficiency_lines, efficiency_short
@@ -26,6 +27,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import Session
 
+NO_POINTS = "The points of a sweep stand here, a row each."
 MOST_WHOLE = 2  # devices that show every lane; more of them one, until another is chosen
 
 
@@ -53,7 +55,10 @@ class BottomCard(Card):
             told.connect(self._offer_all)
         self._stack = QStackedWidget()
         self.notes = notes
-        self._parts = {"telemetry": self.strip, "results": self.table, "notes": self.notes}
+        self.listing = QStackedWidget()
+        self.listing.addWidget(self.table)
+        self.listing.addWidget(EmptyView(NO_POINTS))
+        self._parts = {"telemetry": self.strip, "results": self.listing, "notes": self.notes}
         for part in self._parts.values():
             self._stack.addWidget(part)
         self._make_header()
@@ -88,6 +93,7 @@ class BottomCard(Card):
     def show_session(self, session: Session | None) -> None:
         """Another session, whose telemetry moves: what stands still is another's."""
         self._session = session
+        self.listing.setCurrentIndex(int(session is not None and not session.points))
         self.strip.show_session(session)
         self.strip.choose(LANES[0].field if self.strip.devices > MOST_WHOLE else "")
         self.lane_box.setCurrentIndex(self.lane_box.findData(self.strip.chosen))

@@ -18,7 +18,7 @@ from flashscope.app.pages.profile.bottom import BottomCard, below_handle
 from flashscope.app.pages.profile.finding import findables
 from flashscope.app.pages.profile.form.form import WIDTH as FORM_PX
 from flashscope.app.pages.profile.form_page import FormPage
-from flashscope.app.pages.profile.headline_bar import HeadlineBar, empty_text
+from flashscope.app.pages.profile.headline_bar import HeadlineBar
 from flashscope.app.pages.profile.notes import NotesPanel
 from flashscope.app.pages.profile.offers import offers
 from flashscope.app.pages.profile.plots_view import PlotsView
@@ -199,6 +199,7 @@ class ProfilePage(FormPage):
         self.plots.point_requested.connect(self._do_with_point)
         self.plots.panel.inside_wanted.connect(partial(self.action_requested.emit, "inside"))
         self.plots.full.changed.connect(lambda _alone: self.place_parts())
+        self.headline.view_chosen.connect(self.page_requested)
         for way in (self.headline, self.runs):
             way.file_chosen.connect(self.file_chosen)
         self.runs.noticed.connect(self.noticed)
@@ -336,7 +337,7 @@ class ProfilePage(FormPage):
 
     def _say(self) -> None:
         told = self.plots.headline()
-        self.headline.say(told, empty=empty_text(self.controller.session))
+        self.headline.say(told, self.controller.session)
         self.controller.spoken_of = self.plots.point_of(told.kernel if told is not None else "")
         self._name_inside()
 
@@ -382,13 +383,12 @@ class ProfilePage(FormPage):
 
     def _show_hints_and_flight(self) -> None:
         """What the plots say beside their rows; another quantity needs it anew."""
-        empty = self.controller.session is None
-        self.plots.four.show_hints(empty=empty, blocked=self.form.blocked_reason or "")
+        blocked = self.form.blocked_reason or ""
+        self.plots.four.show_hints(empty=self.controller.session is None, blocked=blocked)
         self._show_flight()
 
     def _show_flight(self) -> None:
-        session = self.controller.session
-        self.plots.show_flight(session.in_flight if session else ())
+        self.plots.show_flight(on.in_flight if (on := self.controller.session) else ())
 
     def _draw_table(self) -> Iterator[None]:
         shown = () if self._rows is None else self._shown

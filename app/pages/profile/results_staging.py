@@ -7,12 +7,14 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import Theme
+from flashscope.app.pages.profile.headline_bar import empty_text
 from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.profile.stage_table import StageTable
 from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.headline import headline_text
+from flashscope.app.words.holding import view_instead
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 
@@ -44,6 +46,12 @@ class ResultsStaging(Staging):
         """The points in the table."""
         plots, kernels = self._plots, self._plots.kernels
         return Scene(plots.rows, plots.seqlen, kernels[-1] if kernels else "", plots.baseline or "")
+
+    @property
+    def lack(self) -> str:
+        """Where else there is something, if there are no points."""
+        session = self.controller.session
+        return empty_text(session) if view_instead(session) else ""
 
     @property
     def sentence(self) -> str:

@@ -8,12 +8,14 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import DARK, Theme
 from flashscope.app.pages.compare.legend import KernelLegend
+from flashscope.app.pages.profile.headline_bar import empty_text
 from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.staging import Staging
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.headline import brief_text
+from flashscope.app.words.holding import view_instead
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 
 UPPER_ROW = 2  # plots that a stop has which names none
@@ -49,6 +51,12 @@ class ProfileStaging(Staging):
         plots = self._plots
         kernels = plots.kernels
         return Scene(plots.rows, plots.seqlen, kernels[-1] if kernels else "", plots.baseline or "")
+
+    @property
+    def lack(self) -> str:
+        """Where else there is something, if there are no points."""
+        session = self.controller.session
+        return empty_text(session) if view_instead(session) else ""
 
     @property
     def sentence(self) -> str:

@@ -8,7 +8,7 @@ from flashscope.profiles.results.model.ranks import RanksPass
 
 SHOWN = tuple(title for title in HEADINGS if title not in {"ranks", "product", "speed-up"})
 """What the box over the plots, the lanes and the efficiency say is left out."""
-WIDTHS = (186, 70, 76, 76, 82, 112, 76, 88, 104, 122, 60, 150)
+WIDTHS = (192, 60, 78, 78, 78, 108, 82, 82, 96, 118, 52, 136)
 WORDS = (HEADINGS[0], "errors", "share of what passes")
 
 

@@ -40,6 +40,8 @@ from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import Event, RanksReady
 from flashscope.profiles.wire.ranks import RanksResult
 
+SENTENCE_PX = 320  # of the sentence beside the box, at least
+FULL = 1  # the place of what is shown where there are results
 BESIDE_PX = 900  # the plots stand beside one another from this width on
 TABLE_PX = 150  # of the table's height, at least
 RECORDED = "ranks.recorded"
@@ -102,7 +104,7 @@ class RanksPage(Page):
         for card in self.cards:
             self._plots.addWidget(card, 1)
         full = _Full()
-        column = QVBoxLayout(full)
+        column = self._column = QVBoxLayout(full)
         column.setContentsMargins(12, 8, 12, 10)
         column.setSpacing(8)
         column.addWidget(Lines((self.sentence, self.kinds), (self.sentence,), 8))
@@ -116,6 +118,7 @@ class RanksPage(Page):
             self.empty.add(self.open_button)
         self.stack.addWidget(self.empty)
         self.stack.addWidget(full)
+        keep(self.sentence, self.sentence.setMinimumWidth, SENTENCE_PX)
         keep(self.table, self.table.setMinimumHeight, TABLE_PX)
         outer = QHBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -136,8 +139,11 @@ class RanksPage(Page):
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
-        """As narrow as one of its plots: they go under one another."""
-        return QSize(self.efficiency.minimumSizeHint().width() + px(24), super().minimumSizeHint().height())
+        """As narrow as one of its plots: they go under one another; as high as its words are at its width."""
+        least, words = super().minimumSizeHint().height(), self._column.minimumHeightForWidth(self.width())
+        full = self.stack.currentIndex() == FULL
+        wide = self.efficiency.minimumSizeHint().width() + px(24)
+        return QSize(wide, max(least, words) if full else least)
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -147,6 +153,8 @@ class RanksPage(Page):
         self._plots.setDirection(
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         )
+        if event.oldSize().width() != self.width():
+            self.updateGeometry()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""
@@ -165,7 +173,7 @@ class RanksPage(Page):
         self.kinds.addItems(list(self._kinds))
         self.kinds.setCurrentIndex(0)
         self.kinds.blockSignals(False)
-        self.stack.setCurrentIndex(int(bool(self._results)))
+        self.stack.setCurrentIndex(FULL if self._results else 0)
         self._show_kind()
 
     def open_recorded(self) -> None:
@@ -192,7 +200,7 @@ class RanksPage(Page):
             self.table.show_number(self.passes.index(best))
         chosen = [result for result in self._results if any(one.asked is result.asked for one in self.passes)]
         notes = [f"{where_text(chosen)}."] if self.passes else []
-        notes += [*notes_of(self.passes), *refusals_of(self._results), model_text(chosen, self.passes)]
+        notes += [*notes_of(self.passes), *refusals_of(self._results), model_text(self.passes)]
         self.notes.setText(" ".join(filter(None, notes)))
         self.staging.changed.emit()
 

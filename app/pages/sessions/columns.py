@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from flashscope.app.words import sessions
+from flashscope.app.words.holding import held_text
 from flashscope.app.words.provenance import LABELS
 from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.model.dates import moment
@@ -40,6 +41,11 @@ def seqlens_text(info: SessionInfo) -> str:
     return seqlen_text(first) if first == last else f"{seqlen_text(first)} – {seqlen_text(last)}"
 
 
+def kernels_text(info: SessionInfo) -> str:
+    """The kernels of its plan; without points what it holds instead."""
+    return ", ".join(info.kernels) or held_text(info.held)
+
+
 def _points(info: SessionInfo) -> str:
     total, answered = sum(info.statuses.values()), sum(info.statuses.get(status, 0) for status in ANSWERED)
     return "" if not total else str(total) if answered == total else f"{answered} of {total}"
@@ -59,7 +65,7 @@ COLUMNS = (
     SessionColumn("Name", session_name, lambda info: session_name(info).casefold()),
     SessionColumn("Device", machine_text, machine_text),
     SessionColumn("Date", sessions.minute_of, lambda info: moment(info.started_at)),
-    SessionColumn("Kernels", lambda info: ", ".join(info.kernels), lambda info: len(info.kernels)),
+    SessionColumn("Kernels", kernels_text, lambda info: len(info.kernels)),
     SessionColumn("N", seqlens_text, lambda info: max(info.seqlens, default=0), right=True),
     SessionColumn("Points", _points, lambda info: sum(info.statuses.values()), right=True),
     SessionColumn("Tags", _tags, lambda info: _tags(info).casefold()),

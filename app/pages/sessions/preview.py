@@ -18,6 +18,7 @@ from flashscope.app.plots.thumbnail import Thumbnail
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.term_label import TermLabel
+from flashscope.app.words.holding import held_text
 from flashscope.app.words.own_kernels import origin
 from flashscope.app.words.plain import cut_short
 from flashscope.app.words.sessions import minute_of
@@ -42,6 +43,7 @@ FACTS = (
     "Own kernels",
     "N",
     "Points",
+    "Holds",
     "Size",
     "Tags",
     "Notes",
@@ -166,6 +168,7 @@ def _facts(row: SessionRow) -> dict[str, str]:
         "N": seqlens_text(info),
         "Pass": ", ".join(filter(None, info.passes)),
         "Points": _points(info, recorded=True),
+        "Holds": held_text(info.held),
         "Size": bytes_text(info.size_bytes),
         "Tags": ", ".join(info.tags),
         "Notes": f"{info.bookmarks} on points and moments" if info.bookmarks else "",

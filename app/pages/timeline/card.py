@@ -11,7 +11,13 @@ from flashscope.app.plots.timeline.lanes_plot import LanesPlot
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.inside.timelines import lanes_words, overhead_text, problem_words, run_name
+from flashscope.app.words.inside.timelines import (
+    drawn_words,
+    lanes_words,
+    overhead_text,
+    problem_words,
+    run_name,
+)
 from flashscope.app.words.units import digits
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 
@@ -50,7 +56,8 @@ class LanesCard(Card):
         row.addWidget(self.scrolling)
         self.body.addLayout(row, 1)
         self.setContentsMargins(0, -4, -4, -6)
-        self.kernel = self._brief = self._whole = ""
+        self.kernel = self._whole = ""
+        self._brief: list[str] = []
         self._stays_brief = False
         ZOOM.changed.connect(self._fit)
         self.apply_theme(theme)
@@ -62,7 +69,7 @@ class LanesCard(Card):
         self.set_title(run_name(request))
         clocks = f"with clocks {digits(facts.overhead)}× the time"
         lanes, text = lanes_words(rows.lanes), overhead_text(rows.timeline, facts)
-        self._brief = " · ".join(filter(None, (problem_words(request.problem), rows.key, lanes, clocks)))
+        self._brief = [one for one in (rows.key, lanes, problem_words(request.problem), clocks) if one]
         self._whole = " · ".join(filter(None, (lanes, text)))
         text = f"{problem_words(request.problem)} · {text}"
         self.be_brief(self._stays_brief)
@@ -80,9 +87,20 @@ class LanesCard(Card):
             self.setMaximumHeight(self.plot.wanted_px + px(FRAME_PX))
 
     def be_brief(self, brief: bool) -> None:
-        """Say what rows are and the clocks cost alone, as on a stage; or all that there is to say."""
+        """Say which rows are drawn and what they are, as on a stage; or all that there is to say."""
         self._stays_brief = brief
-        self.told.setText(self._brief if brief else self._whole)
+        self._tell()
+
+    def _tell(self) -> None:
+        """On a stage as much of it as has room, what tells most first."""
+        if not self._stays_brief:
+            self.told.set_texts(self._whole)
+            return
+        drawn, rows = self.plot.drawn, self.plot.rows
+        some = drawn_words(rows.timeline, drawn.names, rows.names) if rows and drawn else ""
+        told = [some, *self._brief] if some else self._brief
+        shorter = [" · ".join(told[:most]) for most in range(len(told) - 1, 0, -1)]
+        self.told.set_texts(" · ".join(told), *shorter)
 
     def scroll_by(self, lanes: float) -> None:
         """Show rows so many lanes further down."""
@@ -108,4 +126,5 @@ class LanesCard(Card):
             self.scrolling.setPageStep(round(room * FINE))
             self.scrolling.setSingleStep(STEP * FINE)
         self.scrolling.setVisible(more > 0)
+        self._tell()
         self.plot.show_from(self.scrolling.value() / FINE)

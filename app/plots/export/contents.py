@@ -21,7 +21,9 @@ from flashscope.profiles.results.formats.cells import cell, comment
 
 SCREEN_ONLY = 0  # key of a line's data: True of one that is no part of a picture, as the crosshair
 PROVENANCE = "provenance"  # the badge's entry in a header
-PAD, LINE, GUTTER = 12, 18, 150  # pixels at 100 %; pictures are as large as the zoom has everything
+LABEL_PX = 11  # of the letters of labels and legend
+PAD, LINE = 12, 18  # pixels at 100 %; pictures are as large as the zoom has everything
+GUTTER, MOST_GUTTER = 150, 340  # the same: the least and the most that labels take
 ExportCell = str | int | float | None
 
 
@@ -87,8 +89,11 @@ class Export:
 
     @property
     def gutter(self) -> int:
-        """Width of the labels in pixels."""
-        return px(GUTTER) if self.labels else 0
+        """Width of the labels in pixels: that of the widest within reason."""
+        if not self.labels:
+            return 0
+        widest = max(map(QFontMetrics(ui_font(LABEL_PX)).horizontalAdvance, self.labels)) + 2 * px(PAD)
+        return min(max(widest, px(GUTTER)), px(MOST_GUTTER))
 
     @property
     def size(self) -> QSize:
@@ -134,7 +139,7 @@ def csv_text(export: Export) -> str:
 
 def legend(export: Export) -> list[LegendPlace]:
     """The kernels side by side, in as many lines as the plots' width makes of them."""
-    metrics = QFontMetrics(ui_font(11))
+    metrics = QFontMetrics(ui_font(LABEL_PX))
     pad, mark = px(PAD), px(16)
     right = pad + export.gutter + export.width
     places: list[LegendPlace] = []

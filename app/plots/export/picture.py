@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.chores import ChoreSteps
 from flashscope.app.look.zoom import px
-from flashscope.app.plots.export.contents import LINE, PAD, SCREEN_ONLY, Export, csv_text, legend
+from flashscope.app.plots.export.contents import LABEL_PX, LINE, PAD, SCREEN_ONLY, Export, csv_text, legend
 from flashscope.app.plots.marks import paint_mark
 from flashscope.app.plots.sentence import paint_sentence, sentence_px
 from flashscope.app.words.plain import cut_short
@@ -155,10 +155,12 @@ def _paint_words(export: Export, painter: QPainter, areas: Sequence[QRect]) -> N
     _use(painter, 13, export.theme.text, bold=not high)
     painter.drawText(_line(whole, whole.top() + high), Qt.AlignmentFlag.AlignVCenter, cut_short(export.title))
     _paint_legend(export, painter, pad + high + line)
-    _use(painter, 11, export.theme.dim)
+    _use(painter, LABEL_PX, export.theme.dim)
+    room, middle = export.gutter - pad, Qt.TextElideMode.ElideMiddle
     for text, area in zip(export.labels, areas, strict=False):
         beside = QRect(pad, area.y(), export.gutter, area.height())
-        painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter, text)
+        told = painter.fontMetrics().elidedText(text, middle, room)
+        painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter, told)
     for text, area in zip(export.heads, areas, strict=False):
         painter.drawText(_line(area, area.top() - line), Qt.AlignmentFlag.AlignVCenter, text)
     _use(painter, 10, export.theme.dim)
@@ -168,7 +170,7 @@ def _paint_words(export: Export, painter: QPainter, areas: Sequence[QRect]) -> N
 
 
 def _paint_legend(export: Export, painter: QPainter, top: int) -> None:
-    _use(painter, 11, export.theme.text)
+    _use(painter, LABEL_PX, export.theme.text)
     for place in legend(export):
         line = QRect(place.x, top + place.line * px(LINE), px(216), px(LINE))
         centre = QPointF(line.x() + px(6), line.y() + line.height() / 2)

@@ -17,7 +17,7 @@ from flashscope.app.words.kinds import KindWords
 
 SIDE, MARGIN = 0.3, 0.1  # doublings of N, and share of the range, left free on either side
 MOST_SHARE = 0.5  # of the width is for names at most
-NAME_PX, LEAST_PX, MARK_PX = 15, 150, 9
+NAME_PX, LEAST_PX, MARK_PX, BESIDE_PX = 15, 150, 9, 6
 DASH = (4, 3)
 
 
@@ -120,10 +120,11 @@ class SchemeCurvesPlot(Plot):
 
     def _place_names(self) -> None:
         """Put names right of their curves' ends, so far apart that each can be read."""
-        (_, _), (low, high) = self.viewRange()
-        height = max(1.0, self.getViewBox().height())
+        (left, right), (low, high) = self.viewRange()
+        height, width = max(1.0, self.getViewBox().height()), max(1.0, self.getViewBox().width())
+        beside = px(BESIDE_PX) * (right - left) / width
         gap = px(NAME_PX) * (high - low) / height
         own = [y for _, _, y in self._names]
         places = spread_texts(own, gap, low + gap / 2, high - gap / 2) or own
         for (name, x, _y), place in zip(self._names, places, strict=True):
-            name.setPos(x + SIDE / 3, place)
+            name.setPos(x + beside, place)

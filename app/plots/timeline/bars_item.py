@@ -63,7 +63,7 @@ class BarsItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes n
     @property
     def units(self) -> float:
         """How high all of it is, in lanes."""
-        return 0.0 if self._rows is None else _rows_high(len(self._rows.names), len(self._rows.lanes))
+        return 0.0 if self._rows is None else rows_high(len(self._rows.names), len(self._rows.lanes))
 
     def place_of(self, lane: int) -> LanePlace:
         """Where a lane stands."""
@@ -175,7 +175,8 @@ class BarsItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph publishes n
         return QRectF(QPointF(left, top), QPointF(right, bottom))
 
 
-def _rows_high(rows: int, lanes: int) -> float:
+def rows_high(rows: int, lanes: int) -> float:
+    """How high so many rows of so many lanes are, in lanes."""
     return rows * lanes + max(0, rows - 1) * GAP_UNITS
 
 

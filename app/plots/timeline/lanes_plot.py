@@ -11,7 +11,7 @@ from flashscope.app.figures.timeline_rows import TimelineRows
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.style import UnitAxis, restyle
-from flashscope.app.plots.timeline.bars_item import GAP_UNITS, BarsItem
+from flashscope.app.plots.timeline.bars_item import GAP_UNITS, BarsItem, rows_high
 from flashscope.app.plots.timeline.time_plot import NOTCH, TimeBox, TimePlot
 from flashscope.app.words.units import plain_tick
 
@@ -56,8 +56,11 @@ class LanesBox(TimeBox):
 class LanesPlot(TimePlot):
     """Draws rows; how many are on show goes by its height, and `show_from` says which.
 
+    On a stage, where nothing scrolls, it draws no more of them than have room: those that end last.
+
     Attributes:
-        rows: What is drawn, None: nothing.
+        rows: All there are, None: nothing.
+        drawn: Those of them that are drawn.
 
     Signals:
         hovered: The pointer is on this bar, by its place (int), or on none (None).
@@ -72,6 +75,7 @@ class LanesPlot(TimePlot):
     def __init__(self, theme: Theme) -> None:
         super().__init__({"left": UnitAxis("left"), "bottom": UnitAxis("bottom")}, theme, LanesBox)
         self.rows: TimelineRows | None = None
+        self.drawn: TimelineRows | None = None
         self._named: list[tuple[float, str]] = []
         self._item, self._top, self._part = BarsItem(theme), 0.0, (0.0, 1.0)
         self.addItem(self._item, ignoreBounds=True)
@@ -96,8 +100,14 @@ class LanesPlot(TimePlot):
 
     def show_rows(self, rows: TimelineRows | None) -> None:
         """Draw these rows from the first on."""
-        self.rows, self._top = rows, 0.0
+        self.rows, self.drawn, self._top = rows, rows, 0.0
         self._item.show_rows(rows)
+        self._refit()
+
+    @guarded()
+    def take_any_room(self, yields: bool) -> None:
+        """Draw those rows alone that have room, as on a stage, or all."""
+        super().take_any_room(yields)
         self._refit()
 
     def show_part(self, part: tuple[float, float]) -> None:
@@ -135,17 +145,22 @@ class LanesPlot(TimePlot):
     def room(self) -> float:
         """How many lanes have room."""
         high = max(1.0, float(self.box.height()))
+        lane = min(max(high / max(self.units, 1.0), self._lowest), px(HIGHEST_PX))
+        return high / lane
+
+    @property
+    def _lowest(self) -> float:
+        """How many pixels high a lane is at least."""
         lanes = 1 if self.rows is None else len(self.rows.lanes)
         least = 1 if self.yields else LOWEST_PX  # on a stage rows of one lane take no scrolling
-        lowest = px(max(LOWEST_PX, ROW_PX / lanes) if lanes > 1 else least)
-        lane = min(max(high / max(self.units, 1.0), lowest), px(HIGHEST_PX))
-        return high / lane
+        return px(max(LOWEST_PX, ROW_PX / lanes) if lanes > 1 else least)
 
     @property
     def wanted_px(self) -> int:
         """How high it would like to be for all lanes to have their full height, with its axis."""
         axis = float(self.getAxis("bottom").height())
-        return max(px(HEIGHT_PX), round(self.units * px(HIGHEST_PX) + axis + px(8)))
+        whole = 0.0 if self.rows is None else rows_high(len(self.rows.names), len(self.rows.lanes))
+        return max(px(HEIGHT_PX), round(whole * px(HIGHEST_PX) + axis + px(8)))
 
     def apply_theme(self, theme: Theme) -> None:
         """Take other colours."""
@@ -154,8 +169,20 @@ class LanesPlot(TimePlot):
         self._moment.setPen(pg.mkPen(theme.text, width=px(1), style=Qt.PenStyle.DashLine))
 
     def _refit(self) -> None:
+        self._draw_fitting()
         self._place()
         self.room_changed.emit()
+
+    def _draw_fitting(self) -> None:
+        """On a stage draw the rows that have room, and elsewhere all."""
+        if self.rows is None or self.drawn is None:
+            return
+        row = len(self.rows.lanes) + GAP_UNITS
+        fitting = int((self.box.height() / self._lowest + GAP_UNITS) / row)
+        most = max(1, fitting) if self.yields else len(self.rows.names)
+        if min(most, len(self.rows.names)) != len(self.drawn.names):
+            self.drawn, self._top = self.rows.last_to_end(most), 0.0
+            self._item.show_rows(self.drawn)
 
     def _place(self) -> None:
         room = self.room
@@ -167,21 +194,25 @@ class LanesPlot(TimePlot):
 
     def _names(self) -> list[tuple[float, str]]:
         """The rows' names where they have room."""
-        if self.rows is None:
+        if self.drawn is None:
             return []
-        high = len(self.rows.lanes) + GAP_UNITS
+        high = len(self.drawn.lanes) + GAP_UNITS
         row_px = high * max(1.0, self.box.height()) / self.room
         every = max(1, -(-px(NAME_PX) // max(1, round(row_px))))
-        middle = len(self.rows.lanes) / 2
+        middle = len(self.drawn.lanes) / 2
         return [
             (row * high + middle, name)
-            for row, name in enumerate(self.rows.names)
+            for row, name in enumerate(self.drawn.names)
             if row % every == every // 2
         ]
 
     def bar_at(self, place: QPointF) -> int | None:
-        """The bar at a place of the scene."""
-        if self.rows is None or not self.box.sceneBoundingRect().contains(place):
+        """The bar at a place of the scene; None also where some rows alone are drawn."""
+        if (
+            self.rows is None
+            or self.drawn is not self.rows
+            or not self.box.sceneBoundingRect().contains(place)
+        ):
             return None
         at = self.box.mapSceneToView(place)
         lane = self._item.lane_at(at.y())

@@ -267,6 +267,14 @@ def lanes_words(lanes: Sequence[str]) -> str:
     return f"from above: {lanes[0]} to {lanes[-1]}"
 
 
+def drawn_words(timeline: StageTimeline, drawn: Sequence[str], names: Sequence[str]) -> str:
+    """How many of the rows are drawn, and which; empty: all of them."""
+    if len(drawn) == len(names):
+        return ""
+    by_place = names[0].startswith(f"{timeline.row_kind} ")
+    return f"{len(drawn)} of {len(names)} {timeline.row_kind if by_place else 'block'}s, the last to end"
+
+
 def _merge_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
     """How long the parts of the keys are merged; empty: there are none."""
     if not facts.merge_ns:

@@ -64,18 +64,23 @@ def best_of(passes: Iterable[RanksPass]) -> RanksPass | None:
 
 def forecasts(results: Sequence[RanksResult]) -> list[ForecastLine]:
     """The model for more GPUs, from what ranks on GPUs of their own reached."""
-    found = []
-    for asked, one in passes_of(results):
-        rates = rates_of(one)
-        if rates is None:
+    return [line for one in passes_of(results) for line in forecasts_of(one)]
+
+
+def forecasts_of(told: RanksPass) -> list[ForecastLine]:
+    """The model from what one pass reached; it takes some hundredths of a second."""
+    asked, one = told
+    rates = rates_of(one)
+    found = list[ForecastLine]()
+    if rates is None:
+        return found
+    for ranks in FORECAST_RANKS:
+        problem = replace(asked.problem, passes="both")
+        try:
+            partition = Partition(asked.scheme, problem, ranks)
+        except KernelError:  # too short, or not so many heads
             continue
-        for ranks in FORECAST_RANKS:
-            problem = replace(asked.problem, passes="both")
-            try:
-                partition = Partition(asked.scheme, problem, ranks)
-            except KernelError:  # too short, or not so many heads
-                continue
-            found.append(ForecastLine(asked, one, rates, forecast(partition, rates, one.passes)))
+        found.append(ForecastLine(asked, one, rates, forecast(partition, rates, one.passes)))
     return found
 
 

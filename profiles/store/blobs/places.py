@@ -87,3 +87,12 @@ def room_for(connection: sqlite3.Connection, blob: bytes) -> bool:
             with suppress(ValueError):  # it was altered, and is left out when it is read
                 taken += len(unpacked(held))
     return taken <= MAX_UNPACKED_BYTES
+
+
+def held_in(connection: sqlite3.Connection) -> dict[str, int]:
+    """How many values of each kind that it has a session has, by their places in a Session."""
+    counts = {
+        place.held: connection.execute(f"SELECT count(*) FROM {place.table}").fetchone()[0]  # noqa: S608 - our names
+        for place in PLACES.values()
+    }
+    return {kind: count for kind, count in counts.items() if count}

@@ -9,6 +9,7 @@ from queue import SimpleQueue
 import pytest
 
 from flashscope.app.commands import ranks
+from flashscope.app.words.ranks import where_text
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF
 from flashscope.profiles.plan.plan import Plan
@@ -64,6 +65,11 @@ def test_what_one_scheme_takes_is_measured_though_another_is_refused() -> None:
     [
         (("--gpus", "3"), "--gpus 3 takes GPUs, and it would run on the CPU; leave it out."),
         (
+            ("--transport", "nccl"),
+            "--transport nccl goes from GPU to GPU, and it would run on the CPU; leave it out.",
+        ),
+        (("--out", "ranks.txt"), "a session is a .flashscope file: name it ranks.txt.flashscope"),
+        (
             ("--seqlen", "5", "--ranks", "7", "--scheme", "zigzag"),
             "into 14 chunks, and 5 are not enough for that; ask for a longer one, or for fewer ranks.",
         ),
@@ -108,6 +114,25 @@ def test_a_signal_ends_it_and_what_was_done_is_kept() -> None:
     assert (stopped, len(results), left) == (signal.SIGINT, 1, 1)
 
 
+def test_of_a_request_that_a_signal_ends_the_passes_that_were_done_are_kept(tmp_path: Path) -> None:
+    one, file = rank_results.measured(backend="cpu"), session_file(tmp_path / "a.flashscope")
+    stopped, results, left = follow(one, signal.SIGINT, file=file)
+    assert (stopped, [found.passes for found in results], left) == (signal.SIGINT, [(one,)], 1)
+    (kept,) = load(file.path).ranks
+    assert (kept.passes, kept.ended.reason) == ((one,), ranks.INTERRUPTED)
+    assert where_text([kept]).startswith("Ranks on a device that was not told")
+
+
+def test_what_cannot_be_written_is_counted_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = session_file(tmp_path / "a.flashscope")
+    file.path.unlink()
+    follow(RanksEnded(reason="It is too large."), signal.SIGINT, file=file)
+    assert (file.kept, file.lost) == (0, 1)
+    assert "ring, no mask, N = 64 is not saved: " in capsys.readouterr().err
+
+
 def test_what_a_process_that_ended_had_not_begun_is_for_the_next_one() -> None:
     cut_off = RanksEnded(reason=RANKS_CUT_OFF)
     stopped, results, left = follow(RanksEnded(reason="It is too large."), cut_off)
@@ -143,13 +168,18 @@ def test_a_file_that_was_measured_on_another_machine_takes_no_results(tmp_path: 
     assert load(path).ranks == load(builders.recorded(tmp_path / "b.flashscope")).ranks
 
 
-def test_what_is_done_is_in_the_file_before_the_next_request_is_heard(tmp_path: Path) -> None:
+def session_file(path: Path) -> ranks.RanksFile:
+    """A session without points that keeps results."""
     started = builders.plan_started(Plan(backend="cpu", kernels=(), problems=()))
-    path = builders.recorded(tmp_path / "a.flashscope", started)
+    return ranks.RanksFile(builders.recorded(path, started), started.session_id)
+
+
+def test_what_is_done_is_in_the_file_before_the_next_request_is_heard(tmp_path: Path) -> None:
+    file = session_file(tmp_path / "a.flashscope")
     one = rank_results.measured(backend="cpu")
     ended = RanksEnded(device="A CPU", kernel="flash2", timer="a test")
-    follow(one, ended, signal.SIGTERM, file=ranks.RanksFile(path, started.session_id))
-    assert [found.passes for found in load(path).ranks] == [(one,)]
+    follow(one, ended, signal.SIGTERM, file=file)
+    assert [found.passes for found in load(file.path).ranks] == [(one,)]
 
 
 def test_compare_says_what_it_does_not_compare(tmp_path: Path) -> None:

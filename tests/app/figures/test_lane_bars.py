@@ -104,3 +104,19 @@ def test_flash1_and_backward_passes_have_a_row_for_each_key_block_and_a_place_ha
     assert (by_keys.names[1], by_keys.key) == ("h0 j 1", "h head, j key block")
     placed = TimelineRows.of(made_timeline(rows=2, row_kind="SM"))
     assert (placed.names, placed.key) == (["SM 0", "SM 1"], "")
+
+
+def test_of_rows_those_that_end_last_stay_in_their_order_with_their_bars() -> None:
+    whole = TimelineRows.of(made_timeline(seqlen=128, causal=True, rows=6, lanes=("a", "b"), row_kind="SM"))
+    bars = whole.bars
+    ends = [max(bars.end[bars.lane // 2 == row], default=0) for row in range(6)]
+    fewer = whole.last_to_end(2)
+    latest = sorted(sorted(range(6), key=lambda row: -ends[row])[:2])
+    assert fewer.names == [f"SM {row}" for row in latest]
+    assert fewer.bars.lanes == 4
+    for place, row in enumerate(latest):
+        kept, before = fewer.bars.lane // 2 == place, bars.lane // 2 == row
+        assert (fewer.bars.begin[kept] == bars.begin[before]).all()
+        assert (fewer.bars.lane[kept] % 2 == bars.lane[before] % 2).all()
+        assert (fewer.tile[kept] == whole.tile[before]).all()
+    assert whole.last_to_end(6) is whole

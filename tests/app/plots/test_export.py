@@ -3,6 +3,7 @@
 import csv
 import io
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -17,7 +18,7 @@ from flashscope.app.look.kernel_marks import kernel_mark
 from flashscope.app.pages.profile.four_plots import CELLS
 from flashscope.app.plots.export import exporter
 from flashscope.app.plots.export import picture as export_picture
-from flashscope.app.plots.export.contents import LINE, PAD, csv_text
+from flashscope.app.plots.export.contents import GUTTER, LINE, MOST_GUTTER, PAD, csv_text
 from flashscope.profiles.results.formats.export import to_csv
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.quantities.quantity import value_of
@@ -250,3 +251,14 @@ def test_what_is_told_is_the_file_that_was_written(
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [written]
     assert done.args is not None
     assert str(done.args[0]).endswith(f" to {written}.")
+
+
+def test_labels_have_the_room_that_they_need_within_reason(bench: Bench) -> None:
+    _show(bench)
+    made = bench.page.bottom.make_export()
+    usual, long, endless = (
+        replace(made, labels=[text] * len(made.plots)).gutter for text in ("power, W", 44 * "m", 400 * "m")
+    )
+    assert usual == GUTTER < long < endless + 1
+    assert endless == MOST_GUTTER
+    assert replace(made, labels=()).gutter == 0

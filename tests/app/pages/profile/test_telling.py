@@ -126,7 +126,7 @@ def test_the_recording_that_is_offered_is_of_a_problem_like_the_one_on_show(
     bar = HeadlineBar()
     chosen: list[Path] = []
     bar.file_chosen.connect(chosen.append)
-    bar.say(Headline("flash2", "standard", 512, "cpu", problem=problem), empty="")
+    bar.say(Headline("flash2", "standard", 512, "cpu", problem=problem))
     bar.link.click()
     assert [path.stem for path in chosen] == [recording]
 

@@ -1,17 +1,27 @@
 """The Ranks page: what several ranks reach, hold and move, and how to measure it where nothing is kept."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.figures.scheme_curves import efficiency_curves, memory_curves
 from flashscope.app.look.theme import LIGHT
+from flashscope.app.pages.compare import ComparePage
+from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.ranks import RanksPage
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.words.ranks import SHARED
+from flashscope.app.shell.shots import grab_whole
+from flashscope.app.words.ranks import SHARED, model_text
+from flashscope.kernels.context_parallel.forecast import RanksForecast, forecast
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.wire.events import Event, PlanFinished, RanksReady
+from flashscope.profiles.results.model import ranks as ranks_model
+from flashscope.profiles.results.model.ranks import FORECAST_RANKS, passes_of
+from flashscope.profiles.wire.events import AuditReady, Event, PlanFinished, RanksReady
 from flashscope.profiles.wire.ranks import RanksResult
+from tests.app.fakes import sweep
 from tests.app.rig import Save
 from tests.profiles.rank_results import measured, result
 from tests.profiles.store import builders
@@ -57,6 +67,18 @@ def test_the_recording_that_comes_with_the_program_is_one_click_away(
     assert "of 4 times one GPU at N = 128k, forward" in page.sentence.text()
 
 
+def test_the_model_is_worked_out_for_the_best_pass_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    worked_out = []
+
+    def counted(*asked: Any) -> RanksForecast:
+        worked_out.append(asked)
+        return forecast(*asked)
+
+    monkeypatch.setattr(ranks_model, "forecast", counted)
+    assert "zigzag, causal, N = 128k" in model_text(passes_of(KEPT))
+    assert len(worked_out) == len(FORECAST_RANKS)
+
+
 def test_a_session_of_ranks_alone_is_shown_here_and_told_best_first(
     qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
 ) -> None:
@@ -84,6 +106,20 @@ def test_a_row_chooses_the_lanes_and_the_box_the_pass(
     assert page.sentence.text().startswith("zigzag reaches 75.0%")
 
 
+def test_the_row_of_the_best_is_in_sight_also_where_the_table_has_room_for_few(
+    qtbot: QtBot, window: MainWindow, page: RanksPage, save: Save
+) -> None:
+    many = [result(measured(ms=(900.0 - n,)), seqlen_q=n << 10, seqlen_k=n << 10) for n in range(1, 60)]
+    opened(qtbot, window, save(events(*many), "many"))
+    qtbot.waitUntil(lambda: window.view == "ranks")
+    for height in (800, 620, 720):
+        window.resize(1280, height)
+        QApplication.processEvents()
+        row = page.table.visualRect(page.table.currentIndex())
+        assert page.table.viewport().rect().contains(row.center())
+    assert page.passes[-1] is page.lanes.shown
+
+
 def test_curves_have_a_point_for_each_n_and_the_limit_beside_it(
     qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
 ) -> None:
@@ -96,6 +132,11 @@ def test_curves_have_a_point_for_each_n_and_the_limit_beside_it(
         ("zigzag", 1 << 16, 0.917, 1.0),
         ("zigzag", 1 << 17, 0.948, 1.0),
     ]
+    longer = result(
+        measured(alone_ms=(), alone_missing="It was not asked for."), seqlen_q=1 << 20, seqlen_k=1 << 20
+    )
+    assert efficiency_curves(passes_of([*KEPT, longer])) == efficiency_curves(passes_of(KEPT))
+    assert max(n for one in memory_curves(passes_of([longer])) for n, _ in one.points) == 1 << 20
     lanes = page.lanes.make_export()
     assert lanes is not None
     assert len(list(lanes.rows)) == 4
@@ -118,7 +159,10 @@ def test_ranks_on_a_cpu_are_said_to_be_no_speed_up(
     qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
 ) -> None:
     opened(qtbot, window, save(events(result(measured(backend="cpu"))), "cpu"))
-    assert "this is no speed-up" in page.sentence.text()
+    assert page.sentence.text() == (
+        "zigzag reaches 91.7% of 2 times one core at N = 64k, forward; ranks took turns on one core: this is "
+        "no speed-up, but how evenly work is shared."
+    )
 
 
 def test_curves_of_a_session_without_points_say_where_to_look(
@@ -129,6 +173,61 @@ def test_curves_of_a_session_without_points_say_where_to_look(
     window.show_page("profile")
     sentence = window.page.headline.sentence  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: "4 passes on several ranks (zigzag, ring): see Ranks." in sentence.text())
+    window.trigger("stage")
+    assert (window.stage.on, "see Ranks" in window.errors.text) == (False, True)
+
+
+def test_results_without_a_point_have_no_empty_table_but_lead_to_what_there_is(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    window.show_page("results")
+    profile = window.page
+    assert isinstance(profile, ProfilePage)
+    qtbot.waitUntil(profile.headline.lead.isVisible)
+    assert not profile.bottom.table.isVisible()
+    assert profile.headline.lead.text() == "Show Ranks"
+    profile.headline.lead.click()
+    assert window.page is page
+    opened(qtbot, window, save(sweep(), "points"))
+    window.show_page("results")
+    qtbot.waitUntil(lambda: not profile.headline.lead.isVisible())
+    assert profile.bottom.table.isVisible()
+
+
+def test_an_audit_alone_is_shown_by_its_view(qtbot: QtBot, window: MainWindow, save: Save) -> None:
+    started, *_, ended = events()
+    opened(qtbot, window, save([started, AuditReady(audit=builders.audit()), ended], "audit"))
+    qtbot.waitUntil(lambda: window.view == "audit")
+
+
+def test_sessions_without_a_point_are_not_compared_and_what_each_holds_is_said(
+    qtbot: QtBot, window: MainWindow, save: Save
+) -> None:
+    compare = window.pages["compare"]
+    assert isinstance(compare, ComparePage)
+    compare.choose([save(events(*KEPT), "one"), save(events(KEPT[1]), "two")])
+    qtbot.waitUntil(lambda: "two: 1 pass on several ranks (ring)" in compare.empty.words.text())
+    assert "None of these sessions has a point to compare." in compare.empty.words.text()
+    assert compare.board.findings is None
+    assert not compare.empty.isHidden()
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("percent", [100, 175, 250])
+def test_words_in_many_lines_take_no_room_from_the_plots(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save, percent: int
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    qtbot.waitUntil(lambda: window.view == "ranks")
+    window.appearance.zoom(percent)
+    window.appearance.finish()
+    window.resize(1280, 720)
+    page.notes.setText(20 * "All that there is to know of these passes. ")
+    grab_whole(window)
+    QApplication.processEvents()
+    assert [card.plot.height() >= card.plot.minimumHeight() for card in page.cards] == [True] * 3
+    assert all(card.rect().contains(card.plot.geometry()) for card in page.cards)
 
 
 def test_a_stage_shows_one_plot_with_the_sentence_and_gives_back_the_others(

@@ -362,3 +362,23 @@ def test_the_plot_says_what_it_is_to_those_who_do_not_see_it(shown: Shown) -> No
     plot = shown.page.cards[0].plot
     assert plot.accessibleName() == "Timeline of flash2: 8 rows of 1 lanes over time"
     assert "build with clocks" in plot.accessibleDescription()
+
+
+def test_a_stage_draws_the_rows_that_end_last_as_far_as_there_is_room_and_says_how_many_of_how_many(
+    shown: Shown,
+) -> None:
+    shown.say(made_timeline("flash2", seqlen=256, rows=132, lanes=WARPGROUPS, row_kind="SM"))
+    page, card = shown.page, shown.page.cards[0]
+    assert card.scrolling.isVisible()
+    page.staging.show_stop(page.staging.stop)
+    QApplication.processEvents()
+    assert card.plot.drawn is not None
+    drawn = len(card.plot.drawn.names)
+    assert 1 <= drawn < 132
+    assert card.plot.units <= card.plot.room
+    assert not card.scrolling.isVisible()
+    assert card.told.text().startswith(f"{drawn} of 132 SMs, the last to end")
+    page.staging.leave()
+    QApplication.processEvents()
+    assert card.plot.drawn is card.plot.rows
+    assert card.scrolling.isVisible()

@@ -14,6 +14,7 @@ from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.planner import PlannerPage
+from flashscope.app.pages.ranks import RanksPage
 from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.pages.stepper.predict_board import PredictBoard
@@ -47,6 +48,8 @@ VIEWS = (
     "roofline",
     "roofline memories",
     "traffic",
+    "ranks",
+    "ranks lanes",
     "compare",
     "planner",
     "stepper",
@@ -55,8 +58,15 @@ VIEWS = (
     "stepper predict",
     "stepper backward",
     "timeline",
+    "timeline SMs",
     "ladder",
 )
+SHOWN = {
+    "roofline memories": "h100-caches",
+    "ranks": "h100-ranks",
+    "ranks lanes": "h100-ranks",
+    "timeline SMs": "h200-timelines",
+}
 INSET = 4  # pixels of a text's own margin
 FIRST = [("roofline", (1280, 720))]  # many texts that might meet
 WALKS = [
@@ -71,7 +81,7 @@ TOUCH = 1.0  # pixels that two texts may share
 
 def take(window: MainWindow, rig: Rig, qtbot: QtBot, view: str) -> None:
     """Open what has something for every view, and put one of them on the stage."""
-    rig.open(BUNDLED / f"{'h100-caches' if view == 'roofline memories' else 'h200-traffic'}.flashscope")
+    rig.open(BUNDLED / f"{SHOWN.get(view, 'h200-traffic')}.flashscope")
     if view == "compare":
         compare = window.pages["compare"]
         assert isinstance(compare, ComparePage)
@@ -95,13 +105,16 @@ def take(window: MainWindow, rig: Rig, qtbot: QtBot, view: str) -> None:
             stepper.backwards.board.seek(6)
     if mode == "memories":
         window.trigger("roofline.memories")
-    if view == "timeline":
+    if view == "timeline" and not mode:
         rig.engine.say([TimelineReady(timeline=made_timeline(kernel)) for kernel in ("flash1", "flash2")])
+    if view == "timeline":
         timeline = window.pages["timeline"]
         assert isinstance(timeline, TimelinePage)
         qtbot.waitUntil(lambda: len(timeline.shown) == 2)
     window.trigger("stage")
     assert window.stage.on
+    if mode == "lanes" and isinstance(page := window.page, RanksPage):
+        page.staging.fill_with(page.lanes)
 
 
 def settle(window: MainWindow, size: tuple[int, int], qtbot: QtBot) -> None:
@@ -272,7 +285,7 @@ def clipped(window: MainWindow) -> Iterator[str]:
             continue
         if not within(one, window):
             yield f"{one.text()} is cut by what it stands in"
-        if isinstance(one, ElidedLabel) and one.fontMetrics().horizontalAdvance(one.text()) > one.width():
+        if isinstance(one, ElidedLabel) and QLabel.text(one).endswith("…"):
             yield f"{one.text()} ends in an ellipsis"
         if isinstance(one, QLabel) and not isinstance(one, ElidedLabel):
             needs = one.heightForWidth(one.width()) if one.wordWrap() else one.sizeHint().height()
