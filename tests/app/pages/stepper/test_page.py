@@ -49,6 +49,18 @@ def test_the_first_trace_is_shown_where_its_first_tile_is_done_and_the_keys_step
     assert at(page) == first + 1
 
 
+def test_the_panels_of_another_trace_are_painted_one_after_the_other(bench: Bench) -> None:
+    page = bench.show()
+    board = page.board
+    board._turns.finish()
+    page.show_trace(random_trace(64))
+    assert not any(panel.updatesEnabled() for panel in board.panels)
+    board._turns._next()
+    assert [panel for panel in board.panels if panel.updatesEnabled()] == [board.panels[0]]
+    board._turns.finish()
+    assert all(panel.updatesEnabled() for panel in board.panels)
+
+
 def test_a_first_trace_that_fails_leaves_the_page_as_it_was(bench: Bench) -> None:
     before = bench.page.words()
     bench.engine.refusal = "The GPU has gone; trace on the CPU."
