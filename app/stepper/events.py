@@ -39,10 +39,11 @@ def _happenings(
     recording: Recording, choice: RowChoice, alpha_below: float
 ) -> dict[EventKind, NDArray[np.bool_]]:
     """In which tiles each kind of event happens (bool, (T,))."""
-    tiles, blocks = np.arange(recording.tiles), recording.tile[:, 0]
-    rows = [choice.row_in(recording, i) for i in range(recording.blocks_q)]
-    watched = np.array([row is not None for row in rows])[blocks]
-    local = np.array([(row or 0) % recording.block_q for row in rows])[blocks]
+    blocks, of_tile = np.unique(recording.tile[:, 0], return_inverse=True)
+    rows = [choice.row_in(recording, i) for i in blocks.tolist()]
+    watched = np.array([row is not None for row in rows], bool)[of_tile]
+    tiles = np.arange(recording.tiles)
+    local = np.array([(row or 0) % recording.block_q for row in rows], np.intp)[of_tile]
     before = recording.m_before[tiles, local]
     met = watched & np.isfinite(before)
     return {
