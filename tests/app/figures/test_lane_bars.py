@@ -6,10 +6,12 @@ from unittest.mock import patch
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from flashscope.app.figures import lane_bars
 from flashscope.app.figures.lane_bars import WAITS, LaneBars
 from flashscope.app.figures.timeline_rows import TimelineRows
+from flashscope.kernels.workload.trace import Array
 from tests.app.timelines import made_timeline
 
 SPAN = 1024
@@ -104,3 +106,14 @@ def test_flash1_and_backward_passes_have_a_row_for_each_key_block_and_a_place_ha
     assert (by_keys.names[1], by_keys.key) == ("h0 j 1", "h head, j key block")
     placed = TimelineRows.of(made_timeline(rows=2, row_kind="SM"))
     assert (placed.names, placed.key) == (["SM 0", "SM 1"], "")
+
+
+def test_a_block_that_runs_in_two_places_at_once_has_a_row_for_each() -> None:
+    made = made_timeline(rows=2, row_kind="SM")
+    tile = made.tile.numpy().copy()
+    tile[:, :2] = 0  # parts of one block's keys
+    rows = TimelineRows.of(replace(made, tile=Array.of(tile)), "block")
+    assert (rows.names, rows.key) == (["h0 i 0 · 0", "h0 i 0 · 1"], "h head, i query block · SM")
+    placed = TimelineRows.of(made)
+    part = (0.0, placed.bars.span / 9)
+    assert np.array_equal(rows.bars.pixels(part, 300, 0, 2), placed.bars.pixels(part, 300, 0, 2))

@@ -125,7 +125,7 @@ def test_the_row_watched_can_be_chosen_and_pinned(bench: Bench) -> None:
     assert page.transport.row.value() == 21
     page.transport.follow.setChecked(False)
     page.seek(1)
-    assert "Row 21 is in another query block" in page.words()
+    assert "Row 21 is in another query block: its state does not change here." in page.words()
     page.transport.follow.setChecked(True)
     assert page.transport.row.value() == 5
 
@@ -293,6 +293,20 @@ def test_rows_that_keep_no_key_are_shown_as_empty(bench: Bench, qapp: QApplicati
         qapp.processEvents()
     assert "Row 3 is in another query block" in page.words()
     assert page.bar.result.property("role") == "ok"
+
+
+@pytest.mark.parametrize(("row", "wrong"), [(0, False), (7, True)])
+def test_a_softmax_for_each_tile_is_called_wrong_where_a_row_keeps_keys_of_several(
+    bench: Bench, row: int, wrong: bool
+) -> None:
+    page = bench.show("slide")
+    problem = Problem(seqlen_q=8, seqlen_k=8, head_dim=8, causal=True)
+    page.show_trace(build_trace(TraceRequest(problem=problem, block_q=8, block_k=4)))
+    page.transport.follow.setChecked(False)
+    page.transport.row.setValue(row)
+    assert "per tile: ;" not in page.words()  # there is nothing to say of it yet
+    page.seek(here(page).last)
+    assert ("a softmax for each tile is not" in page.words()) is wrong
 
 
 def test_the_slides_notation_shows_beta(bench: Bench) -> None:
