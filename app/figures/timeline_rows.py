@@ -12,6 +12,8 @@ from flashscope.kernels.workload.timeline import NO_PLACE, STAGES, StageTimeline
 
 RowsBy = Literal["place", "block"]
 KEYS = {1: "h head, i query block", 2: "h head, j key block"}  # by where in a tile the block of a row stands
+APART = " · "  # between a block and its place, where it has a row for each
+BY_BLOCK = 2  # numbers that name a block: its head, and which of that it is
 MOST_BLOCK_LANES = 4_096  # more of them nobody tells apart, or scrolls through
 
 
@@ -37,19 +39,27 @@ class TimelineRows:
 
     @classmethod
     def of(cls, timeline: StageTimeline, by: RowsBy = "place") -> "TimelineRows":
-        """Rows where the bars ran, or one for each block unless these are more than can be drawn."""
+        """Rows where the bars ran, or one for each block unless these are more than can be drawn.
+
+        A block that ran in several places at once has a row for each of them.
+        """
         lane, tile = timeline.lane.numpy(), timeline.tile.numpy()
         names = [f"{timeline.row_kind} {number}" for number in timeline.rows.numpy().tolist()]
         order: NDArray[np.intp] | slice = slice(None)
         key = ""
         if by == "block":
             outer = 2 if outer_is_keys(timeline.request) else 1
-            blocks, row = np.unique(tile[:, [0, outer]], axis=0, return_inverse=True)
+            blocks, of_blocks, running = _by_block(timeline, tile[:, [0, outer]])
             if 0 < len(blocks) * len(timeline.lanes) <= MOST_BLOCK_LANES:
-                lane = row.ravel() * len(timeline.lanes) + lane % len(timeline.lanes)
-                order = np.lexsort((timeline.begin.numpy(), lane))
-                names = [_block_name("ij"[outer - 1], *block) for block in blocks.tolist()]
-                key = KEYS[outer]
+                lane, order, apart = of_blocks, running, blocks.shape[1] > BY_BLOCK
+                numbers = timeline.rows.numpy().tolist()
+                names = [
+                    APART.join(
+                        (_block_name("ij"[outer - 1], head, number), *(str(numbers[one]) for one in place))
+                    )
+                    for head, number, *place in blocks.tolist()
+                ]
+                key = APART.join((KEYS[outer], *[timeline.row_kind] * apart))
         bars = LaneBars(
             lanes=len(names) * len(timeline.lanes),
             stages=len(STAGES),
@@ -82,6 +92,25 @@ class TimelineRows:
         )
         names = [self.names[one] for one in chosen.tolist()]
         return replace(self, bars=fewer, names=names, tile=self.tile[held])
+
+
+def _by_block(
+    timeline: StageTimeline, blocks: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.integer], NDArray[np.intp]]:
+    """The blocks there are, the lane of each bar on a row for each of them, and the bars in that order.
+
+    A block whose keys are in parts may run in several places at once: then each place has a row of its own,
+    and what there is of a block ends with the number of that.
+    """
+    found, row = np.unique(blocks, axis=0, return_inverse=True)
+    place, lane = np.divmod(timeline.lane.numpy(), len(timeline.lanes))
+    lane = row.ravel() * len(timeline.lanes) + lane
+    begin, end = timeline.begin.numpy(), timeline.end.numpy()
+    order = np.lexsort((begin, lane))
+    same = lane[order][1:] == lane[order][:-1]
+    if blocks.shape[1] == BY_BLOCK and (same & (begin[order][1:] < end[order][:-1])).any():
+        return _by_block(timeline, np.column_stack((blocks, place)))
+    return found, lane, order
 
 
 def _block_name(letter: str, head: int, block: int) -> str:

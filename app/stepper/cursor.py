@@ -7,7 +7,9 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from flashscope.app.stepper.snapshots import Snapshot
+import numpy as np
+
+from flashscope.app.stepper.snapshots import IN_EVERY_TILE, Snapshot, TraceSteps
 
 
 class Step(Protocol):
@@ -56,6 +58,25 @@ class StepsOf(Generic[StepKind]):
 
 
 @dataclass(frozen=True)
+class WalkTimeline(StepsOf[Snapshot]):
+    """The steps of a walk, whose places are known without looking at them."""
+
+    steps: TraceSteps
+
+    @cached_property
+    def tile_ends(self) -> tuple[int, ...]:
+        """The last step of each tile, rising, then that of each merge of a query block's parts."""
+        steps = self.steps
+        merges = steps.before_merges - 1 + steps.additions * np.arange(1, len(steps.merged) + 1)
+        return (*steps.ends.tolist(), *merges.tolist())
+
+    @cached_property
+    def maxima(self) -> tuple[int, ...]:
+        """The step of each tile at which its maximum is known, rising."""
+        return tuple((self.steps.loads + IN_EVERY_TILE.index("maximum")).tolist())
+
+
+@dataclass(frozen=True)
 class CursorOf(Generic[StepKind]):
     """The step that is on show, among all of them.
 
@@ -67,7 +88,7 @@ class CursorOf(Generic[StepKind]):
     timeline: StepsOf[StepKind]
     at: int = 0
 
-    @property
+    @cached_property
     def snapshot(self) -> StepKind:
         """The step on show."""
         return self.timeline.steps[self.at]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Timeline
@@ -28,23 +29,25 @@ def find_events(
     The tile with a row's first score that is not masked makes no event: there is no earlier maximum to rise
     from, and nothing to rescale.
     """
-    events: list[StepEvent] = []
-    for t, at in enumerate(timeline.maxima):
-        events += [StepEvent(at, kind) for kind in _kinds(recording, choice, t, alpha_below)]
-    return tuple(events)
+    happens = _happenings(recording, choice, alpha_below)
+    steps = timeline.maxima
+    told = np.flatnonzero(np.any([*happens.values()], axis=0)[: len(steps)]).tolist()
+    return tuple(StepEvent(steps[t], kind) for t in told for kind, there in happens.items() if there[t])
 
 
-def _kinds(recording: Recording, choice: RowChoice, t: int, alpha_below: float) -> list[EventKind]:
-    kinds: list[EventKind] = []
-    i, _ = recording.at(t)
-    row = choice.row_in(recording, i)
-    if row is not None:
-        local = row - i * recording.block_q
-        before = recording.m_before[t, local]
-        if np.isfinite(before) and recording.m[t, local] > before:
-            kinds.append("max-rises")
-        if np.isfinite(before) and recording.alpha[t, local] < alpha_below:
-            kinds.append("alpha-below")
-    if not recording.finite[t]:
-        kinds.append("non-finite")
-    return kinds
+def _happenings(
+    recording: Recording, choice: RowChoice, alpha_below: float
+) -> dict[EventKind, NDArray[np.bool_]]:
+    """In which tiles each kind of event happens (bool, (T,))."""
+    blocks, of_tile = np.unique(recording.tile[:, 0], return_inverse=True)
+    rows = [choice.row_in(recording, i) for i in blocks.tolist()]
+    watched = np.array([row is not None for row in rows], bool)[of_tile]
+    tiles = np.arange(recording.tiles)
+    local = np.array([(row or 0) % recording.block_q for row in rows], np.intp)[of_tile]
+    before = recording.m_before[tiles, local]
+    met = watched & np.isfinite(before)
+    return {
+        "max-rises": met & (recording.m[tiles, local] > before),
+        "alpha-below": met & (recording.alpha[tiles, local] < alpha_below),
+        "non-finite": ~recording.finite,
+    }

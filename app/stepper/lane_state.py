@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashscope.app.stepper.choice import RowChoice
-from flashscope.app.stepper.cursor import Cursor, Timeline
+from flashscope.app.stepper.cursor import Cursor, WalkTimeline
 from flashscope.app.stepper.lanes import PASSES, StandardLane
 from flashscope.app.stepper.recording import RecordedFloats, Recording
-from flashscope.app.stepper.snapshots import snapshots
+from flashscope.app.stepper.snapshots import TraceSteps
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
+from flashscope.app.stepper.traffic import RunningBytes
 
 SOFTMAX_DONE = 2  # passes: S and the softmax
 MOST_CELLS = 1 << 20  # of a matrix that is drawn cell by cell; of a larger one a cell stands for a tile
@@ -35,7 +36,8 @@ class RowNow(NamedTuple):
 
 def stepped_alike(recording: Recording) -> SteppedTrace:
     """A recording with the steps that all lanes have; bytes are the lanes' own."""
-    return SteppedTrace(recording, Timeline(snapshots(recording, alike=True)), ())
+    none = np.empty(0, np.int64)
+    return SteppedTrace(recording, WalkTimeline(TraceSteps(recording, alike=True)), RunningBytes(none, none))
 
 
 def tiled_row(story: SteppedTrace, at: int, choice: RowChoice) -> RowNow:

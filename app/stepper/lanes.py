@@ -9,13 +9,21 @@ matrix after another; each reads in one step and writes in the next.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flashscope.app.stepper.snapshots import IN_EVERY_TILE, STEP_PHASES, Snapshot
-from flashscope.app.stepper.traffic import FLOAT32, HbmBytes, Resident, blank_bytes, on_chip, tile_bytes
+from flashscope.app.stepper.traffic import (
+    FLOAT32,
+    HbmBytes,
+    Resident,
+    blank_bytes,
+    on_chip,
+    running_sum,
+    tile_bytes,
+)
 from flashscope.app.stepper.walk import Tiled
 from flashscope.kernels.workload.problem import LSE_ITEMSIZE
 
@@ -139,11 +147,11 @@ class TiledLane(KernelLane):
         steps, dv = 1 + IN_A_TILE * walk.tiles, walk.value_dim
         loads, writes = tile_bytes(walk)
         last, rows = 1 + np.arange(walk.tiles) * IN_A_TILE + IN_A_TILE - 1, _rows(walk)
-        filling = {"O": _running(steps, (last, rows * walk.last * dv * walk.problem.itemsize))}
+        filling = {"O": running_sum(steps, (last, rows * walk.last * dv * walk.problem.itemsize))}
         if walk.order == "flash1":
-            filling["m ℓ O"] = _running(steps, (last, rows * (walk.previous < 0) * (dv + 2) * FLOAT32))
-        read = _running(steps, (last - IN_A_TILE + 1, loads))
-        written = _running(steps, (last, writes))
+            filling["m ℓ O"] = running_sum(steps, (last, rows * (walk.previous < 0) * (dv + 2) * FLOAT32))
+        read = running_sum(steps, (last - IN_A_TILE + 1, loads))
+        written = running_sum(steps, (last, writes))
         lane = cls(walk, read, written, filling)
         lane._end(blank_bytes(walk), walk.blank_rows * dv * walk.problem.itemsize)
         return lane
@@ -197,11 +205,12 @@ class StandardLane(KernelLane):
         reads = 1 + IN_A_PASS * np.arange(3 * tiles).reshape(3, tiles)
         writes = reads + 1
         filling = {
-            name: _running(steps, (writes[at], filled))
+            name: running_sum(steps, (writes[at], filled))
             for at, (name, filled) in enumerate((("S", matrix), ("P", matrix), ("O", output)))
         }
         moved = [
-            _running(steps, *zip(places, of, strict=True)) for places, of in ((reads, read), (writes, wrote))
+            running_sum(steps, *zip(places, of, strict=True))
+            for places, of in ((reads, read), (writes, wrote))
         ]
         lane = cls(walk, moved[0], moved[1], filling)
         blank = walk.blank_rows
@@ -266,11 +275,3 @@ def _pairs(walk: Tiled) -> Ints64:
         ],
         dtype=np.int64,
     )
-
-
-def _running(steps: int, *parts: tuple[Any, Any]) -> Ints64:
-    """The sum up to each step of what happens at some of them."""
-    moved = np.zeros(steps, dtype=np.int64)
-    for places, nbytes in parts:
-        moved[places] += nbytes
-    return np.cumsum(moved)

@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 
 from flashscope.app.stepper.choice import RowChoice
-from flashscope.app.stepper.cursor import Timeline
+from flashscope.app.stepper.cursor import WalkTimeline
 from flashscope.app.stepper.events import StepEvent
 from flashscope.app.stepper.lanes import IN_A_PASS, IN_A_TILE, KernelLane, LaneKey, StandardLane, TiledLane
 from flashscope.app.stepper.recording import Recording
-from flashscope.app.stepper.snapshots import snapshots
+from flashscope.app.stepper.snapshots import TraceSteps
 from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.stepper.traffic import running_traffic
 from flashscope.app.stepper.walk import TileWalk
@@ -51,13 +51,13 @@ class LockStep(SteppedTrace):
     @classmethod
     def of(cls, recording: Recording) -> "LockStep":
         """Lay out a recording's steps, and those of the other kernels over the same tiles."""
-        timeline = Timeline(snapshots(recording, alike=True))
+        steps = TraceSteps(recording, alike=True)
         own = TiledLane.of(recording)
         other = TiledLane.of(_in_order(recording, OTHER[recording.order]))
         by_rows = next(lane.walk for lane in (own, other) if lane.key == "flash2")
         found: dict[LaneKey, KernelLane] = {"standard": StandardLane.of(by_rows)}
         found |= {lane.key: lane for lane in sorted((own, other), key=lambda lane: lane.key)}
-        return cls(recording, timeline, running_traffic(recording, timeline.steps), found)
+        return cls(recording, WalkTimeline(steps), running_traffic(recording, steps), found)
 
     @cached_property
     def moments(self) -> tuple[Passage, ...]:

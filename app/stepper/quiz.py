@@ -4,8 +4,10 @@ Every choice is computed from the trace. The wrong ones are what common mistakes
 rescale forgotten, the new tile rescaled too, S and P not counted. None reads like the right one.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from random import Random
 from typing import Literal
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from flashscope.app.stepper.numbers import difference, number
 from flashscope.app.stepper.row_history import RowHistory
+from flashscope.app.stepper.snapshots import Snapshot, StepPhase
 from flashscope.app.stepper.step_view import SteppedTrace
 from flashscope.app.stepper.traffic import standard_bytes
 from flashscope.app.words.inside.tracing import MEMORIES
@@ -122,9 +125,6 @@ class _Asking:
     def __init__(self, story: SteppedTrace, row: int, seed: int) -> None:
         self.story, self.row, self.random = story, row, Random(f"{seed} {row}")  # noqa: S311 - the same questions each time
         self.history: RowHistory = story.history(row)
-        self.steps: dict[tuple[int, str], int] = {
-            (step.tile, step.phase): at for at, step in enumerate(story.timeline.steps)
-        }
 
     def all(self) -> Iterator[Question]:
         met = 0  # tiles so far in which the row keeps a key
@@ -271,7 +271,7 @@ class _Asking:
     def _made(  # noqa: PLR0917 - in the order of a question's own parts
         self,
         kind: QuestionKind,
-        where: tuple[int, str, str],
+        where: tuple[int, StepPhase, StepPhase],
         known: str,
         asks: str,
         choices: tuple[str, ...],
@@ -282,8 +282,12 @@ class _Asking:
     ) -> Question:
         k, before, after = where
         t = int(self.history.tiles[k])
-        at = self.steps[t, before] - hidden  # the step that shows m shows alpha, too
-        return Question(kind, self.row, k, at, self.steps[t, after], known, asks, choices, right, shows)
+        at = self._step(t, before) - hidden  # the step that shows m shows alpha, too
+        return Question(kind, self.row, k, at, self._step(t, after), known, asks, choices, right, shows)
+
+    def _step(self, t: int, phase: StepPhase) -> int:
+        """The step at which a phase of tile t has been executed."""
+        return bisect_left(self.story.timeline.steps, Snapshot(t, 0, 0, phase).place, key=attrgetter("place"))
 
     def _tile(self, k: int) -> str:
         return f"tile j = {int(self.history.blocks[k])}"

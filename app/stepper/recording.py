@@ -137,8 +137,11 @@ class Recording(Tiled):
     @cached_property
     def score_limit(self) -> float:
         """The largest |score| of the trace: the fixed end of the colour scale."""
-        finite = self.s[np.isfinite(self.s)]
-        return float(np.abs(finite).max()) if finite.size else 1.0
+        finite = np.isfinite(self.s)
+        if not finite.any():
+            return 1.0
+        ends = self.s.max(where=finite, initial=-np.inf), self.s.min(where=finite, initial=np.inf)
+        return float(np.abs(ends).max())
 
     @cached_property
     def weight_limit(self) -> float:
@@ -152,8 +155,10 @@ class Recording(Tiled):
     @cached_property
     def finite(self) -> NDArray[np.bool_]:
         """Whether l and O are finite after each tile (bool, (T,))."""
-        outputs = self.o.reshape(self.tiles, -1)
-        return np.asarray(np.isfinite(np.concatenate([self.l, outputs], axis=1)).all(axis=1))
+        ends = [
+            end(held, axis=axes) for held, axes in ((self.l, 1), (self.o, (1, 2))) for end in (np.max, np.min)
+        ]
+        return np.asarray(np.isfinite(ends).all(axis=0))
 
     @cached_property
     @np.errstate(all="ignore")

@@ -1,13 +1,18 @@
 """The steps of a trace: the tiled algorithm, one line of it at a time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from functools import cached_property
+from typing import Literal, get_args, overload
 
-from flashscope.app.stepper.walk import Tiled
+import numpy as np
+
+from flashscope.app.stepper.walk import Ints, Tiled
 
 StepPhase = Literal["start", "load", "scores", "maximum", "weights", "output", "write", "merge"]
 STEP_PHASES: tuple[StepPhase, ...] = get_args(StepPhase)
 IN_EVERY_TILE: tuple[StepPhase, ...] = STEP_PHASES[1:6]
+WRITE = STEP_PHASES[6]
 
 
 @dataclass(frozen=True)
@@ -48,27 +53,67 @@ class Snapshot:
         return STEP_PHASES.index(self.phase) >= STEP_PHASES.index(phase)
 
 
-def snapshots(walk: Tiled, *, alike: bool = False, additions: int = 0) -> tuple[Snapshot, ...]:
+@dataclass(frozen=True, eq=False)
+class TraceSteps(Sequence[Snapshot]):
     """Every step of a walk in running order, the empty state first.
 
     flash1 writes O, l and m back after every tile; flash2 writes O and LSE once, after the last key block, or
-    of each part of the keys its O, l and m, which so many additions merge once all tiles have run.
+    of each part of the keys its O, l and m, which so many additions merge once all tiles have run. Each step
+    is made when it is looked at: a long trace has tens of thousands.
 
-    Args:
+    Attributes:
         walk: The tiles.
         additions: Those that merge the parts of each query block.
         alike: Give every tile a step in which it writes, so that walks of as many tiles have as many steps.
     """
-    steps = [Snapshot(-1, *(walk.at(0) if walk.tiles else (0, 0)), "start")]
-    for t in range(walk.tiles):
-        i, j = walk.at(t)
-        first, last = bool(walk.previous[t] < 0), bool(walk.last[t])
-        steps += [Snapshot(t, i, j, phase, first, last) for phase in IN_EVERY_TILE]
-        if last or alike or walk.order == "flash1":
-            steps.append(Snapshot(t, i, j, "write", first, last))
-    for i in range(walk.blocks_q if additions else 0):
-        t = max(walk.ends(i).values(), default=-1)
-        if t >= 0:
-            merging = (Snapshot(t, *walk.at(t), "merge", addition=one) for one in range(additions))
-            steps += merging
-    return tuple(steps)
+
+    walk: Tiled
+    alike: bool = False
+    additions: int = 0
+
+    @cached_property
+    def ends(self) -> Ints:
+        """The last step of each tile, rising."""
+        writes = self.walk.last | (self.alike or self.walk.order == "flash1")
+        return np.cumsum(len(IN_EVERY_TILE) + writes)
+
+    @cached_property
+    def loads(self) -> Ints:
+        """The first step of each tile, rising."""
+        return np.append(0, self.ends[:-1])[: self.walk.tiles] + 1
+
+    @cached_property
+    def merged(self) -> Ints:
+        """The last tile of each query block that is merged, in the order of the blocks."""
+        last = np.full(self.walk.blocks_q if self.additions else 0, -1)
+        if self.additions:
+            np.maximum.at(last, self.walk.tile[:, 0], np.arange(self.walk.tiles))
+        return last[last >= 0]
+
+    @property
+    def before_merges(self) -> int:
+        """How many steps come before the first of a merge."""
+        return 1 + (int(self.ends[-1]) if len(self.ends) else 0)
+
+    def __len__(self) -> int:
+        return self.before_merges + len(self.merged) * self.additions
+
+    @overload
+    def __getitem__(self, at: int) -> Snapshot: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Snapshot]: ...
+
+    def __getitem__(self, at: int | slice) -> Snapshot | Sequence[Snapshot]:
+        if isinstance(at, slice):
+            return tuple(self[k] for k in range(len(self))[at])
+        at, walk = range(len(self))[at], self.walk
+        if not at:
+            return Snapshot(-1, *(walk.at(0) if walk.tiles else (0, 0)), "start")
+        if at >= self.before_merges:
+            block, addition = divmod(at - self.before_merges, self.additions)
+            t = int(self.merged[block])
+            return Snapshot(t, *walk.at(t), "merge", addition=addition)
+        t = int(np.searchsorted(self.ends, at))
+        phase = (*IN_EVERY_TILE, WRITE)[at - int(self.loads[t])]
+        return Snapshot(t, *walk.at(t), phase, bool(walk.previous[t] < 0), bool(walk.last[t]))

@@ -3,15 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from itertools import pairwise
 
 from flashscope.app.stepper.choice import RowChoice
-from flashscope.app.stepper.cursor import Cursor, Timeline
+from flashscope.app.stepper.cursor import Cursor, Timeline, WalkTimeline
 from flashscope.app.stepper.events import StepEvent, find_events
 from flashscope.app.stepper.recording import RecordedFloats, Recording, RowState
 from flashscope.app.stepper.row_history import RowHistory, row_history
-from flashscope.app.stepper.snapshots import Snapshot, snapshots
-from flashscope.app.stepper.traffic import HbmBytes, running_traffic
+from flashscope.app.stepper.snapshots import Snapshot, TraceSteps
+from flashscope.app.stepper.traffic import HbmBytes, RunningBytes, running_traffic
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,18 +25,18 @@ class SteppedTrace:
 
     recording: Recording
     timeline: Timeline
-    traffic: tuple[HbmBytes, ...]
+    traffic: RunningBytes
 
     @classmethod
     def of(cls, recording: Recording) -> "SteppedTrace":
         """Lay out a recording's steps."""
-        timeline = Timeline(snapshots(recording, additions=len(recording.additions)))
-        return cls(recording, timeline, running_traffic(recording, timeline.steps))
+        steps = TraceSteps(recording, additions=len(recording.additions))
+        return cls(recording, WalkTimeline(steps), running_traffic(recording, steps))
 
     @cached_property
     def busiest(self) -> int:
         """The most bytes that one step moves."""
-        return max((after.total - before.total for before, after in pairwise(self.traffic)), default=0)
+        return self.traffic.busiest
 
     @cached_property
     def history(self) -> Callable[[int], RowHistory]:

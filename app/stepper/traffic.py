@@ -7,11 +7,13 @@ are ignored.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from flashscope.app.stepper.snapshots import Snapshot
+from flashscope.app.stepper.snapshots import Snapshot, TraceSteps
 from flashscope.app.stepper.walk import Ints, Tiled
 from flashscope.kernels.catalogue.traffic import Tiles, standard_io
 from flashscope.kernels.workload.problem import LSE_ITEMSIZE
@@ -31,8 +33,37 @@ class HbmBytes:
         """Bytes of both directions."""
         return self.read + self.written
 
-    def __add__(self, other: "HbmBytes") -> "HbmBytes":
-        return HbmBytes(self.read + other.read, self.written + other.written)
+
+@dataclass(frozen=True, eq=False)
+class RunningBytes(Sequence[HbmBytes]):
+    """Bytes up to each step.
+
+    Attributes:
+        read: Those read, int64.
+        written: Those written, likewise.
+    """
+
+    read: NDArray[np.int64]
+    written: NDArray[np.int64]
+
+    @cached_property
+    def busiest(self) -> int:
+        """The most bytes that one step moves."""
+        return int(np.diff(self.read + self.written).max(initial=0))
+
+    def __len__(self) -> int:
+        return len(self.read)
+
+    @overload
+    def __getitem__(self, at: int) -> HbmBytes: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[HbmBytes]: ...
+
+    def __getitem__(self, at: int | slice) -> HbmBytes | Sequence[HbmBytes]:
+        if isinstance(at, slice):
+            return RunningBytes(self.read[at], self.written[at])
+        return HbmBytes(int(self.read[at]), int(self.written[at]))
 
 
 def tile_bytes(walk: Tiled) -> tuple[Ints, Ints]:
@@ -54,31 +85,39 @@ def tile_bytes(walk: Tiled) -> tuple[Ints, Ints]:
     return keys + queries * (walk.previous < 0), result
 
 
-def merge_bytes(walk: Tiled, step: Snapshot, *, ends: bool) -> HbmBytes:
-    """Bytes of an addition: it reads a part, or adds sums on the chip; the last one writes O and LSE."""
-    rows, dv = walk.rows(step.i), walk.value_dim
-    read = rows * (dv + 2) * FLOAT32 if step.addition < walk.splits else 0
-    return HbmBytes(read, rows * (dv * walk.problem.itemsize + LSE_ITEMSIZE) if ends else 0)
+def merge_bytes(walk: Tiled, merged: Ints, additions: int) -> tuple[Ints, Ints]:
+    """Bytes that each addition reads and writes, int64 (B, A) of B query blocks.
+
+    It reads a part, or adds sums on the chip; the last one writes O and LSE.
+
+    Args:
+        walk: The tiles.
+        merged: The last tile of each query block that is merged.
+        additions: A, those of each.
+    """
+    rows = np.minimum(walk.block_q, walk.seqlen_q - walk.tile[merged, 0].astype(np.int64) * walk.block_q)
+    each, dv = np.arange(additions), walk.value_dim
+    state, result = rows * (dv + 2) * FLOAT32, rows * (dv * walk.problem.itemsize + LSE_ITEMSIZE)
+    return np.outer(state, each < walk.splits), np.outer(result, each == additions - 1)
 
 
-def running_traffic(walk: Tiled, steps: Sequence[Snapshot]) -> tuple[HbmBytes, ...]:
+def running_traffic(walk: Tiled, steps: TraceSteps) -> RunningBytes:
     """Bytes moved from the start up to each step."""
-    totals: list[HbmBytes] = []
-    rounded = rounding_bytes(walk)
-    read, written = rounded.read, rounded.written
-    loads, writes = (moved.tolist() for moved in tile_bytes(walk))
-    for step, following in zip_longest(steps, steps[1:]):
-        if step.phase == "load":
-            read += loads[step.tile]
-        elif step.phase == "write":
-            written += writes[step.tile]
-        elif step.merges:
-            ends = following is None or following.i != step.i
-            moved = merge_bytes(walk, step, ends=ends)
-            read, written = read + moved.read, written + moved.written
-        totals.append(HbmBytes(read, written))
-    totals[-1] += blank_bytes(walk)
-    return tuple(totals)
+    loads, writes = tile_bytes(walk)
+    reads, writings = merge_bytes(walk, steps.merged, steps.additions)
+    merges, count = slice(steps.before_merges, None), len(steps)
+    first, last = rounding_bytes(walk), blank_bytes(walk)
+    read = ((0, first.read), (steps.loads, loads), (merges, reads.ravel()), (-1, last.read))
+    written = ((0, first.written), (steps.ends, writes), (merges, writings.ravel()), (-1, last.written))
+    return RunningBytes(running_sum(count, *read), running_sum(count, *written))
+
+
+def running_sum(steps: int, *parts: tuple[Any, Any]) -> NDArray[np.int64]:
+    """The sum up to each step of what happens at some of them."""
+    moved = np.zeros(steps, dtype=np.int64)
+    for places, nbytes in parts:
+        moved[places] += nbytes
+    return np.cumsum(moved)
 
 
 def rounding_bytes(walk: Tiled) -> HbmBytes:

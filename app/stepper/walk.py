@@ -27,7 +27,7 @@ class Tiled:
     tile: Ints
     value_dim: int
 
-    @property
+    @cached_property
     def problem(self) -> Problem:
         """What is on show, as a problem of one head."""
         return self.request.shown
@@ -112,11 +112,11 @@ class Tiled:
     @cached_property
     def previous(self) -> Ints:
         """For each tile, the one before it of the same query block and part; -1 for the first (int, (T,))."""
-        last: dict[tuple[int, int], int] = {}
-        result = np.empty(self.tiles, dtype=np.int64)
-        for t, key in enumerate(zip(self.tile[:, 0].tolist(), self.part.tolist(), strict=True)):
-            result[t] = last.get(key, -1)
-            last[key] = t
+        keys = self.tile[:, 0].astype(np.int64) * self.splits + self.part
+        together = np.argsort(keys, kind="stable")
+        before, after = together[:-1], together[1:]
+        result = np.full(self.tiles, -1)
+        result[after] = np.where(keys[before] == keys[after], before, -1)
         return result
 
     @cached_property

@@ -29,6 +29,10 @@ def draw_unless_waiting(part: QWidget, draw: Draw) -> bool:
     return True
 
 
+def nothing() -> None:
+    """All that the turn of a part has to do that knows what it shows: it is painted then."""
+
+
 class PaintTurns(QObject):
     """In each turn of the event loop, draws a piece of one part of a page, and then of what is out of sight.
 

@@ -196,7 +196,10 @@ def _write_recorded(connection: sqlite3.Connection, value: Keepable) -> None:
     place = PLACES[type(value)]
     _check_room(connection, place.table, place.most - 1)
     blob = packed(value)
-    if len(blob) <= MAX_VALUE_BYTES and not room_for(connection, blob):
+    if len(blob) > MAX_VALUE_BYTES:
+        size, most = (nbytes >> 20 for nbytes in (len(blob), MAX_VALUE_BYTES))
+        raise TooLargeError(f"the {place.noun}: it takes {size} MiB where at most {most} MiB are kept")
+    if not room_for(connection, blob):
         raise TooLargeError(f"more {place.noun}s: they take too much memory")
     connection.execute(f"INSERT INTO {place.table} ({place.column}) VALUES (?)", (blob,))  # noqa: S608 - our names
 

@@ -26,7 +26,7 @@ from flashscope.app.plots.style import stands_still
 from flashscope.app.stepper.backward.code import D
 from flashscope.app.stepper.backward.recording import SUMS
 from flashscope.app.stepper.backward.view import BackwardView
-from flashscope.app.widgets.paint_turns import PaintTurns
+from flashscope.app.widgets.paint_turns import PaintTurns, nothing
 from flashscope.app.widgets.plain import escaped
 from flashscope.app.words.inside.tracing import backward_words
 
@@ -64,7 +64,7 @@ class BackwardCards(QWidget):
             panel: PanelCard(panel, f"backward-{name}", _header)
             for panel, name in zip(self.panels, names, strict=True)
         }
-        self._turns = PaintTurns(self, dict.fromkeys(self.panels, _nothing))
+        self._turns = PaintTurns(self, dict.fromkeys(self.panels, nothing))
         self._view: BackwardView | None = None
         self._alone: QWidget | None = None
         self._staged = False
@@ -197,10 +197,6 @@ class BackwardCards(QWidget):
                 self._grid.addLayout(row_of(row, (1,) * len(row)))
         for card in self.cards:
             card.setVisible(card is self._alone if self._alone is not None else card in shown)
-
-
-def _nothing() -> None:
-    """All that a panel's turn has to do: it knows its step, and its turn paints it."""
 
 
 def _wide(cards: Sequence[QWidget]) -> QGridLayout:

@@ -21,6 +21,7 @@ from flashscope.app.plots.style import stands_still
 from flashscope.app.stage.story import PANELS
 from flashscope.app.stepper.merging import addition_words
 from flashscope.app.stepper.step_view import StepView
+from flashscope.app.widgets.paint_turns import PaintTurns, nothing
 from flashscope.app.widgets.plain import escaped
 from flashscope.app.words.inside.tracing import broken, page_words, row_words
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
@@ -52,6 +53,7 @@ class StepperBoard(ModeBoard):
         )
         self._named = dict(zip(PANELS, self.panels, strict=True))
         self._cards = {panel: PanelCard(panel, name) for name, panel in self._named.items()}
+        self._turns = PaintTurns(self, dict.fromkeys(self.panels, nothing))
         self._alone: QWidget | None = None
         self._across = -1  # pixels at 100 % that the rows on show need
         self._outer = QVBoxLayout(self)
@@ -65,6 +67,10 @@ class StepperBoard(ModeBoard):
         for panel in self.panels:
             panel.show_view(view)
         self._write_titles(view)
+
+    def paint_in_turns(self) -> None:
+        """Paint one panel after the other."""
+        self._turns.start_covered()
 
     @property
     def cards(self) -> Sequence[PanelCard]:

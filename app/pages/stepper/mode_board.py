@@ -87,6 +87,9 @@ class ModeBoard(QWidget):
         """Show a step; `view.story` has the steps as the mode lays them out."""
         raise NotImplementedError
 
+    def paint_in_turns(self) -> None:
+        """Paint another trace part by part where all at once takes too long; this class paints at once."""
+
     def words(self) -> str:
         """All that is on show, in words."""
         raise NotImplementedError

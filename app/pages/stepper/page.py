@@ -161,6 +161,7 @@ class StepperPage(Page):
         self.visits.take(trace)
         self._find_events()
         self.transport.show_rows(self.story.recording.seqlen_q)
+        self.modes.board.paint_in_turns()
         self._show()
         self.visits.arrive()
         if first:  # the transport, disabled until now, could not have the focus

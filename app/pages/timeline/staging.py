@@ -51,6 +51,8 @@ class TimelineStaging(PageStaging[TimelineBoard]):
 
     def __init__(self, page: TimelineBoard, controller: Controller, aside: Sequence[QWidget]) -> None:
         super().__init__("timeline", page, controller, aside)
+        self._source = controller.provenance
+        page.lineup.changed.connect(self._note_source)
 
     @property
     def settled(self) -> bool:
@@ -77,13 +79,18 @@ class TimelineStaging(PageStaging[TimelineBoard]):
             return replace(here, of=f"{launched.kernel} in slow motion")
         if not lineup.drawn:
             return super().provenance
-        timeline = lineup.drawn[0].rows.timeline
-        held = timeline in lineup.kept
-        source = of_machine(self.controller.machine, timeline.request.backend)
-        if held:
-            source = of_kept(super().provenance, timeline.request.backend, timeline.device)
+        if lineup.drawn[0].rows.timeline in lineup.timelines:  # else another session's is being made ready
+            self._note_source()
         runs = dict.fromkeys(run_name(one.rows.timeline.request) for one in lineup.drawn)
-        return replace(source, of=f"timeline of {' and '.join(runs)}")
+        return replace(self._source, of=f"timeline of {' and '.join(runs)}")
+
+    def _note_source(self) -> None:
+        """Know where that comes from which is drawn now: it stays on show until another is ready."""
+        lineup = self._page.lineup
+        for timeline in [one.rows.timeline for one in lineup.drawn[:1]]:
+            self._source = of_machine(self.controller.machine, timeline.request.backend)
+            if timeline in lineup.kept:
+                self._source = of_kept(super().provenance, timeline.request.backend, timeline.device)
 
     @property
     def source(self) -> str:

@@ -1,6 +1,8 @@
 """Numbers as coloured cells with their values, rows and columns by their numbers, and a scale."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pyqtgraph as pg
@@ -115,9 +117,7 @@ class CellPanel(PanelOf[ViewKind]):
         super().__init__(theme, name)
         self.hovered: CellIndex | None = None
         self._digits = digits
-        table = pg.colormap.get(scale).getLookupTable(0.0, 1.0, STEPS)
-        self._colours = [QColor(*(int(c) for c in entry[:3])) for entry in table]
-        self._fills = np.array([colour.rgba() for colour in self._colours], np.uint32)
+        self._colours, self._fills = _scale_of(scale)
         self.setMouseTracking(True)
         keep(self, self.setMinimumSize, 160, 120)
 
@@ -333,6 +333,14 @@ class CellPanel(PanelOf[ViewKind]):
         for value, y in ((high, bar.top() + unit / 2), (low, bar.bottom() - unit / 2)):
             rect = QRectF(bar.right() + px(3), y - unit / 2, self.width() - bar.right() - px(3), unit)
             put(painter, rect, _end(value), self.theme.dim)
+
+
+@cache
+def _scale_of(name: str) -> tuple[Sequence[QColor], CellColours]:
+    """The steps of a colour scale: as colours, and as pixels have them."""
+    table = pg.colormap.get(name).getLookupTable(0.0, 1.0, STEPS)
+    colours = [QColor(*(int(c) for c in entry[:3])) for entry in table]
+    return colours, np.array([colour.rgba() for colour in colours], np.uint32)
 
 
 def _end(level: float) -> str:

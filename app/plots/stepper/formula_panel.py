@@ -73,7 +73,7 @@ class FormulasOf(PanelOf[ViewKind]):
         """All formulas that have numbers, or the state before the first."""
         shown = self.told(view)
         if not shown:
-            return self.idle(view)
+            return self.idle(view).replace(":; ", ": ")
         return "; ".join(f"{unmarked(f.symbols)} = {unmarked(f.numbers)}" for f in shown if f.numbers)
 
     def draw(self, painter: QPainter, view: ViewKind) -> None:

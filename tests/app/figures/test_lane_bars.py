@@ -6,10 +6,12 @@ from unittest.mock import patch
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from flashscope.app.figures import lane_bars
 from flashscope.app.figures.lane_bars import WAITS, LaneBars
 from flashscope.app.figures.timeline_rows import TimelineRows
+from flashscope.kernels.workload.trace import Array
 from tests.app.timelines import made_timeline
 
 SPAN = 1024
@@ -120,3 +122,14 @@ def test_of_rows_those_that_end_last_stay_in_their_order_with_their_bars() -> No
         assert (fewer.bars.lane[kept] % 2 == bars.lane[before] % 2).all()
         assert (fewer.tile[kept] == whole.tile[before]).all()
     assert whole.last_to_end(6) is whole
+
+
+def test_a_block_that_runs_in_two_places_at_once_has_a_row_for_each() -> None:
+    made = made_timeline(rows=2, row_kind="SM")
+    tile = made.tile.numpy().copy()
+    tile[:, :2] = 0  # parts of one block's keys
+    rows = TimelineRows.of(replace(made, tile=Array.of(tile)), "block")
+    assert (rows.names, rows.key) == (["h0 i 0 · 0", "h0 i 0 · 1"], "h head, i query block · SM")
+    placed = TimelineRows.of(made)
+    part = (0.0, placed.bars.span / 9)
+    assert np.array_equal(rows.bars.pixels(part, 300, 0, 2), placed.bars.pixels(part, 300, 0, 2))

@@ -2,6 +2,7 @@ import dataclasses
 import gc
 import weakref
 from collections.abc import Callable
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from flashscope.app.stepper import snapshots
 from flashscope.app.stepper.breakpoints import Breakpoints
 from flashscope.app.stepper.choice import RowChoice
 from flashscope.app.stepper.cursor import Cursor
@@ -17,6 +19,7 @@ from flashscope.app.stepper.presets import PRESETS, Options, own, score_row
 from flashscope.app.stepper.pseudocode import lines
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.row_history import row_history
+from flashscope.app.stepper.snapshots import Snapshot
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.stepper.traffic import on_chip, standard_bytes
 from flashscope.kernels.catalogue.traffic import Tiles, flash1_io, flash2_io, standard_io
@@ -228,6 +231,17 @@ def test_masked_tiles_are_skipped_and_known_as_such() -> None:
     ran = of.recording.order_of_tile
     assert (ran[np.triu_indices(4, 1)] == -1).all()
     assert of.recording.tiles == 10
+
+
+def test_a_trace_is_laid_out_without_a_look_at_each_of_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    recording, made = Recording.of(random_trace(64, causal=True)), Mock(wraps=Snapshot)
+    monkeypatch.setattr(snapshots, "Snapshot", made)
+    of = SteppedTrace.of(recording)
+    Cursor(of.timeline).next_tile()
+    assert of.events(RowChoice(), 0.5)
+    assert of.traffic[-1].total > of.busiest > 0
+    made.assert_not_called()
+    assert len(list(of.timeline.steps)) == made.call_count > recording.tiles
 
 
 @pytest.mark.parametrize("order", ORDERS)

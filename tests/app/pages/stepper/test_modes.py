@@ -20,6 +20,7 @@ from flashscope.app.stepper.cursor import Cursor, Timeline
 from flashscope.app.stepper.modes import Mode
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
+from flashscope.app.stepper.traffic import RunningBytes
 from tests.app.pages.stepper.conftest import Bench
 from tests.app.rig import Rig
 from tests.app.stepper.builders import random_trace
@@ -46,9 +47,9 @@ class EndsBoard(ModeBoard):
 def ends(recording: Recording) -> SteppedTrace:
     """The ends of tiles alone."""
     story = SteppedTrace.of(recording)
-    kept = (0, *story.timeline.tile_ends)
+    kept, moved = [0, *story.timeline.tile_ends], story.traffic
     steps = Timeline(tuple(story.timeline.steps[at] for at in kept))
-    return SteppedTrace(recording, steps, tuple(story.traffic[at] for at in kept))
+    return SteppedTrace(recording, steps, RunningBytes(moved.read[kept], moved.written[kept]))
 
 
 @pytest.fixture

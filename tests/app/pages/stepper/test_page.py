@@ -49,6 +49,18 @@ def test_the_first_trace_is_shown_where_its_first_tile_is_done_and_the_keys_step
     assert at(page) == first + 1
 
 
+def test_the_panels_of_another_trace_are_painted_one_after_the_other(bench: Bench) -> None:
+    page = bench.show()
+    board = page.board
+    board._turns.finish()
+    page.show_trace(random_trace(64))
+    assert not any(panel.updatesEnabled() for panel in board.panels)
+    board._turns._next()
+    assert [panel for panel in board.panels if panel.updatesEnabled()] == [board.panels[0]]
+    board._turns.finish()
+    assert all(panel.updatesEnabled() for panel in board.panels)
+
+
 def test_a_first_trace_that_fails_leaves_the_page_as_it_was(bench: Bench) -> None:
     before = bench.page.words()
     bench.engine.refusal = "The GPU has gone; trace on the CPU."
@@ -113,7 +125,7 @@ def test_the_row_watched_can_be_chosen_and_pinned(bench: Bench) -> None:
     assert page.transport.row.value() == 21
     page.transport.follow.setChecked(False)
     page.seek(1)
-    assert "Row 21 is in another query block" in page.words()
+    assert "Row 21 is in another query block: its state does not change here." in page.words()
     page.transport.follow.setChecked(True)
     assert page.transport.row.value() == 5
 
@@ -281,6 +293,20 @@ def test_rows_that_keep_no_key_are_shown_as_empty(bench: Bench, qapp: QApplicati
         qapp.processEvents()
     assert "Row 3 is in another query block" in page.words()
     assert page.bar.result.property("role") == "ok"
+
+
+@pytest.mark.parametrize(("row", "wrong"), [(0, False), (7, True)])
+def test_a_softmax_for_each_tile_is_called_wrong_where_a_row_keeps_keys_of_several(
+    bench: Bench, row: int, wrong: bool
+) -> None:
+    page = bench.show("slide")
+    problem = Problem(seqlen_q=8, seqlen_k=8, head_dim=8, causal=True)
+    page.show_trace(build_trace(TraceRequest(problem=problem, block_q=8, block_k=4)))
+    page.transport.follow.setChecked(False)
+    page.transport.row.setValue(row)
+    assert "per tile: ;" not in page.words()  # there is nothing to say of it yet
+    page.seek(here(page).last)
+    assert ("a softmax for each tile is not" in page.words()) is wrong
 
 
 def test_the_slides_notation_shows_beta(bench: Bench) -> None:

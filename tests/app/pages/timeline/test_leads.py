@@ -90,6 +90,19 @@ def test_a_session_that_has_timelines_shows_them_when_it_is_opened(
     assert page.staging.provenance.kind == "saved"
 
 
+def test_a_timeline_keeps_its_badge_until_that_of_the_next_session_is_ready(
+    rig: Rig, qtbot: QtBot, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = page_of(rig.window())
+    rig.open(saved)
+    qtbot.waitUntil(lambda: bool(page.lineup.drawn))
+    before = page.staging.provenance
+    monkeypatch.setattr(page.lineup, "draw", lambda: None)
+    page.lineup.take_session([made_timeline("flash1")])
+    assert page.lineup.drawn[0].rows.timeline.request.kernel == "flash2"
+    assert page.staging.provenance == before
+
+
 @pytest.mark.matrix
 def test_the_badge_says_that_a_timeline_is_of_a_backward_pass(rig: Rig, qtbot: QtBot) -> None:
     page = page_of(rig.window())

@@ -2,12 +2,13 @@
 
 import sqlite3
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from flashscope.profiles.store import CorruptFileError, SessionFileError, keeping, load
+from flashscope.profiles.store import CorruptFileError, Recorder, SessionFileError, keeping, load, rows
 from flashscope.profiles.store.blobs import packing, places
 from flashscope.profiles.store.blobs.packing import packed, unpacked
 from flashscope.profiles.store.blobs.places import PLACES
@@ -90,3 +91,16 @@ def test_a_recorder_refuses_such_a_value_and_goes_on(tmp_path: Path, monkeypatch
     write_event(connection, TraceReady(trace=TRACE))
     with pytest.raises(TooLargeError, match="more traces: they take too much memory"):
         write_event(connection, TraceReady(trace=TRACE))
+
+
+def test_a_recorder_refuses_one_value_that_is_too_large_and_does_not_call_its_file_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (packing, rows):
+        monkeypatch.setattr(module, "MAX_VALUE_BYTES", 100)
+    path = tmp_path / "a.flashscope"
+    with closing(Recorder(path)) as recorder:
+        recorder.record(builders.plan_started())
+        with pytest.raises(SessionFileError, match="cannot hold the trace: it takes 0 MiB where at most"):
+            recorder.record(TraceReady(trace=TRACE))
+    assert load(path).traces == []
