@@ -45,7 +45,7 @@ def test_a_command_is_imported_without_qt_or_a_gpu_library(command: str) -> None
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("command", ["sweep", "resume", "serve", "window"])
+@chosen("command", ["sweep", "resume", "serve", "window"], {"sweep", "serve"})
 def test_dask_is_imported_for_nobody_who_measures_here(command: str) -> None:
     found = modules_after(f"import flashscope.app.commands.program, flashscope.app.commands.{command}")
     assert not found & {"dask", "distributed", "tornado", "cryptography"}
