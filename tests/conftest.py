@@ -111,7 +111,8 @@ NEEDS = (
 
 def _hindrance(item: pytest.Item) -> tuple[Need, str] | None:
     """The first need of a test that is not met here, and why; None when the test can run."""
-    wanted = (need for need in NEEDS if item.get_closest_marker(need.marker) is not None)
+    marked = {mark.name for mark in item.iter_markers()}
+    wanted = (need for need in NEEDS if need.marker in marked)
     return next(((need, reason) for need in wanted if (reason := need.missing()) is not None), None)
 
 
