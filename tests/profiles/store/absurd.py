@@ -90,7 +90,8 @@ def _everywhere(problem: Problem) -> Callable[[], list[Event]]:
 
 
 def _blocks(rows: int, columns: int) -> bytes:
-    return (np.outer(np.arange(rows), 1 + np.arange(columns)) % 3 == 0).tobytes()
+    kept: bytes = (np.outer(np.arange(rows), 1 + np.arange(columns)) % 3 == 0).tobytes()
+    return kept
 
 
 def _masked(seqlen_q: int, seqlen_k: int, block_q: int, block_k: int, **more: Any) -> Problem:
