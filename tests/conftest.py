@@ -25,10 +25,12 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # of the processes that follow,
 os.environ["PYTHONPATH"] = program.PYTHONPATH  # of processes that run the tests' code
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # whatever folder makes a widget: without a screen, Qt aborts
 SEARCH = "search"  # the profile that draws other examples in every run: --hypothesis-profile=search
+EXAMPLES = 40  # of a property that says nothing else, in every run; the other profiles draw 100
 use_one_blas_thread()  # before NumPy is imported: a product whose threads wait for a busy core takes seconds
-settings.register_profile("no stopwatch", deadline=None)
-settings.load_profile("no stopwatch")
-settings.register_profile(SEARCH, deadline=None)
+settings.register_profile("every run", deadline=None, max_examples=EXAMPLES)
+settings.load_profile("every run")
+for thorough in ("matrix", SEARCH):
+    settings.register_profile(thorough, deadline=None)
 
 
 @cache
@@ -109,7 +111,8 @@ NEEDS = (
 
 def _hindrance(item: pytest.Item) -> tuple[Need, str] | None:
     """The first need of a test that is not met here, and why; None when the test can run."""
-    wanted = (need for need in NEEDS if item.get_closest_marker(need.marker) is not None)
+    marked = {mark.name for mark in item.iter_markers()}
+    wanted = (need for need in NEEDS if need.marker in marked)
     return next(((need, reason) for need in wanted if (reason := need.missing()) is not None), None)
 
 

@@ -5,7 +5,6 @@ that measures the peer finds modules there first; no other process does.
 """
 
 import sys
-from importlib import metadata
 from pathlib import Path
 
 from flashscope.home import own_home
@@ -29,6 +28,8 @@ def version_of(package: str) -> str | None:
 
     It is that of the package's own folder, if there is one, else of what is installed beside us.
     """
+    from importlib import metadata  # noqa: PLC0415 - slow, and most processes ask for no version
+
     own = environment_of(package)
     places = sys.path if own is None else [str(own)]
     found = next(iter(metadata.distributions(name=package, path=places)), None)

@@ -2,10 +2,9 @@
 
 import hashlib
 import re
-from importlib import metadata
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -28,6 +27,9 @@ from flashscope.kernels.own.functions import LONGEST_NAME
 from flashscope.kernels.own.python_file import read_python
 from flashscope.kernels.own.spec import admit
 from flashscope.kernels.workload.errors import InputError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
 
 GROUP = "flashscope.kernels"
 _UNUSUAL = re.compile(r"[^A-Za-z0-9._-]+")
@@ -95,7 +97,7 @@ def declared(text: str, *, name: str = "") -> OwnKernel:
         path = kernels_folder() / f"{text}{suffix}"
         if path.is_file():
             return declared_in(path, name=name)
-    for point in metadata.entry_points(group=GROUP):
+    for point in _entry_points():
         if point.name == text:
             return declared_by_package(point, name=name or text)
     named = text.strip() or "An empty name"
@@ -110,7 +112,7 @@ def own_names() -> tuple[str, ...]:
     files = (
         sorted(path.stem for path in folder.glob("*") if path.suffix in SUFFIXES) if folder.is_dir() else []
     )
-    return tuple(dict.fromkeys((*files, *(point.name for point in metadata.entry_points(group=GROUP)))))
+    return tuple(dict.fromkeys((*files, *(point.name for point in _entry_points()))))
 
 
 def declared_in(path: Path, function: str = "", *, name: str = "", module: str = "") -> OwnKernel:
@@ -192,12 +194,12 @@ def _made(fields: dict[str, object], path: Path) -> OwnKernel:
         raise InputError(f"{path}: {error}.") from error
 
 
-def package_kernels() -> tuple[metadata.EntryPoint, ...]:
+def package_kernels() -> "tuple[EntryPoint, ...]":
     """The entry points by which installed packages offer kernels, each name once."""
-    return tuple({point.name: point for point in metadata.entry_points(group=GROUP)}.values())
+    return tuple({point.name: point for point in _entry_points()}.values())
 
 
-def declared_by_package(point: metadata.EntryPoint, *, name: str = "") -> OwnKernel:
+def declared_by_package(point: "EntryPoint", *, name: str = "") -> OwnKernel:
     """The kernel of an entry point: its module's file is found, and read; the package is not imported.
 
     Raises:
@@ -207,6 +209,13 @@ def declared_by_package(point: metadata.EntryPoint, *, name: str = "") -> OwnKer
     if path is None:
         raise InputError(f"The entry point {point.name} names {point.module}, which has no Python file.")
     return declared_in(path, point.attr, name=name or point.name, module=point.module)
+
+
+def _entry_points() -> "EntryPoints":
+    """Of all installed packages, those that offer kernels."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow, and most processes ask for none
+
+    return entry_points(group=GROUP)
 
 
 def file_of_module(module: str) -> Path | None:

@@ -124,5 +124,6 @@ def no_dialog_waits_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def no_page_is_made_but_the_one_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A window makes its other pages while nothing happens, which most tests need not wait for."""
+    """A window loads and makes its other pages while nothing happens, which most tests need not wait for."""
     monkeypatch.setattr(ahead, "IDLE_MS", NEVER_MS)
+    monkeypatch.setattr(ahead, "modules_of_pages", lambda: iter(()))

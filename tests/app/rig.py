@@ -148,6 +148,7 @@ def shared_window(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FLASHSCOPE_HOME", str(tmp_path_factory.mktemp("home")))
         patch.setattr(ahead, "IDLE_MS", NEVER_MS)
+        patch.setattr(ahead, "modules_of_pages", lambda: iter(()))
         made = Rig(PatientBot(request))
         window = made.window()
         window.pages.complete()

@@ -11,7 +11,7 @@ SMALL = ("--backend", "cpu", "--heads", "2", "--kv-heads", "1", "--seqlen", "48"
 
 
 def test_it_prints_a_line_for_each_tile_that_is_kept_and_how_far_the_gradients_are_off() -> None:
-    done = program.run("gradients", "flash2", *SMALL, "--causal")
+    done = program.inside("gradients", "flash2", *SMALL, "--causal")
     assert done.returncode == 0, done.stderr
     problem, kernel, titles, *tiles, last = done.stdout.splitlines()
     assert problem.startswith("N = 48, d = 16, 2 heads, causal, float32, on ")

@@ -45,7 +45,7 @@ def test_a_command_is_imported_without_qt_or_a_gpu_library(command: str) -> None
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("command", ["sweep", "resume", "serve", "window"])
+@chosen("command", ["sweep", "resume", "serve", "window"], {"sweep", "serve"})
 def test_dask_is_imported_for_nobody_who_measures_here(command: str) -> None:
     found = modules_after(f"import flashscope.app.commands.program, flashscope.app.commands.{command}")
     assert not found & {"dask", "distributed", "tornado", "cryptography"}
@@ -75,8 +75,9 @@ def test_a_command_that_prints_no_table_is_imported_without_what_draws_them(comm
     ],
     {"flashscope.app.commands.program", "flashscope.profiles.worker.child"},
 )
-def test_messages_and_the_start_of_a_child_are_imported_without_numpy(module: str) -> None:
-    assert not modules_after(f"import {module}") & {"numpy", "PySide6", "cupy", "torch"}
+def test_messages_and_the_start_of_a_child_are_imported_without_what_is_slow(module: str) -> None:
+    slow = {"numpy", "email"}  # the latter with importlib.metadata
+    assert not modules_after(f"import {module}") & {*slow, "PySide6", "cupy", "torch"}
 
 
 def test_a_window_without_arguments_is_on_its_way_before_there_is_a_parser() -> None:

@@ -84,7 +84,7 @@ def test_runs_that_cannot_be_made_are_refused_before_the_first(
     (tmp_path / "other.py").write_text("print('something else')\n")
     (tmp_path / "taken-2.flashscope").write_text("mine")
     placed = [str(tmp_path / word) if "." in word else word for word in words]
-    done = program.run(*SMALL, "--seqlen", "32", *placed, home=tmp_path / "home")
+    done = program.inside(*SMALL, "--seqlen", "32", *placed, home=tmp_path / "home")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert told in done.stderr

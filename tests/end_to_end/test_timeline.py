@@ -21,7 +21,7 @@ def session(tmp_path: Path) -> Path:
 
 
 def test_it_says_where_each_kernel_spends_its_time_and_what_the_clocks_cost() -> None:
-    done = program.run("timeline", "flash1", "flash2", "flash1", *SMALL)
+    done = program.inside("timeline", "flash1", "flash2", "flash1", *SMALL)
     assert done.returncode == 0, done.stderr
     problem, headline, *table = done.stdout.splitlines()
     assert problem.startswith("N = 64, d = 16, 1 head, float32, on ")

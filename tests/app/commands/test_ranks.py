@@ -34,7 +34,7 @@ def test_every_scheme_is_measured_beside_one_device_and_right() -> None:
 
 
 def test_json_has_what_was_asked_and_each_rank() -> None:
-    done = program.run(*SMALL, "--scheme", "zigzag", "--pass", "forward", "--ranks", "4", "--json")
+    done = program.inside(*SMALL, "--scheme", "zigzag", "--pass", "forward", "--ranks", "4", "--json")
     (found,) = json.loads(done.stdout)
     assert found["asked"]["scheme"] == "zigzag"
     (one,) = found["passes"]
@@ -46,7 +46,7 @@ def test_json_has_what_was_asked_and_each_rank() -> None:
 
 
 def test_what_no_scheme_takes_is_told_with_exit_code_2() -> None:
-    done = program.run(*SMALL, "--scheme", "ulysses", "--ranks", "3")
+    done = program.inside(*SMALL, "--scheme", "ulysses", "--ranks", "3")
     assert done.returncode == 2
     assert "heads in equal parts" in done.stderr
     assert "Traceback" not in done.stderr
@@ -54,7 +54,7 @@ def test_what_no_scheme_takes_is_told_with_exit_code_2() -> None:
 
 
 def test_what_one_scheme_takes_is_measured_though_another_is_refused() -> None:
-    done = program.run(*SMALL, "--scheme", "ulysses,ring", "--ranks", "3", "--pass", "forward")
+    done = program.inside(*SMALL, "--scheme", "ulysses,ring", "--ranks", "3", "--pass", "forward")
     assert done.returncode == 1
     assert "heads in equal parts" in done.stderr
     assert "ring, forward" in done.stdout
@@ -143,16 +143,16 @@ def test_what_a_process_that_ended_had_not_begun_is_for_the_next_one() -> None:
 
 def test_each_result_is_kept_and_a_file_that_is_there_is_added_to(tmp_path: Path) -> None:
     path = tmp_path / "ranks.flashscope"
-    first = program.run(*SMALL, "--scheme", "zigzag", "--pass", "forward", "--out", str(path))
+    first = program.inside(*SMALL, "--scheme", "zigzag", "--pass", "forward", "--out", str(path))
     assert first.returncode == 0
     assert f"Saved as {path}" in first.stdout
-    program.run(*SMALL, "--scheme", "ulysses", "--ranks", "3", "--out", str(path))
+    program.inside(*SMALL, "--scheme", "ulysses", "--ranks", "3", "--out", str(path))
     found = load(path)
     assert [one.asked.scheme for one in found.ranks] == ["zigzag", "ulysses"]
     assert "heads in equal parts" in found.ranks[1].ended.reason
     assert (found.points, found.outcome) == ([], "finished")
     assert found.machine.device("cpu") is not None
-    shown = program.run("show", str(path))
+    shown = program.inside("show", str(path))
     assert shown.returncode == 0
     told = first.stdout.splitlines()
     assert next(line for line in told if line.startswith("zigzag, forward")) in shown.stdout
@@ -162,7 +162,7 @@ def test_each_result_is_kept_and_a_file_that_is_there_is_added_to(tmp_path: Path
 
 def test_a_file_that_was_measured_on_another_machine_takes_no_results(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope")
-    done = program.run(*SMALL, "--out", str(path))
+    done = program.inside(*SMALL, "--out", str(path))
     assert done.returncode == 1
     assert "Name a new file" in done.stderr
     assert load(path).ranks == load(builders.recorded(tmp_path / "b.flashscope")).ranks
@@ -186,6 +186,6 @@ def test_compare_says_what_it_does_not_compare(tmp_path: Path) -> None:
     event = RanksReady(result=rank_results.result())
     started = builders.plan_started(Plan(backend="cpu", kernels=(), problems=()))
     paths = [builders.recorded(tmp_path / name, started, event) for name in ("a.flashscope", "b.flashscope")]
-    done = program.run("compare", *map(str, paths))
+    done = program.inside("compare", *map(str, paths))
     assert "Not compared: 1 pass on several ranks (zigzag); show prints them" in done.stdout
     assert "Traceback" not in done.stderr

@@ -125,6 +125,7 @@ def test_back_leads_to_the_step_before_and_to_where_it_began(touring: MainWindow
     assert callout.back.isHidden()
 
 
+@pytest.mark.matrix
 def test_next_goes_on_where_its_step_leads_to_nothing(touring: MainWindow) -> None:
     link = start_page(touring).recording
     assert link is not None

@@ -67,7 +67,8 @@ class Seat:
 
 
 @pytest.fixture
-def seat() -> Iterator[Seat]:
+def seat(tmp_path: Path) -> Iterator[Seat]:
+    """Before the folder of its files goes, it has written them."""
     seat = Seat()
     yield seat
     seat.driver.close()

@@ -16,9 +16,17 @@ from tests.app.bench import Bench
 from tests.profiles.sessions import make_plan, script, session_of
 
 Key = Qt.Key
+FIRST = [quantity.key for quantity in CELLS]
 TITLED = {quantity.title: quantity for quantity in QUANTITIES.values()}
 EVENTS = script(make_plan(("standard", "flash2")))
 RUNNING = script(make_plan(("standard", "flash2")), stop_before=3, in_flight=True)
+
+
+@pytest.fixture
+def unswept(shared_bench: Bench) -> Bench:
+    """One page for the tests that run no sweep, each of which begins with the same four plots."""
+    shared_bench.page.plots.show_quantities(FIRST)
+    return shared_bench
 
 
 def keys(bench: Bench) -> list[str]:
@@ -78,29 +86,29 @@ def groups_of(told: list[str]) -> Iterator[str]:
         yield group
 
 
-def test_a_quantity_that_is_on_show_is_in_sight_and_chosen(bench: Bench) -> None:
-    pick(bench, 2, "Held back")
-    offered = opened(bench, 2)
+def test_a_quantity_that_is_on_show_is_in_sight_and_chosen(unswept: Bench) -> None:
+    pick(unswept, 2, "Held back")
+    offered = opened(unswept, 2)
     assert lines(offered)[offered.list.currentRow()] == ("Held back", "on show")
-    assert bench.page.plots.cells[2].chooser.accessibleName() == "Quantity of this plot: Held back"
+    assert unswept.page.plots.cells[2].chooser.accessibleName() == "Quantity of this plot: Held back"
 
 
-def test_what_is_typed_is_found_in_every_group(bench: Bench) -> None:
-    offered = opened(bench, 1)
+def test_what_is_typed_is_found_in_every_group(unswept: Bench) -> None:
+    offered = opened(unswept, 1)
     QTest.keyClicks(offered.query, "clock")
     assert lines(offered) == [("SM clock", "Device"), ("Sustained SM clock", "Device")]
     offered.query.setText("zzz")
     assert lines(offered) == [("Nothing found for “zzz”.", "")]
     press(offered, Key.Key_Return)
-    assert keys(bench)[1] == "runtime"
+    assert keys(unswept)[1] == "runtime"
 
 
-def test_the_arrows_pass_over_the_names_of_groups(bench: Bench) -> None:
-    offered = opened(bench, 1)
+def test_the_arrows_pass_over_the_names_of_groups(unswept: Bench) -> None:
+    offered = opened(unswept, 1)
     press(offered, *(4 * [Key.Key_Down]))
     assert titles(offered)[offered.list.currentRow()] == "Predicted footprint"
     press(offered, Key.Key_Up, Key.Key_Return)
-    assert keys(bench)[1] == "footprint"
+    assert keys(unswept)[1] == "footprint"
 
 
 def test_every_quantity_in_sight_is_one_that_there_is() -> None:
@@ -151,7 +159,7 @@ def test_keys_that_are_not_known_leave_the_plots_as_they_are(bench: Bench) -> No
         ["runtime", "footprint", "throughput", "from-a-newer-version"],
     ):
         bench.page.plots.show_quantities(kept)
-        assert keys(bench) == [quantity.key for quantity in CELLS]
+        assert keys(bench) == FIRST
 
 
 @pytest.mark.matrix
@@ -168,8 +176,8 @@ def test_two_quantities_of_one_unit_are_told_apart_over_their_columns(bench: Ben
     assert plots.panel._headings[0].text() == "TFLOP/s"
 
 
-def test_the_list_says_what_a_quantity_is_and_which_way_is_better(bench: Bench) -> None:
-    offered = opened(bench, 0)
+def test_the_list_says_what_a_quantity_is_and_which_way_is_better(unswept: Bench) -> None:
+    offered = opened(unswept, 0)
     items = [offered.list.item(place) for place in range(offered.list.count())]
     said = {item.text(): item.toolTip() for item in items}
     assert said["Peak footprint"].startswith(

@@ -21,6 +21,13 @@ from tests.profiles.sessions import GPU, MACHINE
 BASE = Request.of("cpu", heads=8)
 
 
+@pytest.fixture
+def filled(shared_bench: Bench) -> Bench:
+    """One page for the tests that leave nothing but a sweep in its form, which each finds as it was."""
+    shared_bench.page.form.show_request(BASE)
+    return shared_bench
+
+
 @pytest.mark.parametrize(
     "sweep",
     [
@@ -44,8 +51,8 @@ def test_the_form_gives_back_the_sweep_it_shows(shared_bench: Bench, sweep: Requ
     assert form.masking.pattern.isVisible() == (sweep.blocks is not None)
 
 
-def test_a_causal_window_is_shown_as_a_window_that_ends_at_the_query(bench: Bench) -> None:
-    form = bench.page.form
+def test_a_causal_window_is_shown_as_a_window_that_ends_at_the_query(filled: Bench) -> None:
+    form = filled.page.form
     both = replace(BASE, causal=True, window=(9, 5))
     form.show_request(both)
     shown = form.request()
@@ -53,8 +60,8 @@ def test_a_causal_window_is_shown_as_a_window_that_ends_at_the_query(bench: Benc
     assert shown.problem(40).mask == both.problem(40).mask
 
 
-def test_a_pattern_that_means_nothing_blocks_run_and_says_what_does(bench: Bench) -> None:
-    form = bench.page.form
+def test_a_pattern_that_means_nothing_blocks_run_and_says_what_does(filled: Bench) -> None:
+    form = filled.page.form
     form.set_machine(MACHINE)
     form.show_request(replace(BASE, blocks=BlockPattern(strided=8)))
     form.masking.pattern.setCurrentText("banded:3")
@@ -64,8 +71,8 @@ def test_a_pattern_that_means_nothing_blocks_run_and_says_what_does(bench: Bench
     assert not form.message.isVisible()
 
 
-def test_a_length_cut_into_too_many_blocks_blocks_run_until_it_is_shorter(bench: Bench) -> None:
-    form = bench.page.form
+def test_a_length_cut_into_too_many_blocks_blocks_run_until_it_is_shorter(filled: Bench) -> None:
+    form = filled.page.form
     form.set_machine(MACHINE)
     form.show_request(replace(BASE, blocks=BlockPattern(local=1), seqlens=(256, 16_777_216)))
     assert "take longer ones" in form.message.text()
@@ -76,9 +83,9 @@ def test_a_length_cut_into_too_many_blocks_blocks_run_until_it_is_shorter(bench:
 
 
 def test_the_dry_run_tells_the_kept_share_of_a_mask_and_the_greatest_need_of_many_kernels(
-    bench: Bench,
+    filled: Bench,
 ) -> None:
-    form = bench.page.form
+    form = filled.page.form
     sweep = replace(BASE, seqlens=(1024,), blocks=BlockPattern(local=0), kernels=("standard", "flash2"))
     form.show_request(sweep)
     assert [form.dry_table.text_at(0, c) for c in range(4)] == ["N", "standard", "flash2", "kept"]
@@ -104,8 +111,8 @@ def test_the_dry_run_tells_which_kernel_cannot_run_a_length_and_why() -> None:
     assert {cell.refused for cell in dry_run(sweep, 1 << 38)[1].cells} == {""}
 
 
-def test_before_a_sweep_runs_a_point_that_cannot_is_unsupported_and_has_no_footprint(bench: Bench) -> None:
-    form = bench.page.form
+def test_before_a_sweep_runs_a_point_that_cannot_is_unsupported_and_has_no_footprint(filled: Bench) -> None:
+    form = filled.page.form
     form.set_machine(MACHINE)
     form.show_request(Request.of("cuda", kernels=("standard", "fused"), seqlens=(512, 4096), head_dim=64))
     rows = {(row.point.kernel, row.problem.seqlen): row for row in form.preview()}
@@ -120,8 +127,8 @@ def test_before_a_sweep_runs_a_point_that_cannot_is_unsupported_and_has_no_footp
         assert FOOTPRINT.model(row) == row.predicted_bytes > 0
 
 
-def test_a_kernel_that_cannot_run_a_length_has_no_bytes_in_the_table(bench: Bench) -> None:
-    table = bench.page.form.dry_table
+def test_a_kernel_that_cannot_run_a_length_has_no_bytes_in_the_table(filled: Bench) -> None:
+    table = filled.page.form.dry_table
     runs, refused = DryCell("flash2", 2 << 20, "fits"), DryCell("fused", 8 << 20, "cannot run", "too long")
     table.show_rows(["flash2", "fused"], [DryRow(4096, (runs, refused))])
     assert [table.text_at(1, c) for c in range(4)] == ["4k", "2.0 MiB", "–", "◇ can't run"]
@@ -159,9 +166,9 @@ def test_only_divisors_of_the_heads_are_offered_for_k_and_v(bench: Bench) -> Non
     ids=["one", "two", "all"],
 )
 def test_when_no_ticked_kernel_takes_the_head_dim_the_form_says_which_and_why(
-    bench: Bench, kernels: tuple[str, ...], said: list[str]
+    filled: Bench, kernels: tuple[str, ...], said: list[str]
 ) -> None:
-    form = bench.page.form
+    form = filled.page.form
     form.set_machine(MACHINE)
     form.show_request(replace(Request.of("cuda"), kernels=kernels))
     assert not form.message.text()
@@ -177,8 +184,8 @@ def test_when_no_ticked_kernel_takes_the_head_dim_the_form_says_which_and_why(
     assert form.blocked_reason is None
 
 
-def test_when_no_ticked_kernel_takes_the_dtype_the_form_says_which_and_why(bench: Bench) -> None:
-    form = bench.page.form
+def test_when_no_ticked_kernel_takes_the_dtype_the_form_says_which_and_why(filled: Bench) -> None:
+    form = filled.page.form
     form.set_machine(MACHINE)
     form.show_request(replace(Request.of("cuda"), kernels=("flash3",)))
     form.dtype.setCurrentText("float32")
@@ -187,8 +194,8 @@ def test_when_no_ticked_kernel_takes_the_dtype_the_form_says_which_and_why(bench
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("backend", ["cpu", "cuda"])
-def test_kernels_that_cannot_take_a_window_say_so_in_the_list(bench: Bench, backend: Backend) -> None:
-    form = bench.page.form
+def test_kernels_that_cannot_take_a_window_say_so_in_the_list(filled: Bench, backend: Backend) -> None:
+    form = filled.page.form
     form.set_machine(MACHINE)
     sweep = replace(Request.of(backend), window=(64, 0))
     form.show_request(sweep)
@@ -198,8 +205,8 @@ def test_kernels_that_cannot_take_a_window_say_so_in_the_list(bench: Bench, back
         assert row.line.text() == (reason or row.spec.idea)
 
 
-def test_the_list_tells_the_idea_of_the_pass_that_is_run(bench: Bench) -> None:
-    form = bench.page.form
+def test_the_list_tells_the_idea_of_the_pass_that_is_run(filled: Bench) -> None:
+    form = filled.page.form
     form.show_request(BASE)
     line = next(row.line for row in form.kernels.rows if row.spec.name == "flash1")
     told: dict[str, str] = {}
@@ -243,8 +250,8 @@ def test_the_variants_of_a_kernel_are_folded_under_it_and_a_chosen_one_is_never_
 
 
 @pytest.mark.parametrize("passes", ["backward", "both"])
-def test_the_form_asks_for_a_pass_and_kernels_without_one_say_so(bench: Bench, passes: Passes) -> None:
-    form = bench.page.form
+def test_the_form_asks_for_a_pass_and_kernels_without_one_say_so(filled: Bench, passes: Passes) -> None:
+    form = filled.page.form
     form.set_machine(MACHINE)
     form.show_request(replace(BASE, passes=passes))
     assert {problem.passes for problem in form.request().plan().problems} == {passes}
@@ -254,9 +261,9 @@ def test_the_form_asks_for_a_pass_and_kernels_without_one_say_so(bench: Bench, p
     assert told == {"fused": "fused has no backward pass", "flash2": None}
 
 
-def test_gradients_can_be_asked_to_repeat_and_a_forward_pass_cannot(bench: Bench) -> None:
-    form = bench.page.form
-    bench.page.show()
+def test_gradients_can_be_asked_to_repeat_and_a_forward_pass_cannot(filled: Bench) -> None:
+    form = filled.page.form
+    filled.page.show()
     assert not form.deterministic.isVisible()
     asked = replace(BASE, passes="backward", deterministic=True)
     form.show_request(asked)
@@ -279,8 +286,8 @@ def test_the_dry_run_predicts_the_footprint_of_the_pass() -> None:
 
 
 @pytest.mark.matrix
-def test_lengths_and_pages_that_make_no_problem_block_run_and_say_why(bench: Bench) -> None:
-    form = bench.page.form
+def test_lengths_and_pages_that_make_no_problem_block_run_and_say_why(filled: Bench) -> None:
+    form = filled.page.form
     form.show_request(replace(BASE, lengths="spread"))
     assert form.blocked_reason == "Spread lengths need a batch from 2 to 512, not 1."
     form.show_request(replace(BASE, page_size=64, seqlens=(128, 1000)))

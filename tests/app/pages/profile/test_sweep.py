@@ -49,7 +49,7 @@ OWN: dict[str, st.SearchStrategy[Any]] = {
     "lengths": st.just("full"),  # see with_layout
     "page_size": st.none(),  # likewise
 }
-FEW = ("head_dim", "heads", "batch")  # that make the problems of a plan large
+FEW = ("head_dim", "head_dim_v", "heads", "batch")  # that make the problems of a plan large
 MANY = 64
 
 

@@ -20,6 +20,7 @@ from tests.matrix import chosen
 from tests.profiles.store import builders
 
 TRACES = 25  # drawn in one test
+EVERY = [mode.key for mode in MODES]
 pytestmark = [pytest.mark.timeout(120), pytest.mark.filterwarnings("ignore::RuntimeWarning")]
 
 
@@ -68,7 +69,7 @@ def test_a_drawn_trace_is_shown_or_refused(bench: Bench, turn: int, mode: str) -
     assert 0 < shown < TRACES
 
 
-@pytest.mark.parametrize("mode", [mode.key for mode in MODES])
+@chosen("mode", EVERY, EVERY[:2])
 def test_traces_as_they_are_recorded_are_read_whole(bench: Bench, mode: str) -> None:
     bench.page.show_mode(mode)
     for n, block, causal in ((1, 1, False), (7, 3, True), (16, 32, False)):
@@ -77,7 +78,7 @@ def test_traces_as_they_are_recorded_are_read_whole(bench: Bench, mode: str) -> 
         walk(bench.show(), trace)
 
 
-@pytest.mark.parametrize("mode", [mode.key for mode in MODES])
+@chosen("mode", EVERY, EVERY[:2])
 def test_a_trace_of_which_the_mask_keeps_nothing_is_shown(bench: Bench, mode: str) -> None:
     bench.page.show_mode(mode)
     trace = random_trace(4, block=4, head_dim=2)

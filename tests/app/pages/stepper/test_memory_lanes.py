@@ -11,9 +11,10 @@ from flashscope.app.plots.stepper import panel as panels
 from flashscope.app.plots.stepper.panel import put, width_of
 from flashscope.app.stepper.traffic import on_chip
 from tests.app.pages.stepper.conftest import Bench
+from tests.matrix import chosen
 
 
-@pytest.mark.parametrize("width", [320, 420, 520, 640, 900])
+@chosen("width", [320, 420, 520, 640, 900], {320, 900})
 def test_what_is_on_the_chip_is_drawn_or_counted(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:

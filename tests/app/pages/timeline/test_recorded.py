@@ -105,7 +105,7 @@ def test_the_empty_view_leads_to_a_gpu_first_and_shows_its_kernels_side_by_side(
     assert "from above: producer, warpgroup 1" in page.cards[1].told.text()
 
 
-@chosen("one", RECORDED, RECORDED[1:])
+@chosen("one", RECORDED, RECORDED[1:2])
 def test_the_palette_has_them(window: MainWindow, rig: Rig, one: BundledTimelines) -> None:
     window.show_page("timeline")
     rig.opening(lambda: window.trigger(f"timeline.{one.key}"))

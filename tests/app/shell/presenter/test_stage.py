@@ -85,7 +85,7 @@ def test_the_pointer_moves_nothing_before_c_lets_it(staged: MainWindow) -> None:
     assert plots.seqlen == 512
 
 
-@chosen("view", sorted(set(STAGED) - set(EMPTY)), {"stepper", "roofline"})
+@chosen("view", sorted(set(STAGED) - set(EMPTY)), {"stepper"})
 def test_f11_presents_the_view_in_front(shared_window: MainWindow, qtbot: QtBot, view: str) -> None:
     window = shared_window
     window.show_page(view)

@@ -117,16 +117,16 @@ def test_the_pointer_in_one_lane_reads_those_of_all_devices_and_a_chosen_point_i
 
 def test_many_devices_show_one_lane_each_until_another_is_chosen(bench: Bench) -> None:
     bottom = bench.page.bottom
-    shown = show(bench, 8)
-    assert [visible(one) for one in shown] == [{"memory_used"}] * 8
+    shown = show(bench, 4)
+    assert [visible(one) for one in shown] == [{"memory_used"}] * 4
     bottom.lane_box.setCurrentIndex(bottom.lane_box.findData("power_w"))
     bottom.lane_box.activated.emit(bottom.lane_box.currentIndex())
     bench.drawn()
-    assert [visible(one) for one in shown] == [{"power_w"}] * 8
+    assert [visible(one) for one in shown] == [{"power_w"}] * 4
     export = bottom.make_export()
-    assert len(export.plots) == 16
+    assert len(export.plots) == 8
     assert export.columns[-1] == "device"
-    assert {row[-1] for row in export.rows} == set(range(8))
+    assert {row[-1] for row in export.rows} == set(range(4))
 
 
 @pytest.mark.matrix
