@@ -56,6 +56,7 @@ def shadows(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_no_file_of_the_working_folder_takes_the_place_of_a_module(shadows: Path) -> None:
     sweeps(shadows)
     done = run("doctor", cwd=shadows)

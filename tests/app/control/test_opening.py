@@ -123,6 +123,7 @@ def test_altered_readings_are_left_out_of_what_is_shown_and_told(
     assert shown(rig).altered == "1000 readings"
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_a_file_asked_for_later_ends_the_reading_of_the_first(
     rig: Rig, qtbot: QtBot, long_recording: Path, save: Save
 ) -> None:

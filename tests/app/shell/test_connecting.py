@@ -138,6 +138,7 @@ def test_a_host_by_ssh_is_lost_as_soon_as_its_ssh_ends(
         assert_gone(there)
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_a_connection_of_this_machines_folder_is_listed_by_its_name(
     window: MainWindow, host: RunningHost
 ) -> None:

@@ -61,6 +61,7 @@ def test_terms_stand_in_the_boldest_weight_that_there_is(window: MainWindow, qtb
     assert terms == [QFont.Weight.DemiBold] * 2
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_what_is_typed_leaves_the_terms_that_have_it_and_return_does_not_close_them(
     window: MainWindow, qtbot: QtBot
 ) -> None:

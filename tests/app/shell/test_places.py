@@ -64,6 +64,7 @@ def test_a_place_of_one_view_has_no_tabs_and_every_other_one_has_all_of_its_view
         assert shown == [view.title for view in place.views]
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_every_view_is_marked_in_its_tabs_and_shown(window: MainWindow) -> None:
     for key, view in VIEWS.items():
         window.show_page(key)

@@ -226,6 +226,7 @@ def real(qapp: QApplication, qtbot: QtBot, home: Path) -> Iterator[MainWindow]:
     window.close_unasked()
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_two_sweeps_are_measured_one_after_the_other_and_the_second_begins_by_itself(
     real: MainWindow, qtbot: QtBot
 ) -> None:

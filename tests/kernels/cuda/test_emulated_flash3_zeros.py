@@ -51,7 +51,7 @@ def run(problem: Problem, together: int, seed: int, *, edits: Edits = (), grid: 
     [*product((64, 128), (False, True), SHAPES, GRIDS)],
     "head_dim causal grid",
     "shape",
-    few=1,
+    few=0,
 )
 def test_gradients_agree_with_the_oracle_where_sections_are_many(
     head_dim: int, causal: bool, shape: str, grid: int | None

@@ -156,6 +156,7 @@ def test_cancelling_ends_an_ssh_that_never_answers(
     assert failures == []
 
 
+@pytest.mark.matrix  # it takes a second or more
 def test_the_device_stays_while_a_sweep_runs(controller: Controller, host: RunningHost, qtbot: QtBot) -> None:
     controller.run(LONG)
     with qtbot.waitSignal(controller.devices.failed, timeout=PATIENCE_MS) as failed:
