@@ -43,6 +43,7 @@ def walk(bench: Bench, backend: Backend, order: LoopOrder, mode: str) -> Stepper
     )
     page.choose_mode(mode)
     bench.qtbot.waitUntil(lambda: "trace is being recorded" not in page.words())
+    bench.qtbot.waitUntil(lambda: all(one.updatesEnabled() for one in page.findChildren(QWidget)))  # in turns
     return page
 
 
