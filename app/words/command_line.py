@@ -17,10 +17,11 @@ from flashscope.profiles.plan.presets import CHOICES, PRESETS, preset_plan
 from flashscope.profiles.plan.request import Request
 
 
-def command_line(request: Request, runs: int = 1) -> str:
-    """The command that runs this sweep so many times in a terminal."""
+def command_line(request: Request, runs: int = 1, devices: Sequence[str] = ()) -> str:
+    """The command that runs this sweep so many times in a terminal, with options that name its devices."""
     several = ["--runs", str(runs)] if runs > 1 else []
-    return f"{PROGRAM} {shell_line(['sweep', *request.words(), *several, '--out', 'sweep.flashscope'])}"
+    words = ["sweep", *request.words(), *devices, *several, "--out", "sweep.flashscope"]
+    return f"{PROGRAM} {shell_line(words)}"
 
 
 def repeating(plan: Plan, problems: Sequence[Problem]) -> str | None:

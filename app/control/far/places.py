@@ -123,6 +123,12 @@ class TakenDevices:
         """Whether sweeps are split here."""
         return len(self.names) >= FEWEST
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Those of `sweep` that have it measured here."""
+        there = ("--connect", self.wanted.named) if self.wanted.named else ()
+        return (*there, "--devices", ",".join(name.partition(",")[0] for name in self.names))
+
     def why_not_on(self, backend: Backend, machine: Machine | None) -> str:
         """Why no sweep can be split here, in a sentence; empty: one can. `machine` is the first device's."""
         on_gpus = machine is not None and machine.device("cuda") is not None

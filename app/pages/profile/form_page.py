@@ -228,7 +228,9 @@ class FormPage(Page):
 
     def copy_command_line(self) -> None:
         """Put the form's sweep on the clipboard as a command line."""
-        copy_text(command_line(self.form.request(), self.form.runs.chosen()))
+        place = self.controller.devices.place
+        devices = place.options if place is not None else ()
+        copy_text(command_line(self.form.request(), self.form.runs.chosen(), devices))
         self.noticed.emit("The sweep is on the clipboard as a command line.")
 
     def toggle_form(self) -> None:

@@ -12,6 +12,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.control.far import dial
 from flashscope.app.control.far.devices import SWEEPS
 from flashscope.profiles.cluster.connection import ConnectError, write_connection
+from flashscope.profiles.cluster.settings import Served
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import remaining_of
 from flashscope.profiles.store import sessions_dir
@@ -68,6 +69,10 @@ def test_everything_runs_there_once_a_device_is_taken(
     assert place is not None
     assert controller.machine is not None
     assert controller.machine.host == place.host
+    *connected, devices, named = place.options
+    assert connected == ["--connect", str(host.file)]
+    assert devices == "--devices"
+    assert Served(name=place.device).is_called(named)
     qtbot.waitUntil(lambda: controller.telemetry is not None, timeout=PATIENCE_MS)
     controller.run(QUICK)
     qtbot.waitUntil(lambda: controller.sweep is not None and not controller.measuring, timeout=PATIENCE_MS)

@@ -71,6 +71,8 @@ def test_a_split_sweep_is_one_session_whose_file_knows_the_device_of_each_point(
     split(controller, qtbot, 0, 2)
     assert shared.engines.keys() == {"GPU-0a", "GPU-3a"}
     assert controller.provenance.badge == "CPU 2 × Test CPU"
+    assert controller.devices.place is not None
+    assert controller.devices.place.options == ("--devices", "GPU 0,GPU 3")
     controller.run(PLAN)
     shared.measure(controller)
     qtbot.waitUntil(lambda: controller.path is not None)  # the file is made on another thread

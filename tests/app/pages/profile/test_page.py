@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QComboBox, QLineEdit
 
+from flashscope.app.control.far.places import TakenDevices, Wanted
 from flashscope.app.figures.series import failure_text
 from flashscope.app.look.kernel_marks import kernel_mark
 from flashscope.app.look.theme import DARK, LIGHT
@@ -14,6 +15,7 @@ from flashscope.app.words.command_line import command_line
 from flashscope.profiles.results.quantities.registry import RUNTIME
 from flashscope.profiles.wire.events import MachineFound
 from tests.app.bench import Bench
+from tests.app.fakes import FakeEngine
 from tests.app.pages.profile.failing import EVENTS, LENGTHS
 from tests.profiles.sessions import CPU_TELEMETRY, MACHINE, make_plan, script, session_of
 
@@ -188,7 +190,14 @@ def test_a_saved_session_shows_its_recorded_readings_and_lends_its_parameters(be
 
 def test_the_command_line_goes_to_the_clipboard(bench: Bench) -> None:
     bench.page.copy_command_line()
-    assert QGuiApplication.clipboard().text() == command_line(bench.page.form.request())
+    asked = bench.page.form.request()
+    assert QGuiApplication.clipboard().text() == command_line(asked)
+    devices = bench.page.controller.devices
+    devices.place = TakenDevices(Wanted("lab.file"), FakeEngine(print), ("GPU 0, H100", "GPU 3, H100"))
+    bench.page.copy_command_line()
+    devices.place = None
+    options = "--connect lab.file --devices 'GPU 0,GPU 3'"
+    assert QGuiApplication.clipboard().text() == command_line(asked).replace("--out", f"{options} --out")
 
 
 def test_every_input_has_an_accessible_name(bench: Bench) -> None:
