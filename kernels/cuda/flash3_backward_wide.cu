@@ -318,7 +318,7 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
                          ,
                          int* counter, int* added
 #endif
-                         CLOCKS_GIVEN TRACE_GIVEN) {
+                         TRACE_GIVEN CLOCKS_GIVEN) {
     let_next_launch_begin();
     extern __shared__ __align__(1024) unsigned char raw[];
     const WideShared at(((u32)__cvta_generic_to_shared(raw) + 1023) & ~1023u);
