@@ -22,6 +22,7 @@ from tests.matrix import chosen
 
 pytestmark = pytest.mark.cluster
 
+SLOWER = (*SLOW, "--repeats", "20")  # not over before a busy machine lets its client be stopped
 SERVE = ("serve", "--backend", "cpu", "--host", "127.0.0.1", "--port", "0")
 MOUNT, UNMOUNT = (shutil.which(name) or "" for name in ("mount", "umount"))
 needs_root = pytest.mark.skipif(os.geteuid() != 0 or not MOUNT, reason="root is needed for a file system")
@@ -135,7 +136,7 @@ def test_a_client_that_sleeps_for_less_than_its_hold_hears_everything_when_it_wa
     sweep = FarSweep(tmp_path / "a.flashscope")
     with (
         running_host(tmp_path) as host,
-        program.started(*SLOW, "--connect", str(host.file), "--out", str(sweep.path)) as process,
+        program.started(*SLOWER, "--connect", str(host.file), "--out", str(sweep.path)) as process,
     ):
         sweep.until(process, 4)
         asleep_until_measured(host, process)
@@ -152,7 +153,7 @@ def test_a_client_that_sleeps_for_longer_than_its_hold_is_told_and_goes_on_with_
     sweep = FarSweep(tmp_path / "a.flashscope")
     with running_host(tmp_path, "--hold", "5") as host:
         connect = ("--connect", str(host.file))
-        with program.started(*SLOW, *connect, "--out", str(sweep.path)) as process:
+        with program.started(*SLOWER, *connect, "--out", str(sweep.path)) as process:
             sweep.until(process, 4)
             process.send_signal(signal.SIGSTOP)
             (device,) = host.members(DEVICE)
