@@ -22,7 +22,7 @@ from tests.matrix import chosen
 
 pytestmark = pytest.mark.cluster
 
-SLOWER = (*SLOW, "--repeats", "20")  # not over before a busy machine lets its client be stopped
+SLOWER = (*SLOW, "--repeats", "100")  # not over while its client sleeps, on a fast machine neither
 SERVE = ("serve", "--backend", "cpu", "--host", "127.0.0.1", "--port", "0")
 MOUNT, UNMOUNT = (shutil.which(name) or "" for name in ("mount", "umount"))
 needs_root = pytest.mark.skipif(os.geteuid() != 0 or not MOUNT, reason="root is needed for a file system")

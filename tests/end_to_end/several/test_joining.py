@@ -19,7 +19,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.matrix]  # each takes seconds
 
 SLOWER = (*SLOW, "--repeats", "20")  # not over before a busy machine lets it be killed
 HERE = f"the CPU on {socket.gethostname()}"
-LOST = re.compile(r"is lost: (serve was ended there|its process there has ended)[.] What it has not ended")
+ENDED = re.compile(r"is lost: (serve was ended there|its process there has ended)[.]")
+LOST = re.compile(f"{ENDED.pattern} What it has not ended")
 
 
 def test_one_connection_leads_to_the_devices_of_both_hosts_and_what_a_host_takes_along_the_other_measures(
@@ -79,11 +80,11 @@ def test_a_killed_joined_host_leaves_nothing_behind_and_may_join_anew(tmp_path: 
                 told_by(process, 1)
                 everything = [*second.everything(), *measuring(device)]
                 psutil.Process(second.process.pid).kill()
-                process.communicate(timeout=program.TIMEOUT_S)
+                _, errors = process.communicate(timeout=program.TIMEOUT_S)
             assert process.returncode == 1
+            assert ENDED.search(errors), errors
             assert_gone(everything)
         first.wait_for(f"{HERE} is gone")
-        assert any("is lost: its process there has ended" in one.reason for one in load(path).points)
         with joined_host(tmp_path, first):
             resumed = program.run(
                 "sweep", "--resume", str(path), "--connect", str(first.file), "--devices", HERE
