@@ -2,7 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 from flashscope.kernels.catalogue.registry import KERNELS
@@ -28,14 +29,15 @@ def source_digests() -> dict[Backend, dict[str, str]]:
     compiler follow from these files.
     """
     found: dict[Backend, dict[str, str]] = {}
+    read = cache(_read)  # kernels share most of their files
     for backend, key, module in _modules():
-        found.setdefault(backend, {})[key] = _digest(module)
+        found.setdefault(backend, {})[key] = _digest(module, read)
     return found
 
 
 def source_digest(backend: Backend, key: str) -> str | None:
     """One of them, without reading what the others are of; None where there is none."""
-    return next((_digest(module) for *of, module in _modules() if of == [backend, key]), None)
+    return next((_digest(module, cache(_read)) for *of, module in _modules() if of == [backend, key]), None)
 
 
 def _modules() -> Iterator[tuple[Backend, str, Path]]:
@@ -53,23 +55,27 @@ def digest_keys(kernel: str, passes: Passes) -> tuple[str, ...]:
     return forward if passes == "forward" else (*forward, kernel + BACKWARD)
 
 
-def _digest(start: Path) -> str:
+def _read(path: Path) -> str:
+    """What of a file runs."""
+    return running(path.read_text(encoding="utf-8"), python=path.suffix == ".py")
+
+
+def _digest(start: Path, read: Callable[[Path], str]) -> str:
     reached, waiting = {start}, [start]
     while waiting:
-        fresh = _named_in(waiting.pop(), start.parent) - reached
+        fresh = _named_in(read(waiting.pop()), start.parent) - reached
         reached |= fresh
         waiting += fresh
     digest = hashlib.sha256()
     for path in sorted(reached):
-        text = running(path.read_text(encoding="utf-8"), python=path.suffix == ".py")
-        digest.update(f"{path.name}\0{text}".encode())
+        digest.update(f"{path.name}\0{read(path)}".encode())
     return digest.hexdigest()[:DIGITS]
 
 
-def _named_in(path: Path, folder: Path) -> set[Path]:
-    """The files of the folder that a file names."""
+def _named_in(text: str, folder: Path) -> set[Path]:
+    """The files of the folder that a text names."""
     found: set[Path] = set()
-    for match in _NAMED.finditer(path.read_text(encoding="utf-8")):
+    for match in _NAMED.finditer(text):
         if match["cuda"]:
             found |= {folder / match["cuda"], folder / "include" / match["cuda"]}
             continue
