@@ -8,7 +8,7 @@ from flashscope.kernels.catalogue.workspace_backward import FLASH3_KEYS, WIDE_HE
 from flashscope.kernels.cuda import flash1_backward, flash2_backward, flash3_backward
 from flashscope.kernels.cuda.backward import RowTiling
 from flashscope.kernels.cuda.clocked import key_passes, wide_tiles
-from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording
+from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording, require_room
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups
 from flashscope.kernels.cuda.clocked.key_blocks import CLOCKS as STEP_CLOCKS
 from flashscope.kernels.cuda.clocked.key_blocks import bars_of_a_step, key_block_bars, key_blocks, most_steps
@@ -24,7 +24,6 @@ from flashscope.kernels.cuda.clocks import ClockedBlocks, WarpBars
 from flashscope.kernels.cuda.flash2_backward import KeyTiling
 from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, WARP, clocked, clocked_backward
 from flashscope.kernels.cuda.program import Target, TileSize, ceil_div
-from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import ClockedKernel
 
@@ -37,8 +36,7 @@ def backward_build(kernel: ClockedKernel, problem: Problem, target: Target) -> C
     """
     flash3 = _flash3_wide if problem.head_dim > WIDE_HEAD else _flash3
     build = {"flash1": _flash1, "flash2": _flash2}.get(kernel, flash3)(problem, target)
-    if max(one.shared_bytes for one in build.program.launches) > target.shared_memory:
-        raise UnsupportedError(f"The tiles of {kernel}'s backward pass leave no room for clocks.")
+    require_room(kernel, build.program, target)
     return build
 
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flashscope.kernels.cuda.clocks import WarpBars
-from flashscope.kernels.cuda.program import Program, TileSize
+from flashscope.kernels.cuda.program import Program, Target, TileSize
+from flashscope.kernels.workload.errors import UnsupportedError
 
 ReadBars = Callable[[Mapping[str, Any], int], WarpBars]
 Shape = tuple[int, ...]
@@ -32,6 +33,16 @@ class ClockedBuild(NamedTuple):
     bars: ReadBars
     source: str
     packed: int = 1
+
+
+def require_room(kernel: str, program: Program, target: Target) -> None:
+    """See that a program has the shared memory for its clocks, too.
+
+    Raises:
+        UnsupportedError: It has not.
+    """
+    if any(one.shared_bytes > target.shared_memory for one in program.launches):
+        raise UnsupportedError(f"{kernel}'s tiles leave no room in shared memory for clocks.")
 
 
 def recording(names: tuple[str, str], shapes: tuple[Shape, Shape]) -> dict[str, tuple[Shape, Any]]:

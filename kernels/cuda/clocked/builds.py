@@ -11,7 +11,7 @@ from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.sources import digest_keys, source_digests
 from flashscope.kernels.cuda import flash1, flash2, flash3, flash3_fp8
 from flashscope.kernels.cuda.clocked.backward import backward_build
-from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording
+from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording, require_room
 from flashscope.kernels.cuda.clocked.groups import ClockedGroups, GroupCut, group_bars, most_rows
 from flashscope.kernels.cuda.clocked.passes import CLOCK_BYTES, CLOCKS, STAGES, pass_bars, passes
 from flashscope.kernels.cuda.clocks import ClockedBlocks, WarpBars, lane_bars, most_steps
@@ -61,8 +61,7 @@ def _flash1(problem: Problem, target: Target) -> ClockedBuild:
     launch = program.launches[0]
     warps, most = launch.threads // WARP, max(1, len(passes(problem, tile)))
     watched = clocked(program, most, CLOCK_BYTES)
-    if watched.launches[0].shared_bytes > target.shared_memory:
-        raise UnsupportedError("flash1's tiles leave no room in shared memory for clocks.")
+    require_room("flash1", watched, target)
     return ClockedBuild(
         tile,
         watched,
@@ -101,8 +100,7 @@ def flash3_build(problem: Problem, target: Target, chosen: Share, step: str = "f
     most = most_rows(problem, tile)
     program = clocked_groups(flash3.program(problem, target, step, chosen), most)
     launch, *merge = program.launches
-    if launch.shared_bytes > target.shared_memory:
-        raise UnsupportedError("flash3's tiles leave no room in shared memory for clocks.")
+    require_room("flash3", program, target)
     heads = problem.batch * problem.heads // chosen.pack_gqa * chosen.splits
     tiles = heads * ceil_div(problem.seqlen_q * chosen.pack_gqa, tile.q)
     merges = sum(one.grid for one in merge)
