@@ -8,7 +8,7 @@ from flashscope.profiles.store import SUFFIX, SessionFileError
 
 BUNDLED = ASSETS / "sessions"
 # The lesson, the ladder beside libraries, all that is counted; few query rows, few tiles, gradients;
-# the libraries on another GPU, and FlashAttention-3's own build there; rates of its caches; traces of timed
+# the libraries on another GPU, decoding and drawn problems there; rates of its caches; traces of timed
 # kernels; timelines; stalls; cuts side by side; one sequence on several GPUs.
 NAMES = {
     "h200-standard-flash2": "H200 standard and flash2",
@@ -18,7 +18,8 @@ NAMES = {
     "h200-thin": "H200 small problems",
     "h200-backward": "H200 backward",
     "h100-peers": "H100 beside libraries",
-    "h100-flash-attn-3": "H100 beside FlashAttention-3",
+    "h100-decode": "H100 decoding",
+    "h100-drawn": "H100 drawn problems",
     "h100-caches": "H100 caches",
     "h100-inside": "H100 inside flash2 and flash3",
     "h100-stalls": "H100 stalls of flash2 and flash3",
@@ -49,12 +50,13 @@ CLOCKED, CLOCKED_ON_A_CPU = "h200-timelines", "cpu-timelines"
 STALLED, CUTS, RANKS = "h100-stalls", "h100-cuts", "h100-ranks"
 # For one view each, which leads to it, or like another one, and in the Library alone.
 SPECIAL = {
-    *("h100-caches", INSIDE, CLOCKED, CLOCKED_ON_A_CPU, STALLED, CUTS, RANKS, "h100-flash-attn-3"),
+    *("h100-caches", INSIDE, CLOCKED, CLOCKED_ON_A_CPU, STALLED, CUTS, RANKS, "h100-decode"),
+    "h100-drawn",
     *AUDITS,
 }
 BACKWARD, DECODING = "h200-backward", "h200-decode"
 # In problems.
-ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers", "h100-flash-attn-3"}
+ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers"}
 
 
 def bundled_sessions() -> list[Path]:

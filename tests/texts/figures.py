@@ -14,7 +14,7 @@ from flashscope.profiles.results.quantities.registry import THROUGHPUT
 from flashscope.profiles.store import load
 
 TORCH = ("torch-math", "torch-efficient", "torch-flash", "torch-cudnn", "torch-auto")
-LIBRARIES = ("torch-cudnn", "torch-flash", "flash-attn-4")
+LIBRARIES = ("torch-cudnn", "torch-flash", "flash-attn-3", "flash-attn-4")
 Chosen = Callable[[Problem], bool]
 
 
@@ -91,9 +91,10 @@ class Ratios(NamedTuple):
 def ratios(name: str, kernel: str, others: Sequence[str]) -> Ratios:
     """A kernel's speed over that of the fastest of others in each problem that both have."""
     known = [medians(name, other) for other in others]
-    fastest = {
-        problem: min(one[problem] for one in known if problem in one)
-        for problem in medians(name, kernel)
-        if any(problem in one for one in known)
-    }
-    return Ratios({problem: fastest[problem] / ms for problem, ms in medians(name, kernel).items()})
+    return Ratios(
+        {
+            problem: min(one[problem] for one in known if problem in one) / ms
+            for problem, ms in medians(name, kernel).items()
+            if any(problem in one for one in known)
+        }
+    )
