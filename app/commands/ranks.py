@@ -32,7 +32,7 @@ from flashscope.profiles.results.formats.ranks import ranks_document
 from flashscope.profiles.results.model.parts import machine_differences
 from flashscope.profiles.store import Recorder, SessionFileError, check_place, load
 from flashscope.profiles.store.keeping import keep
-from flashscope.profiles.wire.events import PlanFinished, PlanStarted
+from flashscope.profiles.wire.events import PlanFinished, PlanStarted, RanksReady
 from flashscope.profiles.wire.ranks import (
     TRANSPORTS,
     LinkKind,
@@ -96,23 +96,42 @@ class RanksFile:
     Attributes:
         path: Its file.
         session: Its id.
+        begun: How a new one begins; None: there is one.
         kept: How many results are in it that were not before.
         lost: How many could not be written.
     """
 
     path: Path
     session: str
+    begun: PlanStarted | None = None
     kept: int = 0
     lost: int = 0
 
     def keep(self, result: RanksResult) -> None:
         """Write a result; where it cannot be, that is said, and the next one is tried."""
         try:
-            keep(self.path, result, self.session)
+            self._write(result)
             self.kept += 1
         except SessionFileError as error:
             self.lost += 1
             complain("ranks", f"{title_of(result.asked)} is not saved: {error}")
+
+    def _write(self, result: RanksResult) -> None:
+        """Add it to the session; the first one makes it, so that there is none of nothing."""
+        if self.begun is None:
+            keep(self.path, result, self.session)
+            return
+        recorder = Recorder(self.path)
+        try:
+            recorder.record(self.begun)
+            recorder.record(RanksReady(result=result))
+            recorder.record(PlanFinished(t_ns=time.monotonic_ns(), outcome="finished"))
+            recorder.close()
+        except SessionFileError:
+            if recorder.created:
+                recorder.path.unlink(missing_ok=True)
+            raise
+        self.begun = None
 
 
 def run(choices: RanksChoices, *, out: Path | None, as_json: bool) -> int:
@@ -144,7 +163,7 @@ def run(choices: RanksChoices, *, out: Path | None, as_json: bool) -> int:
 
 
 def file_for(path: Path, backend: Backend) -> RanksFile | int:
-    """The session of this file, made where there is none; the exit code after a signal.
+    """The session of this file, or what one begins with where there is none; the exit code after a signal.
 
     Raises:
         SessionFileError: It cannot take results, or was measured otherwise than these would be.
@@ -158,7 +177,7 @@ def file_for(path: Path, backend: Backend) -> RanksFile | int:
         machine = find_machine(driver, events)
     if isinstance(machine, int):
         return SIGNALLED + machine
-    return _with(path, machine, backend) if there else _made(path, machine, backend)
+    return _with(path, machine, backend) if there else _new(path, machine, backend)
 
 
 def _with(path: Path, machine: Machine, backend: Backend) -> RanksFile:
@@ -168,21 +187,17 @@ def _with(path: Path, machine: Machine, backend: Backend) -> RanksFile:
     return RanksFile(path, session.id)
 
 
-def _made(path: Path, machine: Machine, backend: Backend) -> RanksFile:
+def _new(path: Path, machine: Machine, backend: Backend) -> RanksFile:
     """A session without points, which says where and when."""
-    recorder, t_ns = Recorder(path), time.monotonic_ns()
     begun = PlanStarted(
         session_id=uuid.uuid4().hex,
         plan=Plan(backend=backend, kernels=(), problems=()),
         machine=machine,
         started_at=datetime.now().astimezone().isoformat(timespec="seconds"),
-        t_ns=t_ns,
+        t_ns=time.monotonic_ns(),
         predicted_bytes=(),
     )
-    recorder.record(begun)
-    recorder.record(PlanFinished(t_ns=t_ns, outcome="finished"))
-    recorder.close()
-    return RanksFile(path, begun.session_id)
+    return RanksFile(path, begun.session_id, begun)
 
 
 def requests_of(choices: RanksChoices) -> list[RanksToMeasure]:
