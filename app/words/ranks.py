@@ -182,6 +182,5 @@ def model_text(passes: Sequence[RanksPass]) -> str:
 
 def holds_text(results: Sequence[RanksResult]) -> str:
     """What a session holds of ranks, in a line."""
-    passes = passes_of(results)
-    schemes = ", ".join(dict.fromkeys(one.asked.scheme for one in passes))
-    return f"{len(passes)} pass{'es' * (len(passes) != 1)} on several ranks ({schemes or 'none measured'})"
+    schemes = ", ".join(dict.fromkeys(one.asked.scheme for one in passes_of(results)))
+    return f"{len(results)} result{'s' * (len(results) != 1)} of ranks ({schemes or 'none measured'})"

@@ -172,7 +172,7 @@ def test_curves_of_a_session_without_points_say_where_to_look(
     opened(qtbot, window, save(events(*KEPT), "ranks"))
     window.show_page("profile")
     sentence = window.page.headline.sentence  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: "4 passes on several ranks (zigzag, ring): see Ranks." in sentence.text())
+    qtbot.waitUntil(lambda: "3 results of ranks (zigzag, ring): see Ranks." in sentence.text())
     window.trigger("stage")
     assert (window.stage.on, "see Ranks" in window.errors.text) == (False, True)
 
@@ -207,7 +207,7 @@ def test_sessions_without_a_point_are_not_compared_and_what_each_holds_is_said(
     compare = window.pages["compare"]
     assert isinstance(compare, ComparePage)
     compare.choose([save(events(*KEPT), "one"), save(events(KEPT[1]), "two")])
-    qtbot.waitUntil(lambda: "two: 1 pass on several ranks (ring)" in compare.empty.words.text())
+    qtbot.waitUntil(lambda: "two: 1 result of ranks (ring)" in compare.empty.words.text())
     assert "None of these sessions has a point to compare." in compare.empty.words.text()
     assert compare.board.findings is None
     assert not compare.empty.isHidden()
