@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from flashscope.app.control.actions import Action
+from flashscope.app.control.actions import Action, staged
 from flashscope.app.control.bundled import ranks_recording
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
@@ -44,6 +44,7 @@ SENTENCE_PX = 320  # of the sentence beside the box, at least
 FULL = 1  # the place of what is shown where there are results
 BESIDE_PX = 900  # the plots stand beside one another from this width on
 TABLE_PX = 150  # of the table's height, at least
+TURN = "Show the next plot on the stage: efficiency, memory, lanes"
 RECORDED = "ranks.recorded"
 OPEN_RECORDED = "Open the recording of attention on two and four H100"
 
@@ -85,9 +86,10 @@ class RanksPage(Page):
         self.lanes = RankLanesCard(self._header, theme)
         self.table = ListTable("Passes on several ranks", pass_columns(), WIDTHS, spread=True)
         self._lay_out()
+        self.switches: Sequence[QPushButton] = self._switches()
         tools = [card.export_button for card in self.cards]
         aside = [self.sentence, self.kinds, self.table, self.notes, *tools]
-        self.staging = RanksStaging(self, controller, aside)
+        self._one_plot = self.staging = RanksStaging(self, controller, aside)
         self.kinds.currentIndexChanged.connect(lambda _place: self._show_kind())
         self.table.picked.connect(lambda number: self.lanes.show_pass(self.passes[number]))
         controller.events_arrived.connect(self._take_events)
@@ -124,6 +126,16 @@ class RanksPage(Page):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self.stack)
 
+    def _switches(self) -> list[QPushButton]:
+        """In the header of each card a button that leads to the next one, where a stage shows one alone."""
+        made = []
+        for card, text in zip(self.cards, ("Memory", "Lanes", "Efficiency"), strict=True):
+            button = does(text_button(text, f"Show: {text}", self.turn, "link"), "ranks.turn")
+            button.hide()
+            card.header.insertWidget(card.header.count() - 1, button)
+            made.append(button)
+        return made
+
     @property
     def cards(self) -> tuple[SchemeCard, SchemeCard, RankLanesCard]:
         """The plots."""
@@ -132,8 +144,13 @@ class RanksPage(Page):
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
         return [
-            Action("ranks.next", "Choose the next pass and mask", self._step(1), "Ranks"),
-            Action("ranks.before", "Choose the pass and mask before", self._step(-1), "Ranks"),
+            *staged(
+                Action("ranks.next", "Choose the next pass and mask", self._step(1), "Ranks", "Alt+Right"),
+                Action(
+                    "ranks.before", "Choose the pass and mask before", self._step(-1), "Ranks", "Alt+Left"
+                ),
+                Action("ranks.turn", TURN, self.turn, "Ranks", "M", possible=lambda: self.staging.on),
+            ),
             Action(RECORDED, OPEN_RECORDED, self.open_recorded, "Ranks"),
         ]
 
@@ -181,6 +198,10 @@ class RanksPage(Page):
         path = ranks_recording()
         if path is not None:
             self.file_chosen.emit(path)
+
+    def turn(self) -> None:
+        """On a stage, bring the next plot to the front."""
+        self._one_plot.turn()
 
     def _take_events(self, events: Sequence[Event]) -> None:
         if any(isinstance(event, RanksReady) for event in events):

@@ -242,3 +242,28 @@ def test_a_stage_shows_one_plot_with_the_sentence_and_gives_back_the_others(
     assert not page.table.isVisible()
     window.trigger("stage")
     assert all(part.isVisible() for part in (*page.cards, page.table, page.sentence))
+
+
+def test_on_a_stage_a_key_and_a_button_lead_from_plot_to_plot_and_a_stop_names_one(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    qtbot.waitUntil(lambda: window.view == "ranks")
+    turn = window.registry.find("ranks.turn")
+    assert turn is not None
+    assert (turn.isEnabled(), turn.shortcut().toString()) == (False, "M")
+    assert not any(switch.isVisible() for switch in page.switches)
+    window.trigger("stage")
+    turn.trigger()
+    assert [card.isVisible() for card in page.cards] == [False, True, False]
+    assert page.staging.stop.mode == "memory"
+    next(switch for switch in page.switches if switch.isVisible()).click()
+    assert [card.isVisible() for card in page.cards] == [False, False, True]
+    window.trigger("ranks.next")
+    assert page.lanes.shown is page.passes[0]
+    stop = page.staging.stop
+    window.trigger("stage")
+    assert not any(switch.isVisible() for switch in page.switches)
+    page.staging.show_stop(stop)
+    assert [card.isVisible() for card in page.cards] == [False, False, True]
+    page.staging.leave()
