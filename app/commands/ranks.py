@@ -8,6 +8,7 @@ With a file each result is in it before the next one is measured.
 import time
 import uuid
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +18,12 @@ from typing import NamedTuple
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
 from flashscope.app.commands.local import check_keeps, find_machine, hear_signals, local_driver
 from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
-from flashscope.app.commands.printed.ranks import print_forecasts, print_results, progress_line
+from flashscope.app.commands.printed.ranks import (
+    print_forecasts,
+    print_modelled,
+    print_results,
+    progress_line,
+)
 from flashscope.app.words.ranks import title_of
 from flashscope.installation import driver_here
 from flashscope.kernels.catalogue.registry import AUTO
@@ -28,8 +34,9 @@ from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
 from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF, RanksProcess
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.results.formats.ranks import ranks_document
+from flashscope.profiles.results.formats.ranks import ranks_documents
 from flashscope.profiles.results.model.parts import machine_differences
+from flashscope.profiles.results.model.ranks import modelled
 from flashscope.profiles.store import Recorder, SessionFileError, check_place, load
 from flashscope.profiles.store.keeping import keep
 from flashscope.profiles.wire.events import PlanFinished, PlanStarted, RanksReady
@@ -97,6 +104,7 @@ class RanksFile:
         path: Its file.
         session: Its id.
         begun: How a new one begins; None: there is one.
+        earlier: What it held before.
         kept: How many results are in it that were not before.
         lost: How many could not be written.
     """
@@ -104,6 +112,7 @@ class RanksFile:
     path: Path
     session: str
     begun: PlanStarted | None = None
+    earlier: Sequence[RanksResult] = ()
     kept: int = 0
     lost: int = 0
 
@@ -140,7 +149,7 @@ def run(choices: RanksChoices, *, out: Path | None, as_json: bool) -> int:
     file = None if out is None else file_for(out, asked[0].backend)
     if isinstance(file, int):
         return file
-    results: list[RanksResult] = []
+    results, earlier = list[RanksResult](), file.earlier if file is not None else ()
     answers: AnswerQueue = SimpleQueue()
     hear_signals(answers.put)
     waiting, stopped = deque(asked), None
@@ -151,9 +160,10 @@ def run(choices: RanksChoices, *, out: Path | None, as_json: bool) -> int:
         finally:
             process.end()
     if as_json:
-        say_json([ranks_document(one) for one in results])
+        say_json(ranks_documents(results, earlier))
     else:
         print_results(results)
+        print_modelled(modelled([*earlier, *results]))
         print_forecasts(results)
         if file is not None and file.kept:
             say(f"Saved as {pasteable(file.path)}")
@@ -184,7 +194,7 @@ def _with(path: Path, machine: Machine, backend: Backend) -> RanksFile:
     session = load(path)
     if told := "; ".join(machine_differences(session.machine, machine, backend)):
         raise SessionFileError(f"{path} was measured otherwise: {told} now. Name a new file.")
-    return RanksFile(path, session.id)
+    return RanksFile(path, session.id, earlier=session.ranks)
 
 
 def _new(path: Path, machine: Machine, backend: Backend) -> RanksFile:

@@ -7,14 +7,17 @@ from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.units import bytes_text, ms_text, traffic_text
 from flashscope.installation import PROGRAM
 from flashscope.kernels.context_parallel.drawing import SURE, share_met
+from flashscope.kernels.workload.problem import ONE_PASS
 from flashscope.profiles.plan.seqlens import short_seqlen
 from flashscope.profiles.results.model.ranks import (
+    ModelledPass,
     RanksPass,
     best_of,
     efficiency_of,
     exposed_of,
     forecasts_of,
     held_of,
+    model_of_itself,
     passes_of,
 )
 from flashscope.profiles.wire.ranks import PassMeasured, RanksCompared, RanksResult, RanksToMeasure
@@ -24,6 +27,11 @@ HEADINGS = (
     *("product", "transfer", "exposed", "sent by a rank", "memory of a rank"),
     *("errors", "share of what passes"),
 )
+MODEL_HEADINGS = (
+    *("scheme, pass, mask", "N", "ranks", "measured", "model", "from the rates of"),
+    "measured less model",
+)
+BESIDE_A_MODEL = "Efficiency as measured, beside a model of it from the rates on fewer GPUs"
 WHAT_RANKS_ARE = (
     "One sequence on several GPUs: how near each scheme comes to n times one GPU, what it holds, and which "
     "transfers no product hides."
@@ -84,7 +92,7 @@ def sentence_of(passes: Sequence[RanksPass]) -> str:
     of_what = "GPU" if on_gpus(best) else "core"
     told = (
         f"{asked.scheme} reaches {efficiency_of(one):.1%} of {len(one.ranks)} times one {of_what} "
-        f"at N = {short_seqlen(asked.problem.seqlen)}, {one.passes}"
+        f"at N = {short_seqlen(asked.problem.seqlen)}, {one.passes}, {mask_of(asked)}"
     )
     return f"{told}; {_hidden_text(one) if on_gpus(best) else ON_TURNS}."
 
@@ -124,6 +132,34 @@ def pass_cells(asked: RanksToMeasure, one: PassMeasured) -> tuple[str, ...]:
         "right" if one.passed else "wrong",
         verdict_text(one),
     )
+
+
+def model_cells(one: ModelledPass) -> tuple[str, ...]:
+    """A pass beside the model of it, under MODEL_HEADINGS."""
+    first, seqlen, ranks = pass_cells(*one.told)[:3]
+    return (
+        *(first, seqlen, ranks),
+        percent_text(efficiency_of(one.told.measured)),
+        percent_text(one.found.efficiency),
+        f"{len(one.base.measured.ranks)} ranks",
+        f"{points_text(one.off)} pp",
+    )
+
+
+def points_text(share: float) -> str:
+    """A difference of shares, in percentage points."""
+    return f"{100 * share:+.1f}".replace("-", "−")
+
+
+def beside_model_text(beside: Sequence[ModelledPass]) -> str:
+    """What the marks of a model say, and how far what was measured is off it; empty where there is none."""
+    if not beside:
+        return ""
+    bases = sorted({len(one.base.measured.ranks) for one in beside})
+    least, most = (points_text(find(one.off for one in beside)) for find in (min, max))
+    span = most if least == most else f"{least} to {most}"
+    rates = f"a model from the rates on {' and '.join(map(str, bases))} GPUs"
+    return f"hollow: {rates}; measured less model: {span} pp"
 
 
 def where_text(results: Sequence[RanksResult]) -> str:
@@ -167,7 +203,14 @@ def _judged_text(compared: RanksCompared) -> str:
 
 def refusals_of(results: Sequence[RanksResult]) -> list[str]:
     """What was not measured, and why."""
-    return [f"{title_of(one.asked)}: {one.ended.reason}" for one in results if one.ended.reason]
+    return [f"{_left_of(one)}: {one.ended.reason}" for one in results if one.ended.reason]
+
+
+def _left_of(result: RanksResult) -> str:
+    """A request, with the passes of it that were not measured."""
+    asked, done = result.asked.problem.passes, {one.passes for one in result.passes}
+    left = [one for one in ONE_PASS if asked in {one, "both"} and one not in done]
+    return ", ".join(filter(None, (title_of(result.asked), " and ".join(left))))
 
 
 def model_text(passes: Sequence[RanksPass]) -> str:
@@ -177,7 +220,14 @@ def model_text(passes: Sequence[RanksPass]) -> str:
     if best is None or not lines:
         return ""
     told = ", ".join(f"{line.found.efficiency:.1%} on {line.found.ranks}" for line in lines)
-    return f"A model, no measurement, from the rates of {title_of(best.asked)}: at most {told} GPUs."
+    itself, measured = model_of_itself(best), best.measured
+    checked = (
+        f"; of these {len(measured.ranks)} it says {itself.efficiency:.1%}, and "
+        f"{percent_text(efficiency_of(measured))} was measured"
+        if itself is not None
+        else ""
+    )
+    return f"A model, no measurement, from the rates of {title_of(best.asked)}: at most {told} GPUs{checked}."
 
 
 def holds_text(results: Sequence[RanksResult]) -> str:

@@ -16,7 +16,7 @@ from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.compare.table import ListTable
 from flashscope.app.pages.ranks.cards import RankLanesCard, SchemeCard, SchemeWords
-from flashscope.app.pages.ranks.columns import WIDTHS, pass_columns
+from flashscope.app.pages.ranks.columns import MODEL, WIDTHS, PassRow, pass_columns
 from flashscope.app.pages.ranks.staging import RanksStaging
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
@@ -28,6 +28,7 @@ from flashscope.app.words.provenance_header import session_header
 from flashscope.app.words.ranks import (
     HOW_TO_MEASURE,
     WHAT_RANKS_ARE,
+    beside_model_text,
     kind_of,
     model_text,
     notes_of,
@@ -35,7 +36,14 @@ from flashscope.app.words.ranks import (
     sentence_of,
     where_text,
 )
-from flashscope.profiles.results.model.ranks import RanksPass, best_of, passes_of
+from flashscope.profiles.results.model.ranks import (
+    ModelledPass,
+    RanksPass,
+    beside_of,
+    best_of,
+    modelled,
+    passes_of,
+)
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import Event, RanksReady
 from flashscope.profiles.wire.ranks import RanksResult
@@ -72,11 +80,14 @@ class RanksPage(Page):
         self.setObjectName("page")
         self.passes: list[RanksPass] = []
         self._results: Sequence[RanksResult] = ()
+        self._modelled: Sequence[ModelledPass] = ()
         self._kinds: dict[str, list[RanksPass]] = {}
         self.sentence, self.notes = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
         self.kinds, self.stack = DropDown(), QStackedWidget()
         self.efficiency = SchemeCard(
-            SchemeWords("Efficiency against one device", "share", "what the mask allows", whole=1.0),
+            SchemeWords(
+                "Efficiency against one device at the same N", "share", "what the mask allows", whole=1.0
+            ),
             self._header,
             theme,
         )
@@ -86,7 +97,7 @@ class RanksPage(Page):
         self.lanes = RankLanesCard(self._header, theme)
         self.table = ListTable("Passes on several ranks", pass_columns(), WIDTHS, spread=True)
         self._lay_out()
-        self.switches: Sequence[QPushButton] = self._switches()
+        self.switches: Sequence[QWidget] = self._switches()
         tools = [card.export_button for card in self.cards]
         aside = [self.sentence, self.kinds, self.table, self.notes, *tools]
         self._one_plot = self.staging = RanksStaging(self, controller, aside)
@@ -182,6 +193,7 @@ class RanksPage(Page):
     def show_session(self, session: Session | None) -> None:
         """Show another session's results, or how to have some."""
         self._results = list(session.ranks) if session else ()
+        self._modelled = modelled(self._results)
         self._kinds = {}
         for one in passes_of(self._results):
             self._kinds.setdefault(kind_of(one), []).append(one)
@@ -212,9 +224,11 @@ class RanksPage(Page):
         self.passes = self._kinds.get(self.kinds.currentText(), [])
         told = sentence_of(self.passes)
         self.sentence.setText(told)
-        self.efficiency.show_curves(efficiency_curves(self.passes), told)
+        beside = [one for one in self._modelled if one.told in self.passes]
+        self.efficiency.show_curves(efficiency_curves(self.passes, beside), told, beside_model_text(beside))
         self.memory.show_curves(memory_curves(self.passes), "")
-        self.table.list.set_rows(self.passes)
+        self.table.list.set_rows([PassRow(one, beside_of(one.measured, beside)) for one in self.passes])
+        self.table.setColumnHidden(MODEL, not beside)
         best = best_of(self.passes) or next(iter(self.passes), None)
         self.lanes.show_pass(best)
         if best is not None:

@@ -30,6 +30,25 @@ class ForecastLine(NamedTuple):
     found: RanksForecast
 
 
+class ModelledPass(NamedTuple):
+    """A pass beside what the model makes of the rates that the same took on fewer GPUs.
+
+    Attributes:
+        told: What was measured.
+        base: Whose rates they are.
+        found: What the model says.
+    """
+
+    told: RanksPass
+    base: RanksPass
+    found: RanksForecast
+
+    @property
+    def off(self) -> float:
+        """The efficiency that was measured, less the model's."""
+        return (efficiency_of(self.told.measured) or 0.0) - self.found.efficiency
+
+
 def passes_of(results: Iterable[RanksResult]) -> list[RanksPass]:
     """Every pass that was measured."""
     return [RanksPass(result.asked, one) for result in results for one in result.passes]
@@ -75,13 +94,52 @@ def forecasts_of(told: RanksPass) -> list[ForecastLine]:
     if rates is None:
         return found
     for ranks in FORECAST_RANKS:
-        problem = replace(asked.problem, passes="both")
-        try:
-            partition = Partition(asked.scheme, problem, ranks)
-        except KernelError:  # too short, or not so many heads
-            continue
-        found.append(ForecastLine(asked, one, rates, forecast(partition, rates, one.passes)))
+        if (said := _forecast(told, rates, ranks)) is not None:
+            found.append(ForecastLine(asked, one, rates, said))
     return found
+
+
+def model_of_itself(told: RanksPass) -> RanksForecast | None:
+    """What the model says of the ranks whose rates it takes, to see what it leaves out; None: no rates."""
+    rates = rates_of(told.measured)
+    return None if rates is None else _forecast(told, rates, len(told.measured.ranks))
+
+
+def modelled(results: Iterable[RanksResult]) -> list[ModelledPass]:
+    """Each pass that fewer GPUs did, too, beside the model of the fewest; of those alike the newest."""
+    alike: dict[object, dict[int, RanksPass]] = {}
+    for one in passes_of(results):
+        if rates_of(one.measured) is not None:
+            alike.setdefault(_likeness(one), {})[len(one.measured.ranks)] = one
+    found = list[ModelledPass]()
+    for by_ranks in alike.values():
+        base = by_ranks[min(by_ranks)]
+        rates = rates_of(base.measured)
+        for ranks in sorted(by_ranks)[1:] if rates is not None else ():
+            if (said := _forecast(base, rates, ranks)) is not None:
+                found.append(ModelledPass(by_ranks[ranks], base, said))
+    return found
+
+
+def beside_of(one: PassMeasured, beside: Iterable[ModelledPass]) -> ModelledPass | None:
+    """What the model says of this pass; None: nothing, for no fewer GPUs did the same."""
+    return next((found for found in beside if found.told.measured is one), None)
+
+
+def _likeness(one: RanksPass) -> object:
+    """What a pass has in common with the same on another number of GPUs."""
+    asked = one.asked
+    return asked.scheme, asked.transport, one.measured.passes, replace(asked.problem, passes="both", seed=0)
+
+
+def _forecast(told: RanksPass, rates: RankRates, ranks: int) -> RanksForecast | None:
+    """What the model says of a pass on so many ranks; None: it is too short, or has not so many heads."""
+    asked, one = told
+    try:
+        partition = Partition(asked.scheme, replace(asked.problem, passes="both"), ranks)
+    except KernelError:
+        return None
+    return forecast(partition, rates, one.passes)
 
 
 def rates_of(one: PassMeasured) -> RankRates | None:

@@ -13,6 +13,7 @@ from flashscope.app.words.ranks import where_text
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF
 from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.results.formats.ranks import ranks_documents
 from flashscope.profiles.store import load, rows
 from flashscope.profiles.wire.events import RanksReady
 from flashscope.profiles.wire.ranks import RanksAnswer, RanksEnded, RanksResult, RanksToMeasure
@@ -197,6 +198,17 @@ def test_where_nothing_can_be_kept_no_file_is_left(
     assert "is not saved: " in capsys.readouterr().err
     follow(*answers, file=file)
     assert (file.kept, len(load(file.path).ranks)) == (1, 1)
+
+
+def test_models_take_the_rates_of_what_the_file_held_before(tmp_path: Path) -> None:
+    ready = RanksReady(result=rank_results.result(rank_results.measured()))
+    started = builders.plan_started(Plan(backend="cuda", kernels=(), problems=()))
+    path = builders.recorded(tmp_path / "a.flashscope", started, ready)
+    file = ranks._with(path, load(path).machine, "cuda")
+    assert isinstance(file, ranks.RanksFile)
+    four = rank_results.result(rank_results.on_four())
+    (document,) = ranks_documents([four], file.earlier)
+    assert [one.from_ranks for one in document.model_from_fewer] == [2]
 
 
 def test_compare_says_what_it_does_not_compare(tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from flashscope.app.commands.printed.ranks import print_forecasts, print_results
-from flashscope.profiles.results.formats.ranks import ranks_document
-from flashscope.profiles.results.model.ranks import efficiency_of, forecasts, rates_of
+from flashscope.app.commands.printed.ranks import print_forecasts, print_modelled, print_results
+from flashscope.profiles.results.formats.ranks import ranks_documents, ranks_lines
+from flashscope.profiles.results.model.ranks import efficiency_of, forecasts, modelled, rates_of
 from flashscope.profiles.wire.ranks import RanksCompared, RanksError
-from tests.profiles.rank_results import PROBLEM, measured, result
+from tests.profiles.rank_results import PROBLEM, measured, on_four, result
 
 
 def test_efficiency_is_the_time_alone_over_n_times_the_time_of_n(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,6 +63,25 @@ def test_the_model_goes_by_measured_rates_and_is_called_one(capsys: pytest.Captu
     assert [line.found.ranks for line in forecasts([result(measured())])] == [8, 64, 512]
     print_forecasts([result(measured())])
     assert "A model, no measurement" in capsys.readouterr().out
-    model = msgspec.to_builtins(ranks_document(result(measured())))["model"]
+    model = msgspec.to_builtins(ranks_documents([result(measured())])[0])["model"]
     assert [one["ranks"] for one in model] == [8, 64, 512]
     assert model[0]["efficiency"] > model[1]["efficiency"] > model[2]["efficiency"]
+
+
+def test_what_more_gpus_reached_stands_beside_the_model_of_fewer_with_the_difference(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    two, four = result(measured()), result(on_four())
+    print_modelled(modelled([four]))
+    assert not capsys.readouterr().out
+    print_modelled(modelled([two, four]))
+    told = capsys.readouterr().out
+    assert "beside a model of it from the rates on fewer GPUs" in told
+    assert told.splitlines()[-1].split()[3:] == ["64k", "4", "85.9%", "100.0%", "2", "ranks", "−14.1", "pp"]
+    (document,) = ranks_documents([four], earlier=[two])
+    (found,) = msgspec.to_builtins(document)["model_from_fewer"]
+    assert (found["pass"], found["from_ranks"]) == ("forward", 2)
+    assert found["difference"] == pytest.approx(found["measured"] - found["efficiency"])
+    assert found["difference"] == pytest.approx(-0.141, abs=1e-3)
+    heading, *lines = ranks_lines([two, four])
+    assert [dict(zip(heading, line, strict=True))["model_ranks"] for line in lines] == [None, 2]
