@@ -8,6 +8,7 @@ from flashscope.app.words.ranks import (
     BESIDE_A_MODEL,
     HEADINGS,
     MODEL_HEADINGS,
+    by_kind,
     model_cells,
     notes_of,
     pass_cells,
@@ -26,7 +27,8 @@ def ranks_section(results: Sequence[RanksResult]) -> Iterator[Element]:
     yield tag("h2", "One sequence on several ranks")
     passes = passes_of(results)
     if passes:
-        yield tag("p", sentence_of(passes), class_="headline")
+        for kind, alike in by_kind(passes).items():
+            yield tag("p", f"{kind}: {sentence_of(alike)}", class_="headline")
         yield tag("p", f"{where_text(results)}.")
         yield table_element(HEADINGS, [pass_cells(*one) for one in passes])
     if beside := modelled(results):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from flashscope.app.words.figures import NOTHING
-from flashscope.app.words.units import bytes_text, ms_text, traffic_text
+from flashscope.app.words.units import bytes_text, ms_text, tflops_text, traffic_text
 from flashscope.installation import PROGRAM
 from flashscope.kernels.context_parallel.drawing import SURE, share_met
 from flashscope.kernels.workload.problem import ONE_PASS
@@ -19,6 +19,7 @@ from flashscope.profiles.results.model.ranks import (
     held_of,
     model_of_itself,
     passes_of,
+    rates_of,
 )
 from flashscope.profiles.wire.ranks import PassMeasured, RanksCompared, RanksResult, RanksToMeasure
 
@@ -70,6 +71,14 @@ def kind_of(one: RanksPass) -> str:
         f"{one.measured.passes}, {mask_of(one.asked)}, {len(one.measured.ranks)} ranks, "
         f"{shape_of(one.asked)}, {one.asked.transport if on_gpus(one) else 'NumPy'}"
     )
+
+
+def by_kind(passes: Iterable[RanksPass]) -> dict[str, list[RanksPass]]:
+    """Passes that may be drawn over N together, under what these have alike."""
+    found: dict[str, list[RanksPass]] = {}
+    for one in passes:
+        found.setdefault(kind_of(one), []).append(one)
+    return found
 
 
 def on_gpus(one: RanksPass) -> bool:
@@ -159,7 +168,7 @@ def beside_model_text(beside: Sequence[ModelledPass]) -> str:
     least, most = (points_text(find(one.off for one in beside)) for find in (min, max))
     span = most if least == most else f"{least} to {most}"
     rates = f"a model from the rates on {' and '.join(map(str, bases))} GPUs"
-    return f"hollow: {rates}; measured less model: {span} pp"
+    return f"hollow: {rates}; measured less model: {span}\N{NO-BREAK SPACE}pp"
 
 
 def where_text(results: Sequence[RanksResult]) -> str:
@@ -174,7 +183,7 @@ def where_text(results: Sequence[RanksResult]) -> str:
 def notes_of(passes: Sequence[RanksPass]) -> Iterator[str]:
     """What a reader must know, each once."""
     judged = (_judged_text(one.compared) for _, one in passes if one.compared is not None)
-    yield from filter(None, dict.fromkeys((*_hindrances(passes), *judged)))
+    yield from filter(None, dict.fromkeys((*_hindrances(passes), *_excesses(passes), *judged)))
 
 
 def _hindrances(passes: Iterable[RanksPass]) -> Iterator[str]:
@@ -186,6 +195,18 @@ def _hindrances(passes: Iterable[RanksPass]) -> Iterator[str]:
             yield SHARED
         if one.backend == "cpu":
             yield TURNS
+
+
+def _excesses(passes: Iterable[RanksPass]) -> Iterator[str]:
+    """Why passes have an efficiency over 100 %."""
+    for asked, one in passes:
+        rates = rates_of(one)
+        if rates is not None and rates.alone_flops_s and (efficiency_of(one) or 0.0) > 1:
+            alone, part = (tflops_text(rate / 1e12) for rate in (rates.alone_flops_s, rates.flops_s))
+            yield (
+                f"{title_of(asked)}, {one.passes}: more than 100%, for one GPU with all of it reaches "
+                f"{alone} and a rank with its part {part}."
+            )
 
 
 def _judged_text(compared: RanksCompared) -> str:
@@ -207,10 +228,12 @@ def refusals_of(results: Sequence[RanksResult]) -> list[str]:
 
 
 def _left_of(result: RanksResult) -> str:
-    """A request, with the passes of it that were not measured."""
-    asked, done = result.asked.problem.passes, {one.passes for one in result.passes}
-    left = [one for one in ONE_PASS if asked in {one, "both"} and one not in done]
-    return ", ".join(filter(None, (title_of(result.asked), " and ".join(left))))
+    """A request, with the passes of it that were not measured, and on how many ranks if it says so."""
+    asked, done = result.asked, {one.passes for one in result.passes}
+    left = [one for one in ONE_PASS if asked.problem.passes in {one, "both"} and one not in done]
+    many = asked.ranks or asked.gpus
+    told = title_of(asked), " and ".join(left), f"{many} rank{'s' * (many != 1)}" if many else ""
+    return ", ".join(filter(None, told))
 
 
 def model_text(passes: Sequence[RanksPass]) -> str:

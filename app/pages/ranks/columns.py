@@ -17,7 +17,7 @@ from flashscope.profiles.results.model.ranks import (
 )
 from flashscope.profiles.wire.ranks import PassMeasured
 
-WIDTHS = (92, 60, 78, 78, 78, 118, 108, 78, 88, 96, 118, 168)
+WIDTHS = (92, 66, 78, 78, 78, 116, 108, 78, 86, 96, 118, 166)
 MODEL = 5  # the column of the model
 
 

@@ -29,7 +29,7 @@ from flashscope.app.words.ranks import (
     HOW_TO_MEASURE,
     WHAT_RANKS_ARE,
     beside_model_text,
-    kind_of,
+    by_kind,
     model_text,
     notes_of,
     refusals_of,
@@ -194,9 +194,7 @@ class RanksPage(Page):
         """Show another session's results, or how to have some."""
         self._results = list(session.ranks) if session else ()
         self._modelled = modelled(self._results)
-        self._kinds = {}
-        for one in passes_of(self._results):
-            self._kinds.setdefault(kind_of(one), []).append(one)
+        self._kinds = by_kind(passes_of(self._results))
         self.kinds.blockSignals(True)
         self.kinds.clear()
         self.kinds.addItems(list(self._kinds))

@@ -21,6 +21,7 @@ SIDE, MARGIN = 0.3, 0.1  # doublings of N, and share of the range, left free on 
 MOST_SHARE = 0.5  # of the width is for names at most
 LEAST_PX, MARK_PX = 150, 9
 DASH, DOTS = (4, 3), (1, 3)
+STROKE = 0.4  # doublings of N that what is dashed takes up at one N alone
 
 
 class SchemeCurvesPlot(Plot):
@@ -77,7 +78,7 @@ class SchemeCurvesPlot(Plot):
 
     def _add(self, curve: SchemeCurve) -> None:
         colour = scheme_colour(curve.scheme, self._theme)
-        self._add_line(curve.bound, pg.mkPen(colour, width=px(1), dash=list(DASH)))
+        self._add_line(curve.bound, pg.mkPen(colour, width=px(1), dash=list(DASH)), least=STROKE)
         dotted = pg.mkPen(colour, width=px(1), dash=list(DOTS))
         self._add_line(curve.model, dotted, **self._marks(curve, None, pg.mkPen(colour, width=px(1))))
         if not curve.points:
@@ -94,10 +95,13 @@ class SchemeCurvesPlot(Plot):
         size = {"symbol": SYMBOLS[curve.scheme], "symbolSize": px(MARK_PX)}
         return {**size, "symbolBrush": pg.mkBrush(brush), "symbolPen": rim}
 
-    def _add_line(self, places: CurvePoints, pen: QPen, **marks: Any) -> DrawnLine:
-        """Draw what goes through these places; returns where that is on the axes."""
+    def _add_line(self, places: CurvePoints, pen: QPen, least: float = 0.0, **marks: Any) -> DrawnLine:
+        """Draw what goes through these places, through one a stroke; returns where that is on the axes."""
         values = to_axis([value for _, value in places], self._y_axis.scale_name).tolist()
         line = to_axis([n for n, _ in places], "log2").tolist(), values
+        if least and len(places) == 1:
+            (x,), (y,) = line
+            line = [x - least / 2, x + least / 2], [y, y]
         if places:
             self.addItem(pg.PlotDataItem(*line, pen=pen, **marks))
             self._drawn.append(line)

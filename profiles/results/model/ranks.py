@@ -72,10 +72,13 @@ def held_of(measured: PassMeasured) -> int:
 
 
 def best_of(passes: Iterable[RanksPass]) -> RanksPass | None:
-    """At the longest N that has an efficiency, the pass with the highest; None: none has one."""
-    found = [one for one in passes if efficiency_of(one.measured) is not None]
+    """At the longest N that has an efficiency, the pass with the highest; None: none has one.
+
+    Of what was measured more than once the newest counts, not the best.
+    """
+    known = (one for one in passes if efficiency_of(one.measured) is not None)
     return max(
-        found,
+        {(_likeness(one), len(one.measured.ranks)): one for one in known}.values(),
         key=lambda one: (one.asked.problem.seqlen, efficiency_of(one.measured) or 0.0),
         default=None,
     )

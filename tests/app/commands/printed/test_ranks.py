@@ -2,11 +2,13 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from flashscope.app.commands.printed.ranks import print_forecasts, print_modelled, print_results
+from flashscope.app.words.ranks import refusals_of
 from flashscope.profiles.results.formats.ranks import ranks_documents, ranks_lines
 from flashscope.profiles.results.model.ranks import efficiency_of, forecasts, modelled, rates_of
-from flashscope.profiles.wire.ranks import RanksCompared, RanksError
+from flashscope.profiles.wire.ranks import RanksCompared, RanksEnded, RanksError, RanksResult
 from tests.profiles.rank_results import PROBLEM, measured, on_four, result
 
 
@@ -27,6 +29,18 @@ def test_ranks_that_share_a_gpu_have_no_efficiency_and_no_model(capsys: pytest.C
     assert "no time is that of several GPUs" in capsys.readouterr().out
 
 
+def test_more_than_all_of_n_times_one_gpu_is_explained_by_the_rates(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_results([result(measured(alone_ms=(132.0,)))])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "110.0%" in told
+    rates = [f"{PROBLEM.flops / 1e12 / seconds:.0f} TFLOP/s" for seconds in (0.132, 0.11)]
+    assert f"for one GPU with all of it reaches {rates[0]} and a rank with its part {rates[1]}." in told
+    print_results([result(measured())])
+    assert "more than 100%" not in capsys.readouterr().out
+
+
 def test_without_a_time_alone_the_reason_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     print_results([result(measured(alone_ms=(), alone_missing="One device would need 90 GiB."))])
     assert "zigzag, causal, N = 64k, forward: One device would need 90 GiB." in capsys.readouterr().out
@@ -45,6 +59,12 @@ def test_what_is_judged_in_drawn_rows_says_in_how_many_and_what_they_would_miss(
     )
     assert "a fault in 10% of a rank's rows is met with 99.9%" in told
     assert "from the ranks' own O and LSE" in told
+
+
+def test_of_what_was_broken_off_the_passes_that_are_missing_are_named() -> None:
+    kept = result(measured(), passes="both")
+    broken = RanksResult(replace(kept.asked, gpus=4), kept.passes, RanksEnded(reason="It ended."))
+    assert refusals_of([broken]) == ["zigzag, causal, N = 64k, backward, 4 ranks: It ended."]
 
 
 def test_what_is_wrong_says_so(capsys: pytest.CaptureFixture[str]) -> None:

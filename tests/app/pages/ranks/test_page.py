@@ -276,7 +276,7 @@ def test_what_four_gpus_reached_stands_beside_the_model_of_the_rates_of_two(
     qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
 ) -> None:
     opened(qtbot, window, save(events(result(on_four()), result(measured())), "both"))
-    assert "hollow: a model from the rates on 2 GPUs; measured less model: −14.1 pp" in (
+    assert "hollow: a model from the rates on 2 GPUs; measured less model: −14.1" in (
         page.efficiency.legend.text()
     )
     made = page.efficiency.make_export()

@@ -60,6 +60,12 @@ def lines(plot: SchemeCurvesPlot) -> list[tuple[tuple[float, float], tuple[float
     return found
 
 
+def test_what_the_mask_allows_is_drawn_at_one_n_alone_as_well() -> None:
+    ring = [one for one in OF_FOUR if one.asked.scheme == "ring"][:1]
+    drawn = lines(shown(efficiency_curves(ring), (370, 250), share=True))
+    assert [to_x - x > HALF_A_LINE and y == to_y for (x, y), (to_x, to_y) in drawn] == [True]
+
+
 @pytest.mark.parametrize("size", [(370, 250), (700, 420), (1240, 470)])
 @pytest.mark.parametrize("share", [True, False])
 def test_no_curve_crosses_the_name_of_one_that_ends_early(size: tuple[int, int], share: bool) -> None:

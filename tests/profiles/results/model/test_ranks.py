@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from flashscope.profiles.results.model.ranks import (
+    best_of,
     efficiency_of,
     forecasts,
     modelled,
@@ -57,3 +58,10 @@ def test_a_model_of_more_gpus_than_share_the_sequence_is_left_out() -> None:
     (told,) = passes_of([result(measured(), seqlen_q=600, seqlen_k=600)])
     assert efficiency_of(told.measured)
     assert [one.found.ranks for one in forecasts([result(measured(), seqlen_q=600, seqlen_k=600)])] == [8, 64]
+
+
+def test_of_what_was_measured_twice_the_newest_is_the_best_of_its_scheme_and_not_the_luckiest() -> None:
+    lucky, again, ring = measured(ms=(56.0,)), measured(ms=(60.0,)), measured(ms=(90.0,))
+    best = best_of(passes_of([result(lucky), result(again), result(ring, scheme="ring")]))
+    assert best is not None
+    assert best.measured is again
