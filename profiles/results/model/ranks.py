@@ -110,17 +110,17 @@ def model_of_itself(told: RanksPass) -> RanksForecast | None:
 
 def modelled(results: Iterable[RanksResult]) -> list[ModelledPass]:
     """Each pass that fewer GPUs did, too, beside the model of the fewest; of those alike the newest."""
-    alike: dict[object, dict[int, RanksPass]] = {}
+    alike: dict[object, dict[int, tuple[RanksPass, RankRates]]] = {}
     for one in passes_of(results):
-        if rates_of(one.measured) is not None:
-            alike.setdefault(_likeness(one), {})[len(one.measured.ranks)] = one
+        if (rates := rates_of(one.measured)) is not None:
+            alike.setdefault(_likeness(one), {})[len(one.measured.ranks)] = one, rates
     found = list[ModelledPass]()
     for by_ranks in alike.values():
-        base = by_ranks[min(by_ranks)]
-        rates = rates_of(base.measured)
-        for ranks in sorted(by_ranks)[1:] if rates is not None else ():
+        fewest, *more = sorted(by_ranks)
+        base, rates = by_ranks[fewest]
+        for ranks in more:
             if (said := _forecast(base, rates, ranks)) is not None:
-                found.append(ModelledPass(by_ranks[ranks], base, said))
+                found.append(ModelledPass(by_ranks[ranks][0], base, said))
     return found
 
 

@@ -260,7 +260,8 @@ def test_on_a_stage_a_key_and_a_button_lead_from_plot_to_plot_and_a_stop_names_o
     turn.trigger()
     assert [card.isVisible() for card in page.cards] == [False, True, False]
     assert page.staging.stop.mode == "memory"
-    next(switch for switch in page.switches if switch.isVisible()).click()
+    shown = next(switch for switch in page.switches if switch.isVisible())
+    qtbot.mouseClick(shown, Qt.MouseButton.LeftButton)
     assert [card.isVisible() for card in page.cards] == [False, False, True]
     window.trigger("ranks.next")
     assert page.lanes.shown is page.passes[0]
