@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -261,7 +262,7 @@ def test_on_a_stage_a_key_and_a_button_lead_from_plot_to_plot_and_a_stop_names_o
     assert [card.isVisible() for card in page.cards] == [False, True, False]
     assert page.staging.stop.mode == "memory"
     shown = next(switch for switch in page.switches if switch.isVisible())
-    qtbot.mouseClick(shown, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(shown, Qt.MouseButton.LeftButton)
     assert [card.isVisible() for card in page.cards] == [False, False, True]
     window.trigger("ranks.next")
     assert page.lanes.shown is page.passes[0]
