@@ -19,6 +19,7 @@ from flashscope.profiles.results.model.ranks import (
     held_of,
     model_of_itself,
     passes_of,
+    rate_share,
     rates_of,
 )
 from flashscope.profiles.wire.ranks import PassMeasured, RanksCompared, RanksResult, RanksToMeasure
@@ -180,10 +181,12 @@ def where_text(results: Sequence[RanksResult]) -> str:
     return f"{where}; medians; {'; '.join(shapes)}"
 
 
-def notes_of(passes: Sequence[RanksPass]) -> Iterator[str]:
-    """What a reader must know, each once."""
+def notes_of(passes: Sequence[RanksPass], among: Sequence[RanksPass] = ()) -> Iterator[str]:
+    """What a reader must know, each once; `among` are all that one GPU may have been timed beside."""
     judged = (_judged_text(one.compared) for _, one in passes if one.compared is not None)
-    yield from filter(None, dict.fromkeys((*_hindrances(passes), *_excesses(passes), *judged)))
+    shares = (_share_text(one, among or passes) for one in passes)
+    told = *_hindrances(passes), *_excesses(passes), *shares, *judged
+    yield from filter(None, dict.fromkeys(told))
 
 
 def _hindrances(passes: Iterable[RanksPass]) -> Iterator[str]:
@@ -195,6 +198,17 @@ def _hindrances(passes: Iterable[RanksPass]) -> Iterator[str]:
             yield SHARED
         if one.backend == "cpu":
             yield TURNS
+
+
+def _share_text(one: RanksPass, among: Sequence[RanksPass]) -> str:
+    """What a rank reaches of one GPU's rate, where that had not all of it; empty: nothing to compare with."""
+    found = rate_share(one, among)
+    if found is None:
+        return ""
+    at = short_seqlen(found.longest.asked.problem.seqlen)
+    reached = f"each rank reaches {tflops_text(found.flops_s / 1e12)}"
+    share = f"{found.share:.1%} of what one GPU does at N = {at}"
+    return f"{title_of(one.asked)}, {one.measured.passes}: {reached}, {share}."
 
 
 def _excesses(passes: Iterable[RanksPass]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from flashscope.profiles.results.model.ranks import (
     held_of,
     modelled,
     passes_of,
+    rate_share,
     rates_of,
 )
 from tests.texts.figures import session_of
@@ -59,8 +60,16 @@ def test_all_that_was_recorded_is_right_and_zigzag_hides_its_transfers_forward()
 
 
 def test_the_longest_sequence_is_told_with_its_time_and_memory() -> None:
-    (longest,) = (one for asked, one in recorded() if asked.problem.seqlen == 2048 << 10)
-    says(PAGE, f"in {median(longest.ms) / 1e3:.1f} s, and a rank holds {bytes_text(held_of(longest))}")
+    (longest,) = (one for one in recorded() if one.asked.problem.seqlen == 2048 << 10)
+    found = rate_share(longest, recorded())
+    assert found is not None
+    assert found.longest.asked.problem.seqlen == 256 << 10
+    seconds, held = median(longest.measured.ms) / 1e3, bytes_text(held_of(longest.measured))
+    says(
+        PAGE,
+        f"in {seconds:.1f} s, each at {found.flops_s / 1e12:.0f} TFLOP/s, {found.share:.1%} of what one does at "
+        f"256k, and a rank holds {held}",
+    )
 
 
 def test_every_pass_that_fewer_gpus_did_stands_beside_the_model_of_their_rates() -> None:

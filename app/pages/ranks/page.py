@@ -233,7 +233,8 @@ class RanksPage(Page):
             self.table.show_number(self.passes.index(best))
         chosen = [result for result in self._results if any(one.asked is result.asked for one in self.passes)]
         notes = [f"{where_text(chosen)}."] if self.passes else []
-        notes += [*notes_of(self.passes), *refusals_of(self._results), model_text(self.passes)]
+        everything = passes_of(self._results)
+        notes += [*notes_of(self.passes, everything), *refusals_of(self._results), model_text(self.passes)]
         self.notes.setText(" ".join(filter(None, notes)))
         self.staging.changed.emit()
 

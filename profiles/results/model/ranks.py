@@ -49,6 +49,24 @@ class ModelledPass(NamedTuple):
         return (efficiency_of(self.told.measured) or 0.0) - self.found.efficiency
 
 
+class RateShare(NamedTuple):
+    """A rank's rate, where one GPU had not all of it, beside that of one GPU with all of a shorter problem.
+
+    Attributes:
+        flops_s: Operations a second of each rank.
+        longest: The pass beside which one GPU was timed at the longest N.
+    """
+
+    flops_s: float
+    longest: RanksPass
+
+    @property
+    def share(self) -> float:
+        """The former over the latter."""
+        alone = self.longest.measured
+        return self.flops_s * median(alone.alone_ms) / 1e3 / alone.flops
+
+
 def passes_of(results: Iterable[RanksResult]) -> list[RanksPass]:
     """Every pass that was measured."""
     return [RanksPass(result.asked, one) for result in results for one in result.passes]
@@ -122,6 +140,32 @@ def modelled(results: Iterable[RanksResult]) -> list[ModelledPass]:
             if (said := _forecast(base, rates, ranks)) is not None:
                 found.append(ModelledPass(by_ranks[ranks][0], base, said))
     return found
+
+
+def rate_share(told: RanksPass, among: Iterable[RanksPass]) -> RateShare | None:
+    """What each rank's rate is of one GPU's at the longest N, timed beside the same scheme if it may be.
+
+    None: one GPU was timed beside it, or at no N; ranks share a GPU, are on a CPU, or are wrong.
+    """
+    one = told.measured
+    if one.alone_ms or one.shared or one.backend == "cpu" or not one.passed:
+        return None
+    timed = [other for other in among if other.measured.alone_ms and _shape(other) == _shape(told)]
+    longest = max(
+        timed,
+        key=lambda other: (other.asked.problem.seqlen, other.asked.scheme == told.asked.scheme),
+        default=None,
+    )
+    if longest is None:
+        return None
+    return RateShare(one.flops / len(one.ranks) / (median(one.ms) / 1e3), longest)
+
+
+def _shape(one: RanksPass) -> object:
+    """What a pass has in common with one of another length, of whatever scheme and number of ranks."""
+    problem, measured = one.asked.problem, one.measured
+    heads = problem.batch, problem.heads, problem.key_heads, problem.head_dim
+    return measured.passes, measured.backend, problem.causal, problem.dtype, heads
 
 
 def beside_of(one: PassMeasured, beside: Iterable[ModelledPass]) -> ModelledPass | None:

@@ -10,6 +10,7 @@ from flashscope.profiles.results.model.ranks import (
     forecasts,
     modelled,
     passes_of,
+    rate_share,
     rates_of,
 )
 from tests.profiles.rank_results import measured, on_four, result
@@ -65,3 +66,20 @@ def test_of_what_was_measured_twice_the_newest_is_the_best_of_its_scheme_and_not
     best = best_of(passes_of([result(lucky), result(again), result(ring, scheme="ring")]))
     assert best is not None
     assert best.measured is again
+
+
+def test_without_a_time_alone_a_rank_is_compared_with_the_rate_of_one_gpu_at_the_longest_n() -> None:
+    missing = {"alone_ms": (), "alone_missing": "It has no room."}
+    (told,) = passes_of([result(measured(**missing), seqlen_q=1 << 18, seqlen_k=1 << 18)])
+    twice = {"seqlen_q": 1 << 17, "seqlen_k": 1 << 17}
+    timed = [
+        result(measured()),
+        result(measured(alone_ms=(500.0,)), scheme="ring", **twice),
+        result(measured(alone_ms=(440.0,)), **twice),
+    ]
+    found = rate_share(told, passes_of([*timed, result(measured(), causal=False, seqlen_q=1 << 19)]))
+    assert found is not None
+    assert found.longest.measured.alone_ms == (440.0,)
+    assert found.share == pytest.approx(440 / (2 * 60))
+    assert rate_share(told, passes_of([result(measured(), causal=False)])) is None
+    assert rate_share(passes_of(timed)[0], passes_of(timed)) is None
