@@ -67,8 +67,8 @@ def test_the_longest_sequence_is_told_with_its_time_and_memory() -> None:
     seconds, held = median(longest.measured.ms) / 1e3, bytes_text(held_of(longest.measured))
     says(
         PAGE,
-        f"in {seconds:.1f} s, each at {found.flops_s / 1e12:.0f} TFLOP/s, {found.share:.1%} of what one does at "
-        f"256k, and a rank holds {held}",
+        f"in {seconds:.1f} s, each at {found.flops_s / 1e12:.0f} TFLOP/s, {found.share:.1%} of what one does "
+        f"at 256k, and a rank holds {held}",
     )
 
 

@@ -21,7 +21,7 @@ SIDE, MARGIN = 0.3, 0.1  # doublings of N, and share of the range, left free on 
 MOST_SHARE = 0.5  # of the width is for names at most
 LEAST_PX, MARK_PX = 150, 9
 DASH, DOTS = (4, 3), (1, 3)
-STROKE = 0.4  # doublings of N that what is dashed takes up at one N alone
+STROKE = 0.4  # doublings of N that what is dashed takes up where there is one N alone
 
 
 class SchemeCurvesPlot(Plot):
@@ -71,14 +71,15 @@ class SchemeCurvesPlot(Plot):
             if isinstance(item, pg.PlotDataItem | pg.TextItem):
                 self.removeItem(item)
         self._names, self._drawn = [], []
-        self._x_axis.set_seqlens(sorted({n for one in self._curves for n, _value in one.bound}))
+        seqlens = sorted({n for one in self._curves for n, _value in one.bound})
+        self._x_axis.set_seqlens(seqlens)
         for curve in self._curves:
-            self._add(curve)
+            self._add(curve, STROKE if len(seqlens) == 1 else 0.0)
         self._fit()
 
-    def _add(self, curve: SchemeCurve) -> None:
+    def _add(self, curve: SchemeCurve, stroke: float) -> None:
         colour = scheme_colour(curve.scheme, self._theme)
-        self._add_line(curve.bound, pg.mkPen(colour, width=px(1), dash=list(DASH)), least=STROKE)
+        self._add_line(curve.bound, pg.mkPen(colour, width=px(1), dash=list(DASH)), stroke)
         dotted = pg.mkPen(colour, width=px(1), dash=list(DOTS))
         self._add_line(curve.model, dotted, **self._marks(curve, None, pg.mkPen(colour, width=px(1))))
         if not curve.points:
@@ -95,13 +96,13 @@ class SchemeCurvesPlot(Plot):
         size = {"symbol": SYMBOLS[curve.scheme], "symbolSize": px(MARK_PX)}
         return {**size, "symbolBrush": pg.mkBrush(brush), "symbolPen": rim}
 
-    def _add_line(self, places: CurvePoints, pen: QPen, least: float = 0.0, **marks: Any) -> DrawnLine:
-        """Draw what goes through these places, through one a stroke; returns where that is on the axes."""
+    def _add_line(self, places: CurvePoints, pen: QPen, stroke: float = 0.0, **marks: Any) -> DrawnLine:
+        """Draw what goes through these places, or a stroke through the one; returns where that is."""
         values = to_axis([value for _, value in places], self._y_axis.scale_name).tolist()
         line = to_axis([n for n, _ in places], "log2").tolist(), values
-        if least and len(places) == 1:
+        if stroke and places:
             (x,), (y,) = line
-            line = [x - least / 2, x + least / 2], [y, y]
+            line = [x - stroke / 2, x + stroke / 2], [y, y]
         if places:
             self.addItem(pg.PlotDataItem(*line, pen=pen, **marks))
             self._drawn.append(line)

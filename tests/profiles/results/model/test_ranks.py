@@ -71,7 +71,7 @@ def test_of_what_was_measured_twice_the_newest_is_the_best_of_its_scheme_and_not
 def test_without_a_time_alone_a_rank_is_compared_with_the_rate_of_one_gpu_at_the_longest_n() -> None:
     missing = {"alone_ms": (), "alone_missing": "It has no room."}
     (told,) = passes_of([result(measured(**missing), seqlen_q=1 << 18, seqlen_k=1 << 18)])
-    twice = {"seqlen_q": 1 << 17, "seqlen_k": 1 << 17}
+    twice: dict[str, Any] = {"seqlen_q": 1 << 17, "seqlen_k": 1 << 17}
     timed = [
         result(measured()),
         result(measured(alone_ms=(500.0,)), scheme="ring", **twice),
