@@ -72,13 +72,14 @@ def free_place(
 def _places(point: Pixel, size: tuple[float, float], away: float, field: Box) -> Iterator[Box]:
     """Those in the field: right of the point, left of it, over and under it; then half a height farther."""
     (x, y), (width, height) = point, size
+    over = min(max(x - width / 2, field.left), field.right - width)
     for halves in count():
         middles = {y - halves * height / 2: None, y + halves * height / 2: None}
         rows = [at for at in middles if field.top <= at - height / 2 and at + height / 2 <= field.bottom]
         if halves * height > 2 * (field.bottom - field.top):
             return
         for at in rows:
-            for left in (x + away, x - away - width, x - width / 2):
+            for left in (x + away, x - away - width, over):
                 place = Box(left, at - height / 2, left + width, at + height / 2)
                 if field.holds(place):
                     yield place

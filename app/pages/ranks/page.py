@@ -52,6 +52,7 @@ SENTENCE_PX = 320  # of the sentence beside the box, at least
 FULL = 1  # the place of what is shown where there are results
 BESIDE_PX = 900  # the plots stand beside one another from this width on
 TABLE_PX = 150  # of the table's height, at least
+SWITCHES = "Memory of a rank", "Lanes of each rank", "Efficiency over N"  # what each plot leads to
 TURN = "Show the next plot on the stage: efficiency, memory, lanes"
 RECORDED = "ranks.recorded"
 OPEN_RECORDED = "Open the recording of attention on two and four H100"
@@ -140,7 +141,7 @@ class RanksPage(Page):
     def _switches(self) -> list[QPushButton]:
         """In the header of each card a button that leads to the next one, where a stage shows one alone."""
         made = []
-        for card, text in zip(self.cards, ("Memory", "Lanes", "Efficiency"), strict=True):
+        for card, text in zip(self.cards, SWITCHES, strict=True):
             button = does(text_button(text, f"Show: {text}", self.turn, "link"), "ranks.turn")
             button.hide()
             card.header.insertWidget(card.header.count() - 1, button)

@@ -22,6 +22,11 @@ def test_a_line_through_that_place_sends_it_elsewhere(line: tuple[tuple[float, f
     assert not found.crossed_by((line[0], line[1]))
 
 
+def test_near_an_edge_of_the_field_it_stands_over_the_point_as_far_as_there_is_room() -> None:
+    wall, mark = ((66.0, 0.0), (66.0, 200.0)), Box(0, 93, 10, 107)
+    assert free_place((5, 100), SIZE, 6, FIELD, ([wall], [mark])) == Box(0, 77.5, 60, 92.5)
+
+
 def test_where_there_is_no_room_it_has_no_place() -> None:
     assert free_place((100, 100), SIZE, 6, FIELD, ([], [FIELD])) is None
     assert free_place((100, 100), (500, 15), 6, FIELD, ([], [])) is None
