@@ -8,6 +8,7 @@ With a file each result is in it before the next one is measured.
 import time
 import uuid
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +18,12 @@ from typing import NamedTuple
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
 from flashscope.app.commands.local import check_keeps, find_machine, hear_signals, local_driver
 from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
-from flashscope.app.commands.printed.ranks import print_forecasts, print_results, progress_line
+from flashscope.app.commands.printed.ranks import (
+    print_forecasts,
+    print_modelled,
+    print_results,
+    progress_line,
+)
 from flashscope.app.words.ranks import title_of
 from flashscope.installation import driver_here
 from flashscope.kernels.catalogue.registry import AUTO
@@ -28,11 +34,12 @@ from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
 from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF, RanksProcess
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.results.formats.ranks import ranks_document
+from flashscope.profiles.results.formats.ranks import ranks_documents
 from flashscope.profiles.results.model.parts import machine_differences
+from flashscope.profiles.results.model.ranks import modelled
 from flashscope.profiles.store import Recorder, SessionFileError, check_place, load
 from flashscope.profiles.store.keeping import keep
-from flashscope.profiles.wire.events import PlanFinished, PlanStarted
+from flashscope.profiles.wire.events import PlanFinished, PlanStarted, RanksReady
 from flashscope.profiles.wire.ranks import (
     TRANSPORTS,
     LinkKind,
@@ -96,23 +103,44 @@ class RanksFile:
     Attributes:
         path: Its file.
         session: Its id.
+        begun: How a new one begins; None: there is one.
+        earlier: What it held before.
         kept: How many results are in it that were not before.
         lost: How many could not be written.
     """
 
     path: Path
     session: str
+    begun: PlanStarted | None = None
+    earlier: Sequence[RanksResult] = ()
     kept: int = 0
     lost: int = 0
 
     def keep(self, result: RanksResult) -> None:
         """Write a result; where it cannot be, that is said, and the next one is tried."""
         try:
-            keep(self.path, result, self.session)
+            self._write(result)
             self.kept += 1
         except SessionFileError as error:
             self.lost += 1
             complain("ranks", f"{title_of(result.asked)} is not saved: {error}")
+
+    def _write(self, result: RanksResult) -> None:
+        """Add it to the session; the first one makes it, so that there is none of nothing."""
+        if self.begun is None:
+            keep(self.path, result, self.session)
+            return
+        recorder = Recorder(self.path)
+        try:
+            recorder.record(self.begun)
+            recorder.record(RanksReady(result=result))
+            recorder.record(PlanFinished(t_ns=time.monotonic_ns(), outcome="finished"))
+            recorder.close()
+        except SessionFileError:
+            if recorder.created:
+                recorder.path.unlink(missing_ok=True)
+            raise
+        self.begun = None
 
 
 def run(choices: RanksChoices, *, out: Path | None, as_json: bool) -> int:
@@ -121,7 +149,7 @@ def run(choices: RanksChoices, *, out: Path | None, as_json: bool) -> int:
     file = None if out is None else file_for(out, asked[0].backend)
     if isinstance(file, int):
         return file
-    results: list[RanksResult] = []
+    results, earlier = list[RanksResult](), file.earlier if file is not None else ()
     answers: AnswerQueue = SimpleQueue()
     hear_signals(answers.put)
     waiting, stopped = deque(asked), None
@@ -132,9 +160,10 @@ def run(choices: RanksChoices, *, out: Path | None, as_json: bool) -> int:
         finally:
             process.end()
     if as_json:
-        say_json([ranks_document(one) for one in results])
+        say_json(ranks_documents(results, earlier))
     else:
         print_results(results)
+        print_modelled(modelled([*earlier, *results]))
         print_forecasts(results)
         if file is not None and file.kept:
             say(f"Saved as {pasteable(file.path)}")
@@ -144,7 +173,7 @@ def run(choices: RanksChoices, *, out: Path | None, as_json: bool) -> int:
 
 
 def file_for(path: Path, backend: Backend) -> RanksFile | int:
-    """The session of this file, made where there is none; the exit code after a signal.
+    """The session of this file, or what one begins with where there is none; the exit code after a signal.
 
     Raises:
         SessionFileError: It cannot take results, or was measured otherwise than these would be.
@@ -158,31 +187,27 @@ def file_for(path: Path, backend: Backend) -> RanksFile | int:
         machine = find_machine(driver, events)
     if isinstance(machine, int):
         return SIGNALLED + machine
-    return _with(path, machine, backend) if there else _made(path, machine, backend)
+    return _with(path, machine, backend) if there else _new(path, machine, backend)
 
 
 def _with(path: Path, machine: Machine, backend: Backend) -> RanksFile:
     session = load(path)
     if told := "; ".join(machine_differences(session.machine, machine, backend)):
         raise SessionFileError(f"{path} was measured otherwise: {told} now. Name a new file.")
-    return RanksFile(path, session.id)
+    return RanksFile(path, session.id, earlier=session.ranks)
 
 
-def _made(path: Path, machine: Machine, backend: Backend) -> RanksFile:
+def _new(path: Path, machine: Machine, backend: Backend) -> RanksFile:
     """A session without points, which says where and when."""
-    recorder, t_ns = Recorder(path), time.monotonic_ns()
     begun = PlanStarted(
         session_id=uuid.uuid4().hex,
         plan=Plan(backend=backend, kernels=(), problems=()),
         machine=machine,
         started_at=datetime.now().astimezone().isoformat(timespec="seconds"),
-        t_ns=t_ns,
+        t_ns=time.monotonic_ns(),
         predicted_bytes=(),
     )
-    recorder.record(begun)
-    recorder.record(PlanFinished(t_ns=t_ns, outcome="finished"))
-    recorder.close()
-    return RanksFile(path, begun.session_id)
+    return RanksFile(path, begun.session_id, begun)
 
 
 def requests_of(choices: RanksChoices) -> list[RanksToMeasure]:

@@ -6,22 +6,35 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from flashscope.kernels.context_parallel.schemes import SCHEMES, Scheme
-from flashscope.profiles.results.model.ranks import RanksPass, efficiency_of, held_of
+from flashscope.profiles.results.model.ranks import ModelledPass, RanksPass, efficiency_of, held_of
 
 CurvePoints = tuple[tuple[int, float], ...]
 
 
 class SchemeCurve(NamedTuple):
-    """A scheme's measured values at each N, rising, and what a formula says there."""
+    """A scheme's values at each N, rising.
+
+    Attributes:
+        scheme: Which.
+        points: What was measured.
+        bound: What a formula says there.
+        model: What a model says of it from the rates on fewer GPUs, where these were measured.
+    """
 
     scheme: Scheme
     points: CurvePoints
-    model: CurvePoints
+    bound: CurvePoints
+    model: CurvePoints = ()
 
 
-def efficiency_curves(passes: Sequence[RanksPass]) -> list[SchemeCurve]:
-    """Efficiency, and the limit that the mask sets."""
-    return _curves(passes, lambda one: efficiency_of(one.measured), lambda one: one.measured.limit)
+def efficiency_curves(passes: Sequence[RanksPass], beside: Sequence[ModelledPass] = ()) -> list[SchemeCurve]:
+    """Efficiency, the limit that the mask sets, and the model of it of the passes that have one."""
+    found = _curves(passes, lambda one: efficiency_of(one.measured), lambda one: one.measured.limit)
+    said: dict[Scheme, dict[int, float]] = {}
+    for one in beside:
+        asked = one.told.asked
+        said.setdefault(asked.scheme, {})[asked.problem.seqlen] = one.found.efficiency
+    return [one._replace(model=tuple(sorted(said.get(one.scheme, {}).items()))) for one in found]
 
 
 def memory_curves(passes: Sequence[RanksPass]) -> list[SchemeCurve]:
@@ -38,7 +51,7 @@ def share_bytes(one: RanksPass) -> float:
 def _curves(
     passes: Sequence[RanksPass],
     value: Callable[[RanksPass], float | None],
-    model: Callable[[RanksPass], float],
+    bound: Callable[[RanksPass], float],
 ) -> list[SchemeCurve]:
     """Of each scheme; a formula where some scheme has a value, or everywhere where none has one anywhere."""
     measured = {one.asked.problem.seqlen for one in passes if value(one) is not None}
@@ -47,7 +60,7 @@ def _curves(
         of_it = {one.asked.problem.seqlen: one for one in passes if one.asked.scheme == scheme}  # the newest
         known = ((n, value(of_it[n])) for n in sorted(of_it))
         points = tuple((n, one) for n, one in known if one is not None)
-        said = tuple((n, model(of_it[n])) for n in sorted(of_it) if n in measured or not measured)
+        said = tuple((n, bound(of_it[n])) for n in sorted(of_it) if n in measured or not measured)
         if said:
             found.append(SchemeCurve(scheme, points, said))
     return found

@@ -10,6 +10,8 @@ MEMORIES = "memories"
 """The mode of the Roofline that shows the memories of its device."""
 STALLS = "stalls"
 """The mode of Source that shows where the stalls of a step went."""
+OF_RANKS = "memory", "lanes"
+"""The modes of Ranks that show these in place of the efficiency."""
 
 
 def presets() -> Sequence[str]:
@@ -25,6 +27,8 @@ def modes(page: str) -> Sequence[str]:
         return (MEMORIES,)
     if page == "ladder":
         return (STALLS,)
+    if page == "ranks":
+        return OF_RANKS
     from flashscope.app.stepper.modes import MODES  # noqa: PLC0415 - as above
 
     return [mode.key for mode in MODES]

@@ -93,7 +93,8 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
             the last kernel and of the N that are named.
         step: Which step of it, from 0.
         mode: In which mode the Stepper walks, empty: Blocks; on the Roofline `memories` for those, empty:
-            the plot; of Source `stalls` for what a step changed in them, empty: the sources.
+            the plot; of Ranks `memory` or `lanes`, empty: the efficiency; of Source `stalls` for what a step
+            changed in them, empty: the sources.
         fault: What the mode Broken breaks; empty: what it broke last.
         panels: Which panels of Blocks are shown; empty: formulas and scores.
         lines: What the lines of source hold that stand on top, of the one before and of the kernel, or of
@@ -140,7 +141,7 @@ SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for eve
     "seqlen": ("profile", "results", "traffic", "timeline", "ladder", "stepper", "designer"),
     "preset": ("stepper",),
     "step": ("stepper",),
-    "mode": ("stepper", "roofline", "ladder"),
+    "mode": ("stepper", "roofline", "ranks", "ladder"),
     "fault": ("stepper",),
     "panels": ("stepper",),
     "lines": ("ladder",),

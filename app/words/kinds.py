@@ -17,6 +17,7 @@ from flashscope.app.words.units import (
     plain_tick,
     ratio_text,
     share_text,
+    share_tick,
     temperature_text,
     tflops_text,
     traffic_text,
@@ -64,7 +65,7 @@ KINDS: dict[QuantityKind, KindWords] = {
     "temperature": KindWords("°C", temperature_text, plain_tick, "linear", exported="celsius"),
     "clock": KindWords("MHz", clock_text, plain_tick, "linear"),
     "ratio": KindWords("×", ratio_text, plain_tick, "linear", exported="ratio"),
-    "share": KindWords("share", share_text, share_text, "linear"),
+    "share": KindWords("share", share_text, share_tick, "linear"),
     "error": KindWords("", error_text, error_text, "log10", exported="absolute"),
     "count": KindWords("", whole_text, plain_tick, "linear", exported="count"),
 }

@@ -65,7 +65,9 @@ def flight_text(states: Sequence[PointState]) -> str:
 
 
 def outcome_text(session: Session) -> str:
-    """How a sweep ended, and the largest change that the drift check found."""
+    """How a sweep ended, and the largest change that the drift check found; or that there was none."""
+    if not session.plan.cells:
+        return "No sweep"
     text = f"Sweep {session.outcome or 'interrupted'}"
     worst = max(drifts(session), key=lambda drift: abs(log(drift.ratio)), default=None)
     return text if worst is None else f"{text} · drift {worst.ratio:.3f}×"

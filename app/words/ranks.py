@@ -4,18 +4,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from flashscope.app.words.figures import NOTHING
-from flashscope.app.words.units import bytes_text, ms_text, traffic_text
+from flashscope.app.words.units import bytes_text, ms_text, tflops_text, traffic_text
 from flashscope.installation import PROGRAM
 from flashscope.kernels.context_parallel.drawing import SURE, share_met
+from flashscope.kernels.workload.problem import ONE_PASS
 from flashscope.profiles.plan.seqlens import short_seqlen
 from flashscope.profiles.results.model.ranks import (
+    ModelledPass,
     RanksPass,
     best_of,
     efficiency_of,
     exposed_of,
     forecasts_of,
     held_of,
+    model_of_itself,
     passes_of,
+    rate_share,
+    rates_of,
 )
 from flashscope.profiles.wire.ranks import PassMeasured, RanksCompared, RanksResult, RanksToMeasure
 
@@ -24,6 +29,11 @@ HEADINGS = (
     *("product", "transfer", "exposed", "sent by a rank", "memory of a rank"),
     *("errors", "share of what passes"),
 )
+MODEL_HEADINGS = (
+    *("scheme, pass, mask", "N", "ranks", "measured", "model", "from the rates of"),
+    "measured less model",
+)
+BESIDE_A_MODEL = "Efficiency as measured, beside a model of it from the rates on fewer GPUs"
 WHAT_RANKS_ARE = (
     "One sequence on several GPUs: how near each scheme comes to n times one GPU, what it holds, and which "
     "transfers no product hides."
@@ -64,6 +74,14 @@ def kind_of(one: RanksPass) -> str:
     )
 
 
+def by_kind(passes: Iterable[RanksPass]) -> dict[str, list[RanksPass]]:
+    """Passes that may be drawn over N together, under what these have alike."""
+    found: dict[str, list[RanksPass]] = {}
+    for one in passes:
+        found.setdefault(kind_of(one), []).append(one)
+    return found
+
+
 def on_gpus(one: RanksPass) -> bool:
     """Whether GPUs computed it."""
     return one.measured.backend == "cuda"
@@ -84,7 +102,7 @@ def sentence_of(passes: Sequence[RanksPass]) -> str:
     of_what = "GPU" if on_gpus(best) else "core"
     told = (
         f"{asked.scheme} reaches {efficiency_of(one):.1%} of {len(one.ranks)} times one {of_what} "
-        f"at N = {short_seqlen(asked.problem.seqlen)}, {one.passes}"
+        f"at N = {short_seqlen(asked.problem.seqlen)}, {one.passes}, {mask_of(asked)}"
     )
     return f"{told}; {_hidden_text(one) if on_gpus(best) else ON_TURNS}."
 
@@ -126,6 +144,34 @@ def pass_cells(asked: RanksToMeasure, one: PassMeasured) -> tuple[str, ...]:
     )
 
 
+def model_cells(one: ModelledPass) -> tuple[str, ...]:
+    """A pass beside the model of it, under MODEL_HEADINGS."""
+    first, seqlen, ranks = pass_cells(*one.told)[:3]
+    return (
+        *(first, seqlen, ranks),
+        percent_text(efficiency_of(one.told.measured)),
+        percent_text(one.found.efficiency),
+        f"{len(one.base.measured.ranks)} ranks",
+        f"{points_text(one.off)} pp",
+    )
+
+
+def points_text(share: float) -> str:
+    """A difference of shares, in percentage points."""
+    return f"{100 * share:+.1f}".replace("-", "−")
+
+
+def beside_model_text(beside: Sequence[ModelledPass]) -> str:
+    """What the marks of a model say, and how far what was measured is off it; empty where there is none."""
+    if not beside:
+        return ""
+    bases = sorted({len(one.base.measured.ranks) for one in beside})
+    least, most = (points_text(find(one.off for one in beside)) for find in (min, max))
+    span = most if least == most else f"{least} to {most}"
+    rates = f"a model from the rates on {' and '.join(map(str, bases))} GPUs"
+    return f"hollow: {rates}; measured less model: {span}\N{NO-BREAK SPACE}pp"
+
+
 def where_text(results: Sequence[RanksResult]) -> str:
     """What computed and timed them."""
     ended = [one.ended for one in results if one.passes and one.ended.device]
@@ -135,10 +181,12 @@ def where_text(results: Sequence[RanksResult]) -> str:
     return f"{where}; medians; {'; '.join(shapes)}"
 
 
-def notes_of(passes: Sequence[RanksPass]) -> Iterator[str]:
-    """What a reader must know, each once."""
+def notes_of(passes: Sequence[RanksPass], among: Sequence[RanksPass] = ()) -> Iterator[str]:
+    """What a reader must know, each once; `among` are all that one GPU may have been timed beside."""
     judged = (_judged_text(one.compared) for _, one in passes if one.compared is not None)
-    yield from filter(None, dict.fromkeys((*_hindrances(passes), *judged)))
+    shares = (_share_text(one, among or passes) for one in passes)
+    told = *_hindrances(passes), *_excesses(passes), *shares, *judged
+    yield from filter(None, dict.fromkeys(told))
 
 
 def _hindrances(passes: Iterable[RanksPass]) -> Iterator[str]:
@@ -150,6 +198,29 @@ def _hindrances(passes: Iterable[RanksPass]) -> Iterator[str]:
             yield SHARED
         if one.backend == "cpu":
             yield TURNS
+
+
+def _share_text(one: RanksPass, among: Sequence[RanksPass]) -> str:
+    """What a rank reaches of one GPU's rate, where that had not all of it; empty: nothing to compare with."""
+    found = rate_share(one, among)
+    if found is None:
+        return ""
+    at = short_seqlen(found.longest.asked.problem.seqlen)
+    reached = f"each rank reaches {tflops_text(found.flops_s / 1e12)}"
+    share = f"{found.share:.1%} of what one GPU does at N = {at}"
+    return f"{title_of(one.asked)}, {one.measured.passes}: {reached}, {share}."
+
+
+def _excesses(passes: Iterable[RanksPass]) -> Iterator[str]:
+    """Why passes have an efficiency over 100 %."""
+    for asked, one in passes:
+        rates = rates_of(one)
+        if rates is not None and rates.alone_flops_s and (efficiency_of(one) or 0.0) > 1:
+            alone, part = (tflops_text(rate / 1e12) for rate in (rates.alone_flops_s, rates.flops_s))
+            yield (
+                f"{title_of(asked)}, {one.passes}: more than 100%, for one GPU with all of it reaches "
+                f"{alone} and a rank with its part {part}."
+            )
 
 
 def _judged_text(compared: RanksCompared) -> str:
@@ -167,7 +238,16 @@ def _judged_text(compared: RanksCompared) -> str:
 
 def refusals_of(results: Sequence[RanksResult]) -> list[str]:
     """What was not measured, and why."""
-    return [f"{title_of(one.asked)}: {one.ended.reason}" for one in results if one.ended.reason]
+    return [f"{_left_of(one)}: {one.ended.reason}" for one in results if one.ended.reason]
+
+
+def _left_of(result: RanksResult) -> str:
+    """A request, with the passes of it that were not measured, and on how many ranks if it says so."""
+    asked, done = result.asked, {one.passes for one in result.passes}
+    left = [one for one in ONE_PASS if asked.problem.passes in {one, "both"} and one not in done]
+    many = asked.ranks or asked.gpus
+    told = title_of(asked), " and ".join(left), f"{many} rank{'s' * (many != 1)}" if many else ""
+    return ", ".join(filter(None, told))
 
 
 def model_text(passes: Sequence[RanksPass]) -> str:
@@ -177,11 +257,17 @@ def model_text(passes: Sequence[RanksPass]) -> str:
     if best is None or not lines:
         return ""
     told = ", ".join(f"{line.found.efficiency:.1%} on {line.found.ranks}" for line in lines)
-    return f"A model, no measurement, from the rates of {title_of(best.asked)}: at most {told} GPUs."
+    itself, measured = model_of_itself(best), best.measured
+    checked = (
+        f"; of these {len(measured.ranks)} it says {itself.efficiency:.1%}, and "
+        f"{percent_text(efficiency_of(measured))} was measured"
+        if itself is not None
+        else ""
+    )
+    return f"A model, no measurement, from the rates of {title_of(best.asked)}: at most {told} GPUs{checked}."
 
 
 def holds_text(results: Sequence[RanksResult]) -> str:
     """What a session holds of ranks, in a line."""
-    passes = passes_of(results)
-    schemes = ", ".join(dict.fromkeys(one.asked.scheme for one in passes))
-    return f"{len(passes)} pass{'es' * (len(passes) != 1)} on several ranks ({schemes or 'none measured'})"
+    schemes = ", ".join(dict.fromkeys(one.asked.scheme for one in passes_of(results)))
+    return f"{len(results)} result{'s' * (len(results) != 1)} of ranks ({schemes or 'none measured'})"

@@ -102,6 +102,11 @@ def share_text(value: float) -> str:
     return f"{digits(100 * value)}%"
 
 
+def share_tick(value: float) -> str:
+    """A share in percent as an axis shows it."""
+    return f"{100 * value:.4g}%"
+
+
 def tflops_text(value: float) -> str:
     """TFLOP/s, however few: the unit of the plots' axis and of every heading."""
     return f"{digits(value)} TFLOP/s"

@@ -17,8 +17,9 @@ two diagonals whatever r is: the limit is 1 where 2n divides N.
 as all ranks hand on at once; a step without a product is a transfer that nothing hides. A product takes its
 start and its operations at the rate of the blocks, a transfer its start and its bytes at that of the link.
 One GPU takes a start and all operations at its own rate, measured where it has all of it, and else at that
-of the blocks. Links are alike, as within a host or a domain of NVLink. Merging is left out, and that blocks
-get slower as they get shorter, so more GPUs reach less than it says: a forecast, no measurement.
+of the blocks. Links are alike, as within a host or a domain of NVLink. Merging is left out, that GPUs differ
+in speed, of which the slowest sets the pace, and that blocks get slower as they get shorter, so more GPUs
+reach less than it says: a forecast, no measurement.
 """
 
 from collections.abc import Sequence

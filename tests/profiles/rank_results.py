@@ -47,6 +47,12 @@ def measured(**other: Any) -> PassMeasured:
     )
 
 
+def on_four(**other: Any) -> PassMeasured:
+    """The same on four ranks, of which each has half as much to do."""
+    ranks = tuple(replace(measured().ranks[0], rank=rank) for rank in range(4))
+    return measured(**{"devices": (0, 1, 2, 3), "ms": (32.0,), "ranks": ranks} | other)
+
+
 def result(*passes: PassMeasured, scheme: Scheme = "zigzag", **problem: Any) -> RanksResult:
     """What came of a request: these passes; left out: one."""
     asked = RanksToMeasure(

@@ -7,8 +7,11 @@ from flashscope.app.commands.messages import say
 from flashscope.app.commands.printed.printing import BEST, Styled, TableCell, print_table
 from flashscope.app.words.figures import NOTHING
 from flashscope.app.words.ranks import (
+    BESIDE_A_MODEL,
     HEADINGS,
+    MODEL_HEADINGS,
     mask_of,
+    model_cells,
     notes_of,
     pass_cells,
     refusals_of,
@@ -20,9 +23,11 @@ from flashscope.kernels.context_parallel.forecast import RanksForecast
 from flashscope.profiles.plan.seqlens import short_seqlen
 from flashscope.profiles.results.model.ranks import (
     FORECAST_RANKS,
+    ModelledPass,
     RanksPass,
     efficiency_of,
     forecasts,
+    modelled,
     passes_of,
 )
 from flashscope.profiles.wire.ranks import RanksResult
@@ -45,6 +50,7 @@ def print_ranks(results: Sequence[RanksResult]) -> None:
     print_results(results)
     for text in refusals_of(results):
         say(text)
+    print_modelled(modelled(results))
     print_forecasts(results)
 
 
@@ -62,6 +68,15 @@ def print_results(results: Sequence[RanksResult]) -> None:
 def _line(one: RanksPass) -> tuple[TableCell, ...]:
     *figures, verdict, errors = pass_cells(*one)
     return (*figures, Styled(verdict, BEST if one.measured.passed else "bold red"), errors)
+
+
+def print_modelled(beside: Sequence[ModelledPass]) -> None:
+    """A line for each pass that fewer GPUs did, too; nothing where there is none."""
+    if not beside:
+        return
+    say("")
+    say(BESIDE_A_MODEL)
+    print_table(MODEL_HEADINGS, list(map(model_cells, beside)), keys=KEYS)
 
 
 def print_forecasts(results: Sequence[RanksResult]) -> None:

@@ -98,10 +98,11 @@ class SchemeCard(RanksCard[SchemeCurvesPlot]):
         super().__init__(words.title, words.title.lower(), plot, header, theme)
         self._words = words
         self._curves: Sequence[SchemeCurve] = ()
+        self._model = ""
 
-    def show_curves(self, curves: Sequence[SchemeCurve], why_none: str) -> None:
-        """Draw these in place of those before."""
-        self._curves = curves
+    def show_curves(self, curves: Sequence[SchemeCurve], why_none: str, model: str = "") -> None:
+        """Draw these in place of those before; `model` says what their hollow marks are."""
+        self._curves, self._model = curves, model
         self.plot.show_curves(curves, why_none)
         self._write_legend()
 
@@ -110,9 +111,9 @@ class SchemeCard(RanksCard[SchemeCurvesPlot]):
         if not self._curves:
             return None
         rows = [
-            [curve.scheme, n, dict(curve.points).get(n), model]
+            [curve.scheme, n, dict(curve.points).get(n), bound, dict(curve.model).get(n)]
             for curve in self._curves
-            for n, model in curve.model
+            for n, bound in curve.bound
         ]
         return Export(
             title=self._words.title,
@@ -120,15 +121,21 @@ class SchemeCard(RanksCard[SchemeCurvesPlot]):
             plots=[self.plot],
             theme=self._theme,
             provenance=self._header(),
-            columns=["scheme", "seqlen", self._words.kind, self._words.dashed],
+            columns=["scheme", "seqlen", self._words.kind, self._words.dashed, "model"],
             rows=rows,
             least=QSize(*map(px, PICTURE)),
-            heads=["   ".join(f"{GLYPHS[one.scheme]} {one.scheme}" for one in self._curves)],
+            heads=[
+                "   ".join([*(f"{GLYPHS[one.scheme]} {one.scheme}" for one in self._curves), *self._lines()])
+            ],
         )
 
     def _write_legend(self) -> None:
         told = [_marked(one.scheme, self._theme) for one in self._curves]
-        self.legend.setText(" &nbsp; ".join([*told, f"dashed: {self._words.dashed}"] if told else told))
+        self.legend.setText(" &nbsp; ".join([*told, *self._lines()]))
+
+    def _lines(self) -> list[str]:
+        """What dashed lines and hollow marks say; none where there is no curve."""
+        return [f"dashed: {self._words.dashed}", *filter(None, [self._model])] if self._curves else []
 
 
 def _marked(scheme: Scheme, theme: Theme) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from flashscope.app.control.actions import Action
+from flashscope.app.control.actions import Action, staged
 from flashscope.app.control.bundled import ranks_recording
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
@@ -16,7 +16,7 @@ from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.compare.table import ListTable
 from flashscope.app.pages.ranks.cards import RankLanesCard, SchemeCard, SchemeWords
-from flashscope.app.pages.ranks.columns import WIDTHS, pass_columns
+from flashscope.app.pages.ranks.columns import MODEL, WIDTHS, PassRow, pass_columns
 from flashscope.app.pages.ranks.staging import RanksStaging
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
@@ -28,14 +28,22 @@ from flashscope.app.words.provenance_header import session_header
 from flashscope.app.words.ranks import (
     HOW_TO_MEASURE,
     WHAT_RANKS_ARE,
-    kind_of,
+    beside_model_text,
+    by_kind,
     model_text,
     notes_of,
     refusals_of,
     sentence_of,
     where_text,
 )
-from flashscope.profiles.results.model.ranks import RanksPass, best_of, passes_of
+from flashscope.profiles.results.model.ranks import (
+    ModelledPass,
+    RanksPass,
+    beside_of,
+    best_of,
+    modelled,
+    passes_of,
+)
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import Event, RanksReady
 from flashscope.profiles.wire.ranks import RanksResult
@@ -44,6 +52,8 @@ SENTENCE_PX = 320  # of the sentence beside the box, at least
 FULL = 1  # the place of what is shown where there are results
 BESIDE_PX = 900  # the plots stand beside one another from this width on
 TABLE_PX = 150  # of the table's height, at least
+SWITCHES = "Memory of a rank", "Lanes of each rank", "Efficiency over N"  # what each plot leads to
+TURN = "Show the next plot on the stage: efficiency, memory, lanes"
 RECORDED = "ranks.recorded"
 OPEN_RECORDED = "Open the recording of attention on two and four H100"
 
@@ -71,11 +81,14 @@ class RanksPage(Page):
         self.setObjectName("page")
         self.passes: list[RanksPass] = []
         self._results: Sequence[RanksResult] = ()
+        self._modelled: Sequence[ModelledPass] = ()
         self._kinds: dict[str, list[RanksPass]] = {}
         self.sentence, self.notes = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
         self.kinds, self.stack = DropDown(), QStackedWidget()
         self.efficiency = SchemeCard(
-            SchemeWords("Efficiency against one device", "share", "what the mask allows", whole=1.0),
+            SchemeWords(
+                "Efficiency against one device at the same N", "share", "what the mask allows", whole=1.0
+            ),
             self._header,
             theme,
         )
@@ -85,9 +98,10 @@ class RanksPage(Page):
         self.lanes = RankLanesCard(self._header, theme)
         self.table = ListTable("Passes on several ranks", pass_columns(), WIDTHS, spread=True)
         self._lay_out()
+        self.switches: Sequence[QWidget] = self._switches()
         tools = [card.export_button for card in self.cards]
         aside = [self.sentence, self.kinds, self.table, self.notes, *tools]
-        self.staging = RanksStaging(self, controller, aside)
+        self._one_plot = self.staging = RanksStaging(self, controller, aside)
         self.kinds.currentIndexChanged.connect(lambda _place: self._show_kind())
         self.table.picked.connect(lambda number: self.lanes.show_pass(self.passes[number]))
         controller.events_arrived.connect(self._take_events)
@@ -124,6 +138,16 @@ class RanksPage(Page):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self.stack)
 
+    def _switches(self) -> list[QPushButton]:
+        """In the header of each card a button that leads to the next one, where a stage shows one alone."""
+        made = []
+        for card, text in zip(self.cards, SWITCHES, strict=True):
+            button = does(text_button(text, f"Show: {text}", self.turn, "link"), "ranks.turn")
+            button.hide()
+            card.header.insertWidget(card.header.count() - 1, button)
+            made.append(button)
+        return made
+
     @property
     def cards(self) -> tuple[SchemeCard, SchemeCard, RankLanesCard]:
         """The plots."""
@@ -132,8 +156,13 @@ class RanksPage(Page):
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
         return [
-            Action("ranks.next", "Choose the next pass and mask", self._step(1), "Ranks"),
-            Action("ranks.before", "Choose the pass and mask before", self._step(-1), "Ranks"),
+            *staged(
+                Action("ranks.next", "Choose the next pass and mask", self._step(1), "Ranks", "Alt+Right"),
+                Action(
+                    "ranks.before", "Choose the pass and mask before", self._step(-1), "Ranks", "Alt+Left"
+                ),
+                Action("ranks.turn", TURN, self.turn, "Ranks", "M", possible=lambda: self.staging.on),
+            ),
             Action(RECORDED, OPEN_RECORDED, self.open_recorded, "Ranks"),
         ]
 
@@ -165,9 +194,8 @@ class RanksPage(Page):
     def show_session(self, session: Session | None) -> None:
         """Show another session's results, or how to have some."""
         self._results = list(session.ranks) if session else ()
-        self._kinds = {}
-        for one in passes_of(self._results):
-            self._kinds.setdefault(kind_of(one), []).append(one)
+        self._modelled = modelled(self._results)
+        self._kinds = by_kind(passes_of(self._results))
         self.kinds.blockSignals(True)
         self.kinds.clear()
         self.kinds.addItems(list(self._kinds))
@@ -182,6 +210,10 @@ class RanksPage(Page):
         if path is not None:
             self.file_chosen.emit(path)
 
+    def turn(self) -> None:
+        """On a stage, bring the next plot to the front."""
+        self._one_plot.turn()
+
     def _take_events(self, events: Sequence[Event]) -> None:
         if any(isinstance(event, RanksReady) for event in events):
             self.show_session(self.controller.session)
@@ -191,16 +223,19 @@ class RanksPage(Page):
         self.passes = self._kinds.get(self.kinds.currentText(), [])
         told = sentence_of(self.passes)
         self.sentence.setText(told)
-        self.efficiency.show_curves(efficiency_curves(self.passes), told)
+        beside = [one for one in self._modelled if one.told in self.passes]
+        self.efficiency.show_curves(efficiency_curves(self.passes, beside), told, beside_model_text(beside))
         self.memory.show_curves(memory_curves(self.passes), "")
-        self.table.list.set_rows(self.passes)
+        self.table.list.set_rows([PassRow(one, beside_of(one.measured, beside)) for one in self.passes])
+        self.table.setColumnHidden(MODEL, not beside)
         best = best_of(self.passes) or next(iter(self.passes), None)
         self.lanes.show_pass(best)
         if best is not None:
             self.table.show_number(self.passes.index(best))
         chosen = [result for result in self._results if any(one.asked is result.asked for one in self.passes)]
         notes = [f"{where_text(chosen)}."] if self.passes else []
-        notes += [*notes_of(self.passes), *refusals_of(self._results), model_text(self.passes)]
+        everything = passes_of(self._results)
+        notes += [*notes_of(self.passes, everything), *refusals_of(self._results), model_text(self.passes)]
         self.notes.setText(" ".join(filter(None, notes)))
         self.staging.changed.emit()
 

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.staging import PageStaging
+from flashscope.app.stage.names import OF_RANKS
 from flashscope.app.stage.story import Stop
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel
@@ -18,9 +20,11 @@ class RanksView(Protocol):
 
     Attributes:
         sentence: What the best of them reaches.
+        switches: Lead from each plot to the next, on a stage alone.
     """
 
     sentence: PlainLabel
+    switches: Sequence[QWidget]
 
     @property
     def passes(self) -> Sequence[object]:
@@ -32,7 +36,7 @@ class RanksView(Protocol):
 
 
 class RanksStaging(PageStaging[RanksView]):
-    """Shows one of the plots.
+    """Shows one of the plots, and leads to the next.
 
     Args:
         page: What shows them.
@@ -42,7 +46,9 @@ class RanksStaging(PageStaging[RanksView]):
 
     def __init__(self, page: RanksView, controller: Controller, aside: Sequence[QWidget]) -> None:
         super().__init__("ranks", page, controller, aside)
-        self._cards = page.cards
+        self.take_cards(page.cards)
+        self._plots = dict(zip(("", *OF_RANKS), page.cards, strict=True))
+        self._mode = ""
 
     @property
     def lack(self) -> str:
@@ -54,20 +60,40 @@ class RanksStaging(PageStaging[RanksView]):
         """A card for each plot."""
         return self._page.cards
 
+    @property
+    def stop(self) -> Stop:
+        """The plot on show."""
+        return replace(super().stop, mode=self._mode)
+
+    def turn(self) -> None:
+        """Bring the next plot to the front."""
+        modes = list(self._plots)
+        self._mode = modes[(modes.index(self._mode) + 1) % len(modes)]
+        self.fill_with(None)
+        self.changed.emit()
+
     def fill_with(self, exhibit: QWidget | None) -> None:
-        """Show one of the plots; None: the first, for all of them have no room at the size of a stage."""
-        super().fill_with(exhibit or self._page.cards[0])
+        """Show one of the plots; None: the one in front, for all of them have no room at a stage's size."""
+        super().fill_with(exhibit or self._plots[self._mode])
 
     def show_stop(self, stop: Stop) -> None:
-        """Show the first plot."""
+        """Show its plot, and what leads from each to the next."""
         super().show_stop(stop)
+        self._mode = stop.mode
+        self._lead(on=True)
         self.fill_with(None)
 
     def leave(self) -> None:
         """Show all plots again, and what there is to work with."""
         super().leave()
+        self._mode = ""
+        self._lead(on=False)
         for card in self._page.cards:
             card.show()
+
+    def _lead(self, *, on: bool) -> None:
+        for switch in self._page.switches:
+            switch.setVisible(on)
 
     @property
     def sentence(self) -> str:

@@ -1,24 +1,27 @@
-"""A curve for each scheme over N, its name at its end; dashed beside it what a formula says."""
+"""A curve for each scheme over N, its name at its end; beside it, dashed, a formula and, hollow, a model."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pyqtgraph as pg
+from PySide6.QtGui import QBrush, QPen
 
 from flashscope.app.figures.scheme_curves import CurvePoints, SchemeCurve
-from flashscope.app.figures.text_places import spread_texts
 from flashscope.app.figures.ticks import to_axis
 from flashscope.app.look.scheme_marks import SYMBOLS, scheme_colour, scheme_ink
 from flashscope.app.look.theme import CAPTION_PX, Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.plots.axes import SeqlenAxis, ValueAxis
 from flashscope.app.plots.hint import Hint
+from flashscope.app.plots.ranks.end_names import DrawnLine, EndName, place_names
 from flashscope.app.plots.style import Plot, grid_behind, restyle, tick_font
 from flashscope.app.words.kinds import KindWords
 
 SIDE, MARGIN = 0.3, 0.1  # doublings of N, and share of the range, left free on either side
 MOST_SHARE = 0.5  # of the width is for names at most
-NAME_PX, LEAST_PX, MARK_PX, BESIDE_PX = 15, 150, 9, 6
-DASH = (4, 3)
+LEAST_PX, MARK_PX = 150, 9
+DASH, DOTS = (4, 3), (1, 3)
+STROKE = 0.4  # doublings of N that what is dashed takes up where there is one N alone
 
 
 class SchemeCurvesPlot(Plot):
@@ -36,7 +39,8 @@ class SchemeCurvesPlot(Plot):
         super().__init__(axisItems={"bottom": self._x_axis, "left": self._y_axis}, enableMenu=False)
         self._theme, self._whole = theme, whole
         self._curves: Sequence[SchemeCurve] = ()
-        self._names: list[tuple[pg.TextItem, float, float]] = []
+        self._names: list[EndName] = []
+        self._drawn: list[DrawnLine] = []
         self._hint = Hint(self)
         self._corner = pg.LabelItem("N")
         self.plotItem.layout.addItem(self._corner, 3, 0)
@@ -66,65 +70,58 @@ class SchemeCurvesPlot(Plot):
         for item in list(self.plotItem.items):
             if isinstance(item, pg.PlotDataItem | pg.TextItem):
                 self.removeItem(item)
-        self._names = []
-        self._x_axis.set_seqlens(sorted({n for one in self._curves for n, _value in one.model}))
+        self._names, self._drawn = [], []
+        seqlens = sorted({n for one in self._curves for n, _value in one.bound})
+        self._x_axis.set_seqlens(seqlens)
         for curve in self._curves:
-            self._add(curve)
+            self._add(curve, STROKE if len(seqlens) == 1 else 0.0)
         self._fit()
 
-    def _add(self, curve: SchemeCurve) -> None:
+    def _add(self, curve: SchemeCurve, stroke: float) -> None:
         colour = scheme_colour(curve.scheme, self._theme)
-        dashed = pg.mkPen(colour, width=px(1), dash=list(DASH))
-        self.addItem(pg.PlotDataItem(*self._placed(curve.model), pen=dashed))
+        self._add_line(curve.bound, pg.mkPen(colour, width=px(1), dash=list(DASH)), stroke)
+        dotted = pg.mkPen(colour, width=px(1), dash=list(DOTS))
+        self._add_line(curve.model, dotted, **self._marks(curve, None, pg.mkPen(colour, width=px(1))))
         if not curve.points:
             return
-        x, y = self._placed(curve.points)
-        self.addItem(
-            pg.PlotDataItem(
-                x,
-                y,
-                pen=pg.mkPen(colour, width=px(2)),
-                symbol=SYMBOLS[curve.scheme],
-                symbolSize=px(MARK_PX),
-                symbolBrush=pg.mkBrush(colour),
-                symbolPen=pg.mkPen(None),
-            )
-        )
+        solid, brush = pg.mkPen(colour, width=px(2)), pg.mkBrush(colour)
+        x, y = self._add_line(curve.points, solid, **self._marks(curve, brush, pg.mkPen(None)))
         name = pg.TextItem(curve.scheme, color=scheme_ink(curve.scheme, self._theme), anchor=(0, 0.5))
         name.setFont(tick_font())
         self.addItem(name, ignoreBounds=True)
-        self._names.append((name, x[-1], y[-1]))
+        self._names.append(EndName(name, x[-1], y[-1]))
 
-    def _placed(self, places: CurvePoints) -> tuple[list[float], list[float]]:
-        values = to_axis([value for _, value in places], self._y_axis.scale_name)
-        return to_axis([n for n, _ in places], "log2").tolist(), values.tolist()
+    def _marks(self, curve: SchemeCurve, brush: QBrush | None, rim: QPen) -> dict[str, Any]:
+        """What draws the symbol of a scheme at each point, filled or hollow."""
+        size = {"symbol": SYMBOLS[curve.scheme], "symbolSize": px(MARK_PX)}
+        return {**size, "symbolBrush": pg.mkBrush(brush), "symbolPen": rim}
+
+    def _add_line(self, places: CurvePoints, pen: QPen, stroke: float = 0.0, **marks: Any) -> DrawnLine:
+        """Draw what goes through these places, or a stroke through the one; returns where that is."""
+        values = to_axis([value for _, value in places], self._y_axis.scale_name).tolist()
+        line = to_axis([n for n, _ in places], "log2").tolist(), values
+        if stroke and places:
+            (x,), (y,) = line
+            line = [x - stroke / 2, x + stroke / 2], [y, y]
+        if places:
+            self.addItem(pg.PlotDataItem(*line, pen=pen, **marks))
+            self._drawn.append(line)
+        return line
 
     def _fit(self) -> None:
         self._range()
-        self._place_names()
+        place_names(self.getViewBox(), self._names, self._drawn, MARK_PX)
 
     def _range(self) -> None:
-        drawn = [self._placed(places) for one in self._curves for places in (one.points, one.model) if places]
-        if not drawn:
+        if not self._drawn:
             return
-        xs = [x for places, _ in drawn for x in places]
-        ys = [y for _, places in drawn for y in places]
+        xs = [x for places, _ in self._drawn for x in places]
+        ys = [y for _, places in self._drawn for y in places]
         if self._whole is not None:
             ys += [0.0, self._whole]
-        wide = max((name.boundingRect().width() for name, _, _ in self._names), default=0.0)
+        wide = max((name.item.boundingRect().width() for name in self._names), default=0.0)
         share = min(MOST_SHARE, wide / max(1.0, self.getViewBox().width()))
         right = (max(xs) - min(xs) + 2 * SIDE) * share / (1 - share) + SIDE
         margin = (max(ys) - min(ys) or 1.0) * MARGIN
         self.setXRange(min(xs) - SIDE, max(xs) + right)
         self.setYRange(min(ys) - (0 if self._whole is not None else margin), max(ys) + margin)
-
-    def _place_names(self) -> None:
-        """Put names right of their curves' ends, so far apart that each can be read."""
-        (left, right), (low, high) = self.viewRange()
-        height, width = max(1.0, self.getViewBox().height()), max(1.0, self.getViewBox().width())
-        beside = px(BESIDE_PX) * (right - left) / width
-        gap = px(NAME_PX) * (high - low) / height
-        own = [y for _, _, y in self._names]
-        places = spread_texts(own, gap, low + gap / 2, high - gap / 2) or own
-        for (name, x, _y), place in zip(self._names, places, strict=True):
-            name.setPos(x + beside, place)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from flashscope.app.words.glossary.ranks import RANKS
 from flashscope.app.words.glossary.results import RESULTS
 from flashscope.app.words.glossary.stalls import STALLS
 from flashscope.app.words.glossary.terms import TERMS, Meaning
@@ -22,6 +23,7 @@ def _entries() -> Iterator[Meaning]:
     yield from WINDOW
     yield from VIEWS
     yield from STALLS
+    yield from RANKS
     for quantity in QUANTITIES.values():
         also = (quantity.short,) if quantity.short.lower() != quantity.title.lower() else ()
         yield Meaning(quantity.title, quantity.about, also)

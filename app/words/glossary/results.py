@@ -72,7 +72,8 @@ MEASURING = (
     Meaning("part", "What a sweep measured between two interruptions; one that is resumed has several."),
     Meaning(
         "efficiency",
-        "The share of a sweep's time that went into launches and checks, not into preparing them.",
+        "The share of a sweep's time that went into launches and checks, not into preparing them; in Ranks, "
+        "what one device takes over n times what n take.",
     ),
 )
 OUTCOMES = (

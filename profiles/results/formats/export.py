@@ -19,7 +19,7 @@ from flashscope.profiles.results.formats.json_groups import (
     traffic_of,
 )
 from flashscope.profiles.results.formats.landscapes import landscape_document
-from flashscope.profiles.results.formats.ranks import ranks_document, ranks_lines
+from flashscope.profiles.results.formats.ranks import ranks_documents, ranks_lines
 from flashscope.profiles.results.model.bookmarks import on_moments, on_points
 from flashscope.profiles.results.model.curves import baselines
 from flashscope.profiles.results.model.drift import Drift, drift_text, drifts
@@ -115,7 +115,7 @@ def to_json(session: Session, path: str | None = None, provenance: str = "") -> 
         "efficiency": efficiency_document(session),
         "landscapes": list(map(landscape_document, session.landscapes)),
         "audits": [audit_document(audit, rows(session)) for audit in session.audits],
-        "ranks": list(map(ranks_document, session.ranks)),
+        "ranks": ranks_documents(session.ranks),
     }
     return msgspec.json.encode(document)
 

@@ -1,6 +1,6 @@
 """Attention on several ranks as JSON has it: what was asked and measured, and what follows."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 import msgspec
@@ -8,10 +8,13 @@ import msgspec
 from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.results.model.ranks import (
     ForecastLine,
+    ModelledPass,
+    beside_of,
     efficiency_of,
     exposed_of,
     forecasts,
     held_of,
+    modelled,
     passes_of,
 )
 from flashscope.profiles.wire.ranks import PassMeasured, RanksEnded, RanksResult, RanksToMeasure
@@ -19,6 +22,7 @@ from flashscope.profiles.wire.ranks import PassMeasured, RanksEnded, RanksResult
 LINE = (
     *("scheme", "pass", "backend", "seqlen", "causal", "ranks", "runtime_ms_median", "alone_ms_median"),
     *("efficiency", "limit", "exposed_ms", "sent_bytes", "held_bytes", "passed"),
+    *("model_ranks", "model_efficiency"),
 )
 """The columns of a pass on several ranks in CSV."""
 RanksCell = str | int | float | None
@@ -42,6 +46,28 @@ class RanksModelDocument(msgspec.Struct, frozen=True, kw_only=True):
     link_bytes_s: float
 
 
+class RanksModelledDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model says of a pass that was measured, from the rates of the same on fewer GPUs.
+
+    Attributes:
+        passes: Which pass.
+        measured: Its efficiency.
+        efficiency: What the model says of it.
+        difference: The former less the latter.
+        from_ranks: On how many GPUs the rates were measured.
+        seconds: What the model says of the pass.
+        exposed_s: The same of the transfer that no product hides.
+    """
+
+    passes: Passes = msgspec.field(name="pass")
+    measured: float | None
+    efficiency: float
+    difference: float
+    from_ranks: int
+    seconds: float
+    exposed_s: float
+
+
 class RanksDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A result of ranks in JSON."""
 
@@ -49,10 +75,18 @@ class RanksDocument(msgspec.Struct, frozen=True, kw_only=True):
     ended: RanksEnded
     passes: tuple[RanksPassDocument, ...]
     model: tuple[RanksModelDocument, ...]
+    model_from_fewer: tuple[RanksModelledDocument, ...]
 
 
-def ranks_document(result: RanksResult) -> RanksDocument:
-    """A request and all that came of it, with what follows."""
+def ranks_documents(
+    results: Sequence[RanksResult], earlier: Sequence[RanksResult] = ()
+) -> list[RanksDocument]:
+    """Requests and all that came of them, with what follows; models take rates of earlier results, too."""
+    beside = modelled([*earlier, *results])
+    return [_document(result, beside) for result in results]
+
+
+def _document(result: RanksResult, beside: Sequence[ModelledPass]) -> RanksDocument:
     return RanksDocument(
         asked=result.asked,
         ended=result.ended,
@@ -61,6 +95,9 @@ def ranks_document(result: RanksResult) -> RanksDocument:
             for one in result.passes
         ),
         model=tuple(map(_model, forecasts([result]))),
+        model_from_fewer=tuple(
+            _modelled(found) for one in result.passes if (found := beside_of(one, beside)) is not None
+        ),
     )
 
 
@@ -76,10 +113,24 @@ def _model(line: ForecastLine) -> RanksModelDocument:
     )
 
 
-def ranks_lines(results: Iterable[RanksResult]) -> Iterator[Sequence[RanksCell]]:
+def _modelled(one: ModelledPass) -> RanksModelledDocument:
+    return RanksModelledDocument(
+        passes=one.told.measured.passes,
+        measured=efficiency_of(one.told.measured),
+        efficiency=one.found.efficiency,
+        difference=one.off,
+        from_ranks=len(one.base.measured.ranks),
+        seconds=one.found.seconds,
+        exposed_s=one.found.exposed_s,
+    )
+
+
+def ranks_lines(results: Sequence[RanksResult]) -> Iterator[Sequence[RanksCell]]:
     """LINE, and a line of CSV for each pass; missing is empty, times are in ms and memory in bytes."""
     yield LINE
+    beside = modelled(results)
     for asked, one in passes_of(results):
+        model = beside_of(one, beside)
         yield (
             *(asked.scheme, one.passes, one.backend, asked.problem.seqlen, str(asked.problem.causal)),
             len(one.ranks),
@@ -91,4 +142,5 @@ def ranks_lines(results: Iterable[RanksResult]) -> Iterator[Sequence[RanksCell]]
             max(rank.sent_bytes for rank in one.ranks),
             held_of(one),
             str(one.passed),
+            *((None, None) if model is None else (len(model.base.measured.ranks), model.found.efficiency)),
         )

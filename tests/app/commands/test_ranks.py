@@ -13,7 +13,8 @@ from flashscope.app.words.ranks import where_text
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.store import load
+from flashscope.profiles.results.formats.ranks import ranks_documents
+from flashscope.profiles.store import load, rows
 from flashscope.profiles.wire.events import RanksReady
 from flashscope.profiles.wire.ranks import RanksAnswer, RanksEnded, RanksResult, RanksToMeasure
 from tests.end_to_end import program
@@ -182,10 +183,38 @@ def test_what_is_done_is_in_the_file_before_the_next_request_is_heard(tmp_path: 
     assert [found.passes for found in load(file.path).ranks] == [(one,)]
 
 
+def test_where_nothing_can_be_kept_no_file_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = builders.plan_started(Plan(backend="cpu", kernels=(), problems=()))
+    file = ranks.RanksFile(tmp_path / "a.flashscope", begun.session_id, begun)
+    follow(signal.SIGINT, file=file)
+    assert not list(tmp_path.iterdir())
+    answers = rank_results.measured(backend="cpu"), RanksEnded(), signal.SIGINT
+    with monkeypatch.context() as small:
+        small.setattr(rows, "MAX_VALUE_BYTES", 100)
+        follow(*answers, file=file)
+    assert (file.kept, file.lost, list(tmp_path.iterdir())) == (0, 1, [])
+    assert "is not saved: " in capsys.readouterr().err
+    follow(*answers, file=file)
+    assert (file.kept, len(load(file.path).ranks)) == (1, 1)
+
+
+def test_models_take_the_rates_of_what_the_file_held_before(tmp_path: Path) -> None:
+    ready = RanksReady(result=rank_results.result(rank_results.measured()))
+    started = builders.plan_started(Plan(backend="cuda", kernels=(), problems=()))
+    path = builders.recorded(tmp_path / "a.flashscope", started, ready)
+    file = ranks._with(path, load(path).machine, "cuda")
+    assert isinstance(file, ranks.RanksFile)
+    four = rank_results.result(rank_results.on_four())
+    (document,) = ranks_documents([four], file.earlier)
+    assert [one.from_ranks for one in document.model_from_fewer] == [2]
+
+
 def test_compare_says_what_it_does_not_compare(tmp_path: Path) -> None:
     event = RanksReady(result=rank_results.result())
     started = builders.plan_started(Plan(backend="cpu", kernels=(), problems=()))
     paths = [builders.recorded(tmp_path / name, started, event) for name in ("a.flashscope", "b.flashscope")]
     done = program.inside("compare", *map(str, paths))
-    assert "Not compared: 1 pass on several ranks (zigzag); show prints them" in done.stdout
+    assert "Not compared: 1 result of ranks (zigzag); show prints them" in done.stdout
     assert "Traceback" not in done.stderr

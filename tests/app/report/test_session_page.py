@@ -142,3 +142,15 @@ def test_a_session_of_ranks_alone_has_its_sentence_and_its_table() -> None:
     assert "zigzag reaches 91.7% of 2 times one GPU at N = 64k, forward" in text
     assert "limit of the mask" in text
     assert "Measure it again" not in text
+
+
+def test_ranks_of_another_number_or_mask_have_a_sentence_of_their_own_and_the_model_a_table() -> None:
+    started = builders.plan_started(Plan(backend="cpu", kernels=(), problems=()))
+    kept = [rank_results.result(one) for one in (rank_results.measured(), rank_results.on_four())]
+    kept.append(rank_results.result(causal=False))
+    session = session_of([started, *(RanksReady(result=one) for one in kept)])
+    page = session_page(session, of_session(session, "saved")).decode()
+    for told in ("forward, causal, 2 ranks", "forward, causal, 4 ranks", "forward, no mask, 2 ranks"):
+        assert f"{told}, 16 heads, d = 128, bfloat16, peer: zigzag reaches" in page
+    assert "measured less model" in page
+    assert "−14.1 pp" in page

@@ -8,6 +8,7 @@ from flashscope.app.pages.sessions.columns import COLUMNS, KERNELS_COLUMN
 from flashscope.app.words.holding import HELD, held_text, holding_text, view_instead
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.store import load
 from flashscope.profiles.store.listing import info_of
 from tests.profiles.rank_results import result
 from tests.profiles.store import builders
@@ -34,7 +35,7 @@ def test_the_view_is_that_of_what_tells_most_and_none_where_there_are_points(ses
     session.audits.append(builders.audit())
     assert (holding_text(session), view_instead(session)) == ("1 audit", "audit")
     session.ranks.append(result())
-    assert holding_text(session) == "1 pass on several ranks (zigzag), 1 audit"
+    assert holding_text(session) == "1 result of ranks (zigzag), 1 audit"
     assert view_instead(session) == "ranks"
     swept = Session.begin(builders.plan_started())
     swept.ranks.append(result())
@@ -46,3 +47,4 @@ def test_a_list_says_what_a_session_of_ranks_holds_and_of_which_lengths() -> Non
     assert (info.held, info.seqlens[0], info.seqlens[-1]) == ({"ranks": 22}, 1 << 14, 1 << 21)
     told = [column.text(info) for column in COLUMNS]
     assert told[KERNELS_COLUMN : KERNELS_COLUMN + 2] == ["22 results of ranks", "16k – 2048k"]
+    assert holding_text(load(info.path)).startswith(f"{told[KERNELS_COLUMN]} (ring, zigzag, ")

@@ -108,3 +108,8 @@ def test_every_quantity_of_traffic_is_in_gb_and_every_one_of_memory_in_gib() -> 
 )
 def test_a_time_and_the_ends_around_it_have_one_unit(ms: tuple[float, float, float], told: str) -> None:
     assert ms_between_text(*ms) == told
+
+
+def test_ticks_of_a_share_have_no_more_decimals_than_they_need() -> None:
+    tick = KINDS["share"].tick
+    assert [tick(value) for value in (0.0, 0.05, 0.125, 0.29, 1.0)] == ["0%", "5%", "12.5%", "29%", "100%"]

@@ -2,12 +2,14 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from flashscope.app.commands.printed.ranks import print_forecasts, print_results
-from flashscope.profiles.results.formats.ranks import ranks_document
-from flashscope.profiles.results.model.ranks import efficiency_of, forecasts, rates_of
-from flashscope.profiles.wire.ranks import RanksCompared, RanksError
-from tests.profiles.rank_results import PROBLEM, measured, result
+from flashscope.app.commands.printed.ranks import print_forecasts, print_modelled, print_results
+from flashscope.app.words.ranks import refusals_of
+from flashscope.profiles.results.formats.ranks import ranks_documents, ranks_lines
+from flashscope.profiles.results.model.ranks import efficiency_of, forecasts, modelled, rates_of
+from flashscope.profiles.wire.ranks import RanksCompared, RanksEnded, RanksError, RanksResult
+from tests.profiles.rank_results import PROBLEM, measured, on_four, result
 
 
 def test_efficiency_is_the_time_alone_over_n_times_the_time_of_n(capsys: pytest.CaptureFixture[str]) -> None:
@@ -25,6 +27,18 @@ def test_ranks_that_share_a_gpu_have_no_efficiency_and_no_model(capsys: pytest.C
     assert rates_of(one) is None
     print_results([result(one)])
     assert "no time is that of several GPUs" in capsys.readouterr().out
+
+
+def test_more_than_all_of_n_times_one_gpu_is_explained_by_the_rates(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_results([result(measured(alone_ms=(132.0,)))])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "110.0%" in told
+    rates = [f"{PROBLEM.flops / 1e12 / seconds:.0f} TFLOP/s" for seconds in (0.132, 0.11)]
+    assert f"for one GPU with all of it reaches {rates[0]} and a rank with its part {rates[1]}." in told
+    print_results([result(measured())])
+    assert "more than 100%" not in capsys.readouterr().out
 
 
 def test_without_a_time_alone_the_reason_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,6 +61,12 @@ def test_what_is_judged_in_drawn_rows_says_in_how_many_and_what_they_would_miss(
     assert "from the ranks' own O and LSE" in told
 
 
+def test_of_what_was_broken_off_the_passes_that_are_missing_are_named() -> None:
+    kept = result(measured(), passes="both")
+    broken = RanksResult(replace(kept.asked, gpus=4), kept.passes, RanksEnded(reason="It ended."))
+    assert refusals_of([broken]) == ["zigzag, causal, N = 64k, backward, 4 ranks: It ended."]
+
+
 def test_what_is_wrong_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     print_results([result(measured(errors=(RanksError(output="O", error=None, bound=1.0),), passed=False))])
     told = capsys.readouterr().out
@@ -63,6 +83,25 @@ def test_the_model_goes_by_measured_rates_and_is_called_one(capsys: pytest.Captu
     assert [line.found.ranks for line in forecasts([result(measured())])] == [8, 64, 512]
     print_forecasts([result(measured())])
     assert "A model, no measurement" in capsys.readouterr().out
-    model = msgspec.to_builtins(ranks_document(result(measured())))["model"]
+    model = msgspec.to_builtins(ranks_documents([result(measured())])[0])["model"]
     assert [one["ranks"] for one in model] == [8, 64, 512]
     assert model[0]["efficiency"] > model[1]["efficiency"] > model[2]["efficiency"]
+
+
+def test_what_more_gpus_reached_stands_beside_the_model_of_fewer_with_the_difference(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    two, four = result(measured()), result(on_four())
+    print_modelled(modelled([four]))
+    assert not capsys.readouterr().out
+    print_modelled(modelled([two, four]))
+    told = capsys.readouterr().out
+    assert "beside a model of it from the rates on fewer GPUs" in told
+    assert told.splitlines()[-1].split()[3:] == ["64k", "4", "85.9%", "100.0%", "2", "ranks", "−14.1", "pp"]
+    (document,) = ranks_documents([four], earlier=[two])
+    (found,) = msgspec.to_builtins(document)["model_from_fewer"]
+    assert (found["pass"], found["from_ranks"]) == ("forward", 2)
+    assert found["difference"] == pytest.approx(found["measured"] - found["efficiency"])
+    assert found["difference"] == pytest.approx(-0.141, abs=1e-3)
+    heading, *lines = ranks_lines([two, four])
+    assert [dict(zip(heading, line, strict=True))["model_ranks"] for line in lines] == [None, 2]

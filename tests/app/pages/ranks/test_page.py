@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -12,6 +14,7 @@ from flashscope.app.look.theme import LIGHT
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.ranks import RanksPage
+from flashscope.app.pages.ranks.columns import MODEL
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.words.ranks import SHARED, model_text
@@ -23,7 +26,7 @@ from flashscope.profiles.wire.events import AuditReady, Event, PlanFinished, Ran
 from flashscope.profiles.wire.ranks import RanksResult
 from tests.app.fakes import sweep
 from tests.app.rig import Save
-from tests.profiles.rank_results import measured, result
+from tests.profiles.rank_results import measured, on_four, result
 from tests.profiles.store import builders
 
 KEPT = (
@@ -76,7 +79,7 @@ def test_the_model_is_worked_out_for_the_best_pass_alone(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(ranks_model, "forecast", counted)
     assert "zigzag, causal, N = 128k" in model_text(passes_of(KEPT))
-    assert len(worked_out) == len(FORECAST_RANKS)
+    assert len(worked_out) == len(FORECAST_RANKS) + 1  # and of itself
 
 
 def test_a_session_of_ranks_alone_is_shown_here_and_told_best_first(
@@ -85,7 +88,8 @@ def test_a_session_of_ranks_alone_is_shown_here_and_told_best_first(
     opened(qtbot, window, save(events(*KEPT), "ranks"))
     qtbot.waitUntil(lambda: window.view == "ranks")
     assert page.sentence.text() == (
-        "zigzag reaches 94.8% of 2 times one GPU at N = 128k, forward; products hide all that it transfers."
+        "zigzag reaches 94.8% of 2 times one GPU at N = 128k, forward, causal; products hide all that it "
+        "transfers."
     )
     assert [one.asked.scheme for one in page.passes] == ["zigzag", "ring", "zigzag"]
     assert page.lanes.shown is page.passes[2]
@@ -160,8 +164,8 @@ def test_ranks_on_a_cpu_are_said_to_be_no_speed_up(
 ) -> None:
     opened(qtbot, window, save(events(result(measured(backend="cpu"))), "cpu"))
     assert page.sentence.text() == (
-        "zigzag reaches 91.7% of 2 times one core at N = 64k, forward; ranks took turns on one core: this is "
-        "no speed-up, but how evenly work is shared."
+        "zigzag reaches 91.7% of 2 times one core at N = 64k, forward, causal; ranks took turns on one core: "
+        "this is no speed-up, but how evenly work is shared."
     )
 
 
@@ -172,7 +176,7 @@ def test_curves_of_a_session_without_points_say_where_to_look(
     opened(qtbot, window, save(events(*KEPT), "ranks"))
     window.show_page("profile")
     sentence = window.page.headline.sentence  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: "4 passes on several ranks (zigzag, ring): see Ranks." in sentence.text())
+    qtbot.waitUntil(lambda: "3 results of ranks (zigzag, ring): see Ranks." in sentence.text())
     window.trigger("stage")
     assert (window.stage.on, "see Ranks" in window.errors.text) == (False, True)
 
@@ -207,7 +211,7 @@ def test_sessions_without_a_point_are_not_compared_and_what_each_holds_is_said(
     compare = window.pages["compare"]
     assert isinstance(compare, ComparePage)
     compare.choose([save(events(*KEPT), "one"), save(events(KEPT[1]), "two")])
-    qtbot.waitUntil(lambda: "two: 1 pass on several ranks (ring)" in compare.empty.words.text())
+    qtbot.waitUntil(lambda: "two: 1 result of ranks (ring)" in compare.empty.words.text())
     assert "None of these sessions has a point to compare." in compare.empty.words.text()
     assert compare.board.findings is None
     assert not compare.empty.isHidden()
@@ -242,3 +246,58 @@ def test_a_stage_shows_one_plot_with_the_sentence_and_gives_back_the_others(
     assert not page.table.isVisible()
     window.trigger("stage")
     assert all(part.isVisible() for part in (*page.cards, page.table, page.sentence))
+
+
+def test_on_a_stage_a_key_and_a_button_lead_from_plot_to_plot_and_a_stop_names_one(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    qtbot.waitUntil(lambda: window.view == "ranks")
+    turn = window.registry.find("ranks.turn")
+    assert turn is not None
+    assert (turn.isEnabled(), turn.shortcut().toString()) == (False, "M")
+    assert not any(switch.isVisible() for switch in page.switches)
+    window.trigger("stage")
+    turn.trigger()
+    assert [card.isVisible() for card in page.cards] == [False, True, False]
+    assert page.staging.stop.mode == "memory"
+    shown = next(switch for switch in page.switches if switch.isVisible())
+    QTest.mouseClick(shown, Qt.MouseButton.LeftButton)
+    assert [card.isVisible() for card in page.cards] == [False, False, True]
+    window.trigger("ranks.next")
+    assert page.lanes.shown is page.passes[0]
+    stop = page.staging.stop
+    window.trigger("stage")
+    assert not any(switch.isVisible() for switch in page.switches)
+    page.staging.show_stop(stop)
+    assert [card.isVisible() for card in page.cards] == [False, False, True]
+    page.staging.leave()
+
+
+def test_what_four_gpus_reached_stands_beside_the_model_of_the_rates_of_two(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(result(on_four()), result(measured())), "both"))
+    assert "hollow: a model from the rates on 2 GPUs; measured less model: −14.1" in (
+        page.efficiency.legend.text()
+    )
+    made = page.efficiency.make_export()
+    assert made is not None
+    assert list(made.columns)[-1] == "model"
+    assert [float(row[-1] or 0) for row in made.rows] == [pytest.approx(1.0, abs=1e-3)]
+    assert not page.table.isColumnHidden(MODEL)
+    assert page.table.list.columns[MODEL].written(page.table.list.row_at(0)) == "100.0% (−14.1)"
+    window.trigger("ranks.next")
+    assert page.table.isColumnHidden(MODEL)
+    assert "hollow" not in page.efficiency.legend.text()
+
+
+def test_the_table_is_sorted_by_figures_and_not_by_their_texts(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    many = [result(measured(ms=(900.0 / n,)), seqlen_q=n << 10, seqlen_k=n << 10) for n in (2, 128, 16)]
+    opened(qtbot, window, save(events(*many), "many"))
+    for title in ("N", "efficiency"):
+        at = next(k for k, column in enumerate(page.table.list.columns) if column.title == title)
+        page.table.sortByColumn(at, Qt.SortOrder.AscendingOrder)
+        assert [page.table.list.row_at(k).told.asked.problem.seqlen >> 10 for k in range(3)] == [2, 16, 128]
