@@ -99,6 +99,27 @@ def test_what_a_kernel_has_started_ends_with_its_worker(heard: Heard) -> None:
         psutil.Process(int(told.split()[-1])).wait(timeout=10)
 
 
+@pytest.mark.torch
+def test_defaults_of_pytorch_that_a_file_sets_are_told_and_kept_from_others(
+    heard: Heard, tmp_path: Path
+) -> None:
+    path = tmp_path / "sets.py"
+    lines = (
+        "import torch",
+        "torch.set_grad_enabled(False)",
+        "def attend(q, k, v):",
+        "    return torch.nn.functional.scaled_dot_product_attention(q, k, v)",
+    )
+    path.write_text("\n".join(lines), encoding="utf-8")
+    own = read_reference(str(path))
+    names = (own.name, "torch-math")
+    mine, library = heard.sweep(
+        Plan(backend="cpu", kernels=names, problems=(PROBLEM,), protocol=QUICK, own=(own,))
+    )
+    assert "left settings changed: whether PyTorch records gradients" in mine.reason
+    done(library)
+
+
 @chosen("function", ["leaves_a_thread_at_work", "leaves_a_process_at_work"], {"leaves_a_process_at_work"})
 def test_what_works_on_while_others_are_measured_is_refused(heard: Heard, function: str) -> None:
     failed, ours = heard.sweep(plan_of(function))
