@@ -186,7 +186,9 @@ def _hopper(name: str, idea: str, predecessor: str, mark: MarkSpec) -> KernelSpe
     )
 
 
-def _of_wide_heads(problem: Problem) -> str | None:
+def _of_flash3_gradients(problem: Problem) -> str | None:
+    if problem.value_dim > problem.head_dim:
+        return f"takes a head dim of V up to Q's, not {problem.value_dim} beside {problem.head_dim}"
     if problem.head_dim <= workspace_backward.WIDE_HEAD:
         return None
     if problem.block_mask is not None:
@@ -242,9 +244,9 @@ FLASH3 = replace(
         kept=workspace_backward.kept_rows,
         implementation={"cuda": "flashscope.kernels.cuda.flash3_backward"},
         head_dims={"cuda": range(64, 257, 64)},
-        features={"cuda": EVERY_MASK | SCORING},
+        features={"cuda": EVERY_MASK | SCORING | {"head_dim_v"}},
         deterministic=frozenset({"cuda"}),
-        limit=_of_wide_heads,
+        limit=_of_flash3_gradients,
     ),
 )
 

@@ -293,8 +293,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             if (leader) arrive(at.keys_empty(ks));
             CLOCK(3)
             const long long first_key = (long long)keys.head * seqlen_k * HEAD_DIM;
+            const long long first_value = NARROW_V ? (long long)keys.head * seqlen_k * HEAD_DIM_V : first_key;
             store_rows(dk, scale, dk_out + first_key, keys.k0 + row, seqlen_k);
-            store_rows(dv, 1.0f, dv_out + first_key, keys.k0 + row, seqlen_k);
+            store_rows<HEAD_DIM_V>(dv, 1.0f, dv_out + first_value, keys.k0 + row, seqlen_k, HEAD_DIM_V);
             CLOCK(4)
             CLOCKS_WRITE(steps ? steps + 2 : 1)
         }

@@ -116,10 +116,12 @@ def query_cut(problem: Problem) -> QueryTiling:
     """How tiles of queries pass by where nothing else is asked for.
 
     Of 64 queries at head dim 128 the next keys wait in a second stage only where that won: not where a tile
-    of keys is drawn late.
+    of keys is drawn late, nor beside values of another head dim, which leave no registers for it.
     """
     cut = QueryTiling.of(flash3_tile_q(problem))
-    return cut._replace(key_stages=1) if cut.rows == PRODUCT_ROWS and drawn_late(problem) else cut
+    narrow = "head_dim_v" in problem.features and problem.head_dim <= WIDE_HEAD
+    one = cut.rows == PRODUCT_ROWS and (narrow or drawn_late(problem))
+    return cut._replace(key_stages=1) if one else cut
 
 
 def program(problem: Problem, target: Target, cut: QueryTiling | None = None) -> Program:

@@ -366,6 +366,7 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
         TRACED(Recorder recorder(recording, rank, warp_row + lane / 4, seqlen_q, seqlen_k);)
         TRACED(recorder.begin(keys, group);)
         const long long first_key = (long long)keys.head * seqlen_k * HEAD_DIM;
+        const long long first_value = NARROW_V ? (long long)keys.head * seqlen_k * HEAD_DIM_V : first_key;
         if (warpgroup == 1) {
             float dv[PIECES][PIECE_REGS];
 #pragma unroll
@@ -374,7 +375,8 @@ extern "C" __global__ void __cluster_dims__(PAIR, 1, 1) __launch_bounds__(THREAD
             CLOCK(10)
 #pragma unroll
             for (int piece = 0; piece < PIECES; ++piece)
-                store_rows(dv[piece], 1.0f, dv_out + first_key + piece * PIECE_PANELS * 64, key, seqlen_k);
+                store_rows<HEAD_DIM_V>(dv[piece], 1.0f, dv_out + first_value + piece * PIECE_PANELS * 64, key, seqlen_k,
+                                       HEAD_DIM_V - piece * PIECE_PANELS * 64);
         } else {
             float dk[D_REGS];
 #pragma unroll

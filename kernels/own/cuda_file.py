@@ -49,6 +49,8 @@ OF_FILE = (
     *("name", "idea", "dtypes", "head_dims", "features", "min_compute_capability", "length_multiple"),
     *("workspace", "define"),
 )
+SAID: Mapping[str, str] = {"grid": "grid = ceil_div(Nq, 64), H, B", "threads": "threads = 64"}
+"""What every launch must say, as it may be said."""
 OF_LAUNCH = ("entry", "grid", "threads", "shared", "arguments")
 TAKEN: frozenset[Feature] = frozenset({"causal", "window", "gqa"})
 BUFFER_DTYPES = (*DTYPES, "int32", "uint8")
@@ -107,7 +109,8 @@ def read_cuda(text: str, file: str) -> dict[str, Any]:
         for which in (False, True)
     )
     if not forward:
-        raise InputError(f"{file}: say how to launch it: // flashscope: grid = ..., and threads = ...")
+        examples = " and ".join(f"// flashscope: {said}" for said in SAID.values())
+        raise InputError(f"{file}: say how to launch it, in lines like {examples}.")
     return {
         **({"name": said["name"].value} if "name" in said else {}),
         "idea": said["idea"].value if "idea" in said else "",
@@ -153,9 +156,9 @@ def _launches(lines: list[HeaderLine], source: CudaText, buffers: frozenset[str]
 
 def _launch(block: Mapping[str, HeaderLine], source: CudaText, buffers: frozenset[str]) -> OwnLaunch:
     file, first = source.file, min(line.number for line in block.values())
-    for key in ("grid", "threads"):
+    for key, said in SAID.items():
         if key not in block:
-            raise InputError(f"{file}, line {first}: say its {key}, too: // flashscope: {key} = ...")
+            raise InputError(f"{file}, line {first}: say its {key}, too, like // flashscope: {said}.")
     entry = block["entry"].value if "entry" in block else _only_entry(source)
     if entry not in source.entries:
         there = ", ".join(source.entries)
@@ -206,7 +209,8 @@ def _argument(
         if not tensor:
             names = ", ".join((*dict.fromkeys(TENSORS.values()), *sorted(buffers)))
             raise InputError(
-                f"{where}: the pointer {value} is no tensor ({names}); name it so, or say arguments = ..."
+                f"{where}: the pointer {value} is no tensor ({names}); "
+                "name it so, or say all of them in order, like arguments = q, k, v, o, Nq, scale."
             )
         return OwnArgument(value=tensor)
     if parameter.scalar not in get_args(ScalarType):
@@ -287,7 +291,8 @@ def _dtypes(line: HeaderLine | None, launch: OwnLaunch, source: CudaText) -> tup
     found = parameters(source.entries[launch.entry])
     of_q = next((one for one, given in zip(found, launch.arguments, strict=True) if given.value == "q"), None)
     if of_q is None or of_q.scalar not in POINTED:
-        raise InputError(f"{source.file}: say which it takes: // flashscope: dtypes = float16, ...")
+        said = "// flashscope: dtypes = float16, bfloat16"
+        raise InputError(f"{source.file}: say which it takes, like {said}.")
     return (POINTED[of_q.scalar],)
 
 

@@ -8,14 +8,16 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Literal
+from uuid import uuid4
 
 from flashscope.profiles.engine.child import Log
 from flashscope.profiles.engine.frames import Frames, MalformedError
+from flashscope.profiles.wire import heirs
 from flashscope.profiles.wire.events import LogLine
 from flashscope.profiles.wire.messages import Command, Message, StopChild, encode
 from flashscope.profiles.wire.process import python_command
@@ -62,7 +64,9 @@ class SpawnedChild:
         self._output, output = Pipe(duplex=False)
         os.set_blocking(self._output.fileno(), False)
         self._life, its_life = Pipe()  # nothing is sent: each side sees that the other has ended
-        self._process = _start_shielded((theirs, output, its_life), serve, argument, ahead, gpu)
+        self._mark = uuid4().hex
+        added = {heirs.MARK: self._mark, **({"CUDA_VISIBLE_DEVICES": gpu} if gpu else {})}
+        self._process = _start_shielded((theirs, output, its_life), (ahead, serve, argument), added)
         self._pidfd = _pidfd(self._process.pid)
         for end in (theirs, output, its_life):
             end.close()
@@ -173,6 +177,9 @@ class SpawnedChild:
         if self._process.returncode is None:
             with suppress(OSError):
                 os.killpg(self._process.pid, signal.SIGKILL)
+        if left := heirs.end_heirs(self._mark, self._process.pid):
+            text = f"Ended what was left in a session of its own: {', '.join(left)}."
+            self._log(LogLine(source=self._name, text=text, level="warning"))
 
     def epitaph(self) -> str:
         """How it ended: `was killed by SIGSEGV`, `ended with exit code 1`."""
@@ -250,15 +257,15 @@ class SpawnedChild:
 
 
 def _start_shielded(
-    ends: Sequence[Connection], serve: str, argument: str, ahead: str, gpu: str
+    ends: Sequence[Connection], arguments: Sequence[str], added: Mapping[str, str]
 ) -> subprocess.Popen[bytes]:
     """Start a process that Ctrl-C cannot reach, not even before it runs its first line.
 
-    It leads a session, so that what it starts can be ended with it.
+    It leads a session, so that what it starts can be ended with it; `added` goes into its environment.
     """
     numbers = [end.fileno() for end in ends]
-    command = python_command(MAIN, *map(str, numbers), ahead, serve, argument)
-    environment = os.environ | ({"CUDA_VISIBLE_DEVICES": gpu} if gpu else {})
+    command = python_command(MAIN, *map(str, numbers), *arguments)
+    environment = os.environ | added
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return subprocess.Popen(

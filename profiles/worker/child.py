@@ -9,6 +9,7 @@ import threading
 from importlib import import_module
 from multiprocessing.connection import Connection, wait
 
+from flashscope.profiles.wire import heirs
 from flashscope.profiles.wire.messages import Cancel, Command, Message, StopChild, decode_command, encode
 
 # NumPy's and PyTorch's thread pools, read when they are imported; the first that is set counts. With as many
@@ -85,7 +86,7 @@ def main(pipe: str, output: str, life: str, ahead: str, *served: str) -> None:
     messages, parent = (_kept(Connection(int(number))) for number in (pipe, life))
     _redirect(_kept(Connection(int(output), readable=False)))
     use_one_blas_thread()
-    threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_die_with, args=(parent, os.environ.get(heirs.MARK, "")), daemon=True).start()
     if ahead:
         find_first(ahead)
     serve, argument = served
@@ -101,7 +102,7 @@ def answer_lines(work: str, life: str) -> None:
         life: The descriptor of a pipe that can be read once the parent has ended.
     """
     parent = _kept(Connection(int(life)))
-    threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_die_with, args=(parent, os.environ.get(heirs.MARK, "")), daemon=True).start()
     module, _, function = work.partition(":")
     getattr(import_module(module), function)()
 
@@ -142,12 +143,13 @@ def _redirect(output: Connection) -> None:
     faulthandler.enable()
 
 
-def _die_with(parent: Connection) -> None:
+def _die_with(parent: Connection, mark: str) -> None:
     """End at once when the parent is gone, however it went and whatever the main thread is doing.
 
-    What was started from here ends, too.
+    What was started from here, and has the mark, ends, too.
     """
     wait([parent])
     if os.getpgrp() == os.getpid():
+        heirs.end_heirs(mark, os.getpgrp())
         os.killpg(0, signal.SIGKILL)
     os._exit(1)

@@ -9,6 +9,9 @@
 #ifndef DETERMINISTIC
 #define DETERMINISTIC 0
 #endif
+#ifndef HEAD_DIM_V
+#define HEAD_DIM_V HEAD_DIM  // of V, O and dO
+#endif
 #if (HEAD_DIM <= 64 || HEAD_DIM <= 128 && !CAUSAL) && !WINDOW && !SPARSE && !DETERMINISTIC
 #define AHEAD 1  // flash3_backward_zeros.cuh
 #else
@@ -24,6 +27,9 @@
 #define STAGES_OF_KEYS (TILE_Q % 64 ? 1 : 2)
 #endif
 
+// V and dO of fewer columns are loaded as wide as K and Q, with zeros behind them.
+constexpr bool NARROW_V = HEAD_DIM_V < HEAD_DIM;
+static_assert(HEAD_DIM_V <= HEAD_DIM, "registers and shared memory are shared out by the width of Q and K");
 constexpr bool WIDE = HEAD_DIM > 128;  // cut as in flash3_backward_wide_layout.cuh
 // 80 rows are no multiple of the 64 that a product has: dQ is computed turned over, 64 columns by 80 rows, from dS with
 // the keys of a query together, and dK takes dS from there, too, for its registers.

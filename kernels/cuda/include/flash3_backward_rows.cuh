@@ -8,9 +8,11 @@
 
 constexpr int ROW_THREADS = TURNED ? 4 * BLOCK_Q : 256, CHUNKS = BLOCK_Q * HEAD_DIM / VECTOR / ROW_THREADS;
 
-// Times the factor, rounded. `out`: of the tensor's first column here; `row`: of this thread's first, of `rows`.
-template <int REGS>
-__device__ __forceinline__ void store_rows(const float (&x)[REGS], float factor, element* out, int row, int rows) {
+// Times the factor, rounded. `out`: of the tensor's first column here; `row`: of this thread's first, of `rows`. WIDTH: of
+// a row of the tensor, which may have but `columns` here.
+template <int WIDTH = HEAD_DIM, int REGS>
+__device__ __forceinline__ void store_rows(const float (&x)[REGS], float factor, element* out, int row, int rows,
+                                           int columns = 2 * REGS) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -21,8 +23,8 @@ __device__ __forceinline__ void store_rows(const float (&x)[REGS], float factor,
             for (int j = 0; j < 4; ++j)
                 y[j] = pack(x[i + 4 * j + 2 * r] * factor, x[i + 4 * j + 2 * r + 1] * factor);
             const uint4 piece = quad_transpose(y[0], y[1], y[2], y[3], lane);
-            if (row + 8 * r < rows)
-                *reinterpret_cast<uint4*>(out + (long long)(row + 8 * r) * HEAD_DIM + i * 2 + lane % 4 * 8) = piece;
+            if (row + 8 * r < rows && (WIDTH == HEAD_DIM || i * 2 + lane % 4 * 8 < columns))
+                *reinterpret_cast<uint4*>(out + (long long)(row + 8 * r) * WIDTH + i * 2 + lane % 4 * 8) = piece;
         }
     }
 }
@@ -54,7 +56,8 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
 #pragma unroll
     for (int i = 0; i < CHUNKS; ++i) {
         const int row = min(i / PANELS * PASS + thread_row, rows - 1);
-        const long long at = (first + row) * HEAD_DIM + i % PANELS * 64 + threadIdx.x % 8 * VECTOR;
+        const int column = i % PANELS * 64 + threadIdx.x % 8 * VECTOR;
+        const long long at = (first + row) * HEAD_DIM_V + (NARROW_V ? min(column, HEAD_DIM_V - VECTOR) : column);
         a[i] = load_vector(o + at);
         b[i] = load_vector(grad_output + at);
     }
@@ -70,7 +73,8 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS)
         float sum = 0.0f;
 #pragma unroll
         for (int j = 0; j < PANELS * VECTOR; ++j)
-            sum = fmaf(to_float(a[i + j / VECTOR].x[j % VECTOR]), to_float(b[i + j / VECTOR].x[j % VECTOR]), sum);
+            if (!NARROW_V || j / VECTOR * 64 + threadIdx.x % 8 * VECTOR < HEAD_DIM_V)
+                sum = fmaf(to_float(a[i + j / VECTOR].x[j % VECTOR]), to_float(b[i + j / VECTOR].x[j % VECTOR]), sum);
 #pragma unroll
         for (int other = 4; other > 0; other /= 2) sum += __shfl_xor_sync(~0u, sum, other);
         if (threadIdx.x % 8) continue;

@@ -19,6 +19,7 @@ import numpy as np
 from flashscope.profiles.worker.failures import CaughtError
 from flashscope.profiles.worker.instruments.bench import KeptSettings
 from flashscope.profiles.worker.vetting.started import StartedProcesses
+from flashscope.profiles.worker.vetting.torch_defaults import TORCH_DEFAULTS
 
 WATCHED = (
     *("time", "numpy", "builtins", "gc", "os", "sys", "threading", "tracemalloc", "math", "ctypes"),
@@ -226,6 +227,7 @@ SETTINGS: KeptSettings = {
     "its priority": _priority,
     "the threads that libraries are to use": _threads_wanted,
     "PyTorch's threads": _torch_threads,
+    **TORCH_DEFAULTS,
     "timers that interrupt it": _timers,
     "denormal numbers": lambda: SMALLEST / 2 > 0,
     "a trace or profile function": lambda: (sys.gettrace() is None, sys.getprofile() is None),

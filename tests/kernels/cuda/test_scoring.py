@@ -20,7 +20,7 @@ from flashscope.kernels.workload.problem import SCORING, Dtype, Passes, Problem
 from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels import cases
 from tests.kernels.cases import in_mode
-from tests.kernels.cuda.builds import ON_HOPPER, SCORED, TARGETS
+from tests.kernels.cuda.builds import MASKS, ON_HOPPER, SCORED, TARGETS
 from tests.kernels.cuda.compiled import check
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.running import Setting, backward, drawn, fails, forward, needs_compiler
@@ -157,6 +157,37 @@ def test_gradients_beside_values_of_another_head_dim_agree_with_the_oracle(
         problem = in_mode(of_widths(widths, kind, "float16"), deterministic)
         verdict = backward("flash2", problem, flash2_backward.program, Setting(int(deterministic), 890))
         assert verdict.passed, (deterministic, verdict)
+
+
+NARROW_VALUES = ((192, 128), (128, 64), (128, 96), (256, 64), (256, 160))
+
+
+@needs_compiler
+@matrix("widths kind", product(NARROW_VALUES, MORE_MASKS), few=1, ids=str)
+def test_gradients_of_flash3_beside_narrower_values_agree_with_the_oracle(
+    widths: tuple[int, int], kind: str
+) -> None:
+    for deterministic in (False, True):
+        problem = in_mode(of_widths(widths, kind, "bfloat16"), deterministic)
+        if FLASH3.unsupported(problem, GPU) is not None:
+            pytest.skip("a block mask before wide heads")
+        verdict = backward("flash3", problem, flash3_backward.program, Setting(int(deterministic)))
+        assert verdict.passed, (deterministic, verdict)
+
+
+@matrix("widths mask deterministic", product(NARROW_VALUES, MASKS, (False, True)), few=1, ids=str)
+def test_builds_of_flash3_gradients_beside_narrower_values_spill_nothing(
+    widths: tuple[int, int], mask: str, deterministic: bool
+) -> None:
+    problem = in_mode(of_widths(widths, "full", "float16"), deterministic)
+    check(flash3_backward.program(replace(problem, **MASKS[mask]), ON_HOPPER), ON_HOPPER)
+
+
+def test_flash3_says_which_values_its_gradients_take() -> None:
+    problem = Problem(seqlen_q=64, seqlen_k=64, head_dim=128, dtype="float16", passes="both")
+    assert FLASH3.unsupported(replace(problem, head_dim_v=64), GPU) is None
+    told = "flash3's backward pass takes a head dim of V up to Q's, not 192 beside 128"
+    assert FLASH3.unsupported(replace(problem, head_dim_v=192), GPU) == told
 
 
 def in_dtype(problem: Problem, case: Inputs) -> Inputs:
@@ -321,9 +352,11 @@ def test_values_of_another_head_dim_on_a_gpu_agree_with_the_oracle(cp: Any, widt
         if find_kernel(kernel).unsupported(problem, GPU) is None:
             verdict = run(kernel, problem)
             assert verdict.passed, (kind, kernel, verdict)
-    for kind, deterministic in product(MORE_MASKS, (False, True)):
-        verdict = judged(cp, Mode("flash2", deterministic), of_widths(widths, kind, "bfloat16"))
-        assert verdict.passed, (kind, deterministic, verdict)
+    for kind, kernel, deterministic in product(MORE_MASKS, FORWARD, (False, True)):
+        problem = of_widths(widths, kind, "bfloat16")
+        if find_kernel(kernel).unsupported(in_mode(problem, deterministic), GPU) is None:
+            verdict = judged(cp, Mode(kernel, deterministic), problem)
+            assert verdict.passed, (kind, kernel, deterministic, verdict)
 
 
 @pytest.mark.gpu

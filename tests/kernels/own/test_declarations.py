@@ -141,8 +141,8 @@ WRONG = {
     },
     "mine.cu": {
         "int f() {}\n": "no __global__ function",
-        ENTRY: "say how to launch it",
-        "// flashscope: grid = B\n" + ENTRY: "line 1: say its threads",
+        ENTRY: "say how to launch it.* grid = ceil_div.* and // flashscope: threads = 64",
+        "// flashscope: grid = B\n" + ENTRY: "line 1: say its threads, too, like .*threads = 64",
         "// flashscope: block = 3\n" + ENTRY: "line 1: block is no key",
         "// flashscope: grid\n" + ENTRY: "line 1: .*key = value",
         HEADER.replace("= B", "= batch") + ENTRY: "line 1: batch is no size",

@@ -1,6 +1,7 @@
 """Functions that a user might bring, each wrong in its way; read by the tests of kernels of one's own."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -123,12 +124,31 @@ def leaves_a_process_at_work(q: Floats, k: Floats, v: Floats) -> Any:
 
 def leaves_a_daemon_at_work(q: Floats, k: Floats, v: Floats) -> Any:
     """The same by a process that forks twice, so that it is in no group of ours; for a minute."""
+    _start_daemon("while True: pass")
+    return right(q, k, v)
+
+
+def crashes_beside_a_daemon(q: Floats, k: Floats, v: Floats) -> Any:
+    """The process, while such a daemon waits."""
+    _start_daemon("signal.pause()")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def hangs_beside_a_daemon(q: Floats, k: Floats, v: Floats) -> Any:
+    """For ever, while such a daemon waits."""
+    _start_daemon("signal.pause()")
+    hangs(q, k, v)
+
+
+def _start_daemon(does: str) -> None:
     daemon = (
         "import os, signal\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n"
-        "os.write(1, b'left behind: %d\\n' % os.getpid())\nsignal.alarm(60)\nwhile True: pass"
+        f"os.write(1, b'left behind: %d\\n' % os.getpid())\nsignal.alarm(60)\n{does}"
     )
-    subprocess.run([sys.executable, "-c", daemon], check=True)
-    return right(q, k, v)
+    starting = subprocess.Popen([sys.executable, "-c", daemon], stdout=subprocess.PIPE)
+    assert starting.stdout is not None
+    os.write(1, starting.stdout.readline())
+    starting.wait()
 
 
 def right(q: Floats, k: Floats, v: Floats) -> Any:

@@ -1,6 +1,7 @@
 """A kernel of one's own runs in the worker alone, and whatever it does costs its own point alone."""
 
 import os
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.plan.read import read_kernels
 from flashscope.profiles.plan.request import Request
 from flashscope.profiles.wire.events import LogLine, PlanFinished
+from tests.end_to_end.program import PYTHONPATH
 from tests.matrix import chosen
 from tests.profiles.heard import QUICK, Heard, done
 
@@ -23,10 +25,10 @@ WRONG = Path(__file__).with_name("own_wrong.py")
 PLAIN = Path(__file__).parents[2] / "kernels" / "own" / "examples" / "plain_numpy.py"
 PROBLEM = Problem(seqlen_q=64, seqlen_k=64, head_dim=32, heads=2)
 OUTCOMES = {
-    "raises": ("failed", "own.raises raised ValueError: matmul: ", "in line 17: return q @ v"),
+    "raises": ("failed", "own.raises raised ValueError: matmul: ", "in line 18: return q @ v"),
     "imports_relatively": ("failed", "attempted relative import", "by its name, without dots"),
     "leaves": ("failed", "The worker process ended with exit code 3 while it ran own.leaves at N = 64", ""),
-    "exits": ("failed", "own.exits raised SystemExit: enough", 'in line 34: raise SystemExit("enough")'),
+    "exits": ("failed", "own.exits raised SystemExit: enough", 'in line 35: raise SystemExit("enough")'),
     "raises_odd": ("failed", "own.raises_odd raised Odd: enough", 'raise Odd("enough")'),
     "gives_none": ("failed", "returned None for O", "it returns O, or O and LSE"),
     "gives_rows": ("failed", "returned O of shape (1, 2, 64)", "it must be (1, 2, 64, 32)"),
@@ -35,6 +37,18 @@ OUTCOMES = {
     "wrong_lse": ("failed", "returned LSE of shape (1, 2, 64, 32)", "it must be (1, 2, 64)"),
     "gives_nan": ("wrong", "O holds NaN", ""),
 }
+
+PROGRAM = """
+from flashscope.profiles.wire.events import LogLine
+from tests.profiles.engine.test_own_kernels import plan_of
+from tests.profiles.heard import Heard
+
+heard = Heard("flashscope.kernels.catalogue.registry:KERNELS")
+heard.engine.run(plan_of("hangs_beside_a_daemon"))
+told = heard.until(LogLine, lambda line: line.text.startswith("left behind:"))
+print(told.text.split()[-1], flush=True)
+heard.until(LogLine, lambda line: False)
+"""
 
 
 def plan_of(*functions: str, protocol: Protocol = QUICK, beside: tuple[str, ...] = ("flash2",)) -> Plan:
@@ -85,6 +99,27 @@ def test_what_a_kernel_has_started_ends_with_its_worker(heard: Heard) -> None:
         psutil.Process(int(told.split()[-1])).wait(timeout=10)
 
 
+@pytest.mark.torch
+def test_defaults_of_pytorch_that_a_file_sets_are_told_and_kept_from_others(
+    heard: Heard, tmp_path: Path
+) -> None:
+    path = tmp_path / "sets.py"
+    lines = (
+        "import torch",
+        "torch.set_grad_enabled(False)",
+        "def attend(q, k, v):",
+        "    return torch.nn.functional.scaled_dot_product_attention(q, k, v)",
+    )
+    path.write_text("\n".join(lines), encoding="utf-8")
+    own = read_reference(str(path))
+    names = (own.name, "torch-math")
+    mine, library = heard.sweep(
+        Plan(backend="cpu", kernels=names, problems=(PROBLEM,), protocol=QUICK, own=(own,))
+    )
+    assert "left settings changed: whether PyTorch records gradients" in mine.reason
+    done(library)
+
+
 @chosen("function", ["leaves_a_thread_at_work", "leaves_a_process_at_work"], {"leaves_a_process_at_work"})
 def test_what_works_on_while_others_are_measured_is_refused(heard: Heard, function: str) -> None:
     failed, ours = heard.sweep(plan_of(function))
@@ -103,6 +138,31 @@ def test_a_daemon_that_works_on_is_refused_ended_with_the_worker_and_told(heard:
     assert any(text.startswith("Ended what a kernel had started") and f"({daemon})" in text for text in lines)
     with suppress(psutil.NoSuchProcess):
         psutil.Process(daemon).wait(timeout=10)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone shows the environment of a process")
+@chosen("function", ["crashes_beside_a_daemon", "hangs_beside_a_daemon"], {"crashes_beside_a_daemon"})
+def test_a_daemon_ends_though_its_worker_could_not_end_it(heard: Heard, function: str) -> None:
+    failed, ours = heard.sweep(plan_of(function, protocol=replace(QUICK, deadline_s=3.0)))
+    assert failed.status in {"failed", "timeout"}
+    done(ours)
+    heard.drain()
+    lines = [line.text for line in heard.all(LogLine)]
+    (daemon,) = {int(text.split()[-1]) for text in lines if text.startswith("left behind:")}
+    assert any(text.startswith("Ended what was left") and f"({daemon})" in text for text in lines)
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(daemon).wait(timeout=10)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone shows the environment of a process")
+def test_a_daemon_ends_with_the_program_that_is_killed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, env={"PYTHONPATH": PYTHONPATH}
+    ) as program:
+        assert program.stdout is not None
+        daemon = psutil.Process(int(program.stdout.readline()))
+        program.kill()
+        daemon.wait(timeout=10)
 
 
 @pytest.mark.parametrize("passes", ["forward", "backward", "both"])

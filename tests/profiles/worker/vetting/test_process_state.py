@@ -130,6 +130,23 @@ def test_threads_that_libraries_are_to_use_are_a_setting(
     assert "the threads that libraries are to use" in state.trouble()
 
 
+def test_defaults_that_pytorch_does_not_begin_with_are_settings(
+    state: ProcessState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begins = SimpleNamespace(
+        is_grad_enabled=lambda: True,
+        get_float32_matmul_precision=lambda: "highest",
+        get_default_dtype=lambda: "torch.float32",
+        get_default_device=lambda: SimpleNamespace(type="cpu"),
+    )
+    monkeypatch.setitem(sys.modules, "torch", begins)
+    assert state.trouble() == ""
+    begins.get_float32_matmul_precision = lambda: "medium"
+    begins.get_default_dtype = lambda: "torch.bfloat16"
+    told = "PyTorch's precision of float32 products, PyTorch's default dtype"
+    assert state.trouble() == f"It left settings changed: {told}."
+
+
 def test_an_attribute_of_an_instrument_is_watched() -> None:
     bench = SimpleNamespace(sweep=np.zeros(8))
     state = ProcessState(bench)
