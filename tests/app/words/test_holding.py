@@ -44,7 +44,7 @@ def test_the_view_is_that_of_what_tells_most_and_none_where_there_are_points(ses
 
 def test_a_list_says_what_a_session_of_ranks_holds_and_of_which_lengths() -> None:
     info = info_of(next(path for path in bundled_sessions() if path.stem == "h100-ranks"))
-    assert (info.held, info.seqlens[0], info.seqlens[-1]) == ({"ranks": 22}, 1 << 14, 1 << 21)
+    assert (info.held, info.seqlens[0], info.seqlens[-1]) == ({"ranks": 38}, 1 << 14, 1 << 20)
     told = [column.text(info) for column in COLUMNS]
-    assert told[KERNELS_COLUMN : KERNELS_COLUMN + 2] == ["22 results of ranks", "16k – 2048k"]
+    assert told[KERNELS_COLUMN : KERNELS_COLUMN + 2] == ["38 results of ranks", "16k – 1024k"]
     assert holding_text(load(info.path)).startswith(f"{told[KERNELS_COLUMN]} (ring, zigzag, ")

@@ -67,7 +67,7 @@ def test_the_recording_that_comes_with_the_program_is_one_click_away(
     page.open_button.click()
     qtbot.waitUntil(lambda: bool(page.passes))
     assert window.view == "ranks"
-    assert "of 4 times one GPU at N = 128k, forward" in page.sentence.text()
+    assert "of 4 times one GPU at N = 1024k, forward" in page.sentence.text()
 
 
 def test_the_model_is_worked_out_for_the_best_pass_alone(monkeypatch: pytest.MonkeyPatch) -> None:
