@@ -72,6 +72,10 @@ class DeviceActions:
         """Open the dialog."""
         self._opened("")
 
+    def name(self, file: Path) -> None:
+        """Open the dialog with a connection file in its field."""
+        self._opened(str(file))
+
     def choose_several(self) -> None:
         """Open the dialog that chooses among equal devices."""
         dialog = SplitDialog(self._devices, self._window)

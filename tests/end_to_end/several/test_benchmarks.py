@@ -36,12 +36,13 @@ def test_a_split_sweep_is_timed_beside_one_device_and_both_are_saved(
     assert {one.status for one in (*alone.points, *split.points)} == {"done"}
 
 
-def test_too_little_time_for_both_is_said_and_ends_what_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_too_little_time_for_both_is_said_and_ends_what_runs_with_nothing_left_in_the_working_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ["--backend", "cpu", "--gpus", "2", "--seconds", "0", "--out", str(tmp_path)]
-    assert split_bench.main(words) == 1
+    monkeypatch.chdir(tmp_path)
+    assert split_bench.main(["--backend", "cpu", "--gpus", "2", "--seconds", "0"]) == 1
     assert "too little time" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_device_is_measured_beside_idle_and_busy_ones_by_turns_and_kept_where_it_is_asked_for(
