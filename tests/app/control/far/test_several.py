@@ -1,6 +1,7 @@
 """A window that splits sweeps over several GPUs of this machine."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,15 +11,15 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.far.devices import SWEEPS
-from flashscope.app.control.far.places import EqualDevices
+from flashscope.app.control.far.places import DeviceGroup
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import remaining_of
 from flashscope.profiles.store import load, sessions_dir
-from flashscope.profiles.wire.events import PlanFinished
+from flashscope.profiles.wire.events import Event, LogLine, PlanFinished
 from tests.app.control.far.shared import GPUS, Shared
-from tests.app.fakes import GPU_MACHINE, PLAN, SECOND, FakeEngine
+from tests.app.fakes import GPU_MACHINE, PLAN, SECOND, FakeEngine, plan_started, sweep
 from tests.end_to_end.hosts import DEVICE, RunningHost, host_of
 from tests.profiles.heard import QUICK, running_children
 
@@ -44,10 +45,20 @@ def controller(qapp: QApplication, qtbot: QtBot) -> Iterator[Controller]:
 
 def split(controller: Controller, qtbot: QtBot, *numbers: int) -> None:
     """Split sweeps over these of the equal GPUs; none: all of them."""
-    (group,) = controller.devices.equal
+    group, _ = controller.devices.groups
     wanted = group._replace(devices=tuple(group.devices[n] for n in numbers)) if numbers else group
     with qtbot.waitSignal(controller.machine_found):
-        controller.devices.split(wanted)
+        controller.devices.use(wanted)
+
+
+def tells_of(text: str) -> Callable[[list[Event]], bool]:
+    """Whether events have a line with this text."""
+    return lambda events: any(isinstance(one, LogLine) and text in one.text for one in events)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether all of a sweep is in its file."""
+    return load(path).outcome == "finished"
 
 
 def visible_gpus() -> set[str]:
@@ -59,7 +70,9 @@ def visible_gpus() -> set[str]:
 def test_gpus_of_one_kind_can_share_a_sweep_and_one_of_another_kind_is_not_among_them(
     controller: Controller,
 ) -> None:
-    (group,) = controller.devices.equal
+    group, everything = controller.devices.groups
+    assert (group.alike, everything.alike) == (True, False)
+    assert [one.gpu for one in everything.devices] == [one.uuid for one in GPUS]
     assert group.names == ("GPU 0, NVIDIA H100", "GPU 2, NVIDIA H100", "GPU 3, NVIDIA H100")
     assert [one.gpu for one in group.devices] == ["GPU-0a", "GPU-2a", "GPU-3a"]
     assert group.host == ""
@@ -143,10 +156,93 @@ def test_devices_that_are_in_use_already_are_not_taken_anew(
 ) -> None:
     split(controller, qtbot)
     before = controller.devices.place
-    group: EqualDevices = controller.devices.equal[0]
-    controller.devices.split(group)
+    group: DeviceGroup = controller.devices.groups[0]
+    controller.devices.use(group)
     assert controller.devices.place is before
     assert controller.devices.uses(group)
+
+
+def repeat(controller: Controller, qtbot: QtBot) -> None:
+    """Repeat sweeps on the first two GPUs of this machine, which differ."""
+    _, everything = controller.devices.groups
+    with qtbot.waitSignal(controller.machine_found):
+        controller.devices.use(everything._replace(devices=everything.devices[:2]), repeat=True)
+
+
+def run_on(shared: Shared, gpu: str, qtbot: QtBot) -> None:
+    """Have a device measure all of the sweep that it is asked for."""
+    engine = shared.engines[gpu]
+    qtbot.waitUntil(lambda: bool(engine.plans))
+    engine.say(sweep())
+
+
+def test_unlike_devices_measure_all_of_a_sweep_each_into_a_session_that_names_its_device(
+    controller: Controller, shared: Shared, qtbot: QtBot
+) -> None:
+    repeat(controller, qtbot)
+    place = controller.devices.place
+    assert place is not None
+    assert place.device == "2 devices"
+    assert place.options == ("--devices", "GPU 0,GPU 1", "--spread", "repeat")
+    assert controller.devices.count == 1
+    controller.run(PLAN)
+    run_on(shared, "GPU-0a", qtbot)
+    qtbot.waitUntil(lambda: controller.sweep is not None and not controller.sweep.in_flight)
+    assert controller.measuring, "one of the devices has not ended"
+    run_on(shared, "GPU-1a", qtbot)
+    qtbot.waitUntil(lambda: not controller.measuring)
+    qtbot.waitUntil(lambda: controller.sweep_path is not None and len(place.files) == 1)
+    (beside,) = place.files
+    assert beside.stem.endswith("-GPU-1")
+    assert controller.sweep_path != beside
+    for path in (controller.sweep_path, beside):
+        assert path is not None
+        qtbot.waitUntil(partial(is_whole, path))
+        assert {point.status for point in load(path).points} == {"done"}
+
+
+def test_what_becomes_of_one_device_is_no_matter_of_the_others_session(
+    controller: Controller, shared: Shared, qtbot: QtBot
+) -> None:
+    repeat(controller, qtbot)
+    controller.run(PLAN)
+    qtbot.waitUntil(lambda: all(engine.plans for engine in shared.engines.values()))
+    with qtbot.waitSignal(controller.sweep_told, check_params_cb=tells_of("It is lost.")):
+        shared.engines["GPU-1a"].say([PlanFinished(t_ns=0, outcome="failed", reason="It is lost.")])
+    assert controller.measuring
+    run_on(shared, "GPU-0a", qtbot)
+    qtbot.waitUntil(lambda: not controller.measuring)
+    assert controller.sweep is not None
+    assert controller.sweep.outcome == "finished"
+
+
+def test_cancelling_stops_a_repeated_sweep_on_every_device_and_the_rest_is_the_first_ones(
+    controller: Controller, shared: Shared, qtbot: QtBot
+) -> None:
+    repeat(controller, qtbot)
+    controller.run(PLAN)
+    both = list(shared.engines.values())
+    qtbot.waitUntil(lambda: all(engine.plans for engine in both))
+    controller.cancel()
+    qtbot.waitUntil(lambda: all(engine.cancelled for engine in both))
+    for engine in both:
+        engine.say([plan_started(), PlanFinished(t_ns=SECOND, outcome="cancelled")])
+    qtbot.waitUntil(lambda: not controller.measuring)
+    qtbot.waitUntil(lambda: controller.path is not None)
+    assert controller.session is not None
+    controller.resume(remaining_of(controller.session))
+    qtbot.waitUntil(lambda: len(both[0].plans) == 2)
+    assert len(both[1].plans) == 1
+
+
+def test_a_repeated_sweep_is_measured_once_a_device(
+    controller: Controller, shared: Shared, qtbot: QtBot
+) -> None:
+    repeat(controller, qtbot)
+    with qtbot.waitSignal(controller.error_raised) as raised:
+        controller.run(PLAN, runs=3)
+    assert raised.args[0].startswith("Sweeps are repeated on each of 2 devices, once a device")
+    assert not any(engine.plans for engine in shared.engines.values())
 
 
 @pytest.mark.matrix  # it starts real processes
@@ -184,9 +280,9 @@ def test_of_a_host_the_device_in_use_and_its_equals_are_taken_together_and_one_o
     went: list[str] = []
     controller.devices.went.connect(went.append)
     connect(controller, host, qtbot, "CPU 0")
-    (group,) = [one for one in controller.devices.equal if one.named]
+    (group,) = [one for one in controller.devices.groups if one.named]
     with qtbot.waitSignal(controller.machine_found):
-        controller.devices.split(group)
+        controller.devices.use(group)
     place = controller.devices.place
     assert place is not None
     assert place.device == "2 × CPU"
@@ -210,14 +306,38 @@ def lends_both(host: RunningHost) -> bool:
 
 @pytest.mark.matrix
 @pytest.mark.cluster
+def test_devices_of_a_host_measure_a_sweep_each_at_the_same_time(
+    controller: Controller, host: RunningHost, qtbot: QtBot
+) -> None:
+    connect(controller, host, qtbot)
+    (group,) = [one for one in controller.devices.groups if one.named]
+    with qtbot.waitSignal(controller.machine_found):
+        controller.devices.use(group, repeat=True)
+    controller.run(replace(PLAN, protocol=QUICK))
+    qtbot.waitUntil(lambda: controller.sweep is not None and not controller.measuring)
+    place = controller.devices.place
+    assert place is not None
+    qtbot.waitUntil(lambda: controller.sweep_path is not None and len(place.files) == 1)
+    for path in (controller.sweep_path, *place.files):
+        assert path is not None
+        qtbot.waitUntil(partial(is_whole, path))
+        session = load(path)
+        assert {point.status for point in session.points} == {"done"}
+        assert session.machine is not None
+        assert session.machine.host == place.host
+        assert session.readings
+
+
+@pytest.mark.matrix
+@pytest.mark.cluster
 def test_a_sweep_goes_on_where_one_of_its_devices_is_lost_and_reconnecting_takes_all_of_them(
     controller: Controller, tmp_path: Path, qtbot: QtBot
 ) -> None:
     with host_of(tmp_path, "CPU 0", "CPU 1") as dying:
         connect(controller, dying, qtbot)
-        (group,) = [one for one in controller.devices.equal if one.named]
+        (group,) = [one for one in controller.devices.groups if one.named]
         with qtbot.waitSignal(controller.machine_found):
-            controller.devices.split(group)
+            controller.devices.use(group)
         controller.run(replace(PLAN, protocol=replace(QUICK, repeats=50)))
         qtbot.waitUntil(lambda: controller.sweep is not None and bool(controller.sweep.in_flight))
         assert controller.sweep is not None
