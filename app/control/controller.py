@@ -372,5 +372,8 @@ class Controller(Measuring):
         self.running_changed.emit(False)
         self.queue.follow(self.sweep)
         self.queue.ended("" if self.aside else why_not_begun(event, self.sweep, self._driver.recording))
-        if self._watched != self.backend and not self.queue.goes_on:
+        if self.queue.goes_on:
+            return
+        if self._watched != self.backend:
             self.watch(self.backend)
+        self.devices.sweeps_ended()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.control.bridge import Bridge
+from flashscope.app.control.chores import Chores
 from flashscope.app.control.far.dial import Dial, together
 from flashscope.app.control.far.gate import EventGate
 from flashscope.app.control.far.places import DeviceGroup, TakenDevices, Wanted, groups_here, groups_there
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # it imports Dask
     from flashscope.profiles.cluster.devices import FarDevice
 
 SWEEPS = "A sweep is running; cancel it, or wait for its end, to use another device."
+LATER = "A sweep is running; the device is taken again when it has ended."
 RECORDS = "Something is being recorded in Inside; give it up, or wait for its end, to use another device."
 
 
@@ -36,7 +38,8 @@ class Devices(QObject):
             machine has at hand.
         here: What was found on this machine; None: nobody has looked yet.
         groups: Which devices can measure together, of this machine and of those that have been connected to.
-        seen: What each host lends that has been connected to, by what the user called it.
+        seen: What each host lends that has been connected to, by what the user called it; of the host in use
+            as it was when that was looked at last.
         lost: Why the device in use is lost, a sentence; empty: it is not.
         dialling: What is being connected to, as the user named it; empty: nothing is.
         beside: What is asked of the engine beside sweeps: the engine stays while something is.
@@ -88,6 +91,8 @@ class Devices(QObject):
         self._dial: Dial | None = None
         self._dials: list[Dial] = []
         self._ending: list[Thread] = []
+        self._looks = Chores(self)
+        self._again = False  # whether a lost device is to be taken again once no sweep runs
 
     @property
     def dialling(self) -> str:
@@ -145,12 +150,28 @@ class Devices(QObject):
             self._begin(wanted)
 
     def reconnect(self) -> None:
-        """Use the devices again of which one is lost."""
-        if self.place is not None and self.lost:
+        """Use the devices again of which one is lost, once those that are left have ended their sweep."""
+        if self.place is None or not self.lost:
+            return
+        self._again = self._driver.running
+        if self._again:
+            self.told.emit(LATER)
+        else:
             self._begin(self.place.wanted._replace(devices=self.place.names, held=self.place.held))
+
+    def sweeps_ended(self) -> None:
+        """No sweep runs or waits any more."""
+        if self._again:
+            self.reconnect()
+
+    def look_again(self) -> None:
+        """Ask the host of the device in use who has its devices now, in the background."""
+        if self.place is not None and not self.lost:
+            self._looks.do_instead(self.place.look, partial(self._looked, self.place))
 
     def cancel(self) -> None:
         """Connect to nothing; what is in use stays."""
+        self._again = False
         if self._dial is not None:
             self._dial.cancel()
             self._dial = None
@@ -177,10 +198,12 @@ class Devices(QObject):
     def close(self) -> None:
         """Connect to nothing, and return when all is ended but the engine in use, which is the driver's."""
         self._dial = None
+        self._looks.forget()
         for dial in self._dials:
             dial.end()
         for thread in self._ending:
             thread.join()
+        self._looks.wait()
 
     def end_place(self) -> None:
         """End what leads to the device in use, after its engine."""
@@ -260,6 +283,11 @@ class Devices(QObject):
         """The devices of a host that are in use, with their tokens."""
         return self.place.held if self.place is not None and self.place.wanted.named == named else ()
 
+    def _looked(self, place: TakenDevices, found: "tuple[FarDevice, ...]") -> None:
+        if place is self.place and found:
+            self.seen[place.wanted.named] = found
+            self.changed.emit()
+
     def _use_here(self, group: DeviceGroup, wanted: Wanted) -> None:
         """Have an engine for each of these GPUs of this machine."""
         gate = EventGate(self._bridge.push)
@@ -274,7 +302,7 @@ class Devices(QObject):
         self._bridge.drain()
         end = self._driver.engine.close if self.place is None else self.place.close
         self._driver.engine, self._gate, self.place, self.lost = engine, gate, place, ""
-        self._gone = ""
+        self._gone, self._again = "", False
         self._end(end)
         self.moved.emit()
         self.changed.emit()

@@ -15,7 +15,7 @@ from flashscope.app.control.far.gate import EventGate
 from flashscope.app.control.far.places import TakenDevices, Wanted
 from flashscope.app.control.far.repeat_engine import RecordBeside, RepeatEngine
 from flashscope.app.control.guard import guarded
-from flashscope.profiles.cluster.connection import ConnectError
+from flashscope.profiles.cluster.connection import ConnectError, Connection
 from flashscope.profiles.cluster.reaching import reached, remote_engine
 from flashscope.profiles.cluster.several import SeveralEngine
 from flashscope.profiles.engine.contract import Engine, EngineFactory, Sink
@@ -97,12 +97,10 @@ class Dial(QObject):
             ConnectError: It cannot be done, or is no longer wanted.
         """
         wanted, make_engine = self.wanted, remote_engine()
-        from flashscope.profiles.cluster.devices import list_devices  # noqa: PLC0415 - imports Dask
-
         self._tell(f"Reaching {wanted.named} …")
         connection = ends.enter_context(reached(wanted.named, self._started))
         self._tell(f"Asking {wanted.named} for its devices …")
-        devices = _with_ours_free(wanted, list_devices(connection))
+        devices = _listed(wanted, connection)
         if why := _why_not(wanted, devices):
             raise ConnectError(why)
         tokens, engines = dict(wanted.held), list["RemoteEngine"]()
@@ -129,6 +127,7 @@ class Dial(QObject):
             host=engines[0].place.host,
             held=held,
             devices=devices,
+            look=partial(_as_they_are, wanted._replace(held=held), connection),
             ends=ends.pop_all(),
         )
 
@@ -164,12 +163,27 @@ def together(
     return SeveralEngine(sink, makers)
 
 
-def _with_ours_free(wanted: Wanted, devices: "tuple[FarDevice, ...]") -> "tuple[FarDevice, ...]":
-    """The devices of a host; those that this window holds are held by nobody else."""
+def _listed(wanted: Wanted, connection: Connection) -> "tuple[FarDevice, ...]":
+    """The devices of a host; those that this window holds are held by nobody else.
+
+    Raises:
+        ConnectError: The host does not answer, or does not tell.
+    """
+    from flashscope.profiles.cluster.devices import list_devices  # noqa: PLC0415 - imports Dask
+
     ours = dict(wanted.held)
     return tuple(
-        one._replace(told=replace(one.told, holder="")) if one.name in ours else one for one in devices
+        one._replace(told=replace(one.told, holder="")) if one.name in ours else one
+        for one in list_devices(connection)
     )
+
+
+def _as_they_are(wanted: Wanted, connection: Connection) -> "tuple[FarDevice, ...]":
+    """The same; none where the host does not tell: that it is lost, its engine says."""
+    try:
+        return _listed(wanted, connection)
+    except ConnectError:
+        return ()
 
 
 def _why_not(wanted: Wanted, devices: "tuple[FarDevice, ...]") -> str:

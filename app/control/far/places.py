@@ -1,5 +1,6 @@
 """What everything of the window can run on beside the devices at hand, and what of that runs on."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
@@ -111,6 +112,7 @@ class TakenDevices:
         host: The name of their machine; empty: this one.
         held: By which token the host knows that each is this window's; none: they are this machine's.
         devices: All devices of the host, as they were when these were taken.
+        look: Asks the host for its devices as they are now; takes seconds. None: it does not tell.
 
     Args:
         ends: What led there.
@@ -125,10 +127,11 @@ class TakenDevices:
         host: str = "",
         held: tuple[tuple[str, str], ...] = (),
         devices: "tuple[FarDevice, ...]" = (),
+        look: "Callable[[], tuple[FarDevice, ...]]" = tuple,
         ends: ExitStack | None = None,
     ) -> None:
         self.wanted, self.engine, self.names = wanted, engine, names
-        self.host, self.held, self.devices = host, held, devices
+        self.host, self.held, self.devices, self.look = host, held, devices, look
         self._ends = ends or ExitStack()
 
     @property

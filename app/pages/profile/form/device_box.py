@@ -9,6 +9,7 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.guard import guarded
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.menus import commands_of
 from flashscope.app.widgets.plain import plain_tip, set_tip
@@ -72,19 +73,29 @@ class DeviceBox(DropDown):
         """Show the controller's state as it is now."""
         controller = self._controller
         self.setEnabled(not controller.replaying)
-        self.clear()
         self._entries = [
             *self._in_use(),
             *self._equal(),
             *self._others(),
             DeviceEntry(CONNECT, partial(self._trigger, "connect")),
         ]
+        while self.count() > len(self._entries):
+            self.removeItem(self.count() - 1)
         for row, entry in enumerate(self._entries):
-            self.addItem(entry.text, entry.data)
+            if row == self.count():
+                self.addItem("")
+            self.setItemText(row, entry.text)  # in its place, as the list may be open
+            self.setItemData(row, entry.data)
             self.setItemData(row, plain_tip(entry.tip), Qt.ItemDataRole.ToolTipRole)
             cast("QStandardItemModel", self.model()).item(row).setEnabled(entry.choose is not None)
         self.setCurrentIndex(max(0, self.findData(controller.backend)))
         set_tip(self, controller.devices.lost or TIP)
+
+    @guarded()
+    def showPopup(self) -> None:
+        """Open the list; who has the devices of the host in use is asked anew."""
+        self._controller.devices.look_again()
+        super().showPopup()
 
     def _in_use(self) -> Iterator[DeviceEntry]:
         """The machine that is in use, by its backends."""

@@ -1,46 +1,26 @@
 """A window that splits sweeps over several GPUs of this machine."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from contextlib import closing
+from getpass import getuser
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.controller import Controller
-from flashscope.app.control.far.devices import SWEEPS
+from flashscope.app.control.far.devices import LATER, SWEEPS
 from flashscope.app.control.far.places import DeviceGroup
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import remaining_of
-from flashscope.profiles.store import load, sessions_dir
-from flashscope.profiles.wire.events import Event, LogLine, PlanFinished
-from tests.app.control.far.shared import GPUS, Shared
-from tests.app.fakes import GPU_MACHINE, PLAN, SECOND, FakeEngine, plan_started, sweep
+from flashscope.profiles.store import load
+from flashscope.profiles.wire.events import PlanFinished
+from tests.app.control.far.shared import GPUS, Shared, connect
+from tests.app.fakes import GPU_MACHINE, PLAN, SECOND
 from tests.end_to_end.hosts import DEVICE, RunningHost, host_of
 from tests.profiles.heard import QUICK, running_children
-
-
-@pytest.fixture
-def shared(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Shared:
-    return Shared(monkeypatch, qtbot.waitUntil)
-
-
-@pytest.fixture
-def controller(qapp: QApplication, qtbot: QtBot) -> Iterator[Controller]:
-    def make(sink: Sink) -> FakeEngine:
-        engine = FakeEngine(sink)
-        engine.gpus = GPUS
-        return engine
-
-    made = Controller(make, sessions_dir())
-    with qtbot.waitSignal(made.machine_found):
-        made.start()
-    yield made
-    made.close()
 
 
 def split(controller: Controller, qtbot: QtBot, *numbers: int) -> None:
@@ -49,16 +29,6 @@ def split(controller: Controller, qtbot: QtBot, *numbers: int) -> None:
     wanted = group._replace(devices=tuple(group.devices[n] for n in numbers)) if numbers else group
     with qtbot.waitSignal(controller.machine_found):
         controller.devices.use(wanted)
-
-
-def tells_of(text: str) -> Callable[[list[Event]], bool]:
-    """Whether events have a line with this text."""
-    return lambda events: any(isinstance(one, LogLine) and text in one.text for one in events)
-
-
-def is_whole(path: Path) -> bool:
-    """Whether all of a sweep is in its file."""
-    return load(path).outcome == "finished"
 
 
 def visible_gpus() -> set[str]:
@@ -162,89 +132,6 @@ def test_devices_that_are_in_use_already_are_not_taken_anew(
     assert controller.devices.uses(group)
 
 
-def repeat(controller: Controller, qtbot: QtBot) -> None:
-    """Repeat sweeps on the first two GPUs of this machine, which differ."""
-    _, everything = controller.devices.groups
-    with qtbot.waitSignal(controller.machine_found):
-        controller.devices.use(everything._replace(devices=everything.devices[:2]), repeat=True)
-
-
-def run_on(shared: Shared, gpu: str, qtbot: QtBot) -> None:
-    """Have a device measure all of the sweep that it is asked for."""
-    engine = shared.engines[gpu]
-    qtbot.waitUntil(lambda: bool(engine.plans))
-    engine.say(sweep())
-
-
-def test_unlike_devices_measure_all_of_a_sweep_each_into_a_session_that_names_its_device(
-    controller: Controller, shared: Shared, qtbot: QtBot
-) -> None:
-    repeat(controller, qtbot)
-    place = controller.devices.place
-    assert place is not None
-    assert place.device == "2 devices"
-    assert place.options == ("--devices", "GPU 0,GPU 1", "--spread", "repeat")
-    assert controller.devices.count == 1
-    controller.run(PLAN)
-    run_on(shared, "GPU-0a", qtbot)
-    qtbot.waitUntil(lambda: controller.sweep is not None and not controller.sweep.in_flight)
-    assert controller.measuring, "one of the devices has not ended"
-    run_on(shared, "GPU-1a", qtbot)
-    qtbot.waitUntil(lambda: not controller.measuring)
-    qtbot.waitUntil(lambda: controller.sweep_path is not None and len(place.files) == 1)
-    (beside,) = place.files
-    assert beside.stem.endswith("-GPU-1")
-    assert controller.sweep_path != beside
-    for path in (controller.sweep_path, beside):
-        assert path is not None
-        qtbot.waitUntil(partial(is_whole, path))
-        assert {point.status for point in load(path).points} == {"done"}
-
-
-def test_what_becomes_of_one_device_is_no_matter_of_the_others_session(
-    controller: Controller, shared: Shared, qtbot: QtBot
-) -> None:
-    repeat(controller, qtbot)
-    controller.run(PLAN)
-    qtbot.waitUntil(lambda: all(engine.plans for engine in shared.engines.values()))
-    with qtbot.waitSignal(controller.sweep_told, check_params_cb=tells_of("It is lost.")):
-        shared.engines["GPU-1a"].say([PlanFinished(t_ns=0, outcome="failed", reason="It is lost.")])
-    assert controller.measuring
-    run_on(shared, "GPU-0a", qtbot)
-    qtbot.waitUntil(lambda: not controller.measuring)
-    assert controller.sweep is not None
-    assert controller.sweep.outcome == "finished"
-
-
-def test_cancelling_stops_a_repeated_sweep_on_every_device_and_the_rest_is_the_first_ones(
-    controller: Controller, shared: Shared, qtbot: QtBot
-) -> None:
-    repeat(controller, qtbot)
-    controller.run(PLAN)
-    both = list(shared.engines.values())
-    qtbot.waitUntil(lambda: all(engine.plans for engine in both))
-    controller.cancel()
-    qtbot.waitUntil(lambda: all(engine.cancelled for engine in both))
-    for engine in both:
-        engine.say([plan_started(), PlanFinished(t_ns=SECOND, outcome="cancelled")])
-    qtbot.waitUntil(lambda: not controller.measuring)
-    qtbot.waitUntil(lambda: controller.path is not None)
-    assert controller.session is not None
-    controller.resume(remaining_of(controller.session))
-    qtbot.waitUntil(lambda: len(both[0].plans) == 2)
-    assert len(both[1].plans) == 1
-
-
-def test_a_repeated_sweep_is_measured_once_a_device(
-    controller: Controller, shared: Shared, qtbot: QtBot
-) -> None:
-    repeat(controller, qtbot)
-    with qtbot.waitSignal(controller.error_raised) as raised:
-        controller.run(PLAN, runs=3)
-    assert raised.args[0].startswith("Sweeps are repeated on each of 2 devices, once a device")
-    assert not any(engine.plans for engine in shared.engines.values())
-
-
 @pytest.mark.matrix  # it starts real processes
 def test_each_gpu_is_measured_on_by_processes_that_see_it_alone(controller: Controller, qtbot: QtBot) -> None:
     seen = set[str]()
@@ -260,26 +147,14 @@ def test_each_gpu_is_measured_on_by_processes_that_see_it_alone(controller: Cont
     assert seen == {"GPU-0a", "GPU-3a"}
 
 
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    with host_of(tmp_path_factory.mktemp("host"), "CPU 0", "CPU 1") as running:
-        yield running
-
-
-def connect(controller: Controller, host: RunningHost, qtbot: QtBot, device: str = "") -> None:
-    """Take a device of the host, and wait until that is looked at."""
-    with qtbot.waitSignal(controller.machine_found):
-        controller.devices.connect_to(str(host.file), device)
-
-
 @pytest.mark.matrix
 @pytest.mark.cluster
 def test_of_a_host_the_device_in_use_and_its_equals_are_taken_together_and_one_of_them_again_alone(
-    controller: Controller, host: RunningHost, qtbot: QtBot
+    controller: Controller, both: RunningHost, qtbot: QtBot
 ) -> None:
     went: list[str] = []
     controller.devices.went.connect(went.append)
-    connect(controller, host, qtbot, "CPU 0")
+    connect(controller, both, qtbot, "CPU 0")
     (group,) = [one for one in controller.devices.groups if one.named]
     with qtbot.waitSignal(controller.machine_found):
         controller.devices.use(group)
@@ -291,7 +166,7 @@ def test_of_a_host_the_device_in_use_and_its_equals_are_taken_together_and_one_o
     qtbot.waitUntil(lambda: controller.sweep is not None and not controller.measuring)
     assert controller.sweep is not None
     assert {point.device for point in controller.sweep.points} == {0, 1}
-    connect(controller, host, qtbot, "CPU 1")
+    connect(controller, both, qtbot, "CPU 1")
     assert controller.devices.place is not None
     assert controller.devices.place.names == ("CPU 1",)
     assert went == []
@@ -306,26 +181,48 @@ def lends_both(host: RunningHost) -> bool:
 
 @pytest.mark.matrix
 @pytest.mark.cluster
-def test_devices_of_a_host_measure_a_sweep_each_at_the_same_time(
-    controller: Controller, host: RunningHost, qtbot: QtBot
+def test_who_has_a_device_of_the_host_is_told_as_it_is_when_the_box_is_opened(
+    controller: Controller, both: RunningHost, qtbot: QtBot
 ) -> None:
-    connect(controller, host, qtbot)
-    (group,) = [one for one in controller.devices.groups if one.named]
-    with qtbot.waitSignal(controller.machine_found):
-        controller.devices.use(group, repeat=True)
-    controller.run(replace(PLAN, protocol=QUICK))
-    qtbot.waitUntil(lambda: controller.sweep is not None and not controller.measuring)
-    place = controller.devices.place
-    assert place is not None
-    qtbot.waitUntil(lambda: controller.sweep_path is not None and len(place.files) == 1)
-    for path in (controller.sweep_path, *place.files):
-        assert path is not None
-        qtbot.waitUntil(partial(is_whole, path))
-        session = load(path)
-        assert {point.status for point in session.points} == {"done"}
-        assert session.machine is not None
-        assert session.machine.host == place.host
-        assert session.readings
+    from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+
+    connect(controller, both, qtbot, "CPU 0")
+
+    def holders() -> list[str]:
+        controller.devices.look_again()
+        with qtbot.waitSignal(controller.devices.changed):
+            pass
+        return [one.told.holder for one in controller.devices.seen[str(both.file)]]
+
+    assert holders() == ["", ""]
+    with closing(RemoteEngine(print, both.connection, device="CPU 1")):
+        assert holders() == ["", f"{getuser()}@{gethostname()}"]
+    assert holders() == ["", ""]
+
+
+@pytest.mark.matrix
+@pytest.mark.cluster
+def test_reconnecting_while_the_devices_that_are_left_measure_is_done_once_they_have_ended(
+    controller: Controller, tmp_path: Path, qtbot: QtBot
+) -> None:
+    with host_of(tmp_path, "CPU 0", "CPU 1") as dying:
+        connect(controller, dying, qtbot)
+        (group,) = [one for one in controller.devices.groups if one.named]
+        with qtbot.waitSignal(controller.machine_found):
+            controller.devices.use(group)
+        controller.run(replace(PLAN, protocol=replace(QUICK, repeats=100_000, time_cap_s=600)))
+        qtbot.waitUntil(lambda: controller.sweep is not None and len(controller.sweep.in_flight) > 1)
+        with qtbot.waitSignal(controller.devices.went):
+            dying.members(DEVICE)[1].kill()
+        with qtbot.waitSignal(controller.devices.told) as told:
+            controller.devices.reconnect()
+        assert told.args == [LATER]
+        assert controller.measuring
+        qtbot.waitUntil(lambda: len(dying.members(DEVICE)) == 2 and lends_both(dying))
+        with qtbot.waitSignal(controller.machine_found):
+            controller.cancel()
+        assert controller.devices.lost == ""
+        assert controller.devices.count == 2
 
 
 @pytest.mark.matrix
