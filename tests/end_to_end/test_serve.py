@@ -10,9 +10,10 @@ import psutil
 import pytest
 from msgspec.structs import replace
 
+from flashscope.app.control.bundled import bundled_sessions
 from flashscope.profiles.cluster.connection import ConnectError, Connection, write_connection
 from flashscope.profiles.cluster.versions import versions_here
-from flashscope.profiles.store import load
+from flashscope.profiles.store import copy_session, load
 from flashscope.profiles.store.sidecars import leftovers
 from tests.end_to_end import program
 from tests.end_to_end.hosts import (
@@ -112,6 +113,19 @@ def test_what_is_recorded_there_is_told_here(command: str, host: RunningHost) ->
     done = program.run(command, *words, "--connect", str(host.file))
     assert done.returncode == 0, done.stderr
     assert program.document(done)
+
+
+@pytest.mark.matrix
+def test_stalls_are_asked_of_the_host_and_why_it_cannot_sample_them_is_told_here(
+    host: RunningHost, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.flashscope"
+    copy_session(bundled_sessions()[0], path)
+    done = program.run("stalls", str(path), "--sample", "flash2", "--connect", str(host.file))
+    assert done.returncode == 1
+    assert "stalls: flash2: " in done.stderr
+    assert "Traceback" not in done.stderr
+    host.wait_for("gives back the CPU")
 
 
 @pytest.mark.matrix
