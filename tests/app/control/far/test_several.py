@@ -84,6 +84,7 @@ def test_cancelling_stops_every_device_and_what_is_left_goes_on_with_all_of_them
     for engine in both:
         engine.say([PlanFinished(t_ns=SECOND, outcome="cancelled")])
     qtbot.waitUntil(lambda: not controller.measuring)
+    qtbot.waitUntil(lambda: controller.path is not None)  # the file is made on another thread
     session = controller.session
     assert session is not None
     left = remaining_of(session)
