@@ -177,7 +177,7 @@ def test_another_version_is_refused_with_both_named(
     from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
 
     old = replace(versions_here(), distributed="2024.1.0")
-    monkeypatch.setattr("flashscope.profiles.cluster.remote.versions_here", lambda: old)
+    monkeypatch.setattr("flashscope.profiles.cluster.taking.versions_here", lambda: old)
     with pytest.raises(ConnectError, match=r"is 2024[.]1[.]0 here and"):
         RemoteEngine(lambda _: None, host.connection)
     assert "is refused: distributed is 2024.1.0" in host.wait_for("is refused")
