@@ -123,7 +123,9 @@ class Controller(Measuring):
         self._bridge.arrived.connect(self._take_live)
         gate = EventGate(self._bridge.push)
         self._driver = Driver(make_engine, gate)
-        self.devices = Devices(self._driver, gate, self._bridge, make_engine, self)
+        self.devices = Devices(
+            self._driver, gate, self._bridge, make_engine, self.version_recording, parent=self
+        )
         self.devices.moved.connect(self._look_anew)
         self._recordings = Recordings(sessions_dir, opener, self._bridge.push)
         self.watch_own = OwnWatch(self, self._driver)
@@ -191,7 +193,8 @@ class Controller(Measuring):
         Returns:
             Whether it waits.
         """
-        if why := REPLAYING if self.replaying else self.occupied:
+        again = self.devices.why_not_again if runs > 1 else ""
+        if why := REPLAYING if self.replaying else self.occupied or again:
             self.error_raised.emit(why, "")
             return False
         return self.queue.add(plan, runs)
@@ -220,7 +223,7 @@ class Controller(Measuring):
         Raises:
             EngineBusyError: Something else is measured, or it cannot be measured on the devices in use.
         """
-        if why := self.devices.why_not_on(plan.backend, self.machine):
+        if why := self.devices.why_not_again or self.devices.why_not_on(plan.backend, self.machine):
             raise EngineBusyError(why)
         self._driver.run(plan, record)
         if plan.backend != self._watched:
@@ -369,5 +372,8 @@ class Controller(Measuring):
         self.running_changed.emit(False)
         self.queue.follow(self.sweep)
         self.queue.ended("" if self.aside else why_not_begun(event, self.sweep, self._driver.recording))
-        if self._watched != self.backend and not self.queue.goes_on:
+        if self.queue.goes_on:
+            return
+        if self._watched != self.backend:
             self.watch(self.backend)
+        self.devices.sweeps_ended()

@@ -1,43 +1,48 @@
 """What a user can do about the device that everything runs on, and what the window says of it."""
 
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from flashscope.app.control.actions import Action
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.settings import Settings
 from flashscope.app.shell.connect_dialog import ConnectDialog
+from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.split_dialog import SplitDialog
 from flashscope.app.widgets.frame.error_line import ErrorLine
 from flashscope.app.words.far_devices import short_name
 
 ALL = "Everything runs on {} of {} now."
 SPLIT = "Sweeps are split over {} of {} now; all else runs on the first, {}."
+REPEAT = "Sweeps are repeated on each of {} of {} now; all else runs on the first, {}."
+MEASURED = "Each of {} has measured the sweep into a session of its own."
 
 
 class DeviceActions:
     """The actions of the Sweep menu that lead to another machine and back.
 
     Args:
-        window: Over which the dialog opens.
+        window: Over which the dialog opens; compares sessions.
         controller: Has the devices.
         settings: Keeps what was used lately.
         errors: Tells how connecting goes where the dialog is not open, and that a device is lost.
     """
 
     def __init__(
-        self, window: QWidget, controller: Controller, settings: Settings, errors: ErrorLine
+        self, window: PagedWindow, controller: Controller, settings: Settings, errors: ErrorLine
     ) -> None:
         self._window, self._devices = window, controller.devices
         self._settings, self._errors = settings, errors
+        self._controller = controller
         self._dialog: ConnectDialog | None = None
         self._devices.told.connect(self._tell)
         self._devices.failed.connect(self._fail)
         self._devices.taken.connect(self._tell_taken)
         self._devices.went.connect(self._tell_lost)
         controller.error_raised.connect(lambda *_: self._offer_again())
+        controller.running_changed.connect(lambda _running: self._offer_comparison())
 
     def offered(self) -> list[Action]:
         """All actions, in the order of the menu."""
@@ -46,11 +51,11 @@ class DeviceActions:
             Action("connect", "Connect to another machine", self.open, "Sweep", "Ctrl+Shift+M"),
             Action(
                 "devices.several",
-                "Split sweeps over several devices",
+                "Measure on several devices: split sweeps, or repeat them",
                 self.choose_several,
                 "Sweep",
                 "Ctrl+Shift+D",
-                possible=lambda: bool(devices.equal),
+                possible=lambda: bool(devices.groups),
             ),
             Action(
                 "connect.again",
@@ -72,8 +77,12 @@ class DeviceActions:
         """Open the dialog."""
         self._opened("")
 
+    def name(self, file: Path) -> None:
+        """Open the dialog with a connection file in its field."""
+        self._opened(str(file))
+
     def choose_several(self) -> None:
-        """Open the dialog that chooses among equal devices."""
+        """Open the dialog that chooses among the devices of a place."""
         dialog = SplitDialog(self._devices, self._window)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
@@ -111,12 +120,21 @@ class DeviceActions:
             if named := place.wanted.named:
                 self._settings.add_connection(named if "://" in named else str(Path(named).absolute()))
             where = place.host or "this machine"
-            told = SPLIT if place.several else ALL
+            told = REPEAT if place.wanted.repeat else SPLIT if place.several else ALL
             self._errors.show_notice(told.format(place.device, where, short_name(place.names[0])))
 
     def _tell_lost(self, reason: str) -> None:
         self._errors.show_error(reason)
         self._offer_again()
+
+    def _offer_comparison(self) -> None:
+        """Lead from a sweep that several devices have measured to the comparison of their sessions."""
+        place, sweep, first = self._devices.place, self._controller.sweep, self._controller.sweep_path
+        if place is None or self._controller.measuring or sweep is None or sweep.outcome == "failed":
+            return
+        if first is not None and place.files and not self._devices.lost:
+            self._errors.show_progress(MEASURED.format(place.device))
+            self._errors.offer("Compare", partial(self._window.show_files, "compare", (first, *place.files)))
 
     def _offer_again(self) -> None:
         """Let an error lead back to the device while that is lost."""

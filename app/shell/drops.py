@@ -17,11 +17,16 @@ from flashscope.app.stage.story import ENDING
 from flashscope.app.widgets.frame.drop_sheet import DropSheet
 from flashscope.app.words.plain import cut_short
 from flashscope.kernels.own.files import SUFFIXES
+from flashscope.profiles.cluster.connection import SUFFIX as CONNECTION
 from flashscope.profiles.store import SUFFIX
 
 OPEN, EDIT = "Open this recording", "Open this story, to edit and present it"
+CONNECT = "Open the dialog that connects, with this file; it asks first"
 BRING = "Bring {} into the sweep's form; it is read, not run"
-TAKEN = f"Drop a recording ({SUFFIX}), a story ({ENDING}) or a kernel ({', '.join(SUFFIXES)})."
+TAKEN = (
+    f"Drop a recording ({SUFFIX}), a story ({ENDING}), a kernel ({', '.join(SUFFIXES)}) "
+    f"or a connection file ({CONNECTION})."
+)
 
 
 class Drops:
@@ -30,6 +35,7 @@ class Drops:
     Args:
         window: Shows the sheet; its page in front is asked first.
         edit: Opens the story of a path where it is edited.
+        connect: Opens the dialog that connects, with a connection file in its field.
         tell: Says why nothing was taken.
 
     Attributes:
@@ -40,9 +46,10 @@ class Drops:
         self,
         window: PagedWindow,
         edit: Callable[[Path], None],
+        connect: Callable[[Path], None],
         tell: Callable[[str], None],
     ) -> None:
-        self._window, self._edit, self._tell = window, edit, tell
+        self._window, self._edit, self._connect, self._tell = window, edit, connect, tell
         self.sheet = DropSheet(window)
 
     def enter(self, event: QDragMoveEvent) -> None:
@@ -76,6 +83,8 @@ class Drops:
         if all(map(is_source, files)):
             what = cut_short(files[0].name) if len(files) == 1 else f"these {len(files)} kernels"
             return Landing(self._window.stack, BRING.format(what), partial(self._bring, files))
+        if [one.suffix for one in files] == [CONNECTION]:
+            return Landing(self._window.stack, CONNECT, partial(self._connect, files[0]))
         strange = next((one for one in files if one.suffix not in {SUFFIX, ENDING, *SUFFIXES}), None)
         if strange is not None:
             return Landing(self._window.stack, f"{cut_short(strange.name)} cannot be opened. {TAKEN}")

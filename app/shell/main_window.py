@@ -250,7 +250,6 @@ class MainWindow(FocusHome, PagedWindow):
         self.stage.changed.connect(lambda: self.controller.watch_own.hold(self.stage.on))
         self.presenting = StageActions(self.stage, self.errors)
         self.writing = StoryActions(self, self.stage, self.errors)
-        self.drops = Drops(self, self.writing.edit, self.errors.show_error)
         self.tour = Tour(
             self, self.stage, rail=self.rail, tabs=self.tabs, top_bar=self.top_bar, errors=self.errors
         )
@@ -261,6 +260,7 @@ class MainWindow(FocusHome, PagedWindow):
         self._sweep = SweepActions(full_screen, leaves, self.controller, self._resumer, self.errors)
         self._queue = QueueActions(self, self.controller, self.errors)
         self.connecting = DeviceActions(self, self.controller, self.settings, self.errors)
+        self.drops = Drops(self, self.writing.edit, self.connecting.name, self.errors.show_error)
         self._edit = EditActions(self.controller, self.errors)
         self._inside = InsideActions(self.controller, lambda: self.view, self.show_page, self.notice)
         groups = (

@@ -18,8 +18,11 @@ def kind_of(name: str) -> str:
 
 
 def counted(names: Sequence[str]) -> str:
-    """The name of a device; of several equal ones how many there are, `2 × NVIDIA H100`."""
-    return names[0] if len(names) == 1 else f"{len(names)} × {kind_of(names[0])}"
+    """The name of a device; of several how many there are, of equal ones of which kind: `2 × NVIDIA H100`."""
+    if len(names) == 1:
+        return names[0]
+    kinds = {kind_of(name) for name in names}
+    return f"{len(names)} × {kinds.pop()}" if len(kinds) == 1 else f"{len(names)} devices"
 
 
 def place_text(names: Sequence[str], host: str) -> str:

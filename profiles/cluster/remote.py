@@ -1,14 +1,11 @@
 """The engine that measures on another machine: what it is asked goes there, what happens there comes back."""
 
 import asyncio
-import getpass
-import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Semaphore, Thread
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -22,8 +19,6 @@ from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.cluster.calls import (
     Ask,
-    Attach,
-    Attached,
     EngineRequest,
     EventBatch,
     GiveUp,
@@ -37,11 +32,11 @@ from flashscope.profiles.cluster.calls import (
     WatchBackend,
 )
 from flashscope.profiles.cluster.clock import HostClock, clock_of
-from flashscope.profiles.cluster.connection import ConnectError, Connection
+from flashscope.profiles.cluster.connection import Connection
 from flashscope.profiles.cluster.link import LinkError, SchedulerLink
 from flashscope.profiles.cluster.own_code import obstacle_to_sending, to_send
+from flashscope.profiles.cluster.taking import HeldDevice, taken
 from flashscope.profiles.cluster.unanswered import Unanswered
-from flashscope.profiles.cluster.versions import obstacle_between, versions_here
 from flashscope.profiles.engine.contract import SWEEP_RUNS, EngineBusyError, Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
@@ -69,26 +64,6 @@ PAUSE_S = 0.5  # between two attempts
 
 class LostError(Exception):
     """The device is lost; the text says why, as a clause."""
-
-
-class HeldDevice(NamedTuple):
-    """A device that is held for this engine.
-
-    Attributes:
-        worker: The address of its worker.
-        device: What the host calls it.
-        token: What the host knows this engine by.
-        host: The name of the machine.
-        libraries: Names of the kernels whose library is there, if they wrap one.
-        trusts_code: Whether kernels that are sent run there.
-    """
-
-    worker: str
-    device: str
-    token: str
-    host: str
-    libraries: tuple[str, ...]
-    trusts_code: bool
 
 
 class RemoteEngine:
@@ -225,7 +200,7 @@ class RemoteEngine:
     async def _work(self, connection: Connection, begun: "Future[HeldDevice]") -> None:
         link = SchedulerLink(connection)
         try:
-            place = await _taken(link, self._wanted, self._replaces)
+            place = await taken(link, self._wanted, self._replaces)
             begun.set_result(place)
             await self._use(link, place)
         except LinkError as error:
@@ -348,45 +323,3 @@ class RemoteEngine:
         if isinstance(event, PlanFinished):
             self._free.release()  # first, so that whoever hears it can start the next sweep
         self._sink(event)
-
-
-async def _taken(link: SchedulerLink, wanted: str, replaces: str) -> HeldDevice:
-    """The first device of a host that is free, held from now on; `wanted` is the only one that will do.
-
-    Raises:
-        ConnectError: There is none, or the host refuses.
-        LinkError: It does not answer.
-    """
-    served = await link.workers()
-    workers = {worker: device for worker, device in served.items() if wanted in {"", device}}
-    if served and not workers:
-        raise ConnectError(f"{link.address} does not serve {wanted}; it has {', '.join(served.values())}.")
-    here, busy = versions_here(), []
-    for worker, device in workers.items():
-        answer = await link.call(worker, Attach(holder=_who(), versions=here, replaces=replaces))
-        match answer:
-            case Attached(versions=there):
-                if obstacle := obstacle_between(here, there):
-                    raise ConnectError(obstacle)
-                return HeldDevice(
-                    worker, device, answer.token, answer.host, answer.libraries, answer.trusts_code
-                )
-            case Refused(kind="busy", reason=reason):
-                busy.append(reason)
-            case Refused(reason=reason):
-                raise ConnectError(reason)
-    told = "; ".join(busy)
-    raise ConnectError(
-        f"No device of {link.address} is free: {told}. Wait for its end, or for the host to take it back."
-        if busy
-        else f"{link.address} does not serve {wanted or 'a device'} yet; try again in a moment."
-    )
-
-
-def _who() -> str:
-    """Who holds a device, for others to read."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # nobody of that number
-        user = "somebody"
-    return f"{user}@{socket.gethostname()}"

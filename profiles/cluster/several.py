@@ -1,24 +1,15 @@
 """The engine of several devices: a plan is shared among them, and they speak with one voice."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from queue import SimpleQueue
-from threading import Semaphore, Thread
 
 from msgspec.structs import replace
 
-from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
-from flashscope.kernels.workload.live import LiveRequest
-from flashscope.kernels.workload.problem import Backend
-from flashscope.kernels.workload.stalls import StallRequest
-from flashscope.kernels.workload.timeline import TimelineRequest
-from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.cluster.equal import obstacle_to_sharing
+from flashscope.profiles.cluster.first_of_several import FirstOfSeveral
 from flashscope.profiles.cluster.own_code import untrusted
-from flashscope.profiles.cluster.shared_run import SharedDevice, SharedRun, telemetry_of
-from flashscope.profiles.engine.contract import SWEEP_RUNS, Engine, EngineBusyError, EngineFactory, Sink
+from flashscope.profiles.cluster.shared_run import SharedRun, telemetry_of
+from flashscope.profiles.engine.contract import EngineFactory, Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.wire.events import (
@@ -32,130 +23,29 @@ from flashscope.profiles.wire.events import (
 )
 
 
-class SeveralEngine:
+class SeveralEngine(FirstOfSeveral):
     """Shares plans among devices, each with an engine; implements profiles.engine.contract.Engine.
 
-    The points of a problem are measured on one device, and the next problem by the device that is free. All
-    else is asked of the first device.
+    The points of a problem are measured on one device, and the next problem by the device that is free;
+    devices that were not looked at are probed first. Those that are not equal are refused, and those that
+    trust no code where the plan has some: the sweep ends as failed, before it begins.
 
     Args:
-        sink: Takes every event, in order, on this engine's thread; it must return soon.
-        makers: What makes the engine of each device, by what the device is called.
-
-    Raises:
-        ConnectError: One of the devices cannot be had; none is held.
+        sink: See `FirstOfSeveral`.
+        makers: See there, too.
     """
 
     def __init__(self, sink: Sink, makers: Sequence[tuple[str, EngineFactory]]) -> None:
-        self._sink = sink
-        self._free = Semaphore(1)
-        self._inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._members: list[SharedDevice] = []
         self._run: SharedRun | None = None
         self._probing: set[int] = set()
         self._then: Callable[[], None] | None = None  # waits for the machines to be known
-        try:
-            for device, (name, make) in enumerate(makers):
-                self._members.append(SharedDevice(name, make(partial(self._hear, device))))
-        except BaseException:
-            self._close_all()
-            raise
-        self._thread = Thread(target=self._drive, name="several engines")
-        self._thread.start()
+        super().__init__(sink, makers)
 
     def probe(self) -> None:
         """Look at every device; answers with MachineFound, of the first, once all have answered."""
         self._inbox.put(self._probe)
 
-    def watch(self, backend: Backend) -> None:
-        """Start streaming telemetry of every device."""
-        for member in self._members:
-            member.engine.watch(backend)
-
-    def run(self, plan: Plan, remaining: Remaining | None = None) -> None:
-        """Start a sweep on all devices, or go on with what is left of one; unknown ones are probed first.
-
-        Devices that are not equal are refused, and those that trust no code where the plan has some: the
-        sweep ends as failed, before it begins.
-
-        Raises:
-            EngineBusyError: A sweep is running.
-            KeyError: The plan names a kernel that there is not.
-        """
-        for name in plan.kernels:
-            if name not in {own.name for own in plan.own}:
-                find_kernel(name)
-        if not self._free.acquire(blocking=False):
-            raise EngineBusyError(SWEEP_RUNS)
-        self._inbox.put(partial(self._begin, plan, remaining))
-
-    def renew(self) -> None:
-        """Have what is run next measured by fresh processes."""
-        for member in self._members:
-            member.engine.renew()
-
-    def trace(self, request: TraceRequest) -> None:
-        """Record one trace, on the first device."""
-        self._first.trace(request)
-
-    def backward_trace(self, request: BackwardTraceRequest) -> None:
-        """Record the trace of a backward pass, on the first device."""
-        self._first.backward_trace(request)
-
-    def timeline(self, request: TimelineRequest) -> None:
-        """Record one timeline, on the first device."""
-        self._first.timeline(request)
-
-    def give_up_timeline(self) -> None:
-        """Stop a timeline; a sweep goes on."""
-        self._first.give_up_timeline()
-
-    def live(self, request: LiveRequest) -> None:
-        """Launch in slow motion, on the first device."""
-        self._first.live(request)
-
-    def give_up_live(self) -> None:
-        """End a launch in slow motion; a sweep goes on."""
-        self._first.give_up_live()
-
-    def stalls(self, request: StallRequest) -> None:
-        """Sample where the warps of one launch stand, on the first device."""
-        self._first.stalls(request)
-
-    def give_up_stalls(self) -> None:
-        """Stop sampling; a sweep goes on."""
-        self._first.give_up_stalls()
-
-    def cancel(self) -> None:
-        """Stop the sweep on every device within one repeat; the points measured so far are kept."""
-        self._inbox.put(self._cancel)
-
-    def close(self) -> None:
-        """Give every device back, and wait for that; twice does nothing."""
-        self._inbox.put(self._cancel)
-        self._close_all()
-        self._inbox.put(None)
-        self._thread.join()
-
-    @property
-    def _first(self) -> Engine:
-        return self._members[0].engine
-
-    def _close_all(self) -> None:
-        """At the same time, as each takes seconds."""
-        if self._members:
-            with ThreadPoolExecutor(len(self._members)) as pool:
-                list(pool.map(lambda member: member.engine.close(), self._members))
-
-    def _hear(self, device: int, event: Event) -> None:
-        """An engine said something; called on its thread."""
-        self._inbox.put(partial(self._take, device, event))
-
     # Everything below runs on this engine's thread.
-
-    def _drive(self) -> None:
-        while (action := self._inbox.get()) is not None:
-            action()
 
     def _probe(self) -> None:
         self._probing = set(range(len(self._members)))
@@ -230,8 +120,3 @@ class SeveralEngine:
         then, self._then = self._then, None
         if then is not None:
             then()
-
-    def _emit(self, event: Event) -> None:
-        if isinstance(event, PlanFinished):
-            self._free.release()  # first, so that whoever hears it can start the next sweep
-        self._sink(event)

@@ -3,17 +3,18 @@
 The same sweep on one device and split over all of them, in turns, through one `serve` on the loopback, as
 `sweep --connect FILE --devices all` runs it. Before each, every device measures a small problem with all
 kernels, so that imports and compilers are left out of the sweep's own time; they are in the time with the
-start. Saves every session in DIR. `--backend cpu`: in miniature, the CPU lent under several names.
+start. `--out DIR` keeps every session. `--backend cpu`: in miniature, the CPU lent under several names.
 """
 
 import argparse
 import signal
 import sys
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from threading import Timer
 from typing import NamedTuple
 
@@ -174,6 +175,34 @@ def host(backend: Backend, gpus: int, folder: Path) -> AbstractContextManager[Ru
     return running_host(folder, "--backend", "cuda", "--gpus", numbers)
 
 
+def timed_in_turns(
+    asked: argparse.Namespace, plan: Plan, folder: Path, until: float
+) -> tuple[list[Timed], list[Timed]]:
+    """The sweep on one device and split over all, by turns for as long as there is time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    alone: list[Timed] = []
+    split: list[Timed] = []
+    with host(asked.backend, asked.gpus, folder) as serving:
+        for turn in range(asked.rounds):
+            for devices, kept in ((1, alone), (asked.gpus, split)):
+                begun = time.monotonic()
+                needed = min((one.whole_s for one in kept), default=0.0)
+                if begun + needed > until:
+                    continue
+                path = folder / f"split-{devices}-{turn + 1}.flashscope"
+                path.unlink(missing_ok=True)
+                timed = measured(serving, devices, plan, path, until)
+                if timed is None:
+                    continue
+                kept.append(timed)
+                saved = f", saved as {path}" if asked.out else ""
+                say(
+                    f"{devices} device(s), run {turn + 1}: {timed.sweep_s:.2f} s,"
+                    f" with the start {timed.whole_s:.2f} s{saved}"
+                )
+    return alone, split
+
+
 def main(words: list[str]) -> int:
     """Measure in turns for as long as there is time, and print the table; 1: there was too little."""
     parser = argparse.ArgumentParser(description="A sweep on one device and split over all.")
@@ -181,31 +210,13 @@ def main(words: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--rounds", type=int, default=4, help="at most")
     parser.add_argument("--problems", type=int, default=0, help="0: 6 a device, 24 at least")
-    parser.add_argument("--out", type=Path, default=Path("split-bench"))
+    parser.add_argument("--out", type=Path, help="a folder that keeps the sessions")
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
     asked = parser.parse_args(words)
     until = time.monotonic() + asked.seconds
-    asked.out.mkdir(parents=True, exist_ok=True)
     plan = plan_of(asked.backend, asked.problems or max(24, 6 * asked.gpus))
-    alone: list[Timed] = []
-    split: list[Timed] = []
-    with host(asked.backend, asked.gpus, asked.out) as serving:
-        for turn in range(asked.rounds):
-            for devices, kept in ((1, alone), (asked.gpus, split)):
-                begun = time.monotonic()
-                needed = min((one.whole_s for one in kept), default=0.0)
-                if begun + needed > until:
-                    continue
-                path = asked.out / f"split-{devices}-{turn + 1}.flashscope"
-                path.unlink(missing_ok=True)
-                timed = measured(serving, devices, plan, path, until)
-                if timed is None:
-                    continue
-                kept.append(timed)
-                say(
-                    f"{devices} device(s), run {turn + 1}: {timed.sweep_s:.2f} s,"
-                    f" with the start {timed.whole_s:.2f} s, saved as {path}"
-                )
+    with nullcontext(asked.out) if asked.out else TemporaryDirectory(prefix="flashscope-") as folder:
+        alone, split = timed_in_turns(asked, plan, Path(folder), until)
     if not alone or not split:
         say("There was too little time for both; give more with --seconds, or fewer --problems.")
         return 1

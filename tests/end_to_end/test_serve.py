@@ -10,9 +10,10 @@ import psutil
 import pytest
 from msgspec.structs import replace
 
+from flashscope.app.control.bundled import bundled_sessions
 from flashscope.profiles.cluster.connection import ConnectError, Connection, write_connection
 from flashscope.profiles.cluster.versions import versions_here
-from flashscope.profiles.store import load
+from flashscope.profiles.store import copy_session, load
 from flashscope.profiles.store.sidecars import leftovers
 from tests.end_to_end import program
 from tests.end_to_end.hosts import (
@@ -115,6 +116,19 @@ def test_what_is_recorded_there_is_told_here(command: str, host: RunningHost) ->
 
 
 @pytest.mark.matrix
+def test_stalls_are_asked_of_the_host_and_why_it_cannot_sample_them_is_told_here(
+    host: RunningHost, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.flashscope"
+    copy_session(bundled_sessions()[0], path)
+    done = program.run("stalls", str(path), "--sample", "flash2", "--connect", str(host.file))
+    assert done.returncode == 1
+    assert "stalls: flash2: " in done.stderr
+    assert "Traceback" not in done.stderr
+    host.wait_for("gives back the CPU")
+
+
+@pytest.mark.matrix
 def test_ctrl_c_cancels_a_sweep_there_and_keeps_what_was_measured(host: RunningHost, tmp_path: Path) -> None:
     sweep = FarSweep(tmp_path / "a.flashscope")
     with program.started(*SLOW, "--connect", str(host.file), "--out", str(sweep.path)) as process:
@@ -163,7 +177,7 @@ def test_another_version_is_refused_with_both_named(
     from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
 
     old = replace(versions_here(), distributed="2024.1.0")
-    monkeypatch.setattr("flashscope.profiles.cluster.remote.versions_here", lambda: old)
+    monkeypatch.setattr("flashscope.profiles.cluster.taking.versions_here", lambda: old)
     with pytest.raises(ConnectError, match=r"is 2024[.]1[.]0 here and"):
         RemoteEngine(lambda _: None, host.connection)
     assert "is refused: distributed is 2024.1.0" in host.wait_for("is refused")

@@ -10,6 +10,7 @@ from flashscope.app.commands.declared.options import (
     SESSION,
     THEMES,
     command,
+    connect_option,
     head_dim_option,
     json_option,
     run,
@@ -189,11 +190,12 @@ def source(context: click.Context, /, kernel: str, **options: Any) -> int:
     show_default=True,
     help="Of what is sampled: without a mask, under a causal one, or both in turn",
 )
+@connect_option
 @json_option
 @click.pass_context
 def stalls(context: click.Context, /, file: Path, *, kernels: tuple[str, ...] | None, **options: Any) -> int:
     """Print why the warps of a session's launches stalled, by reason and line, and what a step changed."""
-    if kernels is None and (alone := given(context).keys() & {"head_dim", "mask"}):
+    if kernels is None and (alone := given(context).keys() & {"head_dim", "mask", "connect"}):
         flag = f"--{min(alone).replace('_', '-')}"
         raise click.UsageError(f"{flag} belongs to --sample; give that too", context)
     return run("inside.stalls", file, kernels=kernels or (), **options)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
+from flashscope.app.commands.hosts import Hosts
 from flashscope.app.commands.local import answer_to, check_keeps, local_driver, say_failure
 from flashscope.app.commands.messages import complain, say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
@@ -34,12 +35,20 @@ NONE = "{file} has no stall profiles: --sample KERNELS takes some on this machin
 STEPS = ("compiling with lines", "launching under ncu", "sampling", "reading the samples")
 
 
-def run(file: Path, *, kernels: tuple[str, ...], head_dim: int, mask: str, as_json: bool) -> int:
-    """Sample these kernels and keep what comes of it in the file; print what it has then."""
+def run(
+    file: Path,
+    *,
+    kernels: tuple[str, ...],
+    head_dim: int,
+    mask: str,
+    as_json: bool,
+    connect: str | None = None,
+) -> int:
+    """Sample these kernels, here or on a host, and keep that in the file; print what it has then."""
     session = load(file)
     if kernels:
         check_keeps(file)
-        code = _sample(file, session, list(requests_of(kernels, head_dim, mask)))
+        code = _sample(file, session, list(requests_of(kernels, head_dim, mask)), Hosts.one(connect))
         if code:
             return code
         session = load(file)
@@ -64,9 +73,9 @@ def requests_of(kernels: Sequence[str], head_dim: int, mask: str) -> Iterator[St
         yield from (StallRequest(problem=problem, kernel=find_kernel(one).name) for one in kernels)
 
 
-def _sample(file: Path, session: Session, requests: Sequence[StallRequest]) -> int:
+def _sample(file: Path, session: Session, requests: Sequence[StallRequest], hosts: Hosts) -> int:
     """Sample these in turn, each kept in the file as it is there; the exit code."""
-    with local_driver() as (driver, events):
+    with local_driver(hosts) as (driver, events):
         for request in requests:
             driver.engine.stalls(request)
             answer = answer_to("stalls", events, StallsReady, partial(_tell, request))

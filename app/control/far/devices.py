@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.control.bridge import Bridge
-from flashscope.app.control.far.dial import Dial
+from flashscope.app.control.chores import Chores
+from flashscope.app.control.far.dial import Dial, together
 from flashscope.app.control.far.gate import EventGate
-from flashscope.app.control.far.places import EqualDevices, TakenDevices, Wanted, equal_here, equal_there
+from flashscope.app.control.far.places import DeviceGroup, TakenDevices, Wanted, groups_here, groups_there
+from flashscope.app.control.far.repeat_engine import RecordBeside
 from flashscope.app.control.inside.live_launch import LiveLaunch
 from flashscope.app.control.inside.one_by_one import OneByOne
 from flashscope.kernels.workload.problem import Backend
-from flashscope.profiles.cluster.several import SeveralEngine
 from flashscope.profiles.engine.contract import Engine, EngineFactory
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.machine import Machine
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # it imports Dask
     from flashscope.profiles.cluster.devices import FarDevice
 
 SWEEPS = "A sweep is running; cancel it, or wait for its end, to use another device."
+LATER = "A sweep is running; the device is taken again when it has ended."
 RECORDS = "Something is being recorded in Inside; give it up, or wait for its end, to use another device."
 
 
@@ -35,8 +37,9 @@ class Devices(QObject):
         place: The devices of another machine, or several of this one, that are in use; None: what this
             machine has at hand.
         here: What was found on this machine; None: nobody has looked yet.
-        equal: Of which devices of this machine, and of those that have been connected to, there are several.
-        seen: What each host lends that has been connected to, by what the user called it.
+        groups: Which devices can measure together, of this machine and of those that have been connected to.
+        seen: What each host lends that has been connected to, by what the user called it; of the host in use
+            as it was when that was looked at last.
         lost: Why the device in use is lost, a sentence; empty: it is not.
         dialling: What is being connected to, as the user named it; empty: nothing is.
         beside: What is asked of the engine beside sweeps: the engine stays while something is.
@@ -54,6 +57,7 @@ class Devices(QObject):
         gate: Takes what that says.
         bridge: Where it goes from there.
         make_engine: Makes the engine of this machine.
+        record: Makes what records the sessions of devices beside the first, where sweeps are repeated.
         parent: The controller.
     """
 
@@ -70,6 +74,8 @@ class Devices(QObject):
         gate: EventGate,
         bridge: Bridge,
         make_engine: EngineFactory,
+        record: RecordBeside,
+        *,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
@@ -77,14 +83,16 @@ class Devices(QObject):
         self.here: Machine | None = None
         self.seen: dict[str, tuple[FarDevice, ...]] = {}
         self.lost = ""
-        self._equal_here: list[EqualDevices] = []
+        self._groups_here: list[DeviceGroup] = []
         self._gone = ""  # why a device was lost that is being taken anew
         self._driver, self._gate, self._bridge = driver, gate, bridge
-        self._make_engine = make_engine
+        self._make_engine, self._record = make_engine, record
         self.beside: tuple[OneByOne[Any] | LiveLaunch, ...] = ()
         self._dial: Dial | None = None
         self._dials: list[Dial] = []
         self._ending: list[Thread] = []
+        self._looks = Chores(self)
+        self._again = False  # whether a lost device is to be taken again once no sweep runs
 
     @property
     def dialling(self) -> str:
@@ -99,49 +107,71 @@ class Devices(QObject):
         return RECORDS if any(one.asked is not None for one in self.beside) else ""
 
     @property
-    def equal(self) -> list[EqualDevices]:
-        """The groups of equal devices, those of this machine first."""
-        there = (group for named, found in self.seen.items() for group in equal_there(named, found))
-        return [*self._equal_here, *there]
+    def groups(self) -> list[DeviceGroup]:
+        """Devices that can measure together, those of this machine first."""
+        there = (group for named, found in self.seen.items() for group in groups_there(named, found))
+        return [*self._groups_here, *there]
 
     @property
     def count(self) -> int:
         """Over how many devices a sweep is split."""
-        return len(self.place.names) if self.place is not None else 1
+        return len(self.place.names) if self.place is not None and not self.place.wanted.repeat else 1
 
     def why_not_on(self, backend: Backend, machine: Machine | None) -> str:
-        """Why a sweep cannot be split on a backend of several devices, in a sentence; empty: it can."""
+        """Why a sweep cannot be measured on a backend of several devices, in a sentence; empty: it can."""
         return "" if self.place is None else self.place.why_not_on(backend, machine)
 
-    def uses(self, group: EqualDevices) -> bool:
-        """Whether these devices are in use."""
-        return self._uses(group.named, group.names)
+    @property
+    def why_not_again(self) -> str:
+        """Why a sweep cannot be measured several times, in a sentence; empty: it can."""
+        return "" if self.place is None else self.place.why_not_again
 
-    def split(self, group: EqualDevices) -> None:
-        """Split sweeps over these devices; all else is asked of the first."""
-        if self.uses(group):
+    def uses(self, group: DeviceGroup, *, repeat: bool = False) -> bool:
+        """Whether these devices are in use, in that way."""
+        return self._uses(Wanted(group.named, group.names, repeat=repeat))
+
+    def use(self, group: DeviceGroup, *, repeat: bool = False) -> None:
+        """Split sweeps over these devices, or repeat them on each; all else is asked of the first."""
+        if self.uses(group, repeat=repeat):
             return
+        wanted = Wanted(group.named, group.names, self._held_at(group.named), repeat)
         if group.named:
-            self._begin(Wanted(group.named, group.names, self._held_at(group.named)))
+            self._begin(wanted)
         elif why := self.why_not:
             self.failed.emit(why)
         else:
             self.cancel()
-            self._split_here(group)
+            self._use_here(group, wanted)
 
     def connect_to(self, named: str, device: str = "") -> None:
         """Use a device of this connection file or address; empty: the first that can be taken."""
-        names = (device,) if device else ()
-        if not self._uses(named, names):
-            self._begin(Wanted(named, names, self._held_at(named)))
+        wanted = Wanted(named, (device,) if device else (), self._held_at(named))
+        if not self._uses(wanted):
+            self._begin(wanted)
 
     def reconnect(self) -> None:
-        """Use the devices again of which one is lost."""
-        if self.place is not None and self.lost:
-            self._begin(Wanted(self.place.wanted.named, self.place.names, self.place.held))
+        """Use the devices again of which one is lost, once those that are left have ended their sweep."""
+        if self.place is None or not self.lost:
+            return
+        self._again = self._driver.running
+        if self._again:
+            self.told.emit(LATER)
+        else:
+            self._begin(self.place.wanted._replace(devices=self.place.names, held=self.place.held))
+
+    def sweeps_ended(self) -> None:
+        """No sweep runs or waits any more."""
+        if self._again:
+            self.reconnect()
+
+    def look_again(self) -> None:
+        """Ask the host of the device in use who has its devices now, in the background."""
+        if self.place is not None and not self.lost:
+            self._looks.do_instead(self.place.look, partial(self._looked, self.place))
 
     def cancel(self) -> None:
         """Connect to nothing; what is in use stays."""
+        self._again = False
         if self._dial is not None:
             self._dial.cancel()
             self._dial = None
@@ -162,16 +192,18 @@ class Devices(QObject):
     def found(self, event: MachineFound) -> None:
         """The engine in use has looked at its machine."""
         if self.place is None:
-            self.here, self._equal_here = event.machine, equal_here(event.gpus)
+            self.here, self._groups_here = event.machine, groups_here(event.gpus)
             self.changed.emit()
 
     def close(self) -> None:
         """Connect to nothing, and return when all is ended but the engine in use, which is the driver's."""
         self._dial = None
+        self._looks.forget()
         for dial in self._dials:
             dial.end()
         for thread in self._ending:
             thread.join()
+        self._looks.wait()
 
     def end_place(self) -> None:
         """End what leads to the device in use, after its engine."""
@@ -183,7 +215,7 @@ class Devices(QObject):
             self.failed.emit(why)
             return
         self.cancel()
-        dial = self._dial = Dial(wanted, EventGate(self._bridge.push), self)
+        dial = self._dial = Dial(wanted, EventGate(self._bridge.push), self._record, self)
         self._dials.append(dial)
         dial.told.connect(partial(self._tell, dial))
         dial.taken.connect(partial(self._take, dial))
@@ -239,21 +271,29 @@ class Devices(QObject):
             self.changed.emit()
             self.went.emit(self.lost)
 
-    def _uses(self, named: str, names: tuple[str, ...]) -> bool:
-        """Whether these devices are in use."""
+    def _uses(self, wanted: Wanted) -> bool:
+        """Whether these devices are in use, in that way."""
         place = self.place
-        return place is not None and not self.lost and (place.wanted.named, place.names) == (named, names)
+        if place is None or self.lost:
+            return False
+        in_use = place.wanted._replace(devices=place.names, held=())
+        return in_use == wanted._replace(held=())
 
     def _held_at(self, named: str) -> tuple[tuple[str, str], ...]:
         """The devices of a host that are in use, with their tokens."""
         return self.place.held if self.place is not None and self.place.wanted.named == named else ()
 
-    def _split_here(self, group: EqualDevices) -> None:
+    def _looked(self, place: TakenDevices, found: "tuple[FarDevice, ...]") -> None:
+        if place is self.place and found:
+            self.seen[place.wanted.named] = found
+            self.changed.emit()
+
+    def _use_here(self, group: DeviceGroup, wanted: Wanted) -> None:
         """Have an engine for each of these GPUs of this machine."""
         gate = EventGate(self._bridge.push)
         makers = [(one.name, partial(LocalEngine, gpu=one.gpu)) for one in group.devices]
-        engine = SeveralEngine(gate, makers)
-        self._use(engine, gate, TakenDevices(Wanted("", group.names), engine, group.names))
+        engine = together(wanted, gate, makers, self._record)
+        self._use(engine, gate, TakenDevices(wanted, engine, group.names))
         self.taken.emit()
 
     def _use(self, engine: Engine, gate: EventGate, place: TakenDevices | None) -> None:
@@ -262,7 +302,7 @@ class Devices(QObject):
         self._bridge.drain()
         end = self._driver.engine.close if self.place is None else self.place.close
         self._driver.engine, self._gate, self.place, self.lost = engine, gate, place, ""
-        self._gone = ""
+        self._gone, self._again = "", False
         self._end(end)
         self.moved.emit()
         self.changed.emit()

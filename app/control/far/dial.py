@@ -1,5 +1,6 @@
 """An attempt to take devices of another machine, on a thread of its own: ssh alone may need many seconds."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from subprocess import Popen
@@ -12,11 +13,12 @@ from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.control.far.gate import EventGate
 from flashscope.app.control.far.places import TakenDevices, Wanted
+from flashscope.app.control.far.repeat_engine import RecordBeside, RepeatEngine
 from flashscope.app.control.guard import guarded
-from flashscope.profiles.cluster.connection import ConnectError
+from flashscope.profiles.cluster.connection import ConnectError, Connection
 from flashscope.profiles.cluster.reaching import reached, remote_engine
 from flashscope.profiles.cluster.several import SeveralEngine
-from flashscope.profiles.engine.contract import Engine, Sink
+from flashscope.profiles.engine.contract import Engine, EngineFactory, Sink
 
 if TYPE_CHECKING:  # they import Dask
     from flashscope.profiles.cluster.devices import FarDevice
@@ -32,6 +34,7 @@ class Dial(QObject):
     Args:
         wanted: What is to be taken.
         gate: Takes what the engine says.
+        record: See `together`.
         parent: Its owner.
 
     Signals:
@@ -46,9 +49,9 @@ class Dial(QObject):
     failed = Signal(str)
     lost = Signal(str)
 
-    def __init__(self, wanted: Wanted, gate: EventGate, parent: QObject) -> None:
+    def __init__(self, wanted: Wanted, gate: EventGate, record: RecordBeside, parent: QObject) -> None:
         super().__init__(parent)
-        self.wanted, self.gate = wanted, gate
+        self.wanted, self.gate, self._record = wanted, gate, record
         self._cancelled = Flag()
         self._ssh: Popen[str] | None = None
         self._place: TakenDevices | None = None
@@ -94,12 +97,10 @@ class Dial(QObject):
             ConnectError: It cannot be done, or is no longer wanted.
         """
         wanted, make_engine = self.wanted, remote_engine()
-        from flashscope.profiles.cluster.devices import list_devices  # noqa: PLC0415 - imports Dask
-
         self._tell(f"Reaching {wanted.named} …")
         connection = ends.enter_context(reached(wanted.named, self._started))
         self._tell(f"Asking {wanted.named} for its devices …")
-        devices = _with_ours_free(wanted, list_devices(connection))
+        devices = _listed(wanted, connection)
         if why := _why_not(wanted, devices):
             raise ConnectError(why)
         tokens, engines = dict(wanted.held), list["RemoteEngine"]()
@@ -114,7 +115,8 @@ class Dial(QObject):
 
         engine: Engine
         if len(wanted.devices) > 1:
-            engine = SeveralEngine(self.gate, [(name, partial(make, device=name)) for name in wanted.devices])
+            makers = [(name, partial(make, device=name)) for name in wanted.devices]
+            engine = together(wanted, self.gate, makers, self._record)
         else:
             engine = make(self.gate, *(wanted.devices or [""]))
         held = tuple((one.place.device, one.place.token) for one in engines)
@@ -125,6 +127,7 @@ class Dial(QObject):
             host=engines[0].place.host,
             held=held,
             devices=devices,
+            look=partial(_as_they_are, wanted._replace(held=held), connection),
             ends=ends.pop_all(),
         )
 
@@ -144,12 +147,43 @@ class Dial(QObject):
             ssh.terminate()
 
 
-def _with_ours_free(wanted: Wanted, devices: "tuple[FarDevice, ...]") -> "tuple[FarDevice, ...]":
-    """The devices of a host; those that this window holds are held by nobody else."""
+def together(
+    wanted: Wanted, sink: Sink, makers: Sequence[tuple[str, EngineFactory]], record: RecordBeside
+) -> Engine:
+    """The engine of several devices.
+
+    Args:
+        wanted: Whether each measures all of a sweep.
+        sink: Takes what it says.
+        makers: What makes the engine of each device, by what the device is called.
+        record: Makes what records the sessions of devices beside the first, where sweeps are repeated.
+    """
+    if wanted.repeat:
+        return RepeatEngine(sink, makers, record)
+    return SeveralEngine(sink, makers)
+
+
+def _listed(wanted: Wanted, connection: Connection) -> "tuple[FarDevice, ...]":
+    """The devices of a host; those that this window holds are held by nobody else.
+
+    Raises:
+        ConnectError: The host does not answer, or does not tell.
+    """
+    from flashscope.profiles.cluster.devices import list_devices  # noqa: PLC0415 - imports Dask
+
     ours = dict(wanted.held)
     return tuple(
-        one._replace(told=replace(one.told, holder="")) if one.name in ours else one for one in devices
+        one._replace(told=replace(one.told, holder="")) if one.name in ours else one
+        for one in list_devices(connection)
     )
+
+
+def _as_they_are(wanted: Wanted, connection: Connection) -> "tuple[FarDevice, ...]":
+    """The same; none where the host does not tell: that it is lost, its engine says."""
+    try:
+        return _listed(wanted, connection)
+    except ConnectError:
+        return ()
 
 
 def _why_not(wanted: Wanted, devices: "tuple[FarDevice, ...]") -> str:

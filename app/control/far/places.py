@@ -1,9 +1,12 @@
 """What everything of the window can run on beside the devices at hand, and what of that runs on."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from flashscope.app.control.far.repeat_engine import RepeatEngine
 from flashscope.app.words.far_devices import counted, kind_of
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.cluster.settings import Served
@@ -18,20 +21,26 @@ CPU_IS_ONE = (
     "This sweep is for the CPU, and {} are in use, which would share one; "
     "choose the CPU in the form's box first."
 )
+ONCE_EACH = (
+    "Sweeps are repeated on each of {}, once a device; choose one device in the form's box, "
+    "or split sweeps over several, first."
+)
 
 
-class EqualDevices(NamedTuple):
-    """Devices of one place that are alike as far as that is told, so that a sweep can be split over them.
+class DeviceGroup(NamedTuple):
+    """Devices of one place that can measure together.
 
     Attributes:
         devices: At least two, in their order.
         host: The name of their machine; empty: this one.
         named: The connection file or address that leads there; empty: this machine.
+        alike: Whether they are, as far as that is told, so that a sweep can be split over them.
     """
 
     devices: tuple[Served, ...]
     host: str = ""
     named: str = ""
+    alike: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -39,17 +48,25 @@ class EqualDevices(NamedTuple):
         return tuple(one.name for one in self.devices)
 
 
-def equal_here(gpus: tuple[Gpu, ...]) -> list[EqualDevices]:
-    """The equal GPUs of this machine, kind by kind."""
+def groups_here(gpus: tuple[Gpu, ...]) -> list[DeviceGroup]:
+    """The equal GPUs of this machine, kind by kind, and all of them where they differ."""
     served = [(one.name, Served(name=f"GPU {one.number}, {one.name}", gpu=one.uuid)) for one in gpus]
-    return [EqualDevices(devices) for devices in _alike(served)]
+    return _groups(served, "", "")
 
 
-def equal_there(named: str, devices: "tuple[FarDevice, ...]") -> list[EqualDevices]:
+def groups_there(named: str, devices: "tuple[FarDevice, ...]") -> list[DeviceGroup]:
     """The same of a host's devices that can be used from here."""
     usable = [one for one in devices if not one.obstacle]
     served = [(_kind(one), Served(name=one.name)) for one in usable]
-    return [EqualDevices(alike, usable[0].told.host, named) for alike in _alike(served)]
+    return _groups(served, usable[0].told.host if usable else "", named)
+
+
+def _groups(served: list[tuple[str, Served]], host: str, named: str) -> list[DeviceGroup]:
+    """Devices by their kinds, and all of them where there are several kinds."""
+    groups = [DeviceGroup(devices, host, named) for devices in _alike(served)]
+    if len({kind for kind, _ in served}) > 1:
+        groups.append(DeviceGroup(tuple(one for _, one in served), host, named, alike=False))
+    return groups
 
 
 def _kind(device: "FarDevice") -> str:
@@ -71,11 +88,13 @@ class Wanted(NamedTuple):
         named: The connection file or address, as the user names it.
         devices: What the host calls the devices; none: the first that can be taken.
         held: Which devices of the host this window holds or held, each with the token that proves it.
+        repeat: Whether each of several devices measures all of a sweep; else they share it.
     """
 
     named: str
     devices: tuple[str, ...] = ()
     held: tuple[tuple[str, str], ...] = ()
+    repeat: bool = False
 
     @property
     def taken_over(self) -> tuple[str, ...]:
@@ -93,6 +112,7 @@ class TakenDevices:
         host: The name of their machine; empty: this one.
         held: By which token the host knows that each is this window's; none: they are this machine's.
         devices: All devices of the host, as they were when these were taken.
+        look: Asks the host for its devices as they are now; takes seconds. None: it does not tell.
 
     Args:
         ends: What led there.
@@ -107,10 +127,11 @@ class TakenDevices:
         host: str = "",
         held: tuple[tuple[str, str], ...] = (),
         devices: "tuple[FarDevice, ...]" = (),
+        look: "Callable[[], tuple[FarDevice, ...]]" = tuple,
         ends: ExitStack | None = None,
     ) -> None:
         self.wanted, self.engine, self.names = wanted, engine, names
-        self.host, self.held, self.devices = host, held, devices
+        self.host, self.held, self.devices, self.look = host, held, devices, look
         self._ends = ends or ExitStack()
 
     @property
@@ -120,19 +141,30 @@ class TakenDevices:
 
     @property
     def several(self) -> bool:
-        """Whether sweeps are split here."""
+        """Whether sweeps are split here, or repeated."""
         return len(self.names) >= FEWEST
 
     @property
     def options(self) -> tuple[str, ...]:
         """Those of `sweep` that have it measured here."""
         there = ("--connect", self.wanted.named) if self.wanted.named else ()
-        return (*there, "--devices", ",".join(name.partition(",")[0] for name in self.names))
+        spread = ("--spread", "repeat") if self.wanted.repeat else ()
+        return (*there, "--devices", ",".join(name.partition(",")[0] for name in self.names), *spread)
 
     def why_not_on(self, backend: Backend, machine: Machine | None) -> str:
-        """Why no sweep can be split here, in a sentence; empty: one can. `machine` is the first device's."""
+        """Why no sweep can be measured here, a sentence; empty: one can. `machine` is the first device's."""
         on_gpus = machine is not None and machine.device("cuda") is not None
         return CPU_IS_ONE.format(self.device) if self.several and on_gpus and backend == "cpu" else ""
+
+    @property
+    def why_not_again(self) -> str:
+        """Why no sweep can be measured several times here, in a sentence; empty: one can."""
+        return ONCE_EACH.format(self.device) if self.wanted.repeat else ""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Where sweeps are repeated, the files of the last, but the first device's."""
+        return self.engine.files if isinstance(self.engine, RepeatEngine) else ()
 
     def close(self) -> None:
         """Give the devices back, and end what led to them; this takes some seconds."""

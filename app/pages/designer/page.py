@@ -25,6 +25,7 @@ from flashscope.app.pages.designer.compile_bar import CompileBar
 from flashscope.app.pages.designer.knobs import Knobs
 from flashscope.app.pages.designer.landscape_card import RATIO, RUNTIME, LandscapeCard
 from flashscope.app.pages.designer.lineup import LandscapeLineup
+from flashscope.app.pages.designer.place import found_gpus, is_here, where_words
 from flashscope.app.pages.designer.staging import DesignerStaging
 from flashscope.app.pages.designer.tiles_view import TilesView
 from flashscope.app.pages.designer.tried import CutPlace, Tried, known_beside
@@ -143,6 +144,7 @@ class DesignerPage(Page):
         cuts.compiled.connect(self._take_compiled)
         cuts.changed.connect(self._show_state)
         controller.machine_found.connect(lambda _machine: self._offer_cards())
+        controller.machine_found.connect(lambda _machine: self._show_state())
         self.let_export([one.export_button.exporter for one in (self.landscape, self.tiles)])
 
     @property
@@ -211,9 +213,7 @@ class DesignerPage(Page):
     @property
     def _is_here(self) -> bool:
         """Whether the card that is chosen is this machine's."""
-        machine = self.controller.machine
-        device = machine.device("cuda") if machine else None
-        return device is not None and shown_card(device) == self.card
+        return is_here(self.controller, self.card)
 
     @property
     def _why_not_timed(self) -> str:
@@ -284,17 +284,13 @@ class DesignerPage(Page):
         self._show_state()
 
     def _offer_cards(self) -> None:
-        machine, session = self.controller.machine, self.controller.session
-        here = machine.device("cuda") if machine else None
+        session = self.controller.session
         recorded = session.machine.device("cuda") if session and session.machine else None
         before, shown = self.card, self.lineup.shown
         kept = shown.device if shown is not None else None
-        offered = (
-            ("this machine", here),
-            ("of the session on show", recorded),
-            ("recorded", kept),
+        self.choices.cards.offer(
+            (*found_gpus(self.controller), ("of the session on show", recorded), ("recorded", kept))
         )
-        self.choices.cards.offer(offered)
         if self.card != before and self._own:
             self._follow()
 
@@ -385,7 +381,8 @@ class DesignerPage(Page):
         wanted = {self.found.cut, self.shipped} - self._known.compiled.keys()
         told = verdict(self._known.times, self.shipped)
         if self.found.compiled:
-            told = f"{told} {compiled_words(self.found.compiled)}".lstrip()
+            told = f"{told} {compiled_words(self.found.compiled)}"
+        told = f"{told} {where_words(self.controller)}".strip()
         self.bar.show_state(
             self._far, one=bool(wanted), every=bool(self._left), time=self._is_here, told=told
         )

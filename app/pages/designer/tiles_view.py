@@ -22,6 +22,7 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.designer.beside import why_not_timed
 from flashscope.app.pages.designer.compile_bar import STOP, TIME
+from flashscope.app.pages.designer.place import where_words
 from flashscope.app.pages.designer.tried import Tried
 from flashscope.app.plots.designer.landscape import SHIPPED as STAR
 from flashscope.app.plots.designer.landscape import DrawnCuts, Landscape
@@ -96,7 +97,8 @@ class TilesView(QWidget):
         work.progressed.connect(self._show_progress)
         work.changed.connect(self._show_state)
         work.done.connect(self._take_end)
-        controller.running_changed.connect(lambda _running: self._show_state())
+        for signal in (controller.running_changed, controller.machine_found):
+            signal.connect(lambda _value: self._show_state())
         controller.occupied_changed.connect(lambda _reason: self._show_state())
         for other in (controller.live, controller.timelines):
             other.changed.connect(self._show_state)
@@ -251,10 +253,10 @@ class TilesView(QWidget):
         return BEING_COMPILED if self._controller.cuts.asked else why_not_timed(self._controller)
 
     def _told_source(self) -> str:
-        """What timed them, where and how; empty: nothing did."""
+        """What timed them, where and how; where nothing did, what would, if all else runs elsewhere."""
         ended = self._landscape or self._source.get(self.problem)
         if ended is None or ended.device is None:
-            return ""
+            return where_words(self._controller)
         return f"{ended.device.name}, {ended.timer}, cold cache, medians of {ROUNDS} rounds"
 
 

@@ -64,6 +64,11 @@ def test_the_box_leads_to_the_dialog_and_lists_both_machines_once_connected(
     assert any(text == "CPU · Test CPU · this machine" for text in texts(box))
     assert window.settings.connections == [str(connections_dir() / "lab.connection")]
     assert window.top_bar.badge.text().endswith(f"· {place.host}")
+    before = texts(box)
+    with qtbot.waitSignal(window.controller.devices.changed, timeout=PATIENCE_MS):
+        box.showPopup()  # who has which device is asked anew
+    assert texts(box) == before
+    box.hidePopup()
     back = texts(box).index("CPU · Test CPU · this machine")
     with qtbot.waitSignal(window.controller.machine_found, timeout=PATIENCE_MS):
         box.activated.emit(back)

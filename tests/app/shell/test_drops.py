@@ -10,6 +10,8 @@ from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.plots.style import Plot
+from flashscope.app.shell.connect_dialog import ConnectDialog
+from flashscope.app.shell.drops import CONNECT
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import find_story
 from tests.app.mouse import carry, carry_away, drop
@@ -62,6 +64,19 @@ def test_a_story_is_said_to_be_opened_and_is_where_it_is_edited(window: MainWind
     assert window.drops.sheet.words.text() == "Open this story, to edit and present it"
     drop(window, [story])
     assert window.writing.editor.isVisible()
+
+
+def test_a_connection_file_is_named_in_the_dialog_that_connects_and_nothing_is_reached_before_it_is_asked_to(
+    window: MainWindow,
+) -> None:
+    file = Path("/nowhere/lab.connection")
+    assert carry(window, [file])
+    assert window.drops.sheet.words.text() == CONNECT
+    drop(window, [file])
+    (dialog,) = (one for one in window.findChildren(ConnectDialog) if one.isVisible())
+    assert dialog.field.text() == str(file)
+    assert dialog.connect_button.isEnabled()
+    assert window.controller.devices.dialling == ""
 
 
 def test_several_recordings_are_compared(window: MainWindow) -> None:

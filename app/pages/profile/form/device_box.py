@@ -1,4 +1,4 @@
-"""Which device everything of the window runs on: one of this machine or of another, or several equal ones."""
+"""Which device everything of the window runs on: one of this machine or of another, or several."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -9,7 +9,7 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
-from flashscope.app.control.far.places import FEWEST
+from flashscope.app.control.guard import guarded
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.menus import commands_of
 from flashscope.app.widgets.plain import plain_tip, set_tip
@@ -28,8 +28,11 @@ HERE = "this machine"
 SOME = "Choose several devices …"
 SPLIT_TIP = (
     "Sweeps are split: all kernels of a problem run on one device, and the next problem goes to the device "
-    "that is free. What Inside records, Live and traces among it, runs on the first, {}. The command line "
-    "measures all of a sweep on each device, too: --spread repeat"
+    "that is free. What Inside records, Live and traces among it, runs on the first, {}"
+)
+REPEAT_TIP = (
+    "Sweeps are repeated: each device measures all of one, into a session of its own, to compare them. What "
+    "is shown, and what Inside records, is of the first, {}"
 )
 
 
@@ -70,19 +73,29 @@ class DeviceBox(DropDown):
         """Show the controller's state as it is now."""
         controller = self._controller
         self.setEnabled(not controller.replaying)
-        self.clear()
         self._entries = [
             *self._in_use(),
             *self._equal(),
             *self._others(),
             DeviceEntry(CONNECT, partial(self._trigger, "connect")),
         ]
+        while self.count() > len(self._entries):
+            self.removeItem(self.count() - 1)
         for row, entry in enumerate(self._entries):
-            self.addItem(entry.text, entry.data)
+            if row == self.count():
+                self.addItem("")
+            self.setItemText(row, entry.text)  # in its place, as the list may be open
+            self.setItemData(row, entry.data)
             self.setItemData(row, plain_tip(entry.tip), Qt.ItemDataRole.ToolTipRole)
             cast("QStandardItemModel", self.model()).item(row).setEnabled(entry.choose is not None)
         self.setCurrentIndex(max(0, self.findData(controller.backend)))
         set_tip(self, controller.devices.lost or TIP)
+
+    @guarded()
+    def showPopup(self) -> None:
+        """Open the list; who has the devices of the host in use is asked anew."""
+        self._controller.devices.look_again()
+        super().showPopup()
 
     def _in_use(self) -> Iterator[DeviceEntry]:
         """The machine that is in use, by its backends."""
@@ -95,25 +108,25 @@ class DeviceBox(DropDown):
         elif controller.machine is None:
             yield DeviceEntry("Looking for devices …", None)
         elif devices.place is not None and devices.place.several:
-            tip = SPLIT_TIP.format(short_name(devices.place.names[0]))
-            yield DeviceEntry(
-                place_text(devices.place.names, devices.place.host), lambda: None, tip, controller.backend
-            )
+            place, repeat = devices.place, devices.place.wanted.repeat
+            tip = (REPEAT_TIP if repeat else SPLIT_TIP).format(short_name(place.names[0]))
+            text = f"{'Each of ' if repeat else ''}{place_text(place.names, place.host)}"
+            yield DeviceEntry(text, lambda: None, tip, controller.backend)
         else:
             yield from self._of(controller.machine, controller.choose_backend)
 
     def _equal(self) -> Iterator[DeviceEntry]:
-        """Over what a sweep can be split: all equal devices of a place, or some of them."""
+        """Over what a sweep can be split: all equal devices of a place, or some; or on which repeated."""
         devices = self._controller.devices
-        for group in devices.equal:
-            if not devices.uses(group):
+        for group in devices.groups:
+            if group.alike and not devices.uses(group):
                 tip = SPLIT_TIP.format(short_name(group.names[0]))
                 yield DeviceEntry(
                     f"All {place_text(group.names, group.host or HERE)}: split sweeps",
-                    partial(devices.split, group),
+                    partial(devices.use, group),
                     tip,
                 )
-        if any(len(group.names) > FEWEST for group in devices.equal):
+        if devices.groups:
             yield DeviceEntry(SOME, partial(self._trigger, "devices.several"))
 
     def _others(self) -> Iterator[DeviceEntry]:

@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.app.cli import main
+from flashscope.app.commands.hosts import Hosts
 from flashscope.app.commands.inside import stalls
 from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.trace import Array
@@ -107,7 +108,7 @@ def sampling(monkeypatch: pytest.MonkeyPatch, *answers: Event | int) -> Sampler:
     made = Sampler(answers)
 
     @contextmanager
-    def driver() -> Any:
+    def driver(_hosts: Hosts) -> Any:
         yield made, made.events
 
     monkeypatch.setattr(stalls, "local_driver", driver)

@@ -1,8 +1,9 @@
-"""Several GPUs of this machine that a window splits sweeps over, each with an engine that a test scripts."""
+"""Several GPUs of this machine that a window measures on, each with an engine that a test scripts."""
 
 from collections.abc import Callable
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.far import devices
@@ -10,6 +11,7 @@ from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.plan.machine import Gpu
 from flashscope.profiles.wire.events import Event, PlanFinished, PointStarted
 from tests.app.fakes import CPU_MACHINE, MS, SECOND, FakeEngine, measurement, reading
+from tests.end_to_end.hosts import RunningHost
 from tests.profiles.sessions import ends_well
 
 H100, L4 = "NVIDIA H100", "NVIDIA L4"
@@ -61,3 +63,9 @@ class Shared:
                 *ends_well(index, rest.t_ns + 900 * MS, measurement(1.0, point.problem.input_bytes)),
             ]
         return [*events, PlanFinished(t_ns=rest.t_ns + SECOND, outcome="finished")]
+
+
+def connect(controller: Controller, host: RunningHost, qtbot: QtBot, device: str = "") -> None:
+    """Take a device of the host, and wait until that is looked at."""
+    with qtbot.waitSignal(controller.machine_found):
+        controller.devices.connect_to(str(host.file), device)

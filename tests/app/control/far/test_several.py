@@ -1,53 +1,34 @@
 """A window that splits sweeps over several GPUs of this machine."""
 
-from collections.abc import Iterator
+from contextlib import closing
+from getpass import getuser
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.controller import Controller
-from flashscope.app.control.far.devices import SWEEPS
-from flashscope.app.control.far.places import EqualDevices
+from flashscope.app.control.far.devices import LATER, SWEEPS
+from flashscope.app.control.far.places import DeviceGroup
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.engine.contract import Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import remaining_of
-from flashscope.profiles.store import load, sessions_dir
+from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import PlanFinished
-from tests.app.control.far.shared import GPUS, Shared
-from tests.app.fakes import GPU_MACHINE, PLAN, SECOND, FakeEngine
+from tests.app.control.far.shared import GPUS, Shared, connect
+from tests.app.fakes import GPU_MACHINE, PLAN, SECOND
 from tests.end_to_end.hosts import DEVICE, RunningHost, host_of
 from tests.profiles.heard import QUICK, running_children
 
 
-@pytest.fixture
-def shared(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Shared:
-    return Shared(monkeypatch, qtbot.waitUntil)
-
-
-@pytest.fixture
-def controller(qapp: QApplication, qtbot: QtBot) -> Iterator[Controller]:
-    def make(sink: Sink) -> FakeEngine:
-        engine = FakeEngine(sink)
-        engine.gpus = GPUS
-        return engine
-
-    made = Controller(make, sessions_dir())
-    with qtbot.waitSignal(made.machine_found):
-        made.start()
-    yield made
-    made.close()
-
-
 def split(controller: Controller, qtbot: QtBot, *numbers: int) -> None:
     """Split sweeps over these of the equal GPUs; none: all of them."""
-    (group,) = controller.devices.equal
+    group, _ = controller.devices.groups
     wanted = group._replace(devices=tuple(group.devices[n] for n in numbers)) if numbers else group
     with qtbot.waitSignal(controller.machine_found):
-        controller.devices.split(wanted)
+        controller.devices.use(wanted)
 
 
 def visible_gpus() -> set[str]:
@@ -59,7 +40,9 @@ def visible_gpus() -> set[str]:
 def test_gpus_of_one_kind_can_share_a_sweep_and_one_of_another_kind_is_not_among_them(
     controller: Controller,
 ) -> None:
-    (group,) = controller.devices.equal
+    group, everything = controller.devices.groups
+    assert (group.alike, everything.alike) == (True, False)
+    assert [one.gpu for one in everything.devices] == [one.uuid for one in GPUS]
     assert group.names == ("GPU 0, NVIDIA H100", "GPU 2, NVIDIA H100", "GPU 3, NVIDIA H100")
     assert [one.gpu for one in group.devices] == ["GPU-0a", "GPU-2a", "GPU-3a"]
     assert group.host == ""
@@ -101,6 +84,7 @@ def test_cancelling_stops_every_device_and_what_is_left_goes_on_with_all_of_them
     for engine in both:
         engine.say([PlanFinished(t_ns=SECOND, outcome="cancelled")])
     qtbot.waitUntil(lambda: not controller.measuring)
+    qtbot.waitUntil(lambda: controller.path is not None)  # the file is made on another thread
     session = controller.session
     assert session is not None
     left = remaining_of(session)
@@ -143,8 +127,8 @@ def test_devices_that_are_in_use_already_are_not_taken_anew(
 ) -> None:
     split(controller, qtbot)
     before = controller.devices.place
-    group: EqualDevices = controller.devices.equal[0]
-    controller.devices.split(group)
+    group: DeviceGroup = controller.devices.groups[0]
+    controller.devices.use(group)
     assert controller.devices.place is before
     assert controller.devices.uses(group)
 
@@ -164,29 +148,17 @@ def test_each_gpu_is_measured_on_by_processes_that_see_it_alone(controller: Cont
     assert seen == {"GPU-0a", "GPU-3a"}
 
 
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
-    with host_of(tmp_path_factory.mktemp("host"), "CPU 0", "CPU 1") as running:
-        yield running
-
-
-def connect(controller: Controller, host: RunningHost, qtbot: QtBot, device: str = "") -> None:
-    """Take a device of the host, and wait until that is looked at."""
-    with qtbot.waitSignal(controller.machine_found):
-        controller.devices.connect_to(str(host.file), device)
-
-
 @pytest.mark.matrix
 @pytest.mark.cluster
 def test_of_a_host_the_device_in_use_and_its_equals_are_taken_together_and_one_of_them_again_alone(
-    controller: Controller, host: RunningHost, qtbot: QtBot
+    controller: Controller, both: RunningHost, qtbot: QtBot
 ) -> None:
     went: list[str] = []
     controller.devices.went.connect(went.append)
-    connect(controller, host, qtbot, "CPU 0")
-    (group,) = [one for one in controller.devices.equal if one.named]
+    connect(controller, both, qtbot, "CPU 0")
+    (group,) = [one for one in controller.devices.groups if one.named]
     with qtbot.waitSignal(controller.machine_found):
-        controller.devices.split(group)
+        controller.devices.use(group)
     place = controller.devices.place
     assert place is not None
     assert place.device == "2 × CPU"
@@ -195,7 +167,7 @@ def test_of_a_host_the_device_in_use_and_its_equals_are_taken_together_and_one_o
     qtbot.waitUntil(lambda: controller.sweep is not None and not controller.measuring)
     assert controller.sweep is not None
     assert {point.device for point in controller.sweep.points} == {0, 1}
-    connect(controller, host, qtbot, "CPU 1")
+    connect(controller, both, qtbot, "CPU 1")
     assert controller.devices.place is not None
     assert controller.devices.place.names == ("CPU 1",)
     assert went == []
@@ -210,14 +182,60 @@ def lends_both(host: RunningHost) -> bool:
 
 @pytest.mark.matrix
 @pytest.mark.cluster
+def test_who_has_a_device_of_the_host_is_told_as_it_is_when_the_box_is_opened(
+    controller: Controller, both: RunningHost, qtbot: QtBot
+) -> None:
+    from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+
+    connect(controller, both, qtbot, "CPU 0")
+
+    def holders() -> list[str]:
+        controller.devices.look_again()
+        with qtbot.waitSignal(controller.devices.changed):
+            pass
+        return [one.told.holder for one in controller.devices.seen[str(both.file)]]
+
+    assert holders() == ["", ""]
+    with closing(RemoteEngine(print, both.connection, device="CPU 1")):
+        assert holders() == ["", f"{getuser()}@{gethostname()}"]
+    assert holders() == ["", ""]
+
+
+@pytest.mark.matrix
+@pytest.mark.cluster
+def test_reconnecting_while_the_devices_that_are_left_measure_is_done_once_they_have_ended(
+    controller: Controller, tmp_path: Path, qtbot: QtBot
+) -> None:
+    with host_of(tmp_path, "CPU 0", "CPU 1") as dying:
+        connect(controller, dying, qtbot)
+        (group,) = [one for one in controller.devices.groups if one.named]
+        with qtbot.waitSignal(controller.machine_found):
+            controller.devices.use(group)
+        controller.run(replace(PLAN, protocol=replace(QUICK, repeats=100_000, time_cap_s=600)))
+        qtbot.waitUntil(lambda: controller.sweep is not None and len(controller.sweep.in_flight) > 1)
+        with qtbot.waitSignal(controller.devices.went):
+            dying.members(DEVICE)[1].kill()
+        with qtbot.waitSignal(controller.devices.told) as told:
+            controller.devices.reconnect()
+        assert told.args == [LATER]
+        assert controller.measuring
+        qtbot.waitUntil(lambda: len(dying.members(DEVICE)) == 2 and lends_both(dying))
+        with qtbot.waitSignal(controller.machine_found):
+            controller.cancel()
+        assert controller.devices.lost == ""
+        assert controller.devices.count == 2
+
+
+@pytest.mark.matrix
+@pytest.mark.cluster
 def test_a_sweep_goes_on_where_one_of_its_devices_is_lost_and_reconnecting_takes_all_of_them(
     controller: Controller, tmp_path: Path, qtbot: QtBot
 ) -> None:
     with host_of(tmp_path, "CPU 0", "CPU 1") as dying:
         connect(controller, dying, qtbot)
-        (group,) = [one for one in controller.devices.equal if one.named]
+        (group,) = [one for one in controller.devices.groups if one.named]
         with qtbot.waitSignal(controller.machine_found):
-            controller.devices.split(group)
+            controller.devices.use(group)
         controller.run(replace(PLAN, protocol=replace(QUICK, repeats=50)))
         qtbot.waitUntil(lambda: controller.sweep is not None and bool(controller.sweep.in_flight))
         assert controller.sweep is not None

@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.far.places import TakenDevices, Wanted
 from flashscope.app.figures.tile_grid import SHIPPED
 from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.pages.designer import DesignerPage
@@ -26,6 +27,7 @@ from flashscope.profiles.wire.cuts import (
     CutTimed,
     CutTimes,
 )
+from tests.app.fakes import SilentEngine
 from tests.app.pages.designer.conftest import Compilers
 
 GPU = Device(backend="cuda", name="NVIDIA A10", memory_bytes=1, compute_capability=(8, 6), multiprocessors=72)
@@ -270,6 +272,25 @@ def test_cuts_of_this_machines_gpu_are_timed_beside_the_shipped_one(
     page.choices.cards.setCurrentIndex(1)
     assert "fresh rounds" not in page.found.tip  # they are of another card
     assert not page.bar.time.isVisible()
+
+
+def test_while_another_machine_is_in_use_its_gpu_is_no_card_of_this_machine_and_it_is_said_where_cuts_run(
+    page: DesignerPage, compilers: Compilers
+) -> None:
+    there = Machine(system="linux", python="3.11", devices=(GPU,), host="lab")
+    page.controller.devices.here = Machine(system="linux", python="3.11", devices=())
+    page.controller.devices.place = TakenDevices(
+        Wanted("lab.file"), SilentEngine(print), ("GPU 0, A10",), host="lab"
+    )
+    page.controller.machine = there
+    page.controller.machine_found.emit(there)
+    assert page.choices.cards.currentText() == "A10 · lab"
+    assert not page.bar.time.isVisible()
+    assert page.bar.progress.text() == "Cuts are compiled and timed on this machine, not on lab."
+    page.choices.show_kernel("numpy")
+    assert page.tiles.progress.text() == page.bar.progress.text()
+    assert page.staging.provenance.host == ""
+    page.controller.devices.place = None
 
 
 def test_no_sweep_runs_beside_tiles_that_are_timed(page: DesignerPage, compilers: Compilers) -> None:
