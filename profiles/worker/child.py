@@ -15,6 +15,7 @@ from flashscope.profiles.wire.messages import Cancel, Command, Message, StopChil
 # NumPy's and PyTorch's thread pools, read when they are imported; the first that is set counts. With as many
 # threads as cores, any other program on one of them has all the others wait: a kernel of 8 ms took up to 1 s.
 BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+INDUCTOR_PROCESSES = "TORCHINDUCTOR_COMPILE_THREADS"
 
 FORKED = b"A copy of the worker that a kernel forked was ended: end such copies with os._exit.\n"
 
@@ -86,6 +87,7 @@ def main(pipe: str, output: str, life: str, ahead: str, *served: str) -> None:
     messages, parent = (_kept(Connection(int(number))) for number in (pipe, life))
     _redirect(_kept(Connection(int(output), readable=False)))
     use_one_blas_thread()
+    compile_in_this_process()
     threading.Thread(target=_die_with, args=(parent, os.environ.get(heirs.MARK, "")), daemon=True).start()
     if ahead:
         find_first(ahead)
@@ -124,6 +126,14 @@ def use_one_blas_thread() -> None:
     """Have matrix products run on one thread, unless the user has chosen; NumPy must not be imported yet."""
     if not any(name in os.environ for name in BLAS_VARIABLES):
         os.environ.update(dict.fromkeys(BLAS_VARIABLES, "1"))
+
+
+def compile_in_this_process() -> None:
+    """Have torch.compile start no processes, unless the user has chosen; PyTorch must not be imported yet.
+
+    A pool of them, one a core, imports PyTorch for seconds after the first call: beside what is timed.
+    """
+    os.environ.setdefault(INDUCTOR_PROCESSES, "1")
 
 
 def blas_threads() -> int | None:

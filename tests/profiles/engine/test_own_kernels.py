@@ -17,6 +17,7 @@ from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.plan.read import read_kernels
 from flashscope.profiles.plan.request import Request
 from flashscope.profiles.wire.events import LogLine, PlanFinished
+from flashscope.profiles.worker.child import INDUCTOR_PROCESSES
 from tests.end_to_end.program import PYTHONPATH
 from tests.matrix import chosen
 from tests.profiles.heard import QUICK, Heard, done
@@ -118,6 +119,31 @@ def test_defaults_of_pytorch_that_a_file_sets_are_told_and_kept_from_others(
     )
     assert "left settings changed: whether PyTorch records gradients" in mine.reason
     done(library)
+
+
+@chosen("users,processes", [({}, "1"), ({INDUCTOR_PROCESSES: "4"}, "4")], [({}, "1")])
+def test_torch_compile_starts_no_processes_unless_the_user_has_chosen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, users: dict[str, str], processes: str
+) -> None:
+    monkeypatch.delenv(INDUCTOR_PROCESSES, raising=False)
+    for name, value in users.items():
+        monkeypatch.setenv(name, value)
+    path = tmp_path / "tells.py"
+    lines = (
+        "import os, numpy",
+        "def tells(q, k, v):",
+        f"    raise ValueError(os.environ['{INDUCTOR_PROCESSES}'])",
+    )
+    path.write_text("\n".join(lines), encoding="utf-8")
+    own = read_reference(str(path))
+    heard = Heard("flashscope.kernels.catalogue.registry:KERNELS")
+    try:
+        (told,) = heard.sweep(
+            Plan(backend="cpu", kernels=(own.name,), problems=(PROBLEM,), protocol=QUICK, own=(own,))
+        )
+    finally:
+        heard.engine.close()
+    assert f"raised ValueError: {processes}" in told.reason
 
 
 @chosen("function", ["leaves_a_thread_at_work", "leaves_a_process_at_work"], {"leaves_a_process_at_work"})
