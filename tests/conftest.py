@@ -11,6 +11,7 @@ from zlib import crc32
 
 import pytest
 from hypothesis import is_hypothesis_test, seed, settings
+from hypothesis.internal.conjecture import providers
 
 from flashscope.installation import install_command
 from flashscope.kernels.catalogue.spec import installed
@@ -149,6 +150,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
 
 
+def _draw_from_no_source() -> None:
+    """Hypothesis also draws constants of every module that is imported: others, and so other examples, where
+    other tests have run. Each worker would look for them for a second, in a fresh clone for several.
+    """
+    providers._get_local_constants = lambda: providers._local_constants  # which holds none yet
+
+
 def _draw_the_same(item: pytest.Item) -> None:
     """Let a property draw the same examples in every run: a failure by chance says nothing of a change."""
     if item.config.getoption("--hypothesis-profile") == SEARCH or not isinstance(item, pytest.Function):
@@ -171,6 +179,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.hookimpl(trylast=True)  # after pytest's own, which would write among all other lines
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(LastWords(config))
+    if not config.getoption("--hypothesis-profile"):
+        _draw_from_no_source()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -6,7 +6,6 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from hypothesis import find, strategies
 
 HERE = Path(__file__).parent
 
@@ -25,7 +24,6 @@ def import_a_share(config: pytest.Config) -> None:
     for name in share(modules(), place, count):
         with suppress(Exception, pytest.skip.Exception):  # collecting it will tell
             import_module(name)
-    find(strategies.booleans(), bool)  # Hypothesis, too, keeps a file of what it reads in each module
 
 
 def modules() -> list[str]:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture import providers
 
 from flashscope.profiles.plan.plan import Plan
 from tests.strategies import POSSIBLE, Drawn
@@ -57,6 +58,10 @@ def test_a_field_or_a_type_is_drawn_as_it_was_said() -> None:
 def test_a_type_that_nothing_is_known_of_is_refused() -> None:
     with pytest.raises(TypeError, match="complex"):
         Drawn().of(complex)
+
+
+def test_nothing_is_drawn_from_modules_unless_a_profile_asks_for_more(pytestconfig: pytest.Config) -> None:
+    assert bool(len(providers._get_local_constants())) == bool(pytestconfig.getoption("--hypothesis-profile"))
 
 
 @pytest.mark.matrix

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.catalogue.sources import source_digests
+from flashscope.kernels.catalogue.sources import source_digest
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cpu.device import describe
 from flashscope.kernels.cpu.stages import SOURCE, Bars, ClockedLaunch, Nanoseconds, check_clocked
@@ -112,7 +112,7 @@ def _assembled(request: TimelineRequest, clocked: ClockedLaunch, rounds: BuildRo
         request=request,
         device=describe().name,
         source=f"{SOURCE}, products on {blas}",
-        build=source_digests()["cpu"][request.kernel],
+        build=source_digest("cpu", request.kernel) or "",
         block_q=clocked.block_q,
         block_k=clocked.block_k,
         row_kind="thread",

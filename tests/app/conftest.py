@@ -12,14 +12,15 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.shell.start_up import ahead
-from flashscope.profiles.store import opening
 from tests.app.bench import bench, shared_bench
 from tests.app.leftovers import finish, going_on, named
 from tests.app.rig import NEVER_MS, PATIENCE_MS, PatientBot, rig, save, shared_window, window
 from tests.app.shell.played.drawn import raised
+from tests.disk import no_disk_is_waited_for
 
 __all__ = [
     "bench",
+    "no_disk_is_waited_for",
     "raised",
     "rig",
     "save",
@@ -41,12 +42,6 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FLASHSCOPE_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
-
-
-@pytest.fixture(autouse=True)
-def no_disk_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What tests record need not outlive the machine: for that, each point waits for the disk."""
-    monkeypatch.setattr(opening, "PRAGMAS", (*opening.PRAGMAS, "synchronous = OFF"))
 
 
 @pytest.fixture(autouse=True)

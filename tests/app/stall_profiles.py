@@ -1,11 +1,12 @@
 """Stall profiles of four instructions, of the sources that are here."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
 from flashscope.app.pages.ladder.source_diff import PROBLEMS
-from flashscope.kernels.cuda.reading.step import source_of
+from flashscope.kernels.cuda.reading.step import StepSource, source_of
 from flashscope.kernels.workload.stalls import ISSUED, StallProfile, StallRequest, text_digest
 from flashscope.kernels.workload.trace import Array
 
@@ -32,7 +33,7 @@ def profile(
 ) -> StallProfile:
     """A profile of a kernel; `source` is the digest of the source of its lines, left out: today's."""
     problem = PROBLEMS[label]
-    text = source_of(kernel, problem)
+    text = _source(kernel, label)
     counted = np.array(samples, np.int32)
     return StallProfile(
         request=StallRequest(problem=problem, kernel=kernel),
@@ -55,3 +56,8 @@ def profile(
         profiled_ns=round(took_ms * 1e6),
         sampled_ns=round(took_ms * 1.02e6),
     )
+
+
+@cache  # many tests show the same two
+def _source(kernel: str, label: str) -> StepSource:
+    return source_of(kernel, PROBLEMS[label])

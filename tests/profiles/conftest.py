@@ -4,7 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.disk import no_disk_is_waited_for
 from tests.profiles.heard import Heard, running_children
+
+__all__ = ["no_disk_is_waited_for"]  # a fixture for every room
 
 FAULTY = "tests.faults:KERNELS"  # beside the real ones
 

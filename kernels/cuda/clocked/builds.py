@@ -8,7 +8,7 @@ import numpy as np
 
 from flashscope.kernels.catalogue.flash3_share import Share, share, usual_shape
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.catalogue.sources import digest_keys, source_digests
+from flashscope.kernels.catalogue.sources import digest_keys, source_digest
 from flashscope.kernels.cuda import flash1, flash2, flash3, flash3_fp8
 from flashscope.kernels.cuda.clocked.backward import backward_build
 from flashscope.kernels.cuda.clocked.build import ClockedBuild, recording, require_room
@@ -178,7 +178,7 @@ def timeline_of(
         request=request,
         device=device.name,
         source=build.source,
-        build=source_digests()["cuda"][digest],
+        build=source_digest("cuda", digest) or "",
         block_q=build.tile.q,
         block_k=build.tile.k,
         row_kind="SM",

@@ -10,7 +10,7 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 def bare(text: str) -> str:
     """The text with blanks in place of comments and strings, each character where it was."""
-    return ASIDE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    return ASIDE.sub(lambda found: "\n".join(" " * len(line) for line in found[0].split("\n")), text)
 
 
 def close_of(plain: str, at: int) -> int:

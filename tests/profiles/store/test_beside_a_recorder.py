@@ -151,13 +151,13 @@ def test_a_recording_is_whole_whatever_is_laid_beside_it_meanwhile(tmp_path: Pat
 
 
 def test_a_file_is_no_more_held_once_its_recorder_is_closed(tmp_path: Path) -> None:
-    path = builders.recorded(tmp_path / "sessions" / "a.flashscope")
+    path = builders.recorded(tmp_path / "sessions" / "a.flashscope", *builders.whole_sweep())
     a_foreign_log(path.with_name(f"{path.name}-wal"))
     assert not being_written(path)
 
 
 def test_who_asks_at_the_same_time_is_no_recorder(tmp_path: Path) -> None:
-    path = builders.recorded(tmp_path / "sessions" / "a.flashscope")
+    path = builders.recorded(tmp_path / "sessions" / "a.flashscope", *builders.whole_sweep())
     with ThreadPoolExecutor(4) as askers:
         assert not any(askers.map(being_written, [path] * 400))
 

@@ -8,9 +8,11 @@ define is an error of the compiler that names it.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_MARKS = re.compile(rf"{_STRINGS.pattern}|[][(){{}}:,]")  # what statements are split by
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 _TYPE = re.compile(r"[fusb](8|16|32|64)|pred|b?f16(x2)?|tf32|e4m3(x2)?|e5m2(x2)?")
 _C_TYPES = {"r": "u32", "l": "u64", "h": "u16", "f": "float", "d": "double", "n": "int"}
@@ -60,6 +62,7 @@ def _pieces(source: str) -> Iterator[str]:
     yield source[at:]
 
 
+@cache  # kernels include the same headers
 def _statement(body: str) -> str:
     """One asm statement, without its last semicolon."""
     text, *lists = _split(body, ":")
@@ -122,30 +125,24 @@ def _operand(text: str) -> str:
 
 def _split(text: str, separator: str) -> list[str]:
     """The parts between separators outside of strings and brackets; none of an empty text."""
-    parts, depth, start, quoted = [], 0, 0, False
-    for at, character in enumerate(text):
-        if character == '"' and text[at - 1 : at] != "\\":
-            quoted = not quoted
-        elif quoted:
-            continue
-        elif character in "([{":
+    parts, depth, start = [], 0, 0
+    for found in _MARKS.finditer(text):
+        mark = found[0]
+        if mark in "([{":
             depth += 1
-        elif character in ")]}":
+        elif mark in ")]}":
             depth -= 1
-        elif character == separator and depth == 0:
-            parts.append(text[start:at])
-            start = at + 1
+        elif mark == separator and depth == 0:
+            parts.append(text[start : found.start()])
+            start = found.end()
     return [*parts, text[start:]] if text.strip() else []
 
 
 def _closing(text: str, opening: int) -> int:
-    depth, quoted = 0, False
-    for at in range(opening, len(text)):
-        character = text[at]
-        if character == '"' and text[at - 1] != "\\":
-            quoted = not quoted
-        elif not quoted and character in "()":
-            depth += 1 if character == "(" else -1
+    depth = 0
+    for found in _MARKS.finditer(text, opening):
+        if found[0] in "()":
+            depth += 1 if found[0] == "(" else -1
             if depth == 0:
-                return at
+                return found.start()
     raise TranslationError("an asm statement that does not end")
