@@ -207,7 +207,8 @@ def test_a_plain_host_on_the_loopback_needs_no_certificate(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.matrix)])
+@pytest.mark.matrix
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_host_ends_with_all_of_its_processes_and_takes_its_file_back(
     number: signal.Signals, tmp_path: Path
 ) -> None:
