@@ -36,14 +36,18 @@ ON_A_GPU = {
 }
 ON_A_CPU = {
     "cpu-audit-llama3": "Llama-3",
+    "cpu-audit-mistral": "Mistral",
+    "cpu-audit-qwen3": "Qwen3",
     "cpu-audit-gemma2": "Gemma-2",
     "cpu-audit-gpt-oss": "gpt-oss",
     "cpu-audit-deepseek": "DeepSeek-V3",
+    "cpu-audit-vit": "ViT",
+    "cpu-audit-dit": "DiT",
     "cpu-audit-whisper": "Whisper",
 }
 AUDITS = {name: f"{model}, H200" for name, model in ON_A_GPU.items()}
 AUDITS |= {name: f"{model}, CPU" for name, model in ON_A_CPU.items()}
-"""Audits of models by what is audited, and where: two layers each, and small in width on a CPU."""
+"""Audits of models by what is audited, and where: few layers each, and small in width on a CPU."""
 NAMES |= {name: f"H200 audit of {model}" for name, model in ON_A_GPU.items()}
 NAMES |= {name: f"CPU audit of {model}" for name, model in ON_A_CPU.items()}
 COUNTED, INSIDE = "h200-traffic", "h100-inside"

@@ -7,7 +7,7 @@ from flashscope.installation import restore_command
 ASSETS = Path(__file__).parents[2] / "assets"
 RECORDINGS = "backward", "decode", "peers", "standard-flash2", "thin", "timelines", "traffic"
 AUDITED_ON_AN_H200 = "deepseek", "gemma2", "gpt-oss"
-AUDITED = "deepseek", "gemma2", "gpt-oss", "llama3", "whisper"
+AUDITED = "deepseek", "dit", "gemma2", "gpt-oss", "llama3", "mistral", "qwen3", "vit", "whisper"
 ON_AN_H100 = "caches", "cuts", "decode", "drawn", "inside", "peers", "ranks", "ranks-longest", "stalls"
 STORIES = "flash1-to-flash3", "inside-flash3", "online-softmax", "why-tiling-wins"
 USED = (

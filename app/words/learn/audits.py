@@ -39,7 +39,7 @@ BLIND = (
     "attention that a model writes by hand is not."
 )
 CUT_OF_KERNEL, NAMELESS = re.compile(r"[<(]"), "(anonymous namespace)::"
-RECORDED_AUDITS = "Recorded, of models with two layers, on a CPU small in width, too:"
+RECORDED_AUDITS = "Recorded, of models with few layers, on a CPU small in width, too:"
 NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
 PART_WORDS = {
     "in_place": "what the calls take in the model beyond their replay (copies, repeated heads, caches)",
