@@ -39,6 +39,7 @@ struct StepClocks : LaneClocks {
 #define CLOCKS_WRITE() clocks.write(clock_recording);
 #define CLOCKS_STORE() StageClocks::begin_store(clock_recording);
 #define CLOCKS_END() StageClocks::end_block(clock_recording);
+constexpr int BEFORE_DS = 2;  // what of dS is there when dV ends, in units of 8 queries
 #else
 #define UNROLL_HALVES _Pragma("unroll")
 #define CLOCKS_GIVEN
@@ -53,4 +54,5 @@ struct StepClocks : LaneClocks {
 #define CLOCKS_WRITE()
 #define CLOCKS_STORE()
 #define CLOCKS_END()
+constexpr int BEFORE_DS = AT_ONCE / 8;
 #endif

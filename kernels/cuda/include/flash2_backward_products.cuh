@@ -11,6 +11,20 @@
 #include "flash2_backward_trace.cuh"
 #include "scoring.cuh"
 
+using OwnWeights = float[SUBTILES][AT_ONCE / 8][4];
+
+// dS = P (dP - delta) of some of the queries, in units of 8.
+__device__ __forceinline__ void weigh(OwnWeights& ds, const OwnWeights& p, int first, int end) {
+#pragma unroll
+    for (int i = 0; i < SUBTILES; ++i) {
+#pragma unroll
+        for (int n = first; n < end; ++n) {
+#pragma unroll
+            for (int c = 0; c < 4; ++c) ds[i][n][c] *= p[i][n][c];
+        }
+    }
+}
+
 // P and dS of the warp's keys and AT_ONCE queries from first_query of the tile on, and their part of dV and dK. The
 // tile's first query is q0, the warp's first key is k0; `whole`: nothing is hidden.
 __device__ __forceinline__ void add_own(Fragments& dk, ValueFragments& dv, const Shared& shared, int stage,
@@ -26,7 +40,7 @@ __device__ __forceinline__ void add_own(Fragments& dk, ValueFragments& dv, const
                                 : q + QueryTile::BYTES;
     const RowState* const states = shared.states(stage) + first_query + lane % 4 * 2;
 
-    float p[SUBTILES][AT_ONCE / 8][4], ds[SUBTILES][AT_ONCE / 8][4];
+    OwnWeights p, ds;
     multiply_rows<GradTile>(ds, v, grad + GradTile::lane_columns_first(lane));  // the other order takes more registers
     multiply_rows<QueryTile>(p, k, q + QueryTile::lane_columns_first(lane) CLOCK_OF_OWN_BEGUN(half, 0));
     TRACED(recorder.weights(recorder.to.dp, ds, place.first_key, first_query);)
@@ -56,15 +70,9 @@ __device__ __forceinline__ void add_own(Fragments& dk, ValueFragments& dv, const
     if (SHARED_P) put_rows<Weights>(shared.p(), p, place.lane, place.first_key, first_query);
     multiply_columns<GradTile>(dv, p, grad + GradTile::lane_rows_first(lane),
                                place.first_value_column() CLOCK_OF_OWN_BEGUN(half, 2));
-#pragma unroll
-    for (int n = 0; n < AT_ONCE / 8; ++n) {
-#pragma unroll
-        for (int i = 0; i < SUBTILES; ++i) {
-#pragma unroll
-            for (int c = 0; c < 4; ++c) ds[i][n][c] *= p[i][n][c];
-        }
-        if (n == 1) { CLOCK_OF_OWN(half, 3) }
-    }
+    weigh(ds, p, 0, BEFORE_DS);
+    CLOCK_OF_OWN(half, 3)
+    weigh(ds, p, BEFORE_DS, AT_ONCE / 8);
     TRACED(recorder.weights(recorder.to.ds, ds, place.first_key, first_query);)
     if (SHARED_DS) put_rows<Weights>(shared.ds(), ds, place.lane, place.first_key, first_query);
     multiply_columns<QueryTile>(dk, ds, q + QueryTile::lane_rows_first(lane),
