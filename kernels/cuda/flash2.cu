@@ -237,17 +237,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
                 }
             }
         }
-        float sums[SUBTILES][2];  // behind the first loop all of P is there; with clocks, what PV begins with
+        CLOCK_OF_PV(3)
 #pragma unroll
         for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
-            for (int r = 0; r < 2; ++r) sums[i][r] = exponentiate(s[i], r, factor, m[i][r], 0.0f, 0, BEFORE_PV);
-        }
-        CLOCK(3)
-#pragma unroll
-        for (int i = 0; i < SUBTILES; ++i) {
-#pragma unroll
-            for (int r = 0; r < 2; ++r) l[i][r] += exponentiate(s[i], r, factor, m[i][r], sums[i][r], BEFORE_PV);
+            for (int r = 0; r < 2; ++r) l[i][r] += exponentiate(s[i], r, factor, m[i][r] BEHIND_BEGUN(i, r));
         }
         multiply_columns<TileV>(acc, s, lane_v + v_stage(stage));
 #if TRACE

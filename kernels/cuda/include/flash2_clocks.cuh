@@ -9,6 +9,7 @@
 #pragma once
 #if CLOCKS
 #include "lane_clocks.cuh"
+#include "softmax.cuh"
 
 struct ForwardClocks : LaneClocks {
     static constexpr int OF_STEP = 4, STEPS = 32 / OF_STEP;  // the steps that are written out together
@@ -32,19 +33,34 @@ struct ForwardClocks : LaneClocks {
         reinterpret_cast<unsigned*>(row)[lane] = kept;
     }
 };
+
+constexpr int BEFORE_PV = 2;  // of P, in units of 8 columns: what its first product takes
+// That much of P, and this lane's part of its sums.
+template <int MT, int COLUMNS>
+__device__ __forceinline__ void begin_exponentials(float (&s)[MT][COLUMNS][4], float factor, const float (&m)[MT][2],
+                                                   float (&sums)[MT][2]) {
+#pragma unroll
+    for (int i = 0; i < MT; ++i) {
+#pragma unroll
+        for (int r = 0; r < 2; ++r) sums[i][r] = exponentiate(s[i], r, factor, m[i][r], 0.0f, 0, BEFORE_PV);
+    }
+}
 #define CLOCKS_GIVEN , const __grid_constant__ ClockRecording clock_recording
 #define CLOCKS_BEGIN() StageClocks::begin_block(clock_recording); ForwardClocks clocks;
 #define CLOCKS_WRITE() clocks.write_full(clock_recording, step);
 #define CLOCK(stage) clocks.mark_stage(stage, step);
+// Between the two parts of the exponentials; the second one goes on behind the sums of the first.
+#define CLOCK_OF_PV(stage) float begun[SUBTILES][2]; begin_exponentials(s, factor, m, begun); CLOCK(stage)
+#define BEHIND_BEGUN(i, r) , begun[i][r], BEFORE_PV
 #define CLOCKS_STORE() clocks.write_rest(clock_recording, steps); StageClocks::begin_store(clock_recording);
 #define CLOCKS_END() StageClocks::end_block(clock_recording);
-constexpr int BEFORE_PV = 2;  // of P, in units of 8 columns
 #else
 #define CLOCKS_GIVEN
 #define CLOCKS_BEGIN()
 #define CLOCKS_WRITE()
 #define CLOCK(stage)
+#define CLOCK_OF_PV(stage)
+#define BEHIND_BEGUN(i, r)
 #define CLOCKS_STORE()
 #define CLOCKS_END()
-constexpr int BEFORE_PV = BLOCK_K / 8;
 #endif
