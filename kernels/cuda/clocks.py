@@ -4,7 +4,8 @@ A warp's clock counts the cycles of its SM in 32 bits, which it passes once in t
 timer, which ticks in 32 ns on Hopper, is read at the begin and the end of a block and gives them a place on
 one axis. So a bar's length is good to a few cycles where the SM's clock holds still within a block, and its
 place to some tens of ns. What a stage issues may end in the next one: the last products of QK^T are waited
-for where the softmax reads them.
+for where the softmax reads them. The softmax ends where PV has its first operand, 16 columns of P; the other
+exponentials run amid PV, as in the timed kernel.
 """
 
 from collections.abc import Callable, Sequence

@@ -59,9 +59,7 @@ static_assert(!OWN_V || PAGE_SIZE == 0, "pages of K and of V are looked up at on
 #if TRACE
 #include "trace_fragments.cuh"
 #endif
-#if CLOCKS
-#include "clocks.cuh"
-#endif
+#include "flash2_clocks.cuh"
 #include "live.cuh"
 
 // A row keeps its old reference point until the maximum has risen by this many powers of two: P and l then stay below
@@ -88,17 +86,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 #if TRACE
            , const __grid_constant__ Recording recording
 #endif
-#if CLOCKS
-           , const __grid_constant__ ClockRecording clock_recording
-#endif
+           CLOCKS_GIVEN
            LIVE_GIVEN
     ) {
     LIVE_BEGIN()
     extern __shared__ __align__(1024) unsigned char shared[];
-#if CLOCKS
-    constexpr int CLOCKS_AT = TileQ::BYTES + 4 * TileK::BYTES;
-    StageClocks::begin_block(clock_recording);
-#endif
+    CLOCKS_BEGIN()
     const unsigned shared_q = shared_address(shared);
     const unsigned shared_k = shared_q + TileQ::BYTES;  // two stages
     const unsigned shared_v = shared_k + 2 * TileK::BYTES;
@@ -188,14 +181,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     for (int step = 0; step < steps; ++step) {
         if (SPARSE) stage = step % 2 * TileK::BYTES;
         else k0 = key_tile(step) * BLOCK_K;
-#if CLOCKS
-        StageClocks::mark<0>(shared + CLOCKS_AT);
-#endif
+        CLOCKS_WRITE()
+        CLOCK(0)
         wait_copies<0>();
         __syncthreads();  // this K and V are complete, the previous ones done with
-#if CLOCKS
-        StageClocks::mark<1>(shared + CLOCKS_AT);
-#endif
+        CLOCK(1)
 
         float s[SUBTILES][BLOCK_K / 8][4];
         multiply_rows<TileK>(s, left, lane_k + stage);
@@ -221,9 +211,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 #if TRACE
         recorder.scores(tile_q * tiles_k + k0 / BLOCK_K, s, factor);
 #endif
-#if CLOCKS
-        StageClocks::mark<2>(shared + CLOCKS_AT);
-#endif
+        CLOCK(2)
 
         float alpha[SUBTILES][2];
         bool risen = false;
@@ -249,15 +237,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
                 }
             }
         }
+        CLOCK_OF_PV(3)
 #pragma unroll
         for (int i = 0; i < SUBTILES; ++i) {
 #pragma unroll
-            for (int r = 0; r < 2; ++r) l[i][r] += exponentiate(s[i], r, factor, m[i][r]);
+            for (int r = 0; r < 2; ++r) l[i][r] += exponentiate(s[i], r, factor, m[i][r] BEHIND_BEGUN(i, r));
         }
-#if CLOCKS
-        StageClocks::mark<3>(shared + CLOCKS_AT);
-        StageClocks::write(clock_recording, shared + CLOCKS_AT, step);
-#endif
         multiply_columns<TileV>(acc, s, lane_v + v_stage(stage));
 #if TRACE
         recorder.state(m, l, alpha);
@@ -268,9 +253,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         k0 = next;
     }
 
-#if CLOCKS
-    StageClocks::begin_store(clock_recording);
-#endif
+    CLOCKS_STORE()
     const int block = AGAIN ? block_again() : 0;
     const int out_q0 = AGAIN ? (CAUSAL ? tiles_q - 1 - block / heads : block % tiles_q) * TILE_Q : q0;
     const int out_rows = AGAIN || RAGGED ? min(TILE_Q, seqlen_q - out_q0) : rows;
@@ -298,7 +281,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     // Q's place is free: this warp alone has read these rows, where they are as wide.
     if (OWN_V) __syncthreads();
     store_rows<TileO>(shared, acc, warp_row, o + row0 * HEAD_DIM_V, HEAD_DIM_V, out_rows, HEAD_DIM_V);
-#if CLOCKS
-    StageClocks::end_block(clock_recording);
-#endif
+    CLOCKS_END()
 }

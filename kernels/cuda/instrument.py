@@ -99,18 +99,18 @@ def timed_cut(kernel: TimedKernel, problem: Problem, target: Target, chosen: Sha
     return TimedCut(variant.tile, headroom, program, chosen.pack_gqa, chosen.splits)
 
 
-WARP, CLOCK_BYTES = 32, 16  # of a step, for each warp
+WARP = 32
 CLOCKED = ("clock_steps", "clock_ends")
 """Buffers of the clocks, in the order of ClockRecording in clocks.cuh."""
 
 
-def clocked(program: Program, most_steps: int, clock_bytes: int = CLOCK_BYTES) -> Program:
+def clocked(program: Program, most_steps: int, clock_bytes: int = 0) -> Program:
     """A timed kernel's program with clocks between its stages compiled in.
 
     Args:
         program: flash2's, in 16 bits, or flash1's, whose first launch gets clocks.
         most_steps: The tiles that a block visits at most: the room for each warp.
-        clock_bytes: Shared memory for those of a step, for each warp.
+        clock_bytes: Shared memory for those of a step, for each warp; flash2 keeps them in a register.
     """
     launch, *others = program.launches
     recording = Struct((*CLOCKED, np.int32(most_steps)))

@@ -2,8 +2,9 @@
 
 A warp computes dP and S of its own queries, P, its part of dV, dS and its part of dK, of all at once or in
 halves; then, where a group of warps shares the columns, what the others' P and dS add to both; and at last
-its part of dQ, which it adds to the sums in memory. mma.sync is waited for where its result is read, so that
-what a stage issues may end in the next one. Between bars a warp waits for the others of its block.
+its part of dQ, which it adds to the sums in memory. A stage ends where the next one's first operands are
+there, and mma.sync is waited for where its result is read, so that what a stage issues may end in the next
+one. Between bars a warp waits for the others of its block.
 """
 
 from collections.abc import Iterator

@@ -11,6 +11,20 @@
 #include "flash2_backward_trace.cuh"
 #include "scoring.cuh"
 
+using OwnWeights = float[SUBTILES][AT_ONCE / 8][4];
+
+// dS = P (dP - delta) of some of the queries, in units of 8.
+__device__ __forceinline__ void weigh(OwnWeights& ds, const OwnWeights& p, int first, int end) {
+#pragma unroll
+    for (int i = 0; i < SUBTILES; ++i) {
+#pragma unroll
+        for (int n = first; n < end; ++n) {
+#pragma unroll
+            for (int c = 0; c < 4; ++c) ds[i][n][c] *= p[i][n][c];
+        }
+    }
+}
+
 // P and dS of the warp's keys and AT_ONCE queries from first_query of the tile on, and their part of dV and dK. The
 // tile's first query is q0, the warp's first key is k0; `whole`: nothing is hidden.
 __device__ __forceinline__ void add_own(Fragments& dk, ValueFragments& dv, const Shared& shared, int stage,
@@ -26,11 +40,9 @@ __device__ __forceinline__ void add_own(Fragments& dk, ValueFragments& dv, const
                                 : q + QueryTile::BYTES;
     const RowState* const states = shared.states(stage) + first_query + lane % 4 * 2;
 
-    float p[SUBTILES][AT_ONCE / 8][4], ds[SUBTILES][AT_ONCE / 8][4];
+    OwnWeights p, ds;
     multiply_rows<GradTile>(ds, v, grad + GradTile::lane_columns_first(lane));  // the other order takes more registers
-    CLOCK_OF_OWN(half, 0)
-    multiply_rows<QueryTile>(p, k, q + QueryTile::lane_columns_first(lane));
-    CLOCK_OF_OWN(half, 1)
+    multiply_rows<QueryTile>(p, k, q + QueryTile::lane_columns_first(lane) CLOCK_OF_OWN_BEGUN(half, 0));
     TRACED(recorder.weights(recorder.to.dp, ds, place.first_key, first_query);)
 #pragma unroll
     for (int n = 0; n < AT_ONCE / 8; ++n) {
@@ -51,31 +63,27 @@ __device__ __forceinline__ void add_own(Fragments& dk, ValueFragments& dv, const
 #endif
             }
         }
+        if (n == 1) { CLOCK_OF_OWN(half, 1) }
     }
     if (!whole) hide<true>(p, mask, k0, q0 + first_query);
     TRACED(recorder.weights(recorder.to.p, p, place.first_key, first_query);)
     if (SHARED_P) put_rows<Weights>(shared.p(), p, place.lane, place.first_key, first_query);
-    CLOCK_OF_OWN(half, 2)
-    multiply_columns<GradTile>(dv, p, grad + GradTile::lane_rows_first(lane), place.first_value_column());
+    multiply_columns<GradTile>(dv, p, grad + GradTile::lane_rows_first(lane),
+                               place.first_value_column() CLOCK_OF_OWN_BEGUN(half, 2));
+    weigh(ds, p, 0, BEFORE_DS);
     CLOCK_OF_OWN(half, 3)
-#pragma unroll
-    for (int i = 0; i < SUBTILES; ++i) {
-#pragma unroll
-        for (int n = 0; n < AT_ONCE / 8; ++n) {
-#pragma unroll
-            for (int c = 0; c < 4; ++c) ds[i][n][c] *= p[i][n][c];
-        }
-    }
+    weigh(ds, p, BEFORE_DS, AT_ONCE / 8);
     TRACED(recorder.weights(recorder.to.ds, ds, place.first_key, first_query);)
     if (SHARED_DS) put_rows<Weights>(shared.ds(), ds, place.lane, place.first_key, first_query);
-    CLOCK_OF_OWN(half, 4)
-    multiply_columns<QueryTile>(dk, ds, q + QueryTile::lane_rows_first(lane), place.first_column());
+    multiply_columns<QueryTile>(dk, ds, q + QueryTile::lane_rows_first(lane),
+                                place.first_column() CLOCK_OF_OWN_BEGUN(half, 4));
     CLOCK_OF_OWN(half, 5)
 }
 
 // sums += the weights of the group's other warps, from shared memory, times rows of Q or dO, from a column on.
-template <typename Right, typename Sums>
-__device__ __forceinline__ void add_others(Sums& sums, unsigned weights, unsigned queries, const Place& place, int column) {
+template <typename Right, typename Sums, typename Begun = Nothing>
+__device__ __forceinline__ void add_others(Sums& sums, unsigned weights, unsigned queries, const Place& place, int column,
+                                           const Begun& begun = Begun()) {
     constexpr int STEPS = QUERIES / 16, OWN = SHARE / 16;
     const unsigned left = weights + Weights::lane_rows_first(place.lane) + place.first_key * Weights::ROW_BYTES;
     const unsigned right = queries + Right::lane_rows_first(place.lane);
@@ -86,7 +94,8 @@ __device__ __forceinline__ void add_others(Sums& sums, unsigned weights, unsigne
         unsigned a[SUBTILES][4];
 #pragma unroll
         for (int m = 0; m < SUBTILES; ++m) load_matrices(a[m], Weights::at(left, m, step));
-        multiply_step<Right>(sums, a, right, step, column);
+        if (i == 0) multiply_step<Right>(sums, a, right, step, column, begun);
+        else multiply_step<Right>(sums, a, right, step, column);
     }
 }
 
@@ -114,6 +123,7 @@ __device__ __forceinline__ void add_queries(const Shared& shared, float* dq_sums
             if (!ALIKE && column >= COLUMNS) continue;
             unsigned b[4];
             load_matrices_transposed(b, KeyTile::at(right, n, column));
+            if (SHARED_P && n == 0 && i == 0) { CLOCK_OF_ALL(2) }
 #pragma unroll
             for (int r = 0; r < ROWS; ++r) {
                 multiply(sums[r][2 * i], a[r], b[0], b[1]);

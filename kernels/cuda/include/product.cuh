@@ -33,9 +33,15 @@ struct Rows {
     }
 };
 
+// What a product does once its first operands are there: as a rule nothing.
+struct Nothing {
+    __device__ __forceinline__ void operator()() const {}
+};
+
 // s = left * right^T: a row of `right` (K) for every column of s. `lane_right` is a lane_columns_first address.
-template <typename Right, typename Left, int MT, int COLUMNS>
-__device__ __forceinline__ void multiply_rows(float (&s)[MT][COLUMNS][4], const Left& left, unsigned lane_right) {
+template <typename Right, typename Left, int MT, int COLUMNS, typename Begun = Nothing>
+__device__ __forceinline__ void multiply_rows(float (&s)[MT][COLUMNS][4], const Left& left, unsigned lane_right,
+                                              const Begun& begun = Begun()) {
 #pragma unroll
     for (int d = 0; d < Left::STEPS; ++d) {
         unsigned a[MT][4];
@@ -44,6 +50,7 @@ __device__ __forceinline__ void multiply_rows(float (&s)[MT][COLUMNS][4], const 
         for (int n = 0; n < COLUMNS / 2; ++n) {
             unsigned b[4];
             load_matrices(b, Right::at(lane_right, n, d));
+            if (d == 0 && n == 0) begun();
 #pragma unroll
             for (int i = 0; i < MT; ++i) {
                 if (d == 0) {
@@ -59,13 +66,15 @@ __device__ __forceinline__ void multiply_rows(float (&s)[MT][COLUMNS][4], const 
 }
 
 // acc += p * right for 16 columns of p, which meet the rows 16 step .. of `right` (V), from column 16 first on.
-template <typename Right, int MT, int COLUMNS>
+template <typename Right, int MT, int COLUMNS, typename Begun = Nothing>
 __device__ __forceinline__ void multiply_step(float (&acc)[MT][COLUMNS][4], const unsigned (&p)[MT][4],
-                                              unsigned lane_right, int step, int first = 0) {
+                                              unsigned lane_right, int step, int first = 0,
+                                              const Begun& begun = Begun()) {
 #pragma unroll
     for (int d = 0; d < COLUMNS / 2; ++d) {
         unsigned b[4];
         load_matrices_transposed(b, Right::at(lane_right, step, first + d));
+        if (d == 0) begun();
 #pragma unroll
         for (int i = 0; i < MT; ++i) {
             multiply(acc[i][2 * d], p[i], b[0], b[1]);
@@ -75,9 +84,10 @@ __device__ __forceinline__ void multiply_step(float (&acc)[MT][COLUMNS][4], cons
 }
 
 // acc += p * right, p from the registers that multiply_rows left it in.
-template <typename Right, int MT, int KEYS, int COLUMNS>
+template <typename Right, int MT, int KEYS, int COLUMNS, typename Begun = Nothing>
 __device__ __forceinline__ void multiply_columns(float (&acc)[MT][COLUMNS][4], const float (&p)[MT][KEYS][4],
-                                                 unsigned lane_right, int first = 0) {
+                                                 unsigned lane_right, int first = 0,
+                                                 const Begun& begun = Begun()) {
 #pragma unroll
     for (int n = 0; n < KEYS / 2; ++n) {
         unsigned packed[MT][4];
@@ -89,7 +99,8 @@ __device__ __forceinline__ void multiply_columns(float (&acc)[MT][COLUMNS][4], c
                 packed[i][c] = pack(x[0], x[1]);
             }
         }
-        multiply_step<Right>(acc, packed, lane_right, n, first);
+        if (n == 0) multiply_step<Right>(acc, packed, lane_right, n, first, begun);
+        else multiply_step<Right>(acc, packed, lane_right, n, first);
     }
 }
 

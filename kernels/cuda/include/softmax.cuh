@@ -43,12 +43,12 @@ __device__ __forceinline__ float row_max(const float (&s)[COLUMNS][4], int r) {
     return quad_max(top);
 }
 
-// Scores of row r to probabilities, with `m` of that row; returns this lane's part of their sum.
+// Scores of row r to probabilities, with `m` of that row; returns `sum` and this lane's part of theirs.
 template <int COLUMNS>
-__device__ __forceinline__ float exponentiate(float (&s)[COLUMNS][4], int r, float factor, float m) {
-    float sum = 0.0f;
+__device__ __forceinline__ float exponentiate(float (&s)[COLUMNS][4], int r, float factor, float m, float sum = 0.0f,
+                                              int first = 0, int end = COLUMNS) {
 #pragma unroll
-    for (int n = 0; n < COLUMNS; ++n) {
+    for (int n = first; n < end; ++n) {
 #pragma unroll
         for (int c = 2 * r; c < 2 * r + 2; ++c) {
             s[n][c] = exp2_approx(fmaf(s[n][c], factor, -m));

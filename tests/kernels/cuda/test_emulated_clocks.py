@@ -17,7 +17,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
 from flashscope.kernels.workload.timeline import FORWARD_STAGES, STAGES, STORE
 from tests.kernels.cuda.builds import ON_HOPPER
-from tests.kernels.cuda.clocked.clock import assert_in_order
+from tests.kernels.cuda.clocked.clock import assert_in_order, counting_lanes
 from tests.kernels.cuda.compiled import workload
 from tests.kernels.cuda.emulator.launch import guarded_memory, run
 from tests.kernels.cuda.emulator.running import drawn, needs_compiler
@@ -25,24 +25,14 @@ from tests.kernels.cuda.nvrtc_apart import compile_apart
 from tests.matrix import chosen
 
 HOPPER = 900
-COUNTING = (
-    (
-        'asm volatile("mov.u32 %0, %%clock;" : "=r"(now));',
-        "static unsigned ticks = 4294967000u; now = ticks += 7;",
-    ),
-    (
-        'asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));',
-        "static unsigned long long ns = 1000000; now = ns += 3200;",
-    ),
-    ('asm volatile("mov.u32 %0, %%smid;" : "=r"(id));', "id = 3;"),
-)
 SHAPES: dict[str, dict[str, Any]] = {
     "full": {"seqlen_q": 150, "seqlen_k": 133, "head_dim": 64},
     "causal": {"seqlen_q": 300, "seqlen_k": 300, "head_dim": 128, "causal": True, "heads": 2},
     "more rows": {"seqlen_q": 300, "seqlen_k": 70, "head_dim": 64, "causal": True},
     "window": {"seqlen_q": 340, "seqlen_k": 400, "head_dim": 64, "window": (50, 20)},
+    "many steps": {"seqlen_q": 64, "seqlen_k": 2300, "head_dim": 64},
 }
-each_shape = chosen("shape", SHAPES, ["more rows"])
+each_shape = chosen("shape", SHAPES, ["more rows", "many steps"])
 
 
 def asked(shape: str) -> Problem:
@@ -66,7 +56,7 @@ def ran(problem: Problem, inputs: Inputs, *, watched: bool) -> dict[str, Any]:
             clocked(program, most) if watched else program,
             buffers,
             arch=HOPPER,
-            edits=COUNTING if watched else (),
+            edits=counting_lanes() if watched else (),
         )
         return {name: array.copy() for name, array in buffers.items()}
 

@@ -21,8 +21,8 @@ COUNTING: Edits = (
 
 
 def counting_lanes() -> Edits:
-    """The same for flash2's backward pass, whose lanes keep clocks."""
-    header = (INCLUDES / "flash2_backward_clocks.cuh").read_text(encoding="utf-8")
+    """The same for flash2, whose lanes keep clocks."""
+    header = (INCLUDES / "lane_clocks.cuh").read_text(encoding="utf-8")
     found = re.search(r'asm volatile\(\s*"\{ \.reg \.pred p;.*?\(which\)\);', header, re.DOTALL)
     assert found is not None
     return (
