@@ -204,6 +204,7 @@ def bind(
     arguments = tuple(argument_of(one, sizes, arrays) for one in launch.arguments)
     check_launch(launch.entry, grid, block, shared, current_target())
     kernel = load_function(module, launch.entry, shared)
+    check_threads(launch.entry, block, kernel.max_threads_per_block)
 
     def enqueue() -> None:
         kernel(grid, block, arguments, shared_mem=shared)
@@ -241,6 +242,19 @@ def check_launch(
         )
     if told:
         raise KernelError(f"{entry} cannot be launched: {told}.")
+
+
+def check_threads(entry: str, threads: tuple[int, ...], most: int) -> None:
+    """Refuse blocks of more threads than a compiled function takes.
+
+    Raises:
+        KernelError: The text says how many it takes, and why no more.
+    """
+    if prod(threads) > most:
+        raise KernelError(
+            f"{entry} cannot be launched: a block has {_times(threads)} threads; its __launch_bounds__, or "
+            f"the registers of each thread, let in {most:,} at most."
+        )
 
 
 def _times(axes: tuple[int, ...]) -> str:

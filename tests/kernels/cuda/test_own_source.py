@@ -9,7 +9,13 @@ import pytest
 from flashscope.kernels.cuda import compile as compiling
 from flashscope.kernels.cuda import own_source
 from flashscope.kernels.cuda.headers import toolkit_headers
-from flashscope.kernels.cuda.own_source import argument_of, check_launch, compile_without_gpu, program_of
+from flashscope.kernels.cuda.own_source import (
+    argument_of,
+    check_launch,
+    check_threads,
+    compile_without_gpu,
+    program_of,
+)
 from flashscope.kernels.cuda.program import KernelLaunch, Target
 from flashscope.kernels.launching.launch import make_inputs
 from flashscope.kernels.oracle.verify import verify
@@ -124,6 +130,14 @@ def test_what_this_gpu_does_not_launch_is_refused_in_words(
 ) -> None:
     with pytest.raises(KernelError, match=f"^rows cannot be launched: .*{told}"):
         check_launch("rows", grid, threads, shared, HOPPER)
+
+
+def test_blocks_of_more_threads_than_the_compiled_function_takes_are_refused_with_why() -> None:
+    check_threads("rows", (16, 8), 128)
+    with pytest.raises(
+        KernelError, match=r"^rows .*a block has 256 threads; its __launch_bounds__.*let in 128"
+    ):
+        check_threads("rows", (256,), 128)
 
 
 def test_the_most_that_this_gpu_launches_is_taken_and_one_more_is_not() -> None:

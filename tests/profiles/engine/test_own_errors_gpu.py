@@ -16,13 +16,19 @@ SOURCE = """// flashscope: grid = {grid}
 // flashscope: threads = {threads}
 // flashscope: shared = {shared}
 // flashscope: features = none
-extern "C" __global__ void rows(const float* q, const float* k, const float* v, float* o,
+extern "C" __global__ void {bounds} rows(const float* q, const float* k, const float* v, float* o,
                                 int Nq, float scale) {{
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   {body}
 }}
 """
-USUAL = {"grid": "ceil_div(Nq, 64), H, B", "threads": "64", "shared": "0", "body": "o[row] = q[row];"}
+USUAL = {
+    "grid": "ceil_div(Nq, 64), H, B",
+    "threads": "64",
+    "shared": "0",
+    "bounds": "",
+    "body": "o[row] = q[row];",
+}
 ERRORS = {
     "no_code": (
         {"body": "o[row] = q[rwo];"},
@@ -33,6 +39,10 @@ ERRORS = {
         "a block asks for 1,048,576 bytes of shared memory; this GPU gives",
     ),
     "many_threads": ({"threads": "64, 64"}, "a block has 64 × 64 = 4,096 threads; 1,024 is the most"),
+    "over_bounds": (
+        {"bounds": "__launch_bounds__(32)"},
+        "a block has 64 threads; its __launch_bounds__, or the registers of each thread, let in 32 at most",
+    ),
     "no_blocks": ({"grid": "Nq // 1024"}, "its grid is 0 blocks of 64 threads, which launches nothing"),
     "far_away": (
         {"body": "o[row] = q[(long long)row << 40];"},
