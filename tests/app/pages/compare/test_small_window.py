@@ -18,14 +18,14 @@ def drawn_px(plot: StrandPlot) -> int:
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("sessions", [MANY[:2], MANY])
-def test_of_seventeen_kernels_ratios_and_curves_can_be_read(desk: Desk, sessions: tuple[str, ...]) -> None:
+def test_of_nineteen_kernels_ratios_and_curves_can_be_read(desk: Desk, sessions: tuple[str, ...]) -> None:
     desk.window.resize(1280, 720)
     for _ in range(2):
         press(desk, "compare.view")  # lines are chosen before a heat map asks for its room
     desk.choose(*[BUNDLED / f"{name}.flashscope" for name in sessions])
     board = desk.board
     assert board.ratios.view == "lines"
-    assert len(board.legend.shown) == 17
+    assert len(board.legend.shown) == 19
     assert drawn_px(board.ratios.lines) >= READABLE_PX
     assert drawn_px(board.curves.plot) >= READABLE_PX
 
