@@ -37,7 +37,7 @@ MUTANTS: dict[str, Edits] = {
     ),
     "dQ is read under way": (("wgmma_wait<2>();", ""),),
     "S is read under way": (("wgmma_wait<1>();\n                pin(s);", "pin(s);"),),
-    "rows behind the last": (("if (row + 8 * r < rows)\n", "if (row < rows)\n"),),
+    "rows behind the last": (("if (row + 8 * r < rows && (", "if (row < rows && ("),),
     "sums of dQ behind the last": (("if (step >= lag) {", "{"),),
     "a copy of other bytes": (
         ("expect(bar, panels * panel_bytes);", "expect(bar, panels * panel_bytes - 16);"),

@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import AUDITS, audit_recordings
@@ -63,11 +61,14 @@ def test_what_follows_says_what_no_kernel_takes_and_what_was_refused(shown: Audi
     assert "Only 4 of 32 layers were built" in text
 
 
-def test_an_audit_that_comes_with_the_program_is_one_click_away(
+def test_an_audit_that_comes_with_the_program_is_one_choice_away(
     qtbot: QtBot, page: AuditPage, window: MainWindow
 ) -> None:
-    assert [button.text() for button in page.empty.buttons] == list(AUDITS.values())
-    QTest.mouseClick(page.empty.buttons[3], Qt.MouseButton.LeftButton)
+    choice = page.empty.choice
+    assert [choice.itemText(at) for at in range(choice.count())] == ["Choose a model …", *AUDITS.values()]
+    choice.setCurrentText("Llama-3, CPU")
+    choice.activated.emit(choice.currentIndex())
+    assert choice.currentText() == "Choose a model …", "none is on show when the page is empty again"
     qtbot.waitUntil(lambda: bool(page.found))
     assert window.page is page
     assert page.stack.currentIndex() == 1
