@@ -191,4 +191,5 @@ def test_a_comparison_comes_with_what_it_says(
     window.stage.enter(read_story(path))
     settle(window, rig, qtbot)
     said = window.stage.frame.sentence.text()
-    assert said.startswith("H200 beside libraries beside H100 beside libraries: standard ")
+    assert said.startswith("H200 beside libraries beside H100 beside libraries: ")
+    assert "of 300 points faster" in said
