@@ -6,7 +6,6 @@ from functools import partial
 from queue import SimpleQueue
 from threading import Semaphore, Thread
 
-from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Backend
@@ -14,6 +13,7 @@ from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.cluster.shared_run import SharedDevice
+from flashscope.profiles.engine.beginning import check_kernels
 from flashscope.profiles.engine.contract import SWEEP_RUNS, Engine, EngineBusyError, EngineFactory, Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
@@ -57,9 +57,7 @@ class FirstOfSeveral:
             EngineBusyError: A sweep is running.
             KeyError: The plan names a kernel that there is not.
         """
-        for name in plan.kernels:
-            if name not in {own.name for own in plan.own}:
-                find_kernel(name)
+        check_kernels(plan)
         if not self._free.acquire(blocking=False):
             raise EngineBusyError(SWEEP_RUNS)
         self._inbox.put(partial(self._begin, plan, remaining))

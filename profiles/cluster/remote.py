@@ -9,7 +9,6 @@ from threading import Semaphore, Thread
 
 from msgspec.structs import replace
 
-from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.live import LiveRequest
@@ -37,6 +36,7 @@ from flashscope.profiles.cluster.link import LinkError, SchedulerLink
 from flashscope.profiles.cluster.own_code import obstacle_to_sending, to_send
 from flashscope.profiles.cluster.taking import HeldDevice, taken
 from flashscope.profiles.cluster.unanswered import Unanswered
+from flashscope.profiles.engine.beginning import check_kernels
 from flashscope.profiles.engine.contract import SWEEP_RUNS, EngineBusyError, Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
@@ -129,9 +129,7 @@ class RemoteEngine:
             EngineBusyError: A sweep is running.
             KeyError: The plan names a kernel that there is not.
         """
-        for name in plan.kernels:
-            if name not in {own.name for own in plan.own}:
-                find_kernel(name)
+        check_kernels(plan)
         if not self._free.acquire(blocking=False):
             raise EngineBusyError(SWEEP_RUNS)
         self._post(RunPlan(plan=plan, remaining=remaining, at_ns=time.monotonic_ns()))

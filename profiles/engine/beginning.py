@@ -11,6 +11,18 @@ from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.wire.events import PlanStarted, TelemetryStarted
 
 
+def check_kernels(plan: Plan) -> None:
+    """Refuse a plan before it is sent to where it is measured.
+
+    Raises:
+        KeyError: It names a kernel that there is not, and that is not the user's own.
+    """
+    own = {one.name for one in plan.own}
+    for name in plan.kernels:
+        if name not in own:
+            find_kernel(name)
+
+
 def predicted_bytes(plan: Plan, specs: tuple[KernelSpec, ...]) -> tuple[int, ...]:
     """The predicted footprint of each point, in running order.
 

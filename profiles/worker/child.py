@@ -88,7 +88,7 @@ def main(pipe: str, output: str, life: str, ahead: str, *served: str) -> None:
     _redirect(_kept(Connection(int(output), readable=False)))
     use_one_blas_thread()
     compile_in_this_process()
-    threading.Thread(target=_die_with, args=(parent, os.environ.get(heirs.MARK, "")), daemon=True).start()
+    _watch(parent)
     if ahead:
         find_first(ahead)
     serve, argument = served
@@ -104,7 +104,7 @@ def answer_lines(work: str, life: str) -> None:
         life: The descriptor of a pipe that can be read once the parent has ended.
     """
     parent = _kept(Connection(int(life)))
-    threading.Thread(target=_die_with, args=(parent, os.environ.get(heirs.MARK, "")), daemon=True).start()
+    _watch(parent)
     module, _, function = work.partition(":")
     getattr(import_module(module), function)()
 
@@ -151,6 +151,11 @@ def _redirect(output: Connection) -> None:
     sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115 - open for good
     sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115 - open for good
     faulthandler.enable()
+
+
+def _watch(parent: Connection) -> None:
+    """End with the parent, on a thread; by the mark as it is now, whatever becomes of the environment."""
+    threading.Thread(target=_die_with, args=(parent, os.environ.get(heirs.MARK, "")), daemon=True).start()
 
 
 def _die_with(parent: Connection, mark: str) -> None:

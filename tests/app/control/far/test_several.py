@@ -31,6 +31,14 @@ def split(controller: Controller, qtbot: QtBot, *numbers: int) -> None:
         controller.devices.use(wanted)
 
 
+def split_there(controller: Controller, host: RunningHost, qtbot: QtBot) -> None:
+    """Split sweeps over all devices that a host lends."""
+    connect(controller, host, qtbot)
+    (group,) = [one for one in controller.devices.groups if one.named]
+    with qtbot.waitSignal(controller.machine_found):
+        controller.devices.use(group)
+
+
 def visible_gpus() -> set[str]:
     """Which of the GPUs the children of this process see."""
     seen = {one.environ().get("CUDA_VISIBLE_DEVICES", "") for one in running_children()}
@@ -207,10 +215,7 @@ def test_reconnecting_while_the_devices_that_are_left_measure_is_done_once_they_
     controller: Controller, tmp_path: Path, qtbot: QtBot
 ) -> None:
     with host_of(tmp_path, "CPU 0", "CPU 1") as dying:
-        connect(controller, dying, qtbot)
-        (group,) = [one for one in controller.devices.groups if one.named]
-        with qtbot.waitSignal(controller.machine_found):
-            controller.devices.use(group)
+        split_there(controller, dying, qtbot)
         controller.run(replace(PLAN, protocol=replace(QUICK, repeats=100_000, time_cap_s=600)))
         qtbot.waitUntil(lambda: controller.sweep is not None and len(controller.sweep.in_flight) > 1)
         with qtbot.waitSignal(controller.devices.went):
@@ -232,10 +237,7 @@ def test_a_sweep_goes_on_where_one_of_its_devices_is_lost_and_reconnecting_takes
     controller: Controller, tmp_path: Path, qtbot: QtBot
 ) -> None:
     with host_of(tmp_path, "CPU 0", "CPU 1") as dying:
-        connect(controller, dying, qtbot)
-        (group,) = [one for one in controller.devices.groups if one.named]
-        with qtbot.waitSignal(controller.machine_found):
-            controller.devices.use(group)
+        split_there(controller, dying, qtbot)
         controller.run(replace(PLAN, protocol=replace(QUICK, repeats=50)))
         qtbot.waitUntil(lambda: controller.sweep is not None and bool(controller.sweep.in_flight))
         assert controller.sweep is not None
