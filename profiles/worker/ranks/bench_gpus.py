@@ -4,8 +4,9 @@ All GPUs are held until everything is enqueued, so that no rank waits for the ho
 Events of one GPU are compared with one another alone: each rank's time runs from when its own GPU is let go.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import cupy
@@ -65,12 +66,14 @@ class GpusBench:
         """See `RanksBench`."""
         self._wait()
         with ExitStack() as held:
+            held.enter_context(_nothing_collected())
             for place in self._first_on_each():
                 with place.here():
                     held.enter_context(self._gates[place.index].closed())
             starts = self._marks()
             run()
             ends = self._marks()
+            in_time = not any(start.done for start in starts)
         self._wait()
         pairs = list(zip(starts, ends, strict=True))
         steps = tuple(
@@ -85,7 +88,7 @@ class GpusBench:
             )
             for rank, start in zip(ranks.members, starts, strict=True)
         )
-        return TimedRun(max(_elapsed_ms(*pair) for pair in pairs), steps)
+        return TimedRun(max(_elapsed_ms(*pair) for pair in pairs), steps, in_time)
 
     def time_alone(self, run: Callable[[], None]) -> float:
         """See `RanksBench`."""
@@ -109,6 +112,17 @@ class GpusBench:
         for place in self._first_on_each():
             with place.here():
                 runtime.deviceSynchronize()
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """No garbage is collected meanwhile: what it gives back to a GPU may wait for a run there to end."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _elapsed_ms(start: Any, end: Any) -> float:

@@ -12,10 +12,12 @@ class TimedRun(NamedTuple):
     Attributes:
         ms: What the slowest rank took.
         steps: Products and transfers of each rank.
+        in_time: Whether all was enqueued before any of it ran; else a rank may have waited for the host.
     """
 
     ms: float
     steps: tuple[tuple[StepTime, ...], ...]
+    in_time: bool = True
 
 
 def busy_ms(spans: Iterable[StepTime]) -> float:

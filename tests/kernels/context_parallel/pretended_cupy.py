@@ -60,10 +60,12 @@ class Stream:
 
 
 class Event:
-    """A place in a stream."""
+    """A place in a stream; products have run already, but GPUs are held until all is enqueued."""
+
+    done = False
 
     def synchronize(self) -> None:
-        """Products have run already."""
+        """Nothing to wait for."""
 
     def __init__(self, **_: Any) -> None:
         self.seen: dict[int, int] = {}

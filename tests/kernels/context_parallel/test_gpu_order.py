@@ -1,5 +1,6 @@
 """Ranks on GPUs that are pretended: events alone keep copies and products apart, and all is right."""
 
+import gc
 import sys
 from importlib import import_module
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from flashscope.kernels.cpu.device import describe
 from flashscope.kernels.workload.problem import Problem
 from tests.kernels.context_parallel.pretended_cupy import (
     DeviceArray,
+    Event,
     OrderError,
     Stream,
     bound,
@@ -113,9 +115,29 @@ def test_the_bench_times_every_product_and_transfer(
         assert timed.ms == 1.0
         for steps in timed.steps:
             assert {one.lane for one in steps} == {"product", "transfer"}
+        assert timed.in_time
     assert all(verdict.passed for verdict in judged(ranks))
     assert bench.time_alone(lambda: None) == 1.0
     assert bench.devices == (0, 1)
+
+
+def test_a_run_that_began_before_all_was_enqueued_is_told(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench_gpus: Any = import_module(BENCH)
+    monkeypatch.setattr(bench_gpus, "Gate", lambda: SimpleNamespace(closed=no_gate))
+    bench = bench_gpus.GpusBench((0, 1), "peer")
+    ranks = bench.ranks(Partition("ring", WORKLOAD, 2))
+    monkeypatch.setattr(Event, "done", True)
+    assert not bench.time(ranks, ranks.forward).in_time
+
+
+def test_no_garbage_is_collected_while_a_run_is_enqueued(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench_gpus: Any = import_module(BENCH)
+    monkeypatch.setattr(bench_gpus, "Gate", lambda: SimpleNamespace(closed=no_gate))
+    bench = bench_gpus.GpusBench((0, 1), "peer")
+    seen: list[bool] = []
+    bench.time(bench.ranks(Partition("ring", WORKLOAD, 2)), lambda: seen.append(gc.isenabled()))
+    assert seen == [False]
+    assert gc.isenabled()
 
 
 def test_nccl_sends_and_receives_in_one_group(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,15 @@
 """Attention on several ranks, measured in a process of its own; and what its spans come to."""
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from queue import Queue
 
 import pytest
 from msgspec.structs import replace
 
 from flashscope.kernels.context_parallel.drawing import MOST_PAIRS
-from flashscope.kernels.workload.errors import InputError
+from flashscope.kernels.context_parallel.running import Ranks
+from flashscope.kernels.workload.errors import InputError, KernelError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.ranks_process import RanksProcess
 from flashscope.profiles.wire.ranks import (
@@ -17,8 +20,9 @@ from flashscope.profiles.wire.ranks import (
     RanksToMeasure,
     StepTime,
 )
+from flashscope.profiles.worker.ranks.bench_host import HostBench
 from flashscope.profiles.worker.ranks.measuring import devices_of, measure
-from flashscope.profiles.worker.ranks.spans import busy_ms, exposed_ms, lockstep_ms
+from flashscope.profiles.worker.ranks.spans import TimedRun, busy_ms, exposed_ms, lockstep_ms
 
 SMALL = Problem(seqlen_q=96, seqlen_k=96, heads=2, head_dim=16, causal=True, passes="both")
 
@@ -74,6 +78,26 @@ def answers(*asked: RanksToMeasure) -> list[RanksAnswer]:
     finally:
         process.end()
     return found
+
+
+@pytest.mark.parametrize(("late", "kept"), [(0, True), (2, True), (3, False)])
+def test_a_run_that_waited_for_the_host_is_run_again(
+    late: int, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[bool] = []
+    timed = HostBench.time
+
+    def time(self: HostBench, ranks: Ranks, run: Callable[[], None]) -> TimedRun:
+        runs.append(len(runs) >= late)
+        return timed(self, ranks, run)._replace(in_time=runs[-1])
+
+    monkeypatch.setattr(HostBench, "time", time)
+    asked = RanksToMeasure(scheme="ring", problem=SMALL, backend="cpu", alone=False, repeats=1)
+    told: list[RanksAnswer] = []
+    with nullcontext() if kept else pytest.raises(KernelError, match="waited for the host: measure again"):
+        measure(replace(asked, problem=replace(SMALL, passes="forward")), told.append)
+    assert len(runs) == min(late + 1, 3)
+    assert len(told) == kept
 
 
 def test_both_passes_are_measured_and_right() -> None:
