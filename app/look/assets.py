@@ -8,7 +8,8 @@ ASSETS = Path(__file__).parents[2] / "assets"
 RECORDINGS = "backward", "decode", "peers", "standard-flash2", "thin", "timelines", "traffic"
 AUDITED_ON_AN_H200 = "deepseek", "gemma2", "gpt-oss"
 AUDITED = "deepseek", "dit", "gemma2", "gpt-oss", "llama3", "mistral", "qwen3", "vit", "whisper"
-ON_AN_H100 = "caches", "cuts", "decode", "drawn", "inside", "peers", "ranks", "ranks-longest", "stalls"
+RANKS = "ranks", "ranks-long", "ranks-longest"
+ON_AN_H100 = "caches", "cuts", "decode", "drawn", "inside", "peers", *RANKS, "stalls"
 STORIES = "flash1-to-flash3", "inside-flash3", "online-softmax", "why-tiling-wins"
 USED = (
     "icon.svg",
