@@ -19,6 +19,8 @@ NAMES = {
     "h200-backward": "H200 backward",
     "h100-peers": "H100 beside libraries",
     "h100-decode": "H100 decoding",
+    "h100-thin": "H100 small problems",
+    "h100-backward": "H100 backward",
     "h100-drawn": "H100 drawn problems",
     "h100-caches": "H100 caches",
     "h100-inside": "H100 inside flash2 and flash3",
@@ -57,7 +59,7 @@ STALLED, CUTS, RANKS = "h100-stalls", "h100-cuts", "h100-ranks"
 # For one view each, which leads to it, or like another one, and in the Library alone.
 SPECIAL = {
     *("h100-caches", INSIDE, CLOCKED, CLOCKED_ON_A_CPU, STALLED, CUTS, RANKS, "h100-decode"),
-    *("h100-drawn", "h100-ranks-long", "h100-ranks-longest"),
+    *("h100-backward", "h100-thin", "h100-drawn", "h100-ranks-long", "h100-ranks-longest"),
     *AUDITS,
 }
 BACKWARD, DECODING = "h200-backward", "h200-decode"

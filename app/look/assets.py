@@ -9,7 +9,7 @@ RECORDINGS = "backward", "decode", "peers", "standard-flash2", "thin", "timeline
 AUDITED_ON_AN_H200 = "deepseek", "gemma2", "gpt-oss"
 AUDITED = "deepseek", "dit", "gemma2", "gpt-oss", "llama3", "mistral", "qwen3", "vit", "whisper"
 RANKS = "ranks", "ranks-long", "ranks-longest"
-ON_AN_H100 = "caches", "cuts", "decode", "drawn", "inside", "peers", *RANKS, "stalls"
+ON_AN_H100 = "backward", "caches", "cuts", "decode", "drawn", "inside", "peers", *RANKS, "stalls", "thin"
 STORIES = "flash1-to-flash3", "inside-flash3", "online-softmax", "why-tiling-wins"
 USED = (
     "icon.svg",

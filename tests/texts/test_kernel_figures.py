@@ -65,6 +65,9 @@ def _median(row: PointRow) -> float:
     return row.times.median
 
 
+BEHIND = "batch 4, 32 heads, N = 512", "1, 8, 2k", "4, 16, 512"
+
+
 def test_the_clock_of_these_runs_is_the_recordings() -> None:
     clocks = [row.clocks.median / 1000 for row in points_of("h200-standard-flash2") if row.clocks]
     says(KERNELS, f"clock was {min(clocks):.2f} to {max(clocks):.2f} GHz")
@@ -77,6 +80,7 @@ def test_the_clock_of_these_runs_is_the_recordings() -> None:
     [
         ("h200-peers", "holds 17 kernels in turns over 30 problems", ["flash3", "flash-attn-4", *SLOWER]),
         ("h100-peers", "### The same on an H100", [*PEERS]),
+        ("h100-backward", "Gradients there", ["flash3", "flash-attn-4", "cuDNN", "FlashAttention-2"]),
         ("h200-backward", "### Backward", ["flash3", "flash-attn-4", "cuDNN"]),
     ],
 )
@@ -227,6 +231,39 @@ def test_decoding_on_an_h100_is_the_recordings() -> None:
         KERNELS,
         f"`flash3` is {decoded.mean:.2f}× as fast: ahead in {decoded.ahead} of {len(decoded.by_problem)} "
         f"problems, down to {decoded.least:.2f}× in the others",
+    )
+
+
+def test_small_problems_on_an_h100_are_the_recordings() -> None:
+    thin = ratios("h100-thin", "flash3", LIBRARIES)
+    behind = sorted((ratio, problem) for problem, ratio in thin.by_problem.items() if ratio < 1)
+    says(
+        KERNELS,
+        f"Of {len(thin.by_problem)} small problems there",
+        f"`flash3` is {thin.mean:.2f}× as fast as the fastest of cuDNN,",
+        f"at or above it in {thin.ahead}, behind in three at head dim 128 without a mask",
+        *(f"{ratio:.2f}× ({where})" for (ratio, _), where in zip(behind, BEHIND, strict=True)),
+    )
+    assert {(one.head_dim, one.causal) for _, one in behind} == {(128, False)}
+    assert [(one.batch, one.heads, one.seqlen) for _, one in behind] == [
+        (4, 32, 512),
+        (1, 8, 2048),
+        (4, 16, 512),
+    ]
+
+
+def test_gradients_on_an_h100_are_the_recordings() -> None:
+    every = ratios("h100-backward", "flash3", LIBRARIES)
+    assert every.ahead == len(every.by_problem) == 30
+    narrow, middle, wide = (
+        Ratios({p: r for p, r in every.by_problem.items() if p.head_dim == dim}) for dim in (64, 128, 256)
+    )
+    says(
+        KERNELS,
+        f"as a geometric mean `flash3` is {every.mean:.2f}× as fast as the fastest of",
+        f"by {_percent(narrow.least)} to {_percent(narrow.most)} at head dim 64, "
+        f"{100 * (middle.least - 1):.1f}% to {_percent(middle.most)} at 128 and {_percent(wide.least)} to "
+        f"{_percent(wide.most)} at 256",
     )
 
 

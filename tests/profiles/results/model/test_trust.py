@@ -213,6 +213,8 @@ def test_of_the_bundled_recordings_hardly_a_point_is_doubtful_and_almost_all_are
         "h200-peers": 110,
         "h200-backward": 36,
         "h100-peers": 264,
+        "h100-thin": 4,
+        "h100-backward": 40,
         "h100-drawn": 44,
         "h100-caches": 4,
     }
