@@ -34,8 +34,10 @@ from flashscope.profiles.wire.ranks import (
 from flashscope.profiles.worker.ranks.spans import TimedRun, busy_ms, exposed_ms
 
 HOST_RANKS = 2  # where nobody says how many
-WARM_UP = 2  # runs; the first compiles and allocates
-LONG_FLOPS = 1e14  # a run of a tenth of a second and more: one is warm-up enough
+WARM_UP = (
+    2  # runs; the first compiles and allocates, the second what the first one's buffers took the place of
+)
+LONG_FLOPS = 1e14  # a run of a tenth of a second and more on one device: one is warm-up enough
 ATTEMPTS = 3  # at a run for which the host was too slow
 TOO_SLOW = (
     f"GPUs began a run before the host had enqueued all of it, {ATTEMPTS} times, and so waited for the host: "
@@ -120,7 +122,7 @@ def measure(asked: RanksToMeasure, say: SayRanks) -> RanksEnded:
 def _measure_pass(asked: RanksToMeasure, bench: RanksBench, ranks: Ranks, passes: Passes) -> PassMeasured:
     run: Callable[[], None] = getattr(ranks, passes)
     problem = replace(asked.problem, passes=passes, deterministic=False)
-    for _ in range(_warm_ups(problem)):
+    for _ in range(WARM_UP):
         run()
     timed, alone_ms, missing = _in_turns(asked, bench, ranks, problem)
     middle = median_low(one.ms for one in timed)
@@ -179,13 +181,9 @@ def _alone(bench: RanksBench, spec: KernelSpec, problem: Problem) -> tuple[PassL
         alone = prepare_passes(spec, problem, given, bench.device.backend)
     except MemoryError:
         return None, "Memory ran out while one device was given all of it."
-    for _ in range(_warm_ups(problem)):
+    for _ in range(1 if problem.flops > LONG_FLOPS else WARM_UP):
         alone.run()
     return alone, ""
-
-
-def _warm_ups(problem: Problem) -> int:
-    return 1 if problem.flops > LONG_FLOPS else WARM_UP
 
 
 def _spoil(ranks: Ranks, passes: Passes) -> None:
