@@ -14,15 +14,13 @@ from msgspec import structs
 
 from flashscope.kernels.catalogue.flash2_cut import KEYS, MIDDLE_HEAD, NARROW_HEAD, ROWS, hopper_keys
 from flashscope.kernels.catalogue.flash3_share import (
-    GROUP_ROWS,
-    HALF_KEYS,
-    HALVED_KEYS,
     PANEL,
     Share,
     lifted_rows,
     share,
     usual_shape,
 )
+from flashscope.kernels.catalogue.flash3_steps import GROUP_ROWS, HALF_KEYS, HALVED_KEYS
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.walk import walks
 

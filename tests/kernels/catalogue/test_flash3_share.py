@@ -10,13 +10,10 @@ from msgspec import structs
 
 from flashscope.kernels.catalogue import flash3_share
 from flashscope.kernels.catalogue.flash3_share import (
-    GROUP_ROWS,
-    HALF_STEP_COST,
     LONG_WIDE,
     NARROW_HEAD,
     PART_KEYS,
     SMS,
-    STEP_COSTS,
     WIDE_HEAD,
     Share,
     TileShape,
@@ -25,6 +22,7 @@ from flashscope.kernels.catalogue.flash3_share import (
     small_shapes,
     usual_shape,
 )
+from flashscope.kernels.catalogue.flash3_steps import GROUP_ROWS, HALF_STEP_COST, STEP_COSTS, causal_cost
 from flashscope.kernels.catalogue.ladder import FLASH3, FLASH3_A
 from flashscope.kernels.catalogue.workspace import flash3_shared
 from flashscope.kernels.workload.block_mask import BlockMask
@@ -271,7 +269,7 @@ def test_the_cost_of_causal_rows_is_the_sum_over_row_tiles(
     ends = (min(row + 128, seqlen_q) + seqlen_k - seqlen_q for row in range(0, seqlen_q, 128))
     seen = [ceil(end / block_k) for end in ends if end > 0]
     spared = (STEP_COSTS[128] - HALF_STEP_COST) // 2 if block_k == 128 else 0
-    cost = flash3_share._causal_cost(workload(seqlen_q, seqlen_k, causal=True), block_k)
+    cost = causal_cost(workload(seqlen_q, seqlen_k, causal=True), block_k)
     assert cost == sum(seen) * STEP_COSTS[block_k] - spared * len(seen)
 
 
