@@ -44,13 +44,16 @@ def hopper() -> None:
 
 
 def shares(problem: Problem, splits: int) -> list[Share]:
-    """Every tile of at most two warpgroups with so many parts; of fewer keys than parts, some are empty."""
-    shapes = (usual_shape(problem), *small_shapes(problem))
-    return [
-        Share(shape, packed_heads(problem, shape), splits, draws)
-        for shape, draws in itertools.product(shapes, (False, True))
-        if shape.groups <= MOST_GROUPS_SHARED
-    ]
+    """Every tile with so many parts, heads packed or not; of fewer keys than parts, some are empty.
+
+    Where more is asked than a causal mask, only what `share` takes there.
+    """
+    shapes, group = (usual_shape(problem), *small_shapes(problem)), problem.heads // problem.key_heads
+    if problem.features - {"causal", "gqa"}:
+        ways = [(one, packed_heads(problem, one)) for one in shapes if one.groups <= MOST_GROUPS_SHARED]
+    else:
+        ways = [*itertools.product(shapes, sorted({1, group}))]
+    return [Share(*way, splits, draws) for way, draws in itertools.product(ways, (False, True))]
 
 
 def check(problem: Problem, splits: int) -> None:
