@@ -47,6 +47,7 @@ MOST_WIDE_PARTS, LONG_READ = 11, 16384
 """The same over `WIDE_HEAD` from so many keys on, where tiles of 80 keys win, too (H100)."""
 PART_KEYS = 128  # of a part at least
 SURE, LAUNCH_US = 0.9, 4.8  # of the usual way's time, with what a launch takes: up to here others win (H100)
+SURE_WIDE = 0.75  # over `WIDE_HEAD`: there they gain as little as 0.77 of what the model says (H100)
 BEFORE_KEYS, KEYS_A_ROW = 1024, 4  # from here on, and from so many for each row, other ways are looked at
 PAGED_KEYS, WIDE_PAGED_KEYS = 128, 64  # of a tile, whole pages or part of one; the second for wide heads
 LONG_OF_UNEVEN = 1024  # keys: from here on uneven tiles are better not drawn early
@@ -226,7 +227,8 @@ def _surely_better(problem: Problem, best: Share) -> Share | None:
     )
     other = min(found, key=lambda one: _cost(problem, one))
     least, most = (LAUNCH_US + max(_reading_us(problem), _cost(problem, one)) for one in (other, best))
-    return other if least <= SURE * most else None
+    sure = SURE_WIDE if problem.head_dim > WIDE_HEAD else SURE
+    return other if least <= sure * most else None
 
 
 def packed_heads(problem: Problem, shape: TileShape) -> int:
