@@ -15,6 +15,7 @@ from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cuda.emulator.build import Edits
 from tests.kernels.cuda.emulator.launch import moved_bytes
 from tests.kernels.cuda.emulator.running import Setting, fails, forward, needs_compiler
+from tests.kernels.cuda.packed import GROUP, OTHERS, of_other, ways
 from tests.matrix import chosen, matrix
 
 pytestmark = needs_compiler
@@ -31,6 +32,10 @@ IN_EVERY_RUN = [(64, Share(THREE, 4, 1, draws=False), True), (64, Share(THREE, 3
 PACKED_MUTANTS: dict[str, Edits] = {
     "a tile's rows are of one head": (("(first + 8 * r) % head_rows", "first + 8 * r"),),
     "a warpgroup's first row sees what the tile's does": (("first = 1 ? 0 : row", "first = row"),),
+}
+OTHER_MUTANTS: dict[str, tuple[str, Edits]] = {
+    "a tile's rows have one sink": ("sinks", (("min((row + 8 * r) / head_rows, group_heads - 1)", "0"),)),
+    "a head's padding is written": ("ragged", (("(row0 + 8 * r) % head_rows", "0"),)),
 }
 
 
@@ -61,6 +66,22 @@ def test_heads_packed_into_several_tiles_agree_with_the_oracle(
         assert verdict.passed, (seed, verdict)
 
 
+@matrix(
+    "kind head_dim splits causal",
+    product(OTHERS, (64, 256), (1, 3), (True, False)),
+    "kind causal",
+    few=2,
+)
+def test_heads_packed_under_other_masks_layouts_and_scores_agree_with_the_oracle(
+    kind: str, head_dim: int, splits: int, causal: bool
+) -> None:
+    problem = of_other(kind, head_dim, causal=causal)
+    for seed, share in enumerate(ways(problem, splits)):
+        spec = replace(FLASH3, workspace=lambda problem, _: flash3_shared(problem, share))  # noqa: B023 - now
+        verdict = forward(spec, problem, partial(flash3.program, chosen=share), Setting(seed))
+        assert verdict.passed, (share, verdict)
+
+
 @matrix("group rows causal", product(ROWS, (61, 130), (True, False)), few=1)
 def test_packed_tiles_that_end_in_half_a_key_tile_move_what_the_formula_says(
     group: int, rows: int, causal: bool
@@ -82,3 +103,12 @@ def test_a_mutant_of_packed_tiles_is_found(mutant: str) -> None:
         fails(partial(forward, "flash3", problem, program, Setting(seed, edits=PACKED_MUTANTS[mutant])))
         for seed in range(2)
     )
+
+
+@chosen("mutant", OTHER_MUTANTS, ())
+def test_a_mutant_of_packed_sinks_and_uneven_rows_is_found(mutant: str) -> None:
+    kind, edits = OTHER_MUTANTS[mutant]
+    problem = of_other(kind, 64, causal=True)
+    program = partial(flash3.program, chosen=Share(TWO, GROUP))
+    assert forward("flash3", problem, program).passed
+    assert fails(partial(forward, "flash3", problem, program, Setting(edits=edits)))
