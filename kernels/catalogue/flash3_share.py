@@ -8,23 +8,27 @@ H100 SXM and H200: every Hopper gives the same bits, and the workspace is known 
 
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from math import ceil, gcd, inf
+from itertools import product
+from math import ceil, inf
 from typing import NamedTuple
 
+from flashscope.kernels.catalogue.flash3_steps import (
+    GROUP_ROWS,
+    HALVED_KEYS,
+    STEP_COSTS,
+    causal_cost,
+    row_cost,
+)
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.walk import longest_walk, walks
 
 SMS = 132
-GROUP_ROWS = 64  # query rows of a warpgroup
-HALVED_KEYS, HALF_KEYS = 128, 64  # of a key tile of which half may be computed: flash3_layout.cuh
 PANEL = 64  # columns of a tile in shared memory, which are padded to whole ones
 SHORT_KEYS, SHORT_BLOCK_KEYS = 3072, 4096  # of uneven batches, of blocks: up to here 128 keys a tile win
 BLOCKS_TILE = 176  # keys of a tile beyond them, under a block mask
-STEP_COSTS = {112: 128, 128: 144, 160: 172}  # of a tile of so many keys at head dim 128: measured on an H200
-HALF_STEP_COST = 112  # of one of which half is computed
 NARROW_HEAD, MIDDLE_HEAD, WIDE_HEAD = 64, 128, 192
 FEW_KEYS = 256  # up to here tiles of 64 keys gain 3 to 5 %: nothing hides the first and the last
-MOST_GROUPS_SHARED = 2  # three warpgroups' registers hold neither packed heads nor parts
+MOST_GROUPS_SHARED = 2  # warpgroups with packed heads or parts, but for few rows before many keys
 MANY_WAVES = 6  # from so many tiles an SM on the usual tile wins
 FEW_WAVES = 2  # up to so many tiles an SM all that counts is how many waves they are
 
@@ -42,6 +46,9 @@ MOST_PARTS_OF_MANY = 8  # where tiles fill more than half of the SMs
 MOST_WIDE_PARTS, LONG_READ = 11, 16384
 """The same over `WIDE_HEAD` from so many keys on, where tiles of 80 keys win, too (H100)."""
 PART_KEYS = 128  # of a part at least
+SURE, LAUNCH_US = 0.9, 4.8  # of the usual way's time, with what a launch takes: up to here others win (H100)
+SURE_WIDE = 0.75  # over `WIDE_HEAD`: there they gain as little as 0.77 of what the model says (H100)
+BEFORE_KEYS, KEYS_A_ROW = 1024, 4  # from here on, and from so many for each row, other ways are looked at
 PAGED_KEYS, WIDE_PAGED_KEYS = 128, 64  # of a tile, whole pages or part of one; the second for wide heads
 LONG_OF_UNEVEN = 1024  # keys: from here on uneven tiles are better not drawn early
 LONG_NARROW, LONG_WIDE = 16384, 8192  # keys: tiles of head dim 64, causal ones over 192 wait from here on
@@ -138,43 +145,8 @@ def _middle_keys(problem: Problem) -> int:
     if problem.alibi and problem.rows <= 2 * SMS * 2 * GROUP_ROWS:  # of a block a tile registers are too few
         return HALVED_KEYS
     if not problem.causal:
-        return min(STEP_COSTS, key=partial(_row_cost, keys))
-    return min((HALVED_KEYS, max(STEP_COSTS)), key=partial(_causal_cost, problem))
-
-
-def _row_cost(keys: int, block_k: int) -> int:
-    """Time of a row of key tiles at head dim 128, in a unit of its own."""
-    whole, rest = divmod(keys, block_k)
-    halved = block_k == HALVED_KEYS and rest <= HALF_KEYS
-    last = HALF_STEP_COST if halved else STEP_COSTS[block_k]
-    return whole * STEP_COSTS[block_k] + last * (rest > 0)
-
-
-def _causal_cost(problem: Problem, block_k: int) -> int:
-    """The same of all rows of a head: of 128 keys one of two warpgroups computes half of its last tile."""
-    rows, diagonal = 2 * GROUP_ROWS, problem.seqlen_k - problem.seqlen_q
-    before = max(0, -diagonal // rows)  # row tiles that see no key
-    others = ceil(problem.seqlen_q / rows) - before - 1  # that see some; the last ends with the keys
-    tiles = _tiles_up_to((before + 1) * rows + diagonal, rows, others, block_k)
-    tiles += ceil(problem.seqlen_k / block_k)
-    step = STEP_COSTS[block_k]
-    spared = (step - HALF_STEP_COST) // 2 if block_k == HALVED_KEYS else 0
-    return tiles * step - spared * (others + 1)
-
-
-def _tiles_up_to(first: int, step: int, ends: int, block_k: int) -> int:
-    """Key tiles up to each of so many ends that follow each other by `step`, in all.
-
-    In closed form, as a window asks for the cost of a million rows: every `block_k / gcd(step, block_k)` ends
-    the same rest comes again.
-    """
-    again = block_k // gcd(step, block_k)
-    total = 0
-    for place in range(min(again, ends)):
-        times = ceil((ends - place) / again)
-        total += times * ceil((first + place * step) / block_k)
-        total += (again * step // block_k) * (times * (times - 1) // 2)
-    return total
+        return min(STEP_COSTS, key=partial(row_cost, keys))
+    return min((HALVED_KEYS, max(STEP_COSTS)), key=partial(causal_cost, problem))
 
 
 def _paged_shape(head_dim: int) -> TileShape:
@@ -218,6 +190,7 @@ def share(problem: Problem) -> Share:
         found = Share(shape, pack_gqa, reason="; ".join((told, *_packing(pack_gqa))))
         return found._replace(draws=not _long(problem, found), residents=_residents(problem, found))
     best = min(_candidates(problem), key=lambda found: _cost(problem, found))
+    best = _surely_better(problem, best) or best
     best = best._replace(draws=_draws(problem, best), residents=_residents(problem, best))
     return best._replace(reason=_reason(problem, best))
 
@@ -235,8 +208,27 @@ def _share_of_blocks(problem: Problem) -> Share:
 def _candidates(problem: Problem) -> Iterator[Share]:
     for shape in (usual_shape(problem), *small_shapes(problem)):
         pack_gqa = packed_heads(problem, shape)
-        for splits in _parts(problem, shape, pack_gqa):
+        for splits in _parts(problem, shape, pack_gqa) if shape.groups <= MOST_GROUPS_SHARED else (1,):
             yield Share(shape, pack_gqa, splits)
+
+
+def _surely_better(problem: Problem, best: Share) -> Share | None:
+    """Another way than the usual ones, where the model says that it saves more than the model errs.
+
+    Of few rows before many keys: there the tiles of packed heads walk over hardly more keys under a causal
+    mask, and may be a wave less; parts may fill the last wave. The keys are read in any case.
+    """
+    few = problem.seqlen_k >= max(BEFORE_KEYS, KEYS_A_ROW * problem.seqlen_q)
+    if problem.features - {"causal", "gqa"} or not few:
+        return None
+    ways = product((usual_shape(problem), *small_shapes(problem)), (1, problem.heads // problem.key_heads))
+    found = (
+        Share(*way, splits) for way in ways for splits in _parts(problem, *way, most_tiles=FEW_WAVES * SMS)
+    )
+    other = min(found, key=lambda one: _cost(problem, one))
+    least, most = (LAUNCH_US + max(_reading_us(problem), _cost(problem, one)) for one in (other, best))
+    sure = SURE_WIDE if problem.head_dim > WIDE_HEAD else SURE
+    return other if least <= sure * most else None
 
 
 def packed_heads(problem: Problem, shape: TileShape) -> int:
@@ -276,13 +268,11 @@ def lifted_rows(problem: Problem, chosen: Share) -> int:
     return lift if plain and whole and halved and room else 0
 
 
-def _parts(problem: Problem, shape: TileShape, pack_gqa: int) -> range:
-    """Into how many parts keys may be cut: so that all fit the SMs at once, or few."""
+def _parts(problem: Problem, shape: TileShape, pack_gqa: int, most_tiles: int = SMS) -> range:
+    """Into how many parts keys of so many tiles may be cut: so that all fit the SMs at once, or few."""
     load = _load(problem, shape, pack_gqa)
-    if shape.groups > MOST_GROUPS_SHARED:
-        return range(1, 2)
     many = MOST_WIDE_PARTS if _reads_long(problem) else MOST_PARTS_OF_MANY
-    most = max(many, SMS // load.tiles) if load.tiles <= SMS else 1
+    most = max(many, SMS // load.tiles) if load.tiles <= most_tiles else 1
     return range(1, 1 + max(1, min(most, int(load.mean) // PART_KEYS)))
 
 
@@ -317,8 +307,9 @@ def _cost(problem: Problem, found: Share) -> float:
     longest, mean = (_item_us(problem, found, keys / found.splits) for keys in (load.longest, load.mean))
     even = load.longest - load.mean < STEP_KEYS
     computing_us = ceil(items / SMS) * longest if even else max(longest, items / SMS * mean)
+    computing_us *= AGAIN if found.shape.groups == 1 and load.tiles > SMS else 1
     if found.splits == 1:
-        return computing_us * (AGAIN if found.shape.groups == 1 and items > SMS else 1)
+        return computing_us
     merged_bytes = items * min(found.shape.rows, problem.seqlen_q * found.pack_gqa) * problem.value_dim * 8
     merged_us, whole_us = merged_bytes / MERGE_BYTES_A_US, _cost(problem, found._replace(splits=1))
     reading_us = _reading_us(problem)

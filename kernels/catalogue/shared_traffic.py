@@ -14,15 +14,13 @@ from msgspec import structs
 
 from flashscope.kernels.catalogue.flash2_cut import KEYS, MIDDLE_HEAD, NARROW_HEAD, ROWS, hopper_keys
 from flashscope.kernels.catalogue.flash3_share import (
-    GROUP_ROWS,
-    HALF_KEYS,
-    HALVED_KEYS,
     PANEL,
     Share,
     lifted_rows,
     share,
     usual_shape,
 )
+from flashscope.kernels.catalogue.flash3_steps import GROUP_ROWS, HALF_KEYS, HALVED_KEYS
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.walk import walks
 
@@ -99,8 +97,8 @@ def flash3_shared_as(problem: Problem, chosen: Share, *, all_alike: bool = False
 def _halved(problem: Problem, chosen: Share) -> int:
     """Halves of first key tiles, of K and of V, that the warpgroups of a head leave out: none of theirs.
 
-    Under a causal mask that is every other one, where its rows end with half a tile; without one all or none.
-    Of an only tile V is multiplied whole.
+    Under a causal mask that is every other one, where its rows end with half a tile; without one, and of
+    packed heads, all or none. Of an only tile V is multiplied whole.
     """
     usual = chosen.shape == usual_shape(problem) and chosen.draws and chosen.splits == 1
     if not usual or chosen.shape.block_k != HALVED_KEYS or problem.window is not None:
@@ -108,9 +106,11 @@ def _halved(problem: Problem, chosen: Share) -> int:
     whole, rest = divmod(problem.seqlen_q, GROUP_ROWS)
     last_keys = (problem.seqlen_k - 1) % HALVED_KEYS + 1
     ends_in_half, alone = last_keys <= HALF_KEYS, problem.seqlen_k <= HALF_KEYS
-    if not problem.causal:
-        return (whole + bool(rest)) * ends_in_half * (1 if alone else 2)
     diagonal = problem.seqlen_k - problem.seqlen_q
+    if not problem.causal or chosen.pack_gqa > 1:  # the first row sees all keys of the tiles before
+        ends_in_half &= not problem.causal or diagonal + 1 >= problem.seqlen_k - last_keys
+        groups = ceil(problem.seqlen_q * chosen.pack_gqa / GROUP_ROWS)
+        return groups * ends_in_half * (1 if alone else 2)
     first = max(0, -diagonal // GROUP_ROWS)  # that sees any key
     ends = [GROUP_ROWS * (first + turn) + diagonal for turn in (1, 2)]
     turns = [turn for turn, end in enumerate(ends) if HALF_KEYS - 1 <= end % HALVED_KEYS <= HALF_KEYS]

@@ -6,9 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flashscope.kernels.catalogue.flash3_share import (
-    GROUP_ROWS,
-    HALF_KEYS,
-    HALVED_KEYS,
     MIDDLE_HEAD,
     NARROW_HEAD,
     Share,
@@ -17,6 +14,7 @@ from flashscope.kernels.catalogue.flash3_share import (
     share,
     usual_shape,
 )
+from flashscope.kernels.catalogue.flash3_steps import GROUP_ROWS, HALF_KEYS, HALVED_KEYS
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.catalogue.workspace import (
     FLASH3_TILE,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from flashscope.kernels.catalogue.flash3_share import GROUP_ROWS
+from flashscope.kernels.catalogue.flash3_steps import GROUP_ROWS
 from flashscope.kernels.cuda.clocks import CYCLES, Nanoseconds64, WarpBars, slots
 from flashscope.kernels.cuda.flash3 import COMBINE_LINES
 from flashscope.kernels.cuda.program import TileSize, ceil_div

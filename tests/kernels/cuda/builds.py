@@ -81,6 +81,7 @@ SHAPES = (
 )
 """Queries, keys, and K/V heads of 4: few and many, and those that choose how long rows are cut."""
 FEW_QUERIES = (1, 65536, 1)
+PACKED_UNDER = {"causal", "gqa"}  # all that three warpgroups with packed heads or parts take
 BLOCKS = ((16, 16), (16, 64), (64, 32), (128, 64), (128, 128), (256, 192))
 RAGGED: dict[str, Any] = {"key_lengths": (5, 2000), "query_lengths": (60, 0)}
 LAYOUTS: dict[str, dict[str, Any]] = {
@@ -284,13 +285,13 @@ def _device(target: Target) -> Device:
 def _shares(head_dims: tuple[int, ...]) -> Iterator[Case]:
     """Every way of flash3 to share few tiles among the SMs."""
     layouts = {"": {}, **LAYOUTS}
-    ways = ((1, 1, True), (1, 2, False), (4, 1, False), (4, 2, True), (4, 2, False))
+    ways = ((1, 1, True), (1, 2, True), (1, 2, False), *product((4,), (1, 2), (True, False)))
     dims = [head_dim for head_dim in head_dims if head_dim in find_kernel("flash3").head_dims["cuda"]]
     for head_dim, (mask, masks), (layout, lengths) in product(dims, MASKS.items(), layouts.items()):
         problem = _problem(SHAPES[-1], head_dim, "bfloat16", **masks, **lengths)
         shapes = {usual_shape(problem), *small_shapes(problem), FEW_ROWS_SHAPE}
         for shape, (packed, splits, draws) in product(sorted(shapes), ways):
-            if shape.groups > MOST_GROUPS_SHARED and packed * splits > 1:
+            if shape.groups > MOST_GROUPS_SHARED and packed * splits > 1 and problem.features - PACKED_UNDER:
                 continue
             for residents in (1, 2) if shape == FEW_ROWS_SHAPE and head_dim <= 128 and not draws else (1,):
                 share = Share(shape, packed, splits, draws, residents)

@@ -166,7 +166,11 @@ def test_gradients_agree_with_the_oracle(
 @matrix(
     "shape packed splits draws kind",
     product(
-        (TileShape(1, 64), TileShape(2, 128)), (1, 2), (1, 3), (False, True), ("full", "causal", "pages")
+        (TileShape(1, 64), TileShape(2, 128), TileShape(3, 128)),
+        (1, 2),
+        (1, 3),
+        (False, True),
+        ("full", "causal", "pages"),
     ),
     *("packed splits", "kind packed"),
     few=1,

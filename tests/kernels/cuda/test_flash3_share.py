@@ -1,6 +1,7 @@
 """flash3's split keys, packed heads and smaller tiles against the oracle, forced and chosen, on Hopper."""
 
 import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.problem import Dtype, Problem
 from flashscope.kernels.workload.tensors import Inputs
 from tests.kernels.cases import rising_in_every_second_row
+from tests.kernels.cuda.packed import OTHERS, of_other, ways
 from tests.kernels.cuda.running import both_masks, differing_bits, judged, run, shared
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("hopper"), pytest.mark.timeout(300)]
@@ -30,6 +32,27 @@ LENGTHS = (
     *((1, 1), (1, 239), (1, 5000), (3, 799), (37, 4100), (64, 128), (113, 203), (239, 1)),
     *((700, 180), (799, 3), (1023, 1024), (1024, 1023)),
 )
+FEW_ROWS = [
+    Problem(
+        batch=batch,
+        heads=heads,
+        kv_heads=kv_heads,
+        seqlen_q=seqlen_q,
+        seqlen_k=seqlen_k,
+        head_dim=head_dim,
+        dtype="bfloat16",
+        causal=causal,
+    )
+    for batch, heads, kv_heads, seqlen_q, seqlen_k, head_dim, causal in (
+        (3, 30, 10, 150, 4921, 256, True),
+        (2, 44, 11, 275, 4514, 64, True),
+        (3, 18, 9, 167, 7136, 128, True),
+        (1, 27, 9, 138, 15677, 192, False),
+        (1, 21, 7, 421, 9389, 96, True),
+        (1, 48, 16, 407, 7871, 128, False),
+        (2, 32, 32, 275, 16384, 192, True),
+    )
+]
 WINDOWS = ((30, 20), (700, 0), (-1, 5), (5, -1))
 each_parts = pytest.mark.parametrize("splits", [1, 2, 7, 20])
 each_width = pytest.mark.parametrize("head_dim", [64, 128, 256])
@@ -44,19 +67,22 @@ def hopper() -> None:
 
 
 def shares(problem: Problem, splits: int) -> list[Share]:
-    """Every tile of at most two warpgroups with so many parts; of fewer keys than parts, some are empty."""
-    shapes = (usual_shape(problem), *small_shapes(problem))
-    return [
-        Share(shape, packed_heads(problem, shape), splits, draws)
-        for shape, draws in itertools.product(shapes, (False, True))
-        if shape.groups <= MOST_GROUPS_SHARED
-    ]
+    """Every tile with so many parts, heads packed or not; of fewer keys than parts, some are empty.
+
+    Where more is asked than a causal mask, only what `share` takes there.
+    """
+    shapes, group = (usual_shape(problem), *small_shapes(problem)), problem.heads // problem.key_heads
+    if problem.features - {"causal", "gqa"}:
+        ways = [(one, packed_heads(problem, one)) for one in shapes if one.groups <= MOST_GROUPS_SHARED]
+    else:
+        ways = [*itertools.product(shapes, sorted({1, group}))]
+    return [Share(*way, splits, draws) for way, draws in itertools.product(ways, (False, True))]
 
 
-def check(problem: Problem, splits: int) -> None:
+def check(problem: Problem, chosen_ways: Iterable[Share]) -> None:
     """Every such share agrees with the oracle."""
     inputs = make_inputs(problem, "cuda")
-    for chosen in shares(problem, splits):
+    for chosen in chosen_ways:
         launch = shared(problem, inputs, chosen)
         launch.run()
         verdict = judged("flash3", problem, inputs, launch.output, launch.lse)
@@ -92,7 +118,7 @@ def test_parts_of_any_length_agree_with_the_oracle(head_dim: int, splits: int, c
             dtype="bfloat16",
             causal=causal,
         )
-        check(problem, splits)
+        check(problem, shares(problem, splits))
 
 
 @both_masks
@@ -112,7 +138,7 @@ def test_parts_under_a_window_agree_with_the_oracle(
             causal=causal,
             window=window,
         )
-        check(problem, splits)
+        check(problem, shares(problem, splits))
 
 
 @both_masks
@@ -137,13 +163,25 @@ def test_parts_under_a_block_mask_agree_with_the_oracle(blocks: tuple[int, int],
         assert verdict.passed, (head_dim, splits, verdict)
 
 
+@both_masks
+@each_width
+@pytest.mark.parametrize("kind", OTHERS)
+def test_heads_packed_under_other_masks_layouts_and_scores_agree_with_the_oracle(
+    kind: str, head_dim: int, causal: bool
+) -> None:
+    """More tiles than SMs, too."""
+    for kv_heads, splits in ((1, 1), (1, 3), (40, 2)):
+        problem = of_other(kind, head_dim, causal=causal, kv_heads=kv_heads)
+        check(problem, ways(problem, splits))
+
+
 @pytest.mark.parametrize("scale", [0.0, -0.3, 250.0])
 def test_parts_under_any_scale_agree_with_the_oracle(scale: float) -> None:
     for head_dim in FLASH3.head_dims["cuda"]:
         problem = Problem(
             heads=2, seqlen_q=9, seqlen_k=1000, head_dim=head_dim, dtype="bfloat16", scale=scale
         )
-        check(problem, 3)
+        check(problem, shares(problem, 3))
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -163,6 +201,17 @@ def test_what_is_chosen_agrees_with_the_oracle(heads: int, causal: bool) -> None
         )
         verdict = run("flash3", problem)
         assert verdict.passed, (problem, share(problem), verdict)
+
+
+@pytest.mark.parametrize("problem", FEW_ROWS, ids=lambda one: f"{one.seqlen_q} x {one.seqlen_k}")
+def test_few_rows_before_many_keys_agree_with_the_oracle_and_in_every_run(cp: Any, problem: Problem) -> None:
+    """Heads packed into several tiles, and parts of more tiles than SMs, as they are chosen."""
+    inputs = make_inputs(problem, "cuda")
+    chosen = share(problem)
+    assert chosen.pack_gqa * chosen.splits > 1
+    verdict = run("flash3", problem, inputs)
+    assert verdict.passed, (chosen, verdict)
+    assert differing_bits(cp, prepare(FLASH3, problem, inputs, "cuda"), runs=100) == 0
 
 
 @both_masks
