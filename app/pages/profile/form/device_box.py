@@ -77,6 +77,7 @@ class DeviceBox(DropDown):
             *self._in_use(),
             *self._equal(),
             *self._others(),
+            *self._connected(),
             DeviceEntry(CONNECT, partial(self._trigger, "connect")),
         ]
         while self.count() > len(self._entries):
@@ -100,10 +101,8 @@ class DeviceBox(DropDown):
     def _in_use(self) -> Iterator[DeviceEntry]:
         """The machine that is in use, by its backends."""
         controller, devices = self._controller, self._controller.devices
-        if devices.lost and devices.place is not None:
-            yield DeviceEntry(
-                f"Lost: {devices.place.device} · {devices.place.host}", None, devices.lost, controller.backend
-            )
+        if devices.lost:
+            yield DeviceEntry(f"Lost: {devices.lost_words}", None, devices.lost, controller.backend)
             yield DeviceEntry("Reconnect", devices.reconnect)
         elif controller.machine is None:
             yield DeviceEntry("Looking for devices …", None)
@@ -132,19 +131,25 @@ class DeviceBox(DropDown):
     def _others(self) -> Iterator[DeviceEntry]:
         """What has been found beside that."""
         devices = self._controller.devices
-        used = (
-            None
-            if devices.place is None or devices.lost
-            else (devices.place.wanted.named, devices.place.device)
-        )
+        place = None if devices.lost else devices.place
+        used = (place.wanted.named, place.device) if place is not None else None
+        several = len(devices.hosts) > 1
         for named, found in devices.seen.items():
             for one in found:
                 if (named, one.name) != used:
                     why, choose = one.why_not, partial(devices.connect_to, named, one.name)
-                    tip = "\n".join(filter(None, (why, versions_words(one.told.versions))))
+                    by = named if several else ""
+                    tip = "\n".join(filter(None, (why, versions_words(one.told.versions), by)))
                     yield DeviceEntry(device_words(one), None if one.obstacle else choose, tip)
         if devices.place is not None and devices.here is not None:
             yield from self._of(devices.here, self._come_back, data=False)
+
+    def _connected(self) -> Iterator[DeviceEntry]:
+        """What leaves one of several hosts; to leave the only one is to choose this machine."""
+        devices = self._controller.devices
+        if len(devices.hosts) > 1:
+            for named, host in devices.hosts.items():
+                yield DeviceEntry(f"Disconnect {host}", partial(devices.leave, named), named)
 
     @staticmethod
     def _of(
