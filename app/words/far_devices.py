@@ -61,12 +61,12 @@ def short_name(name: str) -> str:
     return name.partition(",")[0]
 
 
-def device_words(device: "FarDevice") -> str:
-    """A device with its host, its memory, and who has it or why it cannot be used."""
+def device_words(device: "FarDevice", host: str) -> str:
+    """A device with what its host is called, its memory, and who has it or why it cannot be used."""
     told = device.told
     memory = bytes_text(told.memory_bytes) if told.memory_bytes else ""
     state = "cannot be used" if device.obstacle else f"held by {told.holder}" if told.holder else ""
-    return " · ".join(filter(None, (cut_short(device.name, MOST_OF_NAME), told.host, memory, state)))
+    return " · ".join(filter(None, (cut_short(device.name, MOST_OF_NAME), host, memory, state)))
 
 
 def versions_words(versions: Versions) -> str:

@@ -22,7 +22,7 @@ from flashscope.profiles.plan.machine import Machine
 
 LABELS: dict[Backend, str] = {"cuda": "CUDA", "cpu": "CPU"}
 TIP = "Where everything runs: the next sweep, and what is recorded and watched"
-LEAST_LETTERS = 15
+LEAST_LETTERS, MOST_ROWS = 15, 20
 CONNECT = "Connect to another machine …"
 HERE = "this machine"
 SOME = "Choose several devices …"
@@ -62,6 +62,7 @@ class DeviceBox(DropDown):
         self.setAccessibleName("Device")
         self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(LEAST_LETTERS)  # the form has no room for a long name
+        self.setMaxVisibleItems(MOST_ROWS)
         set_tip(self, TIP)
         self.activated.connect(self._choose)
         for signal in (controller.machine_found, controller.running_changed, controller.backend_changed):
@@ -133,14 +134,13 @@ class DeviceBox(DropDown):
         devices = self._controller.devices
         place = None if devices.lost else devices.place
         used = (place.wanted.named, place.device) if place is not None else None
-        several = len(devices.hosts) > 1
         for named, found in devices.seen.items():
             for one in found:
                 if (named, one.name) != used:
                     why, choose = one.why_not, partial(devices.connect_to, named, one.name)
-                    by = named if several else ""
-                    tip = "\n".join(filter(None, (why, versions_words(one.told.versions), by)))
-                    yield DeviceEntry(device_words(one), None if one.obstacle else choose, tip)
+                    host = devices.hosts[named] if one.told.host == found[0].told.host else one.told.host
+                    tip = "\n".join(filter(None, (why, versions_words(one.told.versions))))
+                    yield DeviceEntry(device_words(one, host), None if one.obstacle else choose, tip)
         if devices.place is not None and devices.here is not None:
             yield from self._of(devices.here, self._come_back, data=False)
 
