@@ -94,6 +94,7 @@ class Devices(QObject):
         self.place: TakenDevices | None = None
         self.here: Machine | None = None
         self.seen: dict[str, tuple[FarDevice, ...]] = {}
+        self._addresses: dict[str, str] = {}  # of those hosts
         self._groups_here: list[DeviceGroup] = []
         self._lost: dict[str, str] = {}  # why, by what leads to the host
         self._gone: dict[str, str] = {}  # the same of devices that are being taken anew
@@ -253,6 +254,7 @@ class Devices(QObject):
     def close(self) -> None:
         """Connect to nothing, and return when all is ended but the engine in use, which is the driver's."""
         self._dial = None
+        self.seen = {}  # nobody is asked any more
         self._looks.forget()
         for dial in self._dials:
             dial.end()
@@ -303,9 +305,16 @@ class Devices(QObject):
                 self._fail_taken(why)
             return
         self._dial = None
-        self.seen |= place.found
+        self._list(place)
         self._use(place.engine, dial.gate, place)
         self.taken.emit()
+
+    def _list(self, place: TakenDevices) -> None:
+        """List what the hosts lend; one that was called otherwise before is listed once."""
+        self._addresses |= {named: tie.connection.address for named, tie in place.ties.items()}
+        here = {self._addresses[named] for named in place.ties}
+        stays = [one for one in self.seen if one in place.found or self._addresses[one] not in here]
+        self.seen = {named: self.seen[named] for named in stays} | place.found
 
     def _fail_taken(self, why: str) -> None:
         """A device came too late: something else was begun meanwhile."""

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.far.places import DeviceGroup
+from flashscope.profiles.cluster.connection import connections_dir, write_connection
 from flashscope.profiles.store import load
 from tests.app.fakes import PLAN
 from tests.end_to_end.hosts import DEVICE, RunningHost, host_of
@@ -215,6 +216,18 @@ def test_a_host_that_is_not_in_use_is_left_without_touching_the_one_that_is(
     controller.devices.leave(str(lab.file))
     assert controller.devices.place is place
     assert controller.devices.seen.keys() == {str(den.file)}
+
+
+def test_a_host_that_is_named_by_its_address_after_its_file_is_listed_once(
+    controller: Controller, lab: RunningHost, qtbot: QtBot
+) -> None:
+    connect(controller, qtbot, lab)
+    with qtbot.waitSignal(controller.devices.ended):  # the device is given back by then
+        controller.devices.come_back()
+    write_connection(lab.connection, connections_dir() / "lab.connection")
+    with qtbot.waitSignal(controller.machine_found):
+        controller.devices.connect_to(lab.connection.address)
+    assert controller.devices.seen.keys() == {lab.connection.address}
 
 
 def test_who_has_the_devices_of_a_host_is_asked_anew_once_another_is_connected(
