@@ -169,7 +169,7 @@ class Controller(Measuring):
     def provenance(self) -> Provenance:
         """Where the figures on show come from; without a session: where the next ones would."""
         if self.session is None:
-            return of_machine(self.machine, self.backend, self.devices.count)
+            return of_machine(self.machine, self.backend, self.devices.count, self.devices.sharing)
         return of_session(self.session, self._shown.kind)
 
     def start(self) -> None:

@@ -117,7 +117,7 @@ class DeviceActions:
 
     def _tell_taken(self) -> None:
         if (place := self._devices.place) is not None:
-            if named := place.wanted.named:
+            for named in filter(None, (one.named for one in place.wanted.hosts)):
                 self._settings.add_connection(named if "://" in named else str(Path(named).absolute()))
             where = place.host or "this machine"
             told = REPEAT if place.wanted.repeat else SPLIT if place.several else ALL

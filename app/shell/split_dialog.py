@@ -26,7 +26,7 @@ WIDTH, MOST_PX = 480, 240
 
 
 class SplitDialog(QDialog):
-    """Lists the devices of a place, all of them ticked, of which at least two are taken.
+    """Lists the devices of a place, or of several hosts, all ticked, of which at least two are taken.
 
     Args:
         devices: Has them.
@@ -95,6 +95,7 @@ class SplitDialog(QDialog):
         if not self._group.alike:
             self.way.setCurrentIndex(self.way.findData(True))
         self._refresh()
+        self.resize(self.width(), max(self.height(), self.heightForWidth(self.width())))
 
     def _refresh(self) -> None:
         ticked, repeat = len(self._ticked.devices), self.way.currentData()

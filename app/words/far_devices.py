@@ -1,20 +1,46 @@
 """Devices of other machines, and several of one, in words."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.units import bytes_text
 from flashscope.profiles.cluster.calls import Versions
+from flashscope.profiles.cluster.connection import SUFFIX
+from flashscope.profiles.cluster.settings import ON, Served
 
 if TYPE_CHECKING:  # it imports Dask
     from flashscope.profiles.cluster.devices import FarDevice
+
+MOST_HOSTS = 2  # that are told by name
 
 
 def kind_of(name: str) -> str:
     """What a device is by what its host calls it: of `GPU 0, NVIDIA H100` what stands behind the number."""
     number, _, kind = name.partition(", ")
-    return kind or number.rstrip(" 0123456789")
+    return kind or number.partition(ON)[0].rstrip(" 0123456789")
+
+
+def name_on(name: str, host: str) -> str:
+    """What a device is called among those of several hosts: `GPU 0 on lab, NVIDIA H100`."""
+    served = Served(name=name)
+    return name if served.joined else served.on(host).name
+
+
+def host_labels(hosts: Mapping[str, str]) -> dict[str, str]:
+    """What each host is called, by what leads there: as its machine, or if several are called so, by that."""
+    often = Counter(hosts.values())
+    return {
+        named: host if often[host] == 1 else Path(named).name.removesuffix(SUFFIX)
+        for named, host in hosts.items()
+    }
+
+
+def hosts_text(hosts: Sequence[str]) -> str:
+    """Machines by name, of more than two how many there are."""
+    return " and ".join(filter(None, hosts)) if len(hosts) <= MOST_HOSTS else f"{len(hosts)} hosts"
 
 
 def counted(names: Sequence[str]) -> str:
@@ -35,12 +61,12 @@ def short_name(name: str) -> str:
     return name.partition(",")[0]
 
 
-def device_words(device: "FarDevice") -> str:
-    """A device with its host, its memory, and who has it or why it cannot be used."""
+def device_words(device: "FarDevice", host: str) -> str:
+    """A device with what its host is called, its memory, and who has it or why it cannot be used."""
     told = device.told
     memory = bytes_text(told.memory_bytes) if told.memory_bytes else ""
     state = "cannot be used" if device.obstacle else f"held by {told.holder}" if told.holder else ""
-    return " · ".join(filter(None, (cut_short(device.name, MOST_OF_NAME), told.host, memory, state)))
+    return " · ".join(filter(None, (cut_short(device.name, MOST_OF_NAME), host, memory, state)))
 
 
 def versions_words(versions: Versions) -> str:

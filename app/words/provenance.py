@@ -74,9 +74,10 @@ def of_kept(session: Provenance, backend: Backend, device: str) -> Provenance:
     return Provenance("saved", backend, device)
 
 
-def of_machine(machine: Machine | None, backend: Backend, count: int = 1) -> Provenance:
-    """Provenance of measurements that this machine, or so many equal ones, would make now."""
+def of_machine(machine: Machine | None, backend: Backend, count: int = 1, host: str = "") -> Provenance:
+    """Provenance of measurements that this machine, or so many equal devices of these, would make now."""
     if machine is None:
         return Provenance("live", backend)
     device = machine.device(backend)
-    return Provenance("live", backend, device.name if device else "", host=machine.host, count=count)
+    name = device.name if device else ""
+    return Provenance("live", backend, name, host=host or machine.host, count=count)

@@ -50,7 +50,12 @@ ON_TURNS = "ranks took turns on one core: this is no speed-up, but how evenly wo
 
 def title_of(asked: RanksToMeasure) -> str:
     """A request in a few words."""
-    return f"{asked.scheme}, {mask_of(asked)}, N = {short_seqlen(asked.problem.seqlen)}"
+    return f"{asked.scheme}, {way_of(asked)}, N = {short_seqlen(asked.problem.seqlen)}"
+
+
+def way_of(asked: RanksToMeasure) -> str:
+    """Its mask, and NCCL where that moves arrays in place of copies."""
+    return mask_of(asked) if asked.transport == "peer" else f"{mask_of(asked)}, by {asked.transport.upper()}"
 
 
 def mask_of(asked: RanksToMeasure) -> str:
@@ -102,7 +107,7 @@ def sentence_of(passes: Sequence[RanksPass]) -> str:
     of_what = "GPU" if on_gpus(best) else "core"
     told = (
         f"{asked.scheme} reaches {efficiency_of(one):.1%} of {len(one.ranks)} times one {of_what} "
-        f"at N = {short_seqlen(asked.problem.seqlen)}, {one.passes}, {mask_of(asked)}"
+        f"at N = {short_seqlen(asked.problem.seqlen)}, {one.passes}, {way_of(asked)}"
     )
     return f"{told}; {_hidden_text(one) if on_gpus(best) else ON_TURNS}."
 
@@ -126,7 +131,7 @@ def pass_cells(asked: RanksToMeasure, one: PassMeasured) -> tuple[str, ...]:
     """A pass under HEADINGS."""
     alone, efficiency = one.alone_ms, efficiency_of(one)
     return (
-        f"{asked.scheme}, {one.passes}, {mask_of(asked)}",
+        f"{asked.scheme}, {one.passes}, {way_of(asked)}",
         short_seqlen(asked.problem.seqlen),
         str(len(one.ranks)),
         ms_text(median(one.ms)),

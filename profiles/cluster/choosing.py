@@ -59,10 +59,10 @@ def chosen_devices(connections: Sequence[Connection], words: DeviceWords) -> lis
 
 
 def _lent(place: int, connection: Connection) -> list[LentDevice]:
-    async def ask() -> tuple[Served, ...]:
+    async def ask() -> dict[str, Served]:
         link = SchedulerLink(connection)
         try:
-            return await link.lent()
+            return await link.served()
         finally:
             await link.close()
 
@@ -72,4 +72,4 @@ def _lent(place: int, connection: Connection) -> list[LentDevice]:
         raise ConnectError(f"There is no connection: {error}. Look whether serve runs there.") from error
     if not served:
         raise ConnectError(f"{connection.address} serves no device yet; try again in a moment.")
-    return [LentDevice(place, connection, one) for one in served]
+    return [LentDevice(place, connection, one) for one in served.values()]

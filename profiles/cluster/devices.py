@@ -21,11 +21,13 @@ class FarDevice(NamedTuple):
         name: What the host calls it.
         told: What the host says of it.
         obstacle: Why it cannot be used from here, in a sentence; empty: it can, once it is free.
+        gpu: A GPU's UUID; empty: it is none, or is not known.
     """
 
     name: str
     told: Described
     obstacle: str
+    gpu: str = ""
 
     @property
     def why_not(self) -> str:
@@ -49,12 +51,13 @@ async def _listed(connection: Connection) -> tuple[FarDevice, ...]:
     link, here = SchedulerLink(connection), versions_here()
     try:
         found = []
-        for worker, name in (await link.workers()).items():
+        for worker, one in (await link.served()).items():
             answer = await link.call(worker, Describe())
             if isinstance(answer, Refused):
-                raise ConnectError(OTHER_BUILD.format(name, link.address))
+                raise ConnectError(OTHER_BUILD.format(one.name, link.address))
             if isinstance(answer, Described):
-                found.append(FarDevice(name, answer, obstacle_between(here, answer.versions)))
+                obstacle = obstacle_between(here, answer.versions)
+                found.append(FarDevice(one.name, answer, obstacle, one.gpu))
     except LinkError as error:
         raise error.refusal from error
     finally:

@@ -181,18 +181,18 @@ async def _looked(connection: Connection) -> tuple[tuple[Served, ...], Versions]
     """
     link = SchedulerLink(connection)
     try:
-        lent, workers = await link.lent(), await link.workers()
-        if not workers:
+        served = await link.served()
+        if not served:
             raise ConnectError(f"{link.address} serves no device yet; try again in a moment.")
-        worker, name = next(iter(workers.items()))
+        worker, first = next(iter(served.items()))
         answer = await link.call(worker, Describe())
     except LinkError as error:
         raise error.refusal from error
     finally:
         await link.close()
     if not isinstance(answer, Described):
-        raise ConnectError(OTHER_BUILD.format(name, connection.address))
-    return lent, answer.versions
+        raise ConnectError(OTHER_BUILD.format(first.name, connection.address))
+    return tuple(served.values()), answer.versions
 
 
 async def _check_reached(connection: Connection, devices: Sequence[Served], host: str) -> None:

@@ -60,25 +60,24 @@ class SchedulerLink:
         Raises:
             LinkError: The scheduler does not answer.
         """
-        return {address: str(worker["name"]) for address, worker in (await self._told()).items()}
+        return {address: one.name for address, one in (await self.served()).items()}
 
-    async def lent(self) -> tuple[Served, ...]:
-        """The devices that are served, in the same order.
+    async def served(self) -> dict[str, Served]:
+        """The same, with the UUIDs of GPUs.
 
         Raises:
             LinkError: The scheduler does not answer.
         """
-        told = (await self._told()).values()
-        return tuple(Served(name=str(one["name"]), gpu=next(iter(one["resources"]), "")) for one in told)
-
-    async def _told(self) -> dict[str, Any]:
-        """What the scheduler says of its workers, by their addresses."""
         try:
             told = await within(CALL_S, self._scheduler.identity())
         except Exception as error:
             raise self._explained(error) from error
         workers: dict[str, Any] = told["workers"]
-        return dict(sorted(workers.items(), key=lambda one: Served(name=str(one[1]["name"])).order))
+        found = {
+            address: Served(name=str(one["name"]), gpu=next(iter(one["resources"]), ""))
+            for address, one in workers.items()
+        }
+        return dict(sorted(found.items(), key=lambda one: one[1].order))
 
     async def call(self, worker: str, call: HostCall) -> HostAnswer:
         """A worker's answer.

@@ -114,9 +114,9 @@ def running_host(folder: Path, *options: str, inside: Sequence[str] = ()) -> Ite
 
 
 @contextmanager
-def host_of(folder: Path, *devices: str) -> Iterator[RunningHost]:
-    """A host that lends its CPU under several names, as if it were so many devices."""
-    file = folder / "host.connection"
+def host_of(folder: Path, *devices: str, name: str = "host") -> Iterator[RunningHost]:
+    """A host that lends its CPU under several names, as if it were so many devices; its file has this one."""
+    file = folder / f"{name}.connection"
     with _ended(_begun(folder, file, "-m", "tests.end_to_end.several.serving", str(file), *devices)) as host:
         yield host
 

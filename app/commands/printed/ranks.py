@@ -10,12 +10,12 @@ from flashscope.app.words.ranks import (
     BESIDE_A_MODEL,
     HEADINGS,
     MODEL_HEADINGS,
-    mask_of,
     model_cells,
     notes_of,
     pass_cells,
     refusals_of,
     title_of,
+    way_of,
     where_text,
 )
 from flashscope.app.words.units import ms_text
@@ -91,7 +91,7 @@ def print_forecasts(results: Sequence[RanksResult]) -> None:
     )
     by_pass: dict[tuple[str, str], dict[int, RanksForecast]] = {}
     for line in lines:
-        what = f"{line.asked.scheme}, {line.measured.passes}, {mask_of(line.asked)}"
+        what = f"{line.asked.scheme}, {line.measured.passes}, {way_of(line.asked)}"
         key = f"{what}, {len(line.measured.ranks)} ranks", short_seqlen(line.asked.problem.seqlen)
         by_pass.setdefault(key, {})[line.found.ranks] = line.found
     headings = ("scheme, pass, mask, measured on", "N", *(f"{ranks} GPUs" for ranks in FORECAST_RANKS))

@@ -9,12 +9,22 @@ from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.chores import Chores
-from flashscope.app.control.far.dial import Dial, together
+from flashscope.app.control.far.dial import Dial, devices_now, together
 from flashscope.app.control.far.gate import EventGate
-from flashscope.app.control.far.places import DeviceGroup, TakenDevices, Wanted, groups_here, groups_there
+from flashscope.app.control.far.places import (
+    DeviceGroup,
+    HostDevices,
+    HostTie,
+    TakenDevices,
+    Wanted,
+    groups_here,
+    groups_there,
+    labels_of,
+)
 from flashscope.app.control.far.repeat_engine import RecordBeside
 from flashscope.app.control.inside.live_launch import LiveLaunch
 from flashscope.app.control.inside.one_by_one import OneByOne
+from flashscope.app.words.far_devices import place_text
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.engine.contract import Engine, EngineFactory
 from flashscope.profiles.engine.local import LocalEngine
@@ -34,13 +44,13 @@ class Devices(QObject):
     """Changes the engine that the window's driver uses; there is one at a time.
 
     Attributes:
-        place: The devices of another machine, or several of this one, that are in use; None: what this
+        place: The devices of other machines, or several of this one, that are in use; None: what this
             machine has at hand.
         here: What was found on this machine; None: nobody has looked yet.
         groups: Which devices can measure together, of this machine and of those that have been connected to.
-        seen: What each host lends that has been connected to, by what the user called it; of the host in use
-            as it was when that was looked at last.
-        lost: Why the device in use is lost, a sentence; empty: it is not.
+        seen: What each host lends that has been connected to, by what the user called it, as it was when
+            that was looked at last.
+        lost: Why devices in use are lost, a sentence for each host; empty: none is.
         dialling: What is being connected to, as the user named it; empty: nothing is.
         beside: What is asked of the engine beside sweeps: the engine stays while something is.
 
@@ -50,7 +60,8 @@ class Devices(QObject):
         told: What is being done to connect (str).
         failed: That came to nothing, for this reason, a sentence with the remedy (str).
         taken: A device is in use by now.
-        went: The device in use is lost, for this reason (str).
+        went: A device in use is lost, for this reason (str).
+        ended: What was in use before is ended: nothing of it holds a device any more.
 
     Args:
         driver: Has the engine in use.
@@ -67,6 +78,7 @@ class Devices(QObject):
     failed = Signal(str)
     taken = Signal()
     went = Signal(str)
+    ended = Signal()
 
     def __init__(
         self,
@@ -82,9 +94,10 @@ class Devices(QObject):
         self.place: TakenDevices | None = None
         self.here: Machine | None = None
         self.seen: dict[str, tuple[FarDevice, ...]] = {}
-        self.lost = ""
+        self._addresses: dict[str, str] = {}  # of those hosts
         self._groups_here: list[DeviceGroup] = []
-        self._gone = ""  # why a device was lost that is being taken anew
+        self._lost: dict[str, str] = {}  # why, by what leads to the host
+        self._gone: dict[str, str] = {}  # the same of devices that are being taken anew
         self._driver, self._gate, self._bridge = driver, gate, bridge
         self._make_engine, self._record = make_engine, record
         self.beside: tuple[OneByOne[Any] | LiveLaunch, ...] = ()
@@ -93,6 +106,25 @@ class Devices(QObject):
         self._ending: list[Thread] = []
         self._looks = Chores(self)
         self._again = False  # whether a lost device is to be taken again once no sweep runs
+        self.ended.connect(self.look_again)
+
+    @property
+    def lost(self) -> str:
+        """Why devices in use are lost."""
+        return " ".join(self._lost.values())
+
+    @property
+    def lost_words(self) -> str:
+        """The devices in use of the hosts that are lost, with these; empty: none is."""
+        if self.place is None or not self._lost:
+            return ""
+        lost = self.place.wanted.of(self._lost)
+        return place_text(lost.names, lost.host)
+
+    @property
+    def hosts(self) -> dict[str, str]:
+        """What the hosts are called that have been connected to, by what the user called them."""
+        return labels_of(self.seen)
 
     @property
     def dialling(self) -> str:
@@ -109,13 +141,17 @@ class Devices(QObject):
     @property
     def groups(self) -> list[DeviceGroup]:
         """Devices that can measure together, those of this machine first."""
-        there = (group for named, found in self.seen.items() for group in groups_there(named, found))
-        return [*self._groups_here, *there]
+        return [*self._groups_here, *groups_there(self.seen)]
 
     @property
     def count(self) -> int:
         """Over how many devices a sweep is split."""
         return len(self.place.names) if self.place is not None and not self.place.wanted.repeat else 1
+
+    @property
+    def sharing(self) -> str:
+        """The machines over which a sweep is split; empty: it is one."""
+        return self.place.host if self.place is not None and self.count > 1 else ""
 
     def why_not_on(self, backend: Backend, machine: Machine | None) -> str:
         """Why a sweep cannot be measured on a backend of several devices, in a sentence; empty: it can."""
@@ -128,14 +164,14 @@ class Devices(QObject):
 
     def uses(self, group: DeviceGroup, *, repeat: bool = False) -> bool:
         """Whether these devices are in use, in that way."""
-        return self._uses(Wanted(group.named, group.names, repeat=repeat))
+        return self._uses(group.wanted(repeat=repeat))
 
     def use(self, group: DeviceGroup, *, repeat: bool = False) -> None:
         """Split sweeps over these devices, or repeat them on each; all else is asked of the first."""
         if self.uses(group, repeat=repeat):
             return
-        wanted = Wanted(group.named, group.names, self._held_at(group.named), repeat)
-        if group.named:
+        wanted = group.wanted(repeat=repeat)
+        if wanted.named:
             self._begin(wanted)
         elif why := self.why_not:
             self.failed.emit(why)
@@ -145,7 +181,7 @@ class Devices(QObject):
 
     def connect_to(self, named: str, device: str = "") -> None:
         """Use a device of this connection file or address; empty: the first that can be taken."""
-        wanted = Wanted(named, (device,) if device else (), self._held_at(named))
+        wanted = Wanted((HostDevices(named, (device,) if device else ()),))
         if not self._uses(wanted):
             self._begin(wanted)
 
@@ -157,7 +193,23 @@ class Devices(QObject):
         if self._again:
             self.told.emit(LATER)
         else:
-            self._begin(self.place.wanted._replace(devices=self.place.names, held=self.place.held))
+            self._begin(self.place.wanted)
+
+    def leave(self, named: str) -> None:
+        """Have nothing to do with a host any more; devices of others that are in use stay so."""
+        if self._dial is not None and self._dial.wanted.at(named):
+            self.cancel()
+        if self.place is not None and self.place.wanted.at(named):
+            if why := self.why_not:
+                self.failed.emit(why)
+                return
+            others = [one.named for one in self.place.wanted.hosts if one.named != named]
+            if others:
+                self._begin(self.place.wanted.of(others))
+            else:
+                self.come_back()
+        self.seen.pop(named, None)
+        self.changed.emit()
 
     def sweeps_ended(self) -> None:
         """No sweep runs or waits any more."""
@@ -165,9 +217,13 @@ class Devices(QObject):
             self.reconnect()
 
     def look_again(self) -> None:
-        """Ask the host of the device in use who has its devices now, in the background."""
-        if self.place is not None and not self.lost:
-            self._looks.do_instead(self.place.look, partial(self._looked, self.place))
+        """Ask every host who has its devices now, in the background, those in use first."""
+        self._looks.forget()
+        wanted = self.place.wanted if self.place is not None else Wanted(())
+        for named in sorted(self.seen.keys() - self._lost.keys(), key=lambda one: wanted.at(one) is None):
+            asked = wanted.at(named) or HostDevices(named)
+            look = partial(devices_now, asked, self._ties.get(named))
+            self._looks.do(look, partial(self._looked, self.place, named))
 
     def cancel(self) -> None:
         """Connect to nothing; what is in use stays."""
@@ -198,6 +254,7 @@ class Devices(QObject):
     def close(self) -> None:
         """Connect to nothing, and return when all is ended but the engine in use, which is the driver's."""
         self._dial = None
+        self.seen = {}  # nobody is asked any more
         self._looks.forget()
         for dial in self._dials:
             dial.end()
@@ -215,7 +272,10 @@ class Devices(QObject):
             self.failed.emit(why)
             return
         self.cancel()
-        dial = self._dial = Dial(wanted, EventGate(self._bridge.push), self._record, self)
+        hosts = tuple(one._replace(held=self._held_at(one.named)) for one in wanted.hosts)
+        ties = {one.named: self._ties[one.named] for one in hosts if one.stays and one.named in self._ties}
+        gate = EventGate(self._bridge.push)
+        dial = self._dial = Dial(wanted._replace(hosts=hosts), ties, gate, self._record, self)
         self._dials.append(dial)
         dial.told.connect(partial(self._tell, dial))
         dial.taken.connect(partial(self._take, dial))
@@ -240,14 +300,21 @@ class Devices(QObject):
         self._dials.remove(dial)
         why = self.why_not
         if dial is not self._dial or why:
-            self._end(place.close)
+            self._end(partial(dial.give_up, place))
             if dial is self._dial:
                 self._fail_taken(why)
             return
         self._dial = None
-        self.seen[place.wanted.named] = place.devices
+        self._list(place)
         self._use(place.engine, dial.gate, place)
         self.taken.emit()
+
+    def _list(self, place: TakenDevices) -> None:
+        """List what the hosts lend; one that was called otherwise before is listed once."""
+        self._addresses |= {named: tie.connection.address for named, tie in place.ties.items()}
+        here = {self._addresses[named] for named in place.ties}
+        stays = [one for one in self.seen if one in place.found or self._addresses[one] not in here]
+        self.seen = {named: self.seen[named] for named in stays} | place.found
 
     def _fail_taken(self, why: str) -> None:
         """A device came too late: something else was begun meanwhile."""
@@ -256,36 +323,42 @@ class Devices(QObject):
         self.failed.emit(why)
         self._tell_gone()
 
-    def _lose(self, dial: Dial, reason: str) -> None:
-        if dial.gate is not self._gate or self.lost:
+    def _lose(self, dial: Dial, named: str, reason: str) -> None:
+        if dial.gate is not self._gate or named in self._lost | self._gone:
             return
         self._bridge.drain()  # what it said of points and requests comes first
-        self._gone = reason
-        if self._dial is None or not self._dial.wanted.taken_over:
+        self._gone[named] = reason
+        again = self._dial.wanted.at(named) if self._dial is not None else None
+        if again is None or not again.taken_over:
             self._tell_gone()
 
     def _tell_gone(self) -> None:
-        """Say that a device is lost, now that it does not come back by itself."""
-        if self._gone:
-            self.lost, self._gone = self._gone, ""
+        """Say that devices are lost, now that they do not come back by themselves."""
+        gone, self._gone = self._gone, {}
+        self._lost |= gone
+        if gone:
             self.changed.emit()
-            self.went.emit(self.lost)
+        for reason in gone.values():
+            self.went.emit(reason)
 
     def _uses(self, wanted: Wanted) -> bool:
         """Whether these devices are in use, in that way."""
-        place = self.place
-        if place is None or self.lost:
-            return False
-        in_use = place.wanted._replace(devices=place.names, held=())
-        return in_use == wanted._replace(held=())
+        return self.place is not None and not self._lost and self.place.wanted.bare == wanted.bare
 
     def _held_at(self, named: str) -> tuple[tuple[str, str], ...]:
         """The devices of a host that are in use, with their tokens."""
-        return self.place.held if self.place is not None and self.place.wanted.named == named else ()
+        there = self.place.wanted.at(named) if self.place is not None else None
+        return there.held if there is not None else ()
 
-    def _looked(self, place: TakenDevices, found: "tuple[FarDevice, ...]") -> None:
-        if place is self.place and found:
-            self.seen[place.wanted.named] = found
+    @property
+    def _ties(self) -> dict[str, HostTie]:
+        """The ways to the hosts in use that are not lost."""
+        ties = self.place.ties if self.place is not None else {}
+        return {named: tie for named, tie in ties.items() if named not in self._lost}
+
+    def _looked(self, place: TakenDevices | None, named: str, found: "tuple[FarDevice, ...]") -> None:
+        if place is self.place and found and named in self.seen:
+            self.seen[named] = found
             self.changed.emit()
 
     def _use_here(self, group: DeviceGroup, wanted: Wanted) -> None:
@@ -293,21 +366,27 @@ class Devices(QObject):
         gate = EventGate(self._bridge.push)
         makers = [(one.name, partial(LocalEngine, gpu=one.gpu)) for one in group.devices]
         engine = together(wanted, gate, makers, self._record)
-        self._use(engine, gate, TakenDevices(wanted, engine, group.names))
+        self._use(engine, gate, TakenDevices(wanted, engine))
         self.taken.emit()
 
     def _use(self, engine: Engine, gate: EventGate, place: TakenDevices | None) -> None:
         """Have everything done by this engine; the one before is ended in the background."""
         self._gate.shut()
         self._bridge.drain()
-        end = self._driver.engine.close if self.place is None else self.place.close
-        self._driver.engine, self._gate, self.place, self.lost = engine, gate, place, ""
-        self._gone, self._again = "", False
+        kept = place.ties.values() if place is not None else ()
+        end = self._driver.engine.close if self.place is None else partial(self.place.close, kept)
+        self._driver.engine, self._gate, self.place = engine, gate, place
+        self._lost, self._gone, self._again = {}, {}, False
         self._end(end)
         self.moved.emit()
         self.changed.emit()
 
     def _end(self, end: Callable[[], None]) -> None:
         self._ending = [one for one in self._ending if one.is_alive()]
-        self._ending.append(Thread(target=end, name="ending an engine"))
+        self._ending.append(Thread(target=partial(self._end_now, end), name="ending an engine"))
         self._ending[-1].start()
+
+    def _end_now(self, end: Callable[[], None]) -> None:
+        """On a thread of its own."""
+        end()
+        self.ended.emit()

@@ -1,23 +1,24 @@
 """An attempt to take devices of another machine, on a thread of its own: ssh alone may need many seconds."""
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, nullcontext
 from functools import partial
 from subprocess import Popen
 from threading import Event as Flag
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.control.far.gate import EventGate
-from flashscope.app.control.far.places import TakenDevices, Wanted
+from flashscope.app.control.far.places import HostDevices, HostTie, TakenDevices, Wanted, labels_of
 from flashscope.app.control.far.repeat_engine import RecordBeside, RepeatEngine
 from flashscope.app.control.guard import guarded
 from flashscope.profiles.cluster.connection import ConnectError, Connection
 from flashscope.profiles.cluster.reaching import reached, remote_engine
 from flashscope.profiles.cluster.several import SeveralEngine
+from flashscope.profiles.cluster.ssh import SshAddress
 from flashscope.profiles.engine.contract import Engine, EngineFactory, Sink
 
 if TYPE_CHECKING:  # they import Dask
@@ -28,11 +29,26 @@ NOT_TAKEN = "The devices of {} cannot be taken: {}"
 NOT_SERVED = "{} is not lent there."
 
 
+class ReachedHost(NamedTuple):
+    """A host that is reached.
+
+    Attributes:
+        asked: What is wanted of it.
+        tie: What leads there.
+        found: All devices that it lends.
+    """
+
+    asked: HostDevices
+    tie: HostTie
+    found: "tuple[FarDevice, ...]"
+
+
 class Dial(QObject):
     """One attempt, which begins at once.
 
     Args:
         wanted: What is to be taken.
+        ties: The ways to hosts that are reached already, by what the user calls those.
         gate: Takes what the engine says.
         record: See `together`.
         parent: Its owner.
@@ -41,17 +57,25 @@ class Dial(QObject):
         told: What is being done (str).
         taken: The devices are held (TakenDevices).
         failed: They cannot be, for this reason, a sentence with the remedy (str).
-        lost: A device that was taken is lost, for this reason (str).
+        lost: A device that was taken of a host is lost, for this reason (str, str).
     """
 
     told = Signal(str)
     taken = Signal(object)
     failed = Signal(str)
-    lost = Signal(str)
+    lost = Signal(str, str)
 
-    def __init__(self, wanted: Wanted, gate: EventGate, record: RecordBeside, parent: QObject) -> None:
+    def __init__(
+        self,
+        wanted: Wanted,
+        ties: Mapping[str, HostTie],
+        gate: EventGate,
+        record: RecordBeside,
+        parent: QObject,
+    ) -> None:
         super().__init__(parent)
-        self.wanted, self.gate, self._record = wanted, gate, record
+        self.wanted, self.gate = wanted, gate
+        self._ties, self._record = ties, record
         self._cancelled = Flag()
         self._ssh: Popen[str] | None = None
         self._place: TakenDevices | None = None
@@ -72,7 +96,11 @@ class Dial(QObject):
         self.cancel()
         self._thread.join()
         if self._place is not None:
-            self._place.close()
+            self.give_up(self._place)
+
+    def give_up(self, place: TakenDevices) -> None:
+        """Give back what it has taken; ways that others had before stay."""
+        place.close(self._ties.values())
 
     @guarded()
     def _run(self) -> None:
@@ -85,7 +113,7 @@ class Dial(QObject):
                     self.failed.emit(str(error))
                 return
         if self._cancelled.is_set():
-            place.close()
+            self.give_up(place)
         else:
             self._place = place
             self.taken.emit(place)
@@ -96,40 +124,49 @@ class Dial(QObject):
         Raises:
             ConnectError: It cannot be done, or is no longer wanted.
         """
-        wanted, make_engine = self.wanted, remote_engine()
-        self._tell(f"Reaching {wanted.named} …")
-        connection = ends.enter_context(reached(wanted.named, self._started))
-        self._tell(f"Asking {wanted.named} for its devices …")
-        devices = _listed(wanted, connection)
-        if why := _why_not(wanted, devices):
+        make_engine = remote_engine()
+        hosts = [self._reach(one, ends) for one in self.wanted.hosts]
+        if why := " ".join(filter(None, map(_why_not, hosts))):
             raise ConnectError(why)
-        tokens, engines = dict(wanted.held), list["RemoteEngine"]()
+        taken = list[tuple[ReachedHost, "RemoteEngine"]]()
 
-        def make(sink: Sink, device: str) -> "RemoteEngine":
+        def make(sink: Sink, host: ReachedHost, device: str) -> "RemoteEngine":
             self._tell(f"Taking {device or 'a device'} …")
-            replaces = tokens.get(device, "")
-            engines.append(
-                make_engine(sink, connection, device=device, replaces=replaces, lost=self.lost.emit)
-            )
-            return engines[-1]
+            replaces, lost = dict(host.asked.held).get(device, ""), partial(self.lost.emit, host.asked.named)
+            connection = host.tie.connection
+            engine = make_engine(sink, connection, device=device, replaces=replaces, lost=lost)
+            taken.append((host, engine))
+            return engine
 
         engine: Engine
-        if len(wanted.devices) > 1:
-            makers = [(name, partial(make, device=name)) for name in wanted.devices]
-            engine = together(wanted, self.gate, makers, self._record)
+        devices = [(host, name) for host in hosts for name in host.asked.devices]
+        if len(devices) > 1:
+            makers = [partial(make, host=host, device=name) for host, name in devices]
+            names = self.wanted._replace(hosts=_called(hosts)).names
+            engine = together(self.wanted, self.gate, list(zip(names, makers, strict=True)), self._record)
         else:
-            engine = make(self.gate, *(wanted.devices or [""]))
-        held = tuple((one.place.device, one.place.token) for one in engines)
+            engine = make(self.gate, *(devices or [(hosts[0], "")])[0])
+        ends.pop_all()
         return TakenDevices(
-            wanted,
+            self.wanted._replace(hosts=_held(hosts, taken)),
             engine,
-            tuple(name for name, _ in held),
-            host=engines[0].place.host,
-            held=held,
-            devices=devices,
-            look=partial(_as_they_are, wanted._replace(held=held), connection),
-            ends=ends.pop_all(),
+            {one.asked.named: one.tie for one in hosts},
+            {one.asked.named: one.found for one in hosts},
         )
+
+    def _reach(self, asked: HostDevices, ends: ExitStack) -> ReachedHost:
+        """The way to a host, which is ended with those, and what it lends.
+
+        Raises:
+            ConnectError: There is none, or it does not tell.
+        """
+        named = asked.named
+        if (tie := self._ties.get(named)) is None:
+            self._tell(f"Reaching {named} …")
+            way = ends.enter_context(ExitStack())
+            tie = HostTie(way.enter_context(reached(named, self._started)), way)
+        self._tell(f"Asking {named} for its devices …")
+        return ReachedHost(asked, tie, _listed(asked, tie.connection))
 
     def _tell(self, text: str) -> None:
         """Say what is being done.
@@ -163,7 +200,7 @@ def together(
     return SeveralEngine(sink, makers)
 
 
-def _listed(wanted: Wanted, connection: Connection) -> "tuple[FarDevice, ...]":
+def _listed(asked: HostDevices, connection: Connection) -> "tuple[FarDevice, ...]":
     """The devices of a host; those that this window holds are held by nobody else.
 
     Raises:
@@ -171,25 +208,47 @@ def _listed(wanted: Wanted, connection: Connection) -> "tuple[FarDevice, ...]":
     """
     from flashscope.profiles.cluster.devices import list_devices  # noqa: PLC0415 - imports Dask
 
-    ours = dict(wanted.held)
+    ours = dict(asked.held)
     return tuple(
         one._replace(told=replace(one.told, holder="")) if one.name in ours else one
         for one in list_devices(connection)
     )
 
 
-def _as_they_are(wanted: Wanted, connection: Connection) -> "tuple[FarDevice, ...]":
-    """The same; none where the host does not tell: that it is lost, its engine says."""
+def devices_now(asked: HostDevices, tie: HostTie | None) -> "tuple[FarDevice, ...]":
+    """The same; none where the host does not tell, or only ssh would lead there: nobody else can be there."""
+    if tie is None and SshAddress.parse(asked.named) is not None:
+        return ()
     try:
-        return _listed(wanted, connection)
+        with nullcontext(tie.connection) if tie else reached(asked.named) as connection:
+            return _listed(asked, connection)
     except ConnectError:
         return ()
 
 
-def _why_not(wanted: Wanted, devices: "tuple[FarDevice, ...]") -> str:
+def _why_not(host: ReachedHost) -> str:
     """Why what is wanted cannot be taken, each device with its reason; empty: it can."""
-    there = {one.name for one in devices}
-    reasons = [NOT_SERVED.format(name) for name in wanted.devices if name not in there]
-    reasons += [one.why_not for one in devices if one.name in (wanted.devices or there)]
-    missed = any(reasons) if wanted.devices else all(reasons) and reasons
-    return NOT_TAKEN.format(wanted.named, " ".join(filter(None, reasons))) if missed else ""
+    wanted, there = host.asked.devices, {one.name for one in host.found}
+    reasons = [NOT_SERVED.format(name) for name in wanted if name not in there]
+    reasons += [one.why_not for one in host.found if one.name in (wanted or there)]
+    missed = any(reasons) if wanted else all(reasons) and reasons
+    return NOT_TAKEN.format(host.asked.named, " ".join(filter(None, reasons))) if missed else ""
+
+
+def _called(hosts: Sequence[ReachedHost]) -> tuple[HostDevices, ...]:
+    """What is wanted of hosts, with what these are called."""
+    labels = labels_of({one.asked.named: one.found for one in hosts})
+    return tuple(one.asked._replace(host=labels[one.asked.named]) for one in hosts)
+
+
+def _held(
+    hosts: Sequence[ReachedHost], taken: "Sequence[tuple[ReachedHost, RemoteEngine]]"
+) -> tuple[HostDevices, ...]:
+    """What is held of hosts; one alone is called as the machine of its first device."""
+    found = []
+    for host, called in zip(hosts, _called(hosts), strict=True):
+        there = [engine.place for of, engine in taken if of is host]
+        held = tuple((one.device, one.token) for one in there)
+        label = called.host if len(hosts) > 1 else there[0].host
+        found.append(HostDevices(called.named, tuple(name for name, _ in held), label, held))
+    return tuple(found)

@@ -23,8 +23,8 @@ def is_here(controller: Controller, card: GpuCard) -> bool:
 
 def found_gpus(controller: Controller) -> tuple[Named, ...]:
     """The GPU in use, and this machine's."""
-    host, here, there = _host(controller), machine_here(controller), controller.machine
-    found = (("this machine", here), *([(host, there)] if host else []))
+    here, there = machine_here(controller), controller.machine
+    found = (("this machine", here), *([(there.host, there)] if there and _host(controller) else []))
     return tuple((where, machine.device("cuda")) for where, machine in reversed(found) if machine)
 
 
@@ -34,6 +34,6 @@ def where_words(controller: Controller) -> str:
 
 
 def _host(controller: Controller) -> str:
-    """The other machine that is in use; empty: none is."""
+    """The other machines that are in use; empty: none is."""
     place = controller.devices.place
     return place.host if place is not None else ""

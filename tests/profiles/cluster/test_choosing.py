@@ -23,8 +23,8 @@ class FakeLink:
     def __init__(self, connection: Connection) -> None:
         self._address = connection.address
 
-    async def lent(self) -> tuple[Served, ...]:
-        return LENT[self._address]
+    async def served(self) -> dict[str, Served]:
+        return {f"tls://worker:{number}": one for number, one in enumerate(LENT[self._address])}
 
     async def close(self) -> None:
         """There is nothing to close."""

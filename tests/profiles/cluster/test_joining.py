@@ -80,8 +80,8 @@ class FakeLink:
     def __init__(self, connection: Connection) -> None:
         self.address = connection.address
 
-    async def lent(self) -> tuple[Served, ...]:
-        return tuple(Served(name=name) for name in self.workers_there.values())
+    async def served(self) -> dict[str, Served]:
+        return {worker: Served(name=name) for worker, name in self.workers_there.items()}
 
     async def workers(self) -> dict[str, str]:
         return self.workers_there

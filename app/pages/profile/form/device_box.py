@@ -22,7 +22,7 @@ from flashscope.profiles.plan.machine import Machine
 
 LABELS: dict[Backend, str] = {"cuda": "CUDA", "cpu": "CPU"}
 TIP = "Where everything runs: the next sweep, and what is recorded and watched"
-LEAST_LETTERS = 15
+LEAST_LETTERS, MOST_ROWS = 15, 20
 CONNECT = "Connect to another machine …"
 HERE = "this machine"
 SOME = "Choose several devices …"
@@ -62,6 +62,7 @@ class DeviceBox(DropDown):
         self.setAccessibleName("Device")
         self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(LEAST_LETTERS)  # the form has no room for a long name
+        self.setMaxVisibleItems(MOST_ROWS)
         set_tip(self, TIP)
         self.activated.connect(self._choose)
         for signal in (controller.machine_found, controller.running_changed, controller.backend_changed):
@@ -77,6 +78,7 @@ class DeviceBox(DropDown):
             *self._in_use(),
             *self._equal(),
             *self._others(),
+            *self._connected(),
             DeviceEntry(CONNECT, partial(self._trigger, "connect")),
         ]
         while self.count() > len(self._entries):
@@ -100,10 +102,8 @@ class DeviceBox(DropDown):
     def _in_use(self) -> Iterator[DeviceEntry]:
         """The machine that is in use, by its backends."""
         controller, devices = self._controller, self._controller.devices
-        if devices.lost and devices.place is not None:
-            yield DeviceEntry(
-                f"Lost: {devices.place.device} · {devices.place.host}", None, devices.lost, controller.backend
-            )
+        if devices.lost:
+            yield DeviceEntry(f"Lost: {devices.lost_words}", None, devices.lost, controller.backend)
             yield DeviceEntry("Reconnect", devices.reconnect)
         elif controller.machine is None:
             yield DeviceEntry("Looking for devices …", None)
@@ -132,19 +132,24 @@ class DeviceBox(DropDown):
     def _others(self) -> Iterator[DeviceEntry]:
         """What has been found beside that."""
         devices = self._controller.devices
-        used = (
-            None
-            if devices.place is None or devices.lost
-            else (devices.place.wanted.named, devices.place.device)
-        )
+        place = None if devices.lost else devices.place
+        used = (place.wanted.named, place.device) if place is not None else None
         for named, found in devices.seen.items():
             for one in found:
                 if (named, one.name) != used:
                     why, choose = one.why_not, partial(devices.connect_to, named, one.name)
+                    host = devices.hosts[named] if one.told.host == found[0].told.host else one.told.host
                     tip = "\n".join(filter(None, (why, versions_words(one.told.versions))))
-                    yield DeviceEntry(device_words(one), None if one.obstacle else choose, tip)
+                    yield DeviceEntry(device_words(one, host), None if one.obstacle else choose, tip)
         if devices.place is not None and devices.here is not None:
             yield from self._of(devices.here, self._come_back, data=False)
+
+    def _connected(self) -> Iterator[DeviceEntry]:
+        """What leaves one of several hosts; to leave the only one is to choose this machine."""
+        devices = self._controller.devices
+        if len(devices.hosts) > 1:
+            for named, host in devices.hosts.items():
+                yield DeviceEntry(f"Disconnect {host}", partial(devices.leave, named), named)
 
     @staticmethod
     def _of(

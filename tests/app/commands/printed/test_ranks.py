@@ -67,6 +67,15 @@ def test_of_what_was_broken_off_the_passes_that_are_missing_are_named() -> None:
     assert refusals_of([broken]) == ["zigzag, causal, N = 64k, backward, 4 ranks: It ended."]
 
 
+def test_what_moves_by_nccl_says_so_and_is_told_apart_from_copies(capsys: pytest.CaptureFixture[str]) -> None:
+    copied = result(measured())
+    sent = replace(copied, asked=replace(copied.asked, transport="nccl"))
+    print_results([copied, sent])
+    print_forecasts([copied, sent])
+    lines = [line for line in capsys.readouterr().out.splitlines() if "zigzag" in line]
+    assert ["NCCL" in line for line in lines] == [False, True, False, True]
+
+
 def test_what_is_wrong_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     print_results([result(measured(errors=(RanksError(output="O", error=None, bound=1.0),), passed=False))])
     told = capsys.readouterr().out

@@ -117,7 +117,7 @@ def test_devices_of_a_host_measure_a_sweep_each_at_the_same_time(
     controller: Controller, both: RunningHost, qtbot: QtBot
 ) -> None:
     connect(controller, both, qtbot)
-    (group,) = [one for one in controller.devices.groups if one.named]
+    (group,) = [one for one in controller.devices.groups if one.host]
     with qtbot.waitSignal(controller.machine_found):
         controller.devices.use(group, repeat=True)
     controller.run(replace(PLAN, protocol=QUICK))

@@ -34,7 +34,7 @@ def split(controller: Controller, qtbot: QtBot, *numbers: int) -> None:
 def split_there(controller: Controller, host: RunningHost, qtbot: QtBot) -> None:
     """Split sweeps over all devices that a host lends."""
     connect(controller, host, qtbot)
-    (group,) = [one for one in controller.devices.groups if one.named]
+    (group,) = [one for one in controller.devices.groups if one.host]
     with qtbot.waitSignal(controller.machine_found):
         controller.devices.use(group)
 
@@ -164,7 +164,7 @@ def test_of_a_host_the_device_in_use_and_its_equals_are_taken_together_and_one_o
     went: list[str] = []
     controller.devices.went.connect(went.append)
     connect(controller, both, qtbot, "CPU 0")
-    (group,) = [one for one in controller.devices.groups if one.named]
+    (group,) = [one for one in controller.devices.groups if one.host]
     with qtbot.waitSignal(controller.machine_found):
         controller.devices.use(group)
     place = controller.devices.place

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.far.places import TakenDevices, Wanted
+from flashscope.app.control.far.places import HostDevices, TakenDevices, Wanted
 from flashscope.app.figures.tile_grid import SHIPPED
 from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.pages.designer import DesignerPage
@@ -280,7 +280,7 @@ def test_while_another_machine_is_in_use_its_gpu_is_no_card_of_this_machine_and_
     there = Machine(system="linux", python="3.11", devices=(GPU,), host="lab")
     page.controller.devices.here = Machine(system="linux", python="3.11", devices=())
     page.controller.devices.place = TakenDevices(
-        Wanted("lab.file"), SilentEngine(print), ("GPU 0, A10",), host="lab"
+        Wanted((HostDevices("lab.file", ("GPU 0, A10",), "lab"),)), SilentEngine(print)
     )
     page.controller.machine = there
     page.controller.machine_found.emit(there)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QComboBox, QLineEdit
 
-from flashscope.app.control.far.places import TakenDevices, Wanted
+from flashscope.app.control.far.places import HostDevices, TakenDevices, Wanted
 from flashscope.app.figures.series import failure_text
 from flashscope.app.look.kernel_marks import kernel_mark
 from flashscope.app.look.theme import DARK, LIGHT
@@ -193,7 +193,9 @@ def test_the_command_line_goes_to_the_clipboard(bench: Bench) -> None:
     asked = bench.page.form.request()
     assert QGuiApplication.clipboard().text() == command_line(asked)
     devices = bench.page.controller.devices
-    devices.place = TakenDevices(Wanted("lab.file"), FakeEngine(print), ("GPU 0, H100", "GPU 3, H100"))
+    devices.place = TakenDevices(
+        Wanted((HostDevices("lab.file", ("GPU 0, H100", "GPU 3, H100")),)), FakeEngine(print)
+    )
     bench.page.copy_command_line()
     devices.place = None
     options = "--connect lab.file --devices 'GPU 0,GPU 3'"

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -108,6 +109,18 @@ def test_a_row_chooses_the_lanes_and_the_box_the_pass(
     following.trigger()
     assert [one.measured.passes for one in page.passes] == ["backward"]
     assert page.sentence.text().startswith("zigzag reaches 75.0%")
+
+
+def test_results_by_nccl_have_curves_of_their_own_that_name_it(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    sent = replace(KEPT[1], asked=replace(KEPT[1].asked, transport="nccl"))
+    opened(qtbot, window, save(events(KEPT[1], sent), "both"))
+    for number, mask in enumerate(("causal", "causal, by NCCL")):
+        page.kinds.setCurrentIndex(number)
+        assert [one.asked.scheme for one in page.passes] == ["ring"]
+        assert f"at N = 64k, forward, {mask}; products" in page.sentence.text()
+        assert page.lanes.legend.text().startswith(f"ring, {mask}, N = 64k")
 
 
 def test_the_row_of_the_best_is_in_sight_also_where_the_table_has_room_for_few(
