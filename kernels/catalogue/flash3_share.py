@@ -162,10 +162,16 @@ def small_shapes(problem: Problem) -> Iterator[TileShape]:
     if panels <= 2:  # noqa: PLR2004 - two warpgroups' tiles of 64 keys were measured up to head dim 128
         if few or usual.groups > MOST_GROUPS_SHARED:
             yield TileShape(2, 64 if few else 128)
-        yield TileShape(1, 64 if few or problem.seqlen_q < GROUP_ROWS else 128)
+        yield TileShape(1, 64 if few or _streams(problem) else 128)
     else:
         wide = problem.widest_dim > WIDE_HEAD and not _reads_long(problem)
         yield TileShape(1, 64 if wide or problem.page_size is not None else 80)
+
+
+def _streams(problem: Problem) -> bool:
+    """Whether a tile of one warpgroup waits for keys: of few rows, or of a whole head with its own keys."""
+    alone = problem.heads == problem.key_heads
+    return problem.seqlen_q < GROUP_ROWS or (problem.seqlen_q == GROUP_ROWS and alone)
 
 
 def _reads_long(problem: Problem) -> bool:

@@ -56,7 +56,7 @@ SHARED_ALIGNMENT = 1024  # bytes, of the swizzle's pattern
 MULTIPROCESSOR_BYTES, RESERVED_BYTES = 228 << 10, 1 << 10  # of shared memory, and of that for each block
 BARRIER_BYTES, BARRIER_BYTES_A_STAGE = 56, 32  # flash3_layout.cuh
 
-MOST_STAGES, FEW_STAGES, FEWEST_KEYS = 6, 4, 64  # four stages stream tiles of 64 keys best
+MOST_STAGES, FEW_STAGES, FEWEST_KEYS = 6, 4, 64  # four stages an SM stream tiles of 64 keys best
 MANY_ROWS = 4096  # that fill the GPU, a line each
 FEWEST_IN_TURNS = 2  # warpgroups
 WIDEST_IN_TURNS = 192  # head dim up to which ping-pong wins
@@ -166,7 +166,7 @@ def flash3_variant(problem: Problem, step: str = "flash3", chosen: Share | None 
 def _deep(problem: Problem, chosen: Share) -> Flash3Variant:
     """A smaller tile, and as many stages as fit: with little to compute bytes must be under way."""
     groups, block_k = chosen.shape
-    most = FEW_STAGES if block_k == FEWEST_KEYS else MOST_STAGES
+    most = _few_stages(problem, chosen) if block_k == FEWEST_KEYS else MOST_STAGES
     first = Flash3Variant(
         groups, block_k, pingpong=int(groups > 1), schedule=int(chosen.draws), residents=chosen.residents
     )
@@ -177,6 +177,11 @@ def _deep(problem: Problem, chosen: Share) -> Flash3Variant:
         for q_stages in ((2, 1) if chosen.draws else (1,))
     )
     return next(cut for cut in cuts if cut.fits(problem))
+
+
+def _few_stages(problem: Problem, chosen: Share) -> int:
+    """Of tiles of 64 keys: two blocks of an SM have half each, but where a stage has half of the bytes."""
+    return FEW_STAGES if problem.widest_dim <= NARROW_HEAD else FEW_STAGES // chosen.residents
 
 
 def _early(problem: Problem, cut: Flash3Variant) -> int:

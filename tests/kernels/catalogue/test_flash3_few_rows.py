@@ -116,6 +116,24 @@ def test_another_way_is_taken_only_where_the_model_is_sure(
         assert seqlen_k >= KEYS_A_ROW * seqlen_q
 
 
+@pytest.mark.parametrize(
+    ("rows", "heads", "keys"),
+    [(63, (1, 32, 8), 64), (64, (1, 16, 16), 64), (64, (1, 32, 8), 128), (65, (1, 16, 16), 128)],
+)
+def test_rows_of_one_tile_read_keys_that_no_other_head_reads_in_tiles_of_64(
+    rows: int, heads: tuple[int, int, int], keys: int
+) -> None:
+    """The memory sets their pace, as it does that of fewer rows; keys of several heads come from the L2."""
+    problem = workload(rows, 65536, heads, head_dim=128)
+    assert [*flash3_share.small_shapes(problem)][-1] == TileShape(1, keys)
+
+
+@pytest.mark.parametrize(("batch", "splits"), [(1, 8), (64, 1)])
+def test_that_tile_is_taken_in_parts_and_whole(batch: int, splits: int) -> None:
+    problem = workload(64, 65536, (batch, 16, 16), head_dim=128)
+    assert share(problem)[:3] == (TileShape(1, 64), 1, splits)
+
+
 @pytest.mark.parametrize("name", ["peers", "decode", "thin"])
 def test_the_problems_of_the_presets_keep_the_usual_ways(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problems = [*PRESETS[name].problems("cuda", 0)]

@@ -205,15 +205,15 @@ def test_shared_tiles_agree_with_the_oracle(
 def test_a_block_of_one_tile_that_asks_for_it_early_agrees_with_the_oracle(
     cut: tuple[TileShape, int, int], kind: str
 ) -> None:
-    """Of one warpgroup, also two blocks an SM."""
-    problem = of_kind(kind, 64, "bfloat16")
-    for residents in (1, 2) if cut[0].groups == 1 else (1,):
+    """Of one warpgroup, also two blocks an SM, over head dim 64 of two stages each."""
+    for residents, head_dim in ((1, 64), (2, 64), (2, 128)) if cut[0].groups == 1 else ((1, 64),):
+        problem = of_kind(kind, head_dim, "bfloat16")
         share = Share(*cut, draws=False, residents=residents)
         assert flash3.flash3_variant(problem, chosen=share).early == (problem.page_size is None)
         spec = replace(FLASH3, workspace=lambda problem, _: flash3_shared(problem, share))  # noqa: B023 - now
         for seed in range(2):
             verdict = forward(spec, problem, partial(flash3.program, chosen=share), Setting(seed))
-            assert verdict.passed, (residents, seed, verdict)
+            assert verdict.passed, (residents, head_dim, seed, verdict)
 
 
 @chosen("mutant", EARLY_MUTANTS, ())

@@ -114,6 +114,21 @@ def test_two_blocks_of_one_warpgroup_fit_an_sm(
     assert 2 * program.launches[0].threads * 128 == 65536
 
 
+@pytest.mark.parametrize(
+    ("head_dim", "batch", "blocks", "stages"),
+    [(128, 64, 2, 2), (96, 64, 2, 2), (64, 64, 2, 4), (128, 16, 1, 4), (64, 16, 1, 4)],
+)
+def test_blocks_of_an_sm_that_read_for_few_queries_have_four_stages_together(
+    head_dim: int, batch: int, blocks: int, stages: int
+) -> None:
+    """Of 32 KiB each; of head dim 64, where a stage is half of that, each block has four."""
+    few = Problem(
+        batch=batch, heads=32, kv_heads=8, seqlen_q=1, seqlen_k=4096, head_dim=head_dim, dtype="bfloat16"
+    )
+    cut = flash3.flash3_variant(few, chosen=share(few))
+    assert (cut.block_k, cut.residents, cut.stages) == (64, blocks, stages)
+
+
 def test_parts_are_drawn_like_heads_and_merged_by_a_second_launch() -> None:
     problem = structs.replace(workload(128), kv_heads=1, seqlen_q=1, seqlen_k=65536)
     attention, merge = flash3.program(problem, ON_HOPPER).launches
