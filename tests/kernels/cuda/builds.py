@@ -293,7 +293,7 @@ def _shares(head_dims: tuple[int, ...]) -> Iterator[Case]:
         for shape, (packed, splits, draws) in product(sorted(shapes), ways):
             if shape.groups > MOST_GROUPS_SHARED and packed * splits > 1 and problem.features - PACKED_UNDER:
                 continue
-            for residents in (1, 2) if shape == FEW_ROWS_SHAPE and head_dim <= 128 and not draws else (1,):
+            for residents in (1, 2) if shape == FEW_ROWS_SHAPE and head_dim <= 128 else (1,):
                 share = Share(shape, packed, splits, draws, residents)
                 words = f"d{head_dim} {mask} {layout} {[*shape]} {packed} packed {splits} parts"
                 how = f"{' drawn' * draws}{' two an SM' * (residents > 1)}"

@@ -187,6 +187,19 @@ def test_shared_tiles_agree_with_the_oracle(
         assert verdict.passed, (seed, verdict)
 
 
+@chosen("kind", ("full", "causal", "pages"), ("full",))
+def test_two_blocks_of_an_sm_that_draw_tiles_agree_with_the_oracle(kind: str) -> None:
+    """With two stages of Q, too."""
+    share = Share(TileShape(1, 64), draws=True, residents=2)
+    problem = of_kind(kind, 128, "bfloat16")
+    cut = flash3.flash3_variant(problem, chosen=share)
+    assert (cut.stages, cut.q_stages, cut.schedule) == (2, 2, 1)
+    spec = replace(FLASH3, workspace=lambda problem, _: flash3_shared(problem, share))
+    for seed in range(2):
+        verdict = forward(spec, problem, partial(flash3.program, chosen=share), Setting(seed))
+        assert verdict.passed, (seed, verdict)
+
+
 @matrix(
     "cut kind",
     product(
