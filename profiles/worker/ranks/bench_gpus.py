@@ -67,13 +67,15 @@ class GpusBench:
         self._wait()
         with ExitStack() as held:
             held.enter_context(_nothing_collected())
-            for place in self._first_on_each():
+            first = self._first_on_each()
+            for place in first:
                 with place.here():
                     held.enter_context(self._gates[place.index].closed())
             starts = self._marks()
             run()
             ends = self._marks()
-            in_time = not any(start.done for start in starts)
+            gated = (start for place, start in zip(self._places, starts, strict=True) if place in first)
+            in_time = not any(start.done for start in gated)  # ranks that share a GPU wait for the first one
         self._wait()
         pairs = list(zip(starts, ends, strict=True))
         steps = tuple(

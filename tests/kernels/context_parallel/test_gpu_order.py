@@ -130,6 +130,16 @@ def test_a_run_that_began_before_all_was_enqueued_is_told(gpu: Any, monkeypatch:
     assert not bench.time(ranks, ranks.forward).in_time
 
 
+def test_of_ranks_that_share_a_gpu_the_first_one_is_held(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench_gpus: Any = import_module(BENCH)
+    monkeypatch.setattr(bench_gpus, "Gate", lambda: SimpleNamespace(closed=no_gate))
+    bench = bench_gpus.GpusBench((0, 1, 0, 1), "peer")
+    ranks = bench.ranks(Partition("ring", WORKLOAD, 4))
+    held = {one.place.product.ptr for one in ranks.members[:2]}
+    monkeypatch.setattr(Event, "done", property(lambda event: not held & event.seen.keys()), raising=False)
+    assert bench.time(ranks, ranks.forward).in_time
+
+
 def test_no_garbage_is_collected_while_a_run_is_enqueued(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     bench_gpus: Any = import_module(BENCH)
     monkeypatch.setattr(bench_gpus, "Gate", lambda: SimpleNamespace(closed=no_gate))
