@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from queue import SimpleQueue
 from threading import Semaphore, Thread
+from typing import Any
 
 from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.live import LiveRequest
@@ -14,10 +15,18 @@ from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.cluster.shared_run import SharedDevice
 from flashscope.profiles.engine.beginning import check_kernels
-from flashscope.profiles.engine.contract import SWEEP_RUNS, Engine, EngineBusyError, EngineFactory, Sink
+from flashscope.profiles.engine.contract import (
+    SWEEP_RUNS,
+    Engine,
+    EngineBusyError,
+    EngineFactory,
+    Sink,
+    Working,
+)
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.wire.events import Event, PlanFinished
+from flashscope.profiles.wire.lines import LineKind
 
 
 class FirstOfSeveral:
@@ -99,6 +108,13 @@ class FirstOfSeveral:
         """Stop sampling; a sweep goes on."""
         self._first.give_up_stalls()
 
+    def lines(
+        self, kind: LineKind, asked: Sequence[Any], told: Callable[[Any], None], gpus: Sequence[str] = ()
+    ) -> Working:
+        """Start a process that answers in lines, by the first device; it sees the GPUs of all."""
+        own = tuple(member.engine.gpu for member in self._members if member.engine.gpu)
+        return self._first.lines(kind, asked, told, gpus or own)
+
     def cancel(self) -> None:
         """Stop the sweep on every device within one repeat; the points measured so far are kept."""
         self._inbox.put(self._cancel)
@@ -109,6 +125,11 @@ class FirstOfSeveral:
         self._close_all()
         self._inbox.put(None)
         self._thread.join()
+
+    @property
+    def gpu(self) -> str:
+        """None of several is the one."""
+        return ""
 
     @property
     def _first(self) -> Engine:
