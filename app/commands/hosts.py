@@ -23,11 +23,13 @@ class Hosts(NamedTuple):
         devices: Which of their devices, or of the GPUs of this machine; None: of one host the first that is
             free, of several all, and here what there is.
         written: The devices as they were given; empty: they were not.
+        together: Whether the devices compute one thing together, so that those of other hosts are left out.
     """
 
     addresses: tuple[str, ...] = ()
     devices: DeviceWords | None = None
     written: str = ""
+    together: bool = False
 
     @classmethod
     def one(cls, address: str | None) -> "Hosts":
@@ -68,7 +70,7 @@ def engine_of(hosts: Hosts) -> Iterator[EngineFactory]:
         if hosts.devices is None and len(connections) == 1:
             yield partial(engine, connection=connections[0])
             return
-        devices = chosen_devices(connections, hosts.devices or ALL)
+        devices = chosen_devices(connections, hosts.devices or ALL, together=hosts.together)
         yield partial(SeveralEngine, makers=[device.engine() for device in devices])
 
 

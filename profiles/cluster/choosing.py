@@ -45,13 +45,22 @@ class LentDevice(NamedTuple):
         return self.name, partial(RemoteEngine, connection=self.connection, device=self.served.name)
 
 
-def chosen_devices(connections: Sequence[Connection], words: DeviceWords) -> list[LentDevice]:
+def chosen_devices(
+    connections: Sequence[Connection], words: DeviceWords, *, together: bool = False
+) -> list[LentDevice]:
     """The devices of these hosts that are meant; see `meant_devices`.
+
+    Args:
+        connections: Where the hosts are.
+        words: Which devices.
+        together: Whether they compute one thing together: those that have joined a host are not meant.
 
     Raises:
         ConnectError: A host cannot be reached, or does not lend what is meant.
     """
     lent = [_lent(place, connection) for place, connection in enumerate(connections)]
+    if together:
+        lent = [[one for one in each if not one.served.joined] for each in lent]
     try:
         return meant_devices(lent, words)
     except UnknownDeviceError as error:

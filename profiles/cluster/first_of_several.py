@@ -112,6 +112,7 @@ class FirstOfSeveral:
         self, kind: LineKind, asked: Sequence[Any], told: Callable[[Any], None], gpus: Sequence[str] = ()
     ) -> Working:
         """Start a process that answers in lines, by the first device; it sees the GPUs of all."""
+        self.renew()
         own = tuple(member.engine.gpu for member in self._members if member.engine.gpu)
         return self._first.lines(kind, asked, told, gpus or own)
 
