@@ -10,7 +10,7 @@ from flashscope.profiles.cluster.connection import Connection
 from flashscope.profiles.cluster.device_words import ALL, DeviceWords, UnknownDeviceError, meant_devices
 from flashscope.profiles.cluster.reaching import reached, remote_engine
 from flashscope.profiles.cluster.settings import Served
-from flashscope.profiles.engine.contract import EngineFactory
+from flashscope.profiles.engine.contract import EngineFactory, Sink
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.worker.nvml import NvmlError, listed_gpus
 
@@ -71,7 +71,17 @@ def engine_of(hosts: Hosts) -> Iterator[EngineFactory]:
             yield partial(engine, connection=connections[0])
             return
         devices = chosen_devices(connections, hosts.devices or ALL, together=hosts.together)
-        yield partial(SeveralEngine, makers=[device.engine() for device in devices])
+        engines: list[SeveralEngine] = []
+
+        def lost(reason: str) -> None:
+            for one in engines:
+                one.lose(reason)
+
+        def make(sink: Sink) -> SeveralEngine:
+            engines.append(SeveralEngine(sink, [device.engine(lost) for device in devices]))
+            return engines[-1]
+
+        yield make
 
 
 @contextmanager

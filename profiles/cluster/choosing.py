@@ -1,7 +1,7 @@
 """The devices that hosts lend, and which of them a user means."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -40,9 +40,10 @@ class LentDevice(NamedTuple):
         """See `Served`."""
         return self.served.is_called(word)
 
-    def engine(self) -> tuple[str, EngineFactory]:
-        """Its name, and what makes the engine that measures on it."""
-        return self.name, partial(RemoteEngine, connection=self.connection, device=self.served.name)
+    def engine(self, lost: Callable[[str], None] = lambda _reason: None) -> tuple[str, EngineFactory]:
+        """Its name, and what makes the engine that measures on it; see `RemoteEngine`."""
+        make = partial(RemoteEngine, connection=self.connection, device=self.served.name, lost=lost)
+        return self.name, make
 
 
 def chosen_devices(

@@ -13,6 +13,7 @@ from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.cluster.lines import LineAnswers
 from flashscope.profiles.cluster.shared_run import SharedDevice
 from flashscope.profiles.engine.beginning import check_kernels
 from flashscope.profiles.engine.contract import (
@@ -42,6 +43,7 @@ class FirstOfSeveral:
 
     def __init__(self, sink: Sink, makers: Sequence[tuple[str, EngineFactory]]) -> None:
         self._sink = sink
+        self._answers: LineAnswers | None = None  # of the last process that answers in lines
         self._free = Semaphore(1)
         self._inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._members: list[SharedDevice] = []
@@ -114,7 +116,13 @@ class FirstOfSeveral:
         """Start a process that answers in lines, by the first device; it sees the GPUs of all."""
         self.renew()
         own = tuple(member.engine.gpu for member in self._members if member.engine.gpu)
-        return self._first.lines(kind, asked, told, gpus or own)
+        self._answers = LineAnswers(kind, len(asked), told)
+        return self._first.lines(kind, asked, self._answers.tell, gpus or own)
+
+    def lose(self, reason: str) -> None:
+        """One of the devices is lost, and with it what a process of all of them does; from any thread."""
+        if self._answers is not None:
+            self._answers.lose(reason)
 
     def cancel(self) -> None:
         """Stop the sweep on every device within one repeat; the points measured so far are kept."""

@@ -92,7 +92,7 @@ class HeldEngine:
         except (EngineBusyError, KeyError) as error:
             return Refused(reason=str(error))
         except OSError as error:  # no process can be started
-            return Refused(reason=f"{self._device} cannot do it ({error}); look there, and ask again.")
+            return Refused(reason=f"{self._device} cannot do it ({error}).")
         return PassedOn()
 
     def waiting(self, first: int, most: int | None = MOST_EVENTS) -> EventBatch:

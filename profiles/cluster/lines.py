@@ -11,6 +11,8 @@ from flashscope.profiles.engine.contract import Engine, Working
 from flashscope.profiles.engine.line_kinds import LINE_KINDS
 from flashscope.profiles.wire.lines import LineKind
 
+LOST_REMEDY = "Look whether serve runs there, and ask again."
+
 
 class HeldLines:
     """Starts such processes on a host, one at a time; usable from any thread.
@@ -58,6 +60,40 @@ class HeldLines:
             working.end()
 
 
+class LineAnswers:
+    """The answers of one such process, on their way to who asked; usable from any thread.
+
+    Args:
+        kind: Of which kind it is.
+        requests: How many it has to answer.
+        told: Takes every answer.
+    """
+
+    def __init__(self, kind: LineKind, requests: int, told: Callable[[Any], None]) -> None:
+        self._told, self._left = told, requests
+        self._ending = LINE_KINDS[kind].ending
+        self._lock = threading.Lock()
+
+    def tell(self, answer: Any) -> None:
+        """One has come; after the last of them nothing is told."""
+        with self._lock:
+            if self._left:
+                self._left -= isinstance(answer, self._ending)
+                self._told(answer)
+
+    def lose(self, reason: str) -> None:
+        """Nothing more comes: each request that has not ended ends for this reason."""
+        with self._lock:
+            while self._left:
+                self._left -= 1
+                self._told(self._ending(reason=f"{reason} {LOST_REMEDY}"))
+
+    def end(self) -> None:
+        """Tell nothing more."""
+        with self._lock:
+            self._left = 0
+
+
 class FarLines:
     """Hears one such process, and has it ended.
 
@@ -71,30 +107,23 @@ class FarLines:
     def __init__(
         self, request: StartLines, told: Callable[[Any], None], post: Callable[[EngineRequest], None]
     ) -> None:
-        self._number, self._told, self._post = request.number, told, post
-        self._kind = LINE_KINDS[request.kind]
-        self._left = len(request.asked)
-        self._ended = False
+        self._number, self._post = request.number, post
+        self._decode = LINE_KINDS[request.kind].decode
+        self._answers = LineAnswers(request.kind, len(request.asked), told)
 
     def end(self) -> None:
         """Have it ended; nothing more is told."""
-        self._ended = True
+        self._answers.end()
         self._post(EndLines(number=self._number))
 
     def heard(self, said: LineSaid) -> None:
         """A line has come, of this process or of one before."""
         if said.number == self._number:
-            self._tell(self._kind.decode(said.line))
+            self._answers.tell(self._decode(said.line))
 
-    def lost(self, reason: str) -> None:
+    def lose(self, reason: str) -> None:
         """Nothing more comes, for this reason."""
-        for _ in range(self._left):
-            self._tell(self._kind.ending(reason=reason))
-
-    def _tell(self, answer: Any) -> None:
-        self._left -= isinstance(answer, self._kind.ending)
-        if not self._ended:
-            self._told(answer)
+        self._answers.lose(reason)
 
 
 def start_request(number: int, kind: LineKind, asked: Sequence[Any], gpus: Sequence[str]) -> StartLines:

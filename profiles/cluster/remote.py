@@ -65,7 +65,6 @@ from flashscope.profiles.wire.messages import (
 PATIENCE_S = 60.0  # that attempts may take, all in all, before the device is taken for lost
 ATTEMPT_S = 30.0  # that one of them counts for at most: it takes longer where this machine sleeps meanwhile
 PAUSE_S = 0.5  # between two attempts
-LOST_REMEDY = "Look whether serve runs there, and ask again."
 
 
 class LostError(Exception):
@@ -240,11 +239,11 @@ class RemoteEngine:
             await self._leave(link, place)
             return
         reason = f"{place.device} at {link.address} is lost: {error}."
-        self._answer_all(reason, LOST_REMEDY)
+        self._answer_all(reason)
         self._lost(reason)
         while (asked := await self._inbox.get()) is not None:
             self._unanswered.asked(asked)
-            self._answer_all(reason, LOST_REMEDY)
+            self._answer_all(reason)
 
     async def _ask(self, link: SchedulerLink, place: HeldDevice) -> None:
         """Pass on what is asked for, in order, until closed."""
@@ -337,11 +336,11 @@ class RemoteEngine:
             return replace(event, plan=self._plan)
         return event
 
-    def _answer_all(self, reason: str, remedy: str = "") -> None:
+    def _answer_all(self, reason: str) -> None:
         for event in self._unanswered.answers(reason):
             self._emit(event)
         if self._lines is not None:
-            self._lines.lost(f"{reason} {remedy}".strip())
+            self._lines.lose(reason)
 
     def _emit(self, event: Event) -> None:
         self._unanswered.heard(event)

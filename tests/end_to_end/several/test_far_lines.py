@@ -33,8 +33,8 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 
 def children(host: RunningHost, main: str) -> list[psutil.Process]:
     """The processes that answer in lines on the host."""
-    (device,) = host.members(DEVICE)
-    return [one for one in measuring(device) if main in one.cmdline()]
+    found = [child for device in host.members(DEVICE) for child in measuring(device)]
+    return [one for one in found if main in one.cmdline()]
 
 
 def wait_for_a_step(process: subprocess.Popen[str]) -> None:
@@ -187,3 +187,19 @@ def test_ranks_take_every_device_of_the_host_and_say_who_holds_one(tmp_path: Pat
             process.communicate(timeout=program.TIMEOUT_S)
         assert held.returncode == 1
         assert re.search(r"No device of .* is free: CPU 0 is held by .*@", held.stderr)
+
+
+@pytest.mark.matrix
+def test_ranks_end_where_a_device_that_they_have_taken_is_lost(tmp_path: Path) -> None:
+    with host_of(tmp_path, "CPU 0", "CPU 1") as host:
+        words = (*RANKS, "--seqlen", "64,4k", "--repeats", "500", "--connect", str(host.file))
+        with program.started(*words) as process:
+            wait_for_line(process, "ring, causal, N = 64: forward")
+            (child,) = children(host, RANKS_MAIN)
+            (other,) = [one for one in host.members(DEVICE) if any("CPU 1" in word for word in one.cmdline())]
+            other.kill()
+            _, told = process.communicate(timeout=program.TIMEOUT_S)
+        assert_gone([child])
+    assert process.returncode == 1
+    assert re.search(r"CPU 1 at tls://.* is lost: .*\. Look whether serve runs there, and ask again", told)
+    assert "Traceback" not in told

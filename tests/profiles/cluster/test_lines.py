@@ -5,7 +5,7 @@ from unittest.mock import Mock
 import msgspec
 
 from flashscope.profiles.cluster.calls import EndLines, LineSaid
-from flashscope.profiles.cluster.lines import FarLines, start_request
+from flashscope.profiles.cluster.lines import LOST_REMEDY, FarLines, start_request
 from flashscope.profiles.wire.cuts import CutAnswer, CutsEnded, CutsRound
 
 ROUND, ENDED = CutsRound(done=1, total=2), CutsEnded(timer="a test")
@@ -20,7 +20,7 @@ def test_answers_are_told_as_they_were_said_and_those_of_another_process_are_not
     lines = FarLines(start_request(7, "cuts", ["a"], ()), told, Mock())
     for one in (said(ROUND, 6), said(ROUND), said(ENDED)):
         lines.heard(one)
-    lines.lost("The host is lost.")  # all that was asked is done
+    lines.lose("The host is lost.")  # all that was asked is done
     assert [call.args for call in told.call_args_list] == [(ROUND,), (ENDED,)]
 
 
@@ -29,8 +29,11 @@ def test_each_request_that_has_not_ended_ends_once_with_why_the_host_is_lost() -
     lines = FarLines(start_request(7, "cuts", ["a", "b", "c"], ()), told, Mock())
     lines.heard(said(ENDED))
     for _ in range(2):
-        lines.lost("The host is lost.")
-    assert [call.args[0].reason for call in told.call_args_list] == ["", *["The host is lost."] * 2]
+        lines.lose("The host is lost.")
+    assert [call.args[0].reason for call in told.call_args_list] == [
+        "",
+        *[f"The host is lost. {LOST_REMEDY}"] * 2,
+    ]
 
 
 def test_one_that_is_ended_is_ended_there_and_tells_nothing_more() -> None:
@@ -38,6 +41,6 @@ def test_one_that_is_ended_is_ended_there_and_tells_nothing_more() -> None:
     lines = FarLines(start_request(7, "cuts", ["a"], ()), told, post)
     lines.end()
     lines.heard(said(ROUND))
-    lines.lost("The host is lost.")
+    lines.lose("The host is lost.")
     post.assert_called_once_with(EndLines(number=7))
     told.assert_not_called()
