@@ -94,7 +94,9 @@ class Engine(Protocol):
     def lines(
         self, kind: LineKind, asked: Sequence[Any], told: Callable[[Any], None], gpus: Sequence[str] = ()
     ) -> Working:
-        """Start a process that answers in lines where this engine measures, its idle worker let go before.
+        """Start a process that answers in lines where this engine measures.
+
+        An idle worker and telemetry are let go for it.
 
         Args:
             kind: Of which kind it is.

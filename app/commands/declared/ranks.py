@@ -60,7 +60,7 @@ def _number(flag: str, default: str | None, about: str) -> Callable[[AnyCommand]
     default="all",
     show_default=True,
     metavar="N",
-    help="On how many GPUs of one machine, all of which are taken",
+    help="On how many GPUs of one machine",
 )
 @_number("--ranks", None, "How many ranks; more than GPUs share these; left out: one a GPU, two on a CPU")
 @click.option("--causal/--no-causal", default=True, show_default=True, help="Under a causal mask, or none")
