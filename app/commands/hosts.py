@@ -10,7 +10,7 @@ from flashscope.profiles.cluster.connection import Connection
 from flashscope.profiles.cluster.device_words import ALL, DeviceWords, UnknownDeviceError, meant_devices
 from flashscope.profiles.cluster.reaching import reached, remote_engine
 from flashscope.profiles.cluster.settings import Served
-from flashscope.profiles.engine.contract import EngineFactory
+from flashscope.profiles.engine.contract import EngineFactory, Sink
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.worker.nvml import NvmlError, listed_gpus
 
@@ -23,11 +23,13 @@ class Hosts(NamedTuple):
         devices: Which of their devices, or of the GPUs of this machine; None: of one host the first that is
             free, of several all, and here what there is.
         written: The devices as they were given; empty: they were not.
+        together: Whether the devices compute one thing together, so that those of other hosts are left out.
     """
 
     addresses: tuple[str, ...] = ()
     devices: DeviceWords | None = None
     written: str = ""
+    together: bool = False
 
     @classmethod
     def one(cls, address: str | None) -> "Hosts":
@@ -68,8 +70,18 @@ def engine_of(hosts: Hosts) -> Iterator[EngineFactory]:
         if hosts.devices is None and len(connections) == 1:
             yield partial(engine, connection=connections[0])
             return
-        devices = chosen_devices(connections, hosts.devices or ALL)
-        yield partial(SeveralEngine, makers=[device.engine() for device in devices])
+        devices = chosen_devices(connections, hosts.devices or ALL, together=hosts.together)
+        engines: list[SeveralEngine] = []
+
+        def lost(reason: str) -> None:
+            for one in engines:
+                one.lose(reason)
+
+        def make(sink: Sink) -> SeveralEngine:
+            engines.append(SeveralEngine(sink, [device.engine(lost) for device in devices]))
+            return engines[-1]
+
+        yield make
 
 
 @contextmanager

@@ -16,7 +16,15 @@ from queue import SimpleQueue
 from typing import NamedTuple
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
-from flashscope.app.commands.local import check_keeps, find_machine, hear_signals, local_driver
+from flashscope.app.commands.hosts import Hosts
+from flashscope.app.commands.local import (
+    Events,
+    check_keeps,
+    find_device,
+    find_machine,
+    hear_signals,
+    local_driver,
+)
 from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
 from flashscope.app.commands.printed.ranks import (
     print_forecasts,
@@ -31,12 +39,15 @@ from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.context_parallel.schemes import Scheme
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
-from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF, RanksProcess
+from flashscope.profiles.cluster.device_words import ALL
+from flashscope.profiles.engine.contract import Engine
+from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.formats.ranks import ranks_documents
 from flashscope.profiles.results.model.parts import machine_differences
 from flashscope.profiles.results.model.ranks import modelled
+from flashscope.profiles.running.driver import Driver
 from flashscope.profiles.store import Recorder, SessionFileError, check_place, load
 from flashscope.profiles.store.keeping import keep
 from flashscope.profiles.wire.events import PlanFinished, PlanStarted, RanksReady
@@ -143,18 +154,38 @@ class RanksFile:
         self.begun = None
 
 
-def run(choices: RanksChoices, *, out: Path | None, as_json: bool) -> int:
-    """Measure, keep, print, and say by the exit code whether all is there and right."""
-    asked = requests_of(choices)
-    file = None if out is None else file_for(out, asked[0].backend)
-    if isinstance(file, int):
-        return file
+def run(choices: RanksChoices, *, out: Path | None, as_json: bool, connect: str | None = None) -> int:
+    """Measure, here or on a host, keep, print, and say by the exit code whether all is there and right."""
+    if out is not None:
+        (check_keeps if out.exists() else check_place)(out)
+    with local_driver(_hosts(choices, connect)) as (driver, events):
+        backend = _backend(choices.backend) if connect is None else _backend_there(choices, driver, events)
+        if isinstance(backend, int):
+            return backend
+        asked = requests_of(choices, backend)
+        file = None if out is None else file_for(out, backend, driver, events)
+        if isinstance(file, int):
+            return file
+        return _measure_all(asked, file, driver.engine, as_json=as_json)
+
+
+def _hosts(choices: RanksChoices, connect: str | None) -> Hosts:
+    """Who measures: a host's GPUs together, of which ranks on a CPU need none."""
+    if connect is None or choices.backend == "cpu":
+        return Hosts.one(connect)
+    return Hosts((connect,), choices.gpus or ALL, together=True)
+
+
+def _measure_all(
+    asked: Sequence[RanksToMeasure], file: RanksFile | None, engine: Engine, *, as_json: bool
+) -> int:
+    """Have one after the other measured, keep and print what comes of each; the exit code."""
     results, earlier = list[RanksResult](), file.earlier if file is not None else ()
     answers: AnswerQueue = SimpleQueue()
     hear_signals(answers.put)
     waiting, stopped = deque(asked), None
     while waiting and stopped is None:
-        process = RanksProcess(waiting, answers.put)
+        process = engine.lines("ranks", waiting, answers.put)
         try:
             stopped = _follow(waiting, answers, results, file)
         finally:
@@ -172,22 +203,16 @@ def run(choices: RanksChoices, *, out: Path | None, as_json: bool) -> int:
     return FAILED if file is not None and file.lost else _exit_code(results)
 
 
-def file_for(path: Path, backend: Backend) -> RanksFile | int:
+def file_for(path: Path, backend: Backend, driver: Driver, events: Events) -> RanksFile | int:
     """The session of this file, or what one begins with where there is none; the exit code after a signal.
 
     Raises:
-        SessionFileError: It cannot take results, or was measured otherwise than these would be.
+        SessionFileError: It was measured otherwise than these would be.
     """
-    there = path.exists()
-    if there:
-        check_keeps(path)
-    else:
-        check_place(path)
-    with local_driver() as (driver, events):
-        machine = find_machine(driver, events)
+    machine = find_machine(driver, events)
     if isinstance(machine, int):
         return SIGNALLED + machine
-    return _with(path, machine, backend) if there else _new(path, machine, backend)
+    return _with(path, machine, backend) if path.exists() else _new(path, machine, backend)
 
 
 def _with(path: Path, machine: Machine, backend: Backend) -> RanksFile:
@@ -210,13 +235,12 @@ def _new(path: Path, machine: Machine, backend: Backend) -> RanksFile:
     return RanksFile(path, begun.session_id, begun)
 
 
-def requests_of(choices: RanksChoices) -> list[RanksToMeasure]:
+def requests_of(choices: RanksChoices, backend: Backend) -> list[RanksToMeasure]:
     """Each scheme at each length, the schemes of a length one after the other.
 
     Raises:
         InputError: There is no such problem, or GPUs are asked for where there is none.
     """
-    backend = _backend(choices.backend)
     if backend == "cpu" and choices.gpus:
         raise InputError(f"--gpus {choices.gpus} takes GPUs, and it would run on the CPU; leave it out.")
     if backend == "cpu" and choices.transport != TRANSPORTS[0]:
@@ -259,6 +283,12 @@ def _backend(word: str) -> Backend:
     if word == AUTO:
         return "cuda" if driver_here() and installed("cupy") else "cpu"
     return "cuda" if word == "cuda" else "cpu"
+
+
+def _backend_there(choices: RanksChoices, driver: Driver, events: Events) -> Backend | int:
+    """The same of a host, which is asked; the exit code where it has none, and why is said."""
+    device = find_device(driver, events, "ranks", choices.backend)
+    return device if isinstance(device, int) else device.backend
 
 
 def _follow(

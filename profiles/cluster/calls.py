@@ -9,7 +9,9 @@ import msgspec
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
+from flashscope.profiles.wire.cuts import CutAnswer, CutRequest
 from flashscope.profiles.wire.events import Event
+from flashscope.profiles.wire.lines import LineKind
 from flashscope.profiles.wire.messages import (
     Cancel,
     MessageBase,
@@ -20,6 +22,7 @@ from flashscope.profiles.wire.messages import (
     RecordTrace,
     RunLive,
 )
+from flashscope.profiles.wire.ranks import RanksAnswer, RanksToMeasure
 
 
 class Versions(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +70,41 @@ class GiveUp(MessageBase, frozen=True, kw_only=True, tag="give-up"):
     what: Literal["timeline", "live", "stalls"]
 
 
-EngineRequest = (
+class StartLines(MessageBase, frozen=True, kw_only=True, tag="start-lines"):
+    """Start a process that answers in lines, in place of one before it.
+
+    Attributes:
+        number: Which one of this client it is; later ones have larger numbers.
+        kind: Of which kind.
+        asked: What it does, one after the other, as it reads that.
+        gpus: The UUIDs of the GPUs that it sees, all held by this client; none: the device's.
+    """
+
+    number: int
+    kind: LineKind
+    asked: tuple[bytes, ...]
+    gpus: tuple[str, ...] = ()
+
+
+class EndLines(MessageBase, frozen=True, kw_only=True, tag="end-lines"):
+    """End the process that answers in lines, if this is the one that runs."""
+
+    number: int
+
+
+class LineSaid(MessageBase, frozen=True, kw_only=True, tag="line-said"):
+    """A process that answers in lines has said one.
+
+    Attributes:
+        number: Which one of this client.
+        line: The answer, as it stands in the line.
+    """
+
+    number: int
+    line: bytes
+
+
+OwnRequest = (
     ProbeMachine
     | WatchBackend
     | RunPlan
@@ -80,6 +117,8 @@ EngineRequest = (
     | GiveUp
     | Cancel
 )
+"""What the engine there has under its own name."""
+EngineRequest = OwnRequest | StartLines | EndLines
 
 
 class Describe(MessageBase, frozen=True, kw_only=True, tag="describe"):
@@ -150,6 +189,7 @@ class Attached(MessageBase, frozen=True, kw_only=True, tag="attached"):
         host: The name of the machine.
         libraries: Names of the kernels whose library is there, if they wrap one.
         trusts_code: Whether kernels that are sent run there.
+        gpu: The UUID of the device; empty: it is no GPU.
         versions: Of what the host is made.
     """
 
@@ -157,6 +197,7 @@ class Attached(MessageBase, frozen=True, kw_only=True, tag="attached"):
     host: str
     libraries: tuple[str, ...]
     trusts_code: bool
+    gpu: str = ""
     versions: Versions
 
 
@@ -177,9 +218,9 @@ class Refused(MessageBase, frozen=True, kw_only=True, tag="refused"):
 
 
 class EventBatch(MessageBase, frozen=True, kw_only=True, tag="batch"):
-    """Events in order, from the number that was asked for on."""
+    """Events in order, from the number that was asked for on, and lines among them."""
 
-    events: tuple[Event, ...]
+    events: tuple[Event | LineSaid, ...]
 
 
 HostCall = Describe | Attach | Ask | Pull | Leave
@@ -191,8 +232,9 @@ decode_answer = msgspec.msgpack.Decoder(HostAnswer).decode
 
 @cache
 def form_digest() -> str:
-    """A digest of the form of all calls and answers, without what is said about them."""
-    schemas, components = msgspec.json.schema_components([HostCall, HostAnswer])
+    """A digest of the form of all calls, answers and lines, without what is said about them."""
+    lines = [CutRequest, CutAnswer, RanksToMeasure, RanksAnswer]
+    schemas, components = msgspec.json.schema_components([HostCall, HostAnswer, *lines])
     told = msgspec.json.encode(_without_words([list(schemas), components]), order="deterministic")
     return hashlib.sha256(told).hexdigest()[:16]
 

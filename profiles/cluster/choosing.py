@@ -1,7 +1,7 @@
 """The devices that hosts lend, and which of them a user means."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -40,18 +40,28 @@ class LentDevice(NamedTuple):
         """See `Served`."""
         return self.served.is_called(word)
 
-    def engine(self) -> tuple[str, EngineFactory]:
-        """Its name, and what makes the engine that measures on it."""
-        return self.name, partial(RemoteEngine, connection=self.connection, device=self.served.name)
+    def engine(self, lost: Callable[[str], None] = lambda _reason: None) -> tuple[str, EngineFactory]:
+        """Its name, and what makes the engine that measures on it; see `RemoteEngine`."""
+        make = partial(RemoteEngine, connection=self.connection, device=self.served.name, lost=lost)
+        return self.name, make
 
 
-def chosen_devices(connections: Sequence[Connection], words: DeviceWords) -> list[LentDevice]:
+def chosen_devices(
+    connections: Sequence[Connection], words: DeviceWords, *, together: bool = False
+) -> list[LentDevice]:
     """The devices of these hosts that are meant; see `meant_devices`.
+
+    Args:
+        connections: Where the hosts are.
+        words: Which devices.
+        together: Whether they compute one thing together: those that have joined a host are not meant.
 
     Raises:
         ConnectError: A host cannot be reached, or does not lend what is meant.
     """
     lent = [_lent(place, connection) for place, connection in enumerate(connections)]
+    if together:
+        lent = [[one for one in each if not one.served.joined] for each in lent]
     try:
         return meant_devices(lent, words)
     except UnknownDeviceError as error:

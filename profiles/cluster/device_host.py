@@ -67,7 +67,7 @@ class DeviceHost:
         left: Callable[[], None] = lambda: None,
     ) -> None:
         self._device, self._hold_s = settings.device, settings.hold_s
-        self._trusts_code = settings.trust_code
+        self._trusts_code, self._gpu = settings.trust_code, settings.gpu
         self._make_engine, self._tell, self._left = make_engine, tell, left
         self._versions = versions_here(_driver() if settings.gpu else None)
         self._described = Described(
@@ -160,6 +160,7 @@ class DeviceHost:
             host=self._described.host,
             libraries=tuple(spec.name for spec in KERNELS if spec.library_is_here()),
             trusts_code=self._trusts_code,
+            gpu=self._gpu,
             versions=self._versions,
         )
 

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from queue import SimpleQueue
 from threading import Semaphore, Thread
+from typing import Any
 
 from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.live import LiveRequest
@@ -12,12 +13,21 @@ from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
+from flashscope.profiles.cluster.lines import LineAnswers
 from flashscope.profiles.cluster.shared_run import SharedDevice
 from flashscope.profiles.engine.beginning import check_kernels
-from flashscope.profiles.engine.contract import SWEEP_RUNS, Engine, EngineBusyError, EngineFactory, Sink
+from flashscope.profiles.engine.contract import (
+    SWEEP_RUNS,
+    Engine,
+    EngineBusyError,
+    EngineFactory,
+    Sink,
+    Working,
+)
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.wire.events import Event, PlanFinished
+from flashscope.profiles.wire.lines import LineKind
 
 
 class FirstOfSeveral:
@@ -33,6 +43,7 @@ class FirstOfSeveral:
 
     def __init__(self, sink: Sink, makers: Sequence[tuple[str, EngineFactory]]) -> None:
         self._sink = sink
+        self._answers: LineAnswers | None = None  # of the last process that answers in lines
         self._free = Semaphore(1)
         self._inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._members: list[SharedDevice] = []
@@ -99,6 +110,20 @@ class FirstOfSeveral:
         """Stop sampling; a sweep goes on."""
         self._first.give_up_stalls()
 
+    def lines(
+        self, kind: LineKind, asked: Sequence[Any], told: Callable[[Any], None], gpus: Sequence[str] = ()
+    ) -> Working:
+        """Start a process that answers in lines, by the first device; it sees the GPUs of all."""
+        self.renew()
+        own = tuple(member.engine.gpu for member in self._members if member.engine.gpu)
+        self._answers = LineAnswers(kind, len(asked), told)
+        return self._first.lines(kind, asked, self._answers.tell, gpus or own)
+
+    def lose(self, reason: str) -> None:
+        """One of the devices is lost, and with it what a process of all of them does; from any thread."""
+        if self._answers is not None:
+            self._answers.lose(reason)
+
     def cancel(self) -> None:
         """Stop the sweep on every device within one repeat; the points measured so far are kept."""
         self._inbox.put(self._cancel)
@@ -109,6 +134,11 @@ class FirstOfSeveral:
         self._close_all()
         self._inbox.put(None)
         self._thread.join()
+
+    @property
+    def gpu(self) -> str:
+        """None of several is the one."""
+        return ""
 
     @property
     def _first(self) -> Engine:

@@ -11,15 +11,20 @@ from itertools import islice
 from flashscope.profiles.cluster.calls import (
     Ask,
     Attach,
+    EndLines,
     EngineRequest,
     EventBatch,
     GiveUp,
+    LineSaid,
+    OwnRequest,
     PassedOn,
     Refused,
     Renew,
     RunPlan,
+    StartLines,
     WatchBackend,
 )
+from flashscope.profiles.cluster.lines import HeldLines
 from flashscope.profiles.cluster.own_code import obstacle_to_taking
 from flashscope.profiles.engine.contract import Engine, EngineBusyError, EngineFactory
 from flashscope.profiles.results.model.remaining import Remaining
@@ -67,10 +72,11 @@ class HeldEngine:
         self.heard = time.monotonic()
         self._wake, self._device, self._trusts_code = wake, device, trusts_code
         self._lock = threading.Lock()
-        self._events: deque[Event] = deque()
+        self._events: deque[Event | LineSaid] = deque()
         self._first = 0  # the number of the first of these
         self._last_asked = -1
         self._engine = make_engine(self._take)
+        self._lines = HeldLines(self._engine, self._take)
 
     def ask(self, ask: Ask) -> PassedOn | Refused:
         """Pass on what is asked for, once."""
@@ -82,9 +88,11 @@ class HeldEngine:
         ):
             return Refused(reason=why)
         try:
-            _pass_on(self._engine, ask.asked)
+            self._do(asked)
         except (EngineBusyError, KeyError) as error:
             return Refused(reason=str(error))
+        except OSError as error:  # no process can be started
+            return Refused(reason=f"{self._device} cannot do it ({error}).")
         return PassedOn()
 
     def waiting(self, first: int, most: int | None = MOST_EVENTS) -> EventBatch:
@@ -97,15 +105,25 @@ class HeldEngine:
 
     def close(self) -> None:
         """End the engine and its children, and wait for them; from any thread."""
+        self._lines.close()
         self._engine.close()
 
-    def _take(self, event: Event) -> None:
+    def _do(self, asked: EngineRequest) -> None:
+        match asked:
+            case StartLines():
+                self._lines.start(asked)
+            case EndLines(number=number):
+                self._lines.end(number)
+            case _:
+                _pass_on(self._engine, asked)
+
+    def _take(self, event: Event | LineSaid) -> None:
         with self._lock:
             self._events.append(event)
         self._wake()
 
 
-def _pass_on(engine: Engine, asked: EngineRequest) -> None:
+def _pass_on(engine: Engine, asked: OwnRequest) -> None:
     match asked:
         case ProbeMachine():
             engine.probe()

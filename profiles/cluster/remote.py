@@ -2,10 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from itertools import count
 from threading import Semaphore, Thread
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -24,6 +26,7 @@ from flashscope.profiles.cluster.calls import (
     HostAnswer,
     HostCall,
     Leave,
+    LineSaid,
     Pull,
     Refused,
     Renew,
@@ -32,6 +35,7 @@ from flashscope.profiles.cluster.calls import (
 )
 from flashscope.profiles.cluster.clock import HostClock, clock_of
 from flashscope.profiles.cluster.connection import Connection
+from flashscope.profiles.cluster.lines import FarLines, start_request
 from flashscope.profiles.cluster.link import LinkError, SchedulerLink
 from flashscope.profiles.cluster.own_code import obstacle_to_sending, to_send
 from flashscope.profiles.cluster.taking import HeldDevice, taken
@@ -47,6 +51,7 @@ from flashscope.profiles.wire.events import (
     PlanResumed,
     PlanStarted,
 )
+from flashscope.profiles.wire.lines import LineKind
 from flashscope.profiles.wire.messages import (
     Cancel,
     ProbeMachine,
@@ -102,6 +107,8 @@ class RemoteEngine:
         self._unanswered = Unanswered()
         self._first = 0  # the number of the event to be taken next
         self._clock: HostClock | None = None
+        self._lines: FarLines | None = None  # the last process that answers in lines
+        self._line_numbers = count()
         self._plan: Plan | None = None  # that is run, without what is sent along
         self._loop = asyncio.new_event_loop()
         self._inbox: asyncio.Queue[EngineRequest | None] = asyncio.Queue()
@@ -169,6 +176,20 @@ class RemoteEngine:
     def give_up_stalls(self) -> None:
         """Stop sampling; a sweep goes on."""
         self._post(GiveUp(what="stalls"))
+
+    @property
+    def gpu(self) -> str:
+        """The UUID of the device; empty: it is no GPU."""
+        return self.place.gpu
+
+    def lines(
+        self, kind: LineKind, asked: Sequence[Any], told: Callable[[Any], None], gpus: Sequence[str] = ()
+    ) -> FarLines:
+        """Start a process there that answers in lines, in place of one before it."""
+        request = start_request(next(self._line_numbers), kind, asked, gpus)
+        self._lines = FarLines(request, told, self._post)
+        self._post(request)
+        return self._lines
 
     def cancel(self) -> None:
         """Stop the sweep, or a timeline, within one repeat; the points measured so far are kept."""
@@ -299,7 +320,10 @@ class RemoteEngine:
     def _take(self, batch: EventBatch) -> None:
         for event in batch.events:
             self._first += 1
-            self._emit(self._named(event))
+            if not isinstance(event, LineSaid):
+                self._emit(self._named(event))
+            elif self._lines is not None:
+                self._lines.heard(event)
 
     def _named(self, event: Event) -> Event:
         """What tells of a machine, with its name and its libraries; a plan as it was asked for."""
@@ -315,6 +339,8 @@ class RemoteEngine:
     def _answer_all(self, reason: str) -> None:
         for event in self._unanswered.answers(reason):
             self._emit(event)
+        if self._lines is not None:
+            self._lines.lose(reason)
 
     def _emit(self, event: Event) -> None:
         self._unanswered.heard(event)

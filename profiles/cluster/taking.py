@@ -20,6 +20,7 @@ class HeldDevice(NamedTuple):
         host: The name of the machine.
         libraries: Names of the kernels whose library is there, if they wrap one.
         trusts_code: Whether kernels that are sent run there.
+        gpu: The UUID of the device; empty: it is no GPU.
     """
 
     worker: str
@@ -28,6 +29,7 @@ class HeldDevice(NamedTuple):
     host: str
     libraries: tuple[str, ...]
     trusts_code: bool
+    gpu: str = ""
 
 
 async def taken(link: SchedulerLink, wanted: str, replaces: str) -> HeldDevice:
@@ -49,7 +51,13 @@ async def taken(link: SchedulerLink, wanted: str, replaces: str) -> HeldDevice:
                 if obstacle := obstacle_between(here, there):
                     raise ConnectError(obstacle)
                 return HeldDevice(
-                    worker, device, answer.token, answer.host, answer.libraries, answer.trusts_code
+                    worker,
+                    device,
+                    answer.token,
+                    answer.host,
+                    answer.libraries,
+                    answer.trusts_code,
+                    answer.gpu,
                 )
             case Refused(kind="busy", reason=reason):
                 busy.append(reason)

@@ -1,7 +1,7 @@
 """The engine's contract: runs a plan somewhere and says what happens, as events."""
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.live import LiveRequest
@@ -12,6 +12,7 @@ from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
 from flashscope.profiles.wire.events import Event
+from flashscope.profiles.wire.lines import LineKind
 
 Sink = Callable[[Event], None]
 SWEEP_RUNS = "A sweep is already running; cancel it or wait for its end."
@@ -21,8 +22,19 @@ class EngineBusyError(RuntimeError):
     """A sweep is already running."""
 
 
+class Working(Protocol):
+    """A process that does what it was asked."""
+
+    def end(self) -> None:
+        """Do nothing any more, at once; nothing more is told."""
+
+
 class Engine(Protocol):
     """Runs plans. Every method returns at once; events reach the sink in order, from the engine's thread."""
+
+    @property
+    def gpu(self) -> str:
+        """The UUID of the one GPU that it measures on; empty: it is not bound to one."""
 
     def probe(self) -> None:
         """Look at this machine; answers with MachineFound."""
@@ -78,6 +90,20 @@ class Engine(Protocol):
 
     def give_up_stalls(self) -> None:
         """Stop sampling at once, or while it waits; a sweep goes on."""
+
+    def lines(
+        self, kind: LineKind, asked: Sequence[Any], told: Callable[[Any], None], gpus: Sequence[str] = ()
+    ) -> Working:
+        """Start a process that answers in lines where this engine measures.
+
+        An idle worker and telemetry are let go for it.
+
+        Args:
+            kind: Of which kind it is.
+            asked: What it does, one after the other.
+            told: Takes every answer, on another thread; each request ends with the kind's last one.
+            gpus: The UUIDs of the GPUs that it sees; none: those on which the engine measures.
+        """
 
     def cancel(self) -> None:
         """Stop the sweep, or a timeline, within one repeat; the points measured so far are kept."""

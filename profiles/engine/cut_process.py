@@ -16,9 +16,12 @@ class CutProcess(LineProcess[CutAnswer]):
         asked: What it does, one after the other.
         told: Takes every answer, on that thread; each request ends with CutsEnded. Where the process ends
             before it is through, one more says so, unless it was ended.
+        gpus: The UUIDs of the GPUs that it sees; none: all that this process sees.
     """
 
-    def __init__(self, asked: Sequence[CutRequest], told: Callable[[CutAnswer], None]) -> None:
+    def __init__(
+        self, asked: Sequence[CutRequest], told: Callable[[CutAnswer], None], *, gpus: Sequence[str] = ()
+    ) -> None:
         super().__init__(
             MAIN,
             asked,
@@ -26,4 +29,5 @@ class CutProcess(LineProcess[CutAnswer]):
             told,
             ending=CutsEnded,
             cut_off=lambda printed: CutsEnded(reason=CUT_OFF, detail=printed),
+            gpus=gpus,
         )

@@ -1,5 +1,6 @@
 """A process that is asked and answers in JSON, a line each, and ends with this one, or at any moment."""
 
+import os
 import subprocess
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ class LineProcess(Generic[LineAnswer]):
         ending: The type of the answer that ends a request.
         cut_off: Makes, of the last lines that it printed, the answer that says that it ended before it was
             through; this is told unless it was ended by `end`.
+        gpus: The UUIDs of the GPUs that it sees; none: all that this process sees.
     """
 
     def __init__(
@@ -38,9 +40,11 @@ class LineProcess(Generic[LineAnswer]):
         *,
         ending: type,
         cut_off: Callable[[str], LineAnswer],
+        gpus: Sequence[str] = (),
     ) -> None:
         self._decode, self._told, self._ending, self._cut_off = decode, told, ending, cut_off
         self._ended = False
+        seen = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {}
         life, self._life = Pipe(duplex=False)  # the other end goes with this process, however that ends
         with life:
             self._process = subprocess.Popen(
@@ -50,6 +54,7 @@ class LineProcess(Generic[LineAnswer]):
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C in the terminal is the window's
                 pass_fds=(life.fileno(),),
+                env={**os.environ, **seen},
             )
         self._thread = Thread(target=self._hear, args=(asked,), name=main)
         self._thread.start()

@@ -3,12 +3,13 @@
 import os
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from multiprocessing import Pipe, connection
 from queue import SimpleQueue
 from threading import Semaphore, Thread
+from typing import Any
 
 from flashscope.kernels.workload.backward_trace import BackwardTraceRequest
 from flashscope.kernels.workload.live import LiveRequest
@@ -18,7 +19,7 @@ from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.child import Child
 from flashscope.profiles.engine.children import SpawnedChild
-from flashscope.profiles.engine.contract import SWEEP_RUNS, EngineBusyError, Sink
+from flashscope.profiles.engine.contract import SWEEP_RUNS, EngineBusyError, Sink, Working
 from flashscope.profiles.engine.jobs import (
     Job,
     LiveJob,
@@ -32,6 +33,7 @@ from flashscope.profiles.engine.jobs import (
     timeline_job,
     trace_job,
 )
+from flashscope.profiles.engine.line_kinds import LINE_KINDS
 from flashscope.profiles.engine.supervisor import Supervisor
 from flashscope.profiles.engine.watcher import Watcher
 from flashscope.profiles.plan.plan import Plan
@@ -46,6 +48,7 @@ from flashscope.profiles.wire.events import (
     PlanStarted,
     RequestFailed,
 )
+from flashscope.profiles.wire.lines import LineKind
 
 WORKER, TELEMETRY = (
     "flashscope.profiles.worker.serve:serve",
@@ -66,7 +69,7 @@ class LocalEngine:
     def __init__(
         self, sink: Sink, kernels: str = "flashscope.kernels.catalogue.registry:KERNELS", gpu: str = ""
     ) -> None:
-        self._sink = sink
+        self._sink, self.gpu = sink, gpu
         self._specs = import_specs(kernels)
         self._free = Semaphore(1)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -172,6 +175,14 @@ class LocalEngine:
     def give_up_stalls(self) -> None:
         """Stop sampling at once, or while it waits; a sweep goes on."""
         self._post(lambda: self._supervisor.cancel(StallsJob))
+
+    def lines(
+        self, kind: LineKind, asked: Sequence[Any], told: Callable[[Any], None], gpus: Sequence[str] = ()
+    ) -> Working:
+        """Start a process that answers in lines; whoever asks ends it, and it ends with this process."""
+        self.renew()
+        self._post(self._watcher.stop)
+        return LINE_KINDS[kind].start(asked, told, gpus=gpus or tuple(filter(None, (self.gpu,))))
 
     def cancel(self) -> None:
         """Stop the sweep, timelines and traces on the GPU within one repeat.

@@ -16,9 +16,16 @@ class RanksProcess(LineProcess[RanksAnswer]):
         asked: What it does, one after the other.
         told: Takes every answer, on that thread; each request ends with RanksEnded. Where the process ends
             before it is through, one more says so, unless it was ended.
+        gpus: The UUIDs of the GPUs that it sees; none: all that this process sees.
     """
 
-    def __init__(self, asked: Sequence[RanksToMeasure], told: Callable[[RanksAnswer], None]) -> None:
+    def __init__(
+        self,
+        asked: Sequence[RanksToMeasure],
+        told: Callable[[RanksAnswer], None],
+        *,
+        gpus: Sequence[str] = (),
+    ) -> None:
         super().__init__(
             RANKS_MAIN,
             asked,
@@ -26,4 +33,5 @@ class RanksProcess(LineProcess[RanksAnswer]):
             told,
             ending=RanksEnded,
             cut_off=lambda printed: RanksEnded(reason=RANKS_CUT_OFF, detail=printed),
+            gpus=gpus,
         )

@@ -1,7 +1,8 @@
 """An engine that says what a test scripts, from a thread of its own as the real one does."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -12,7 +13,7 @@ from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
-from flashscope.profiles.engine.contract import EngineBusyError, Sink
+from flashscope.profiles.engine.contract import EngineBusyError, Sink, Working
 from flashscope.profiles.plan.machine import Gpu, Machine, ProbeFinding
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.model.remaining import Remaining
@@ -27,6 +28,7 @@ from flashscope.profiles.wire.events import (
     Readings,
     TelemetryStarted,
 )
+from flashscope.profiles.wire.lines import LineKind
 from flashscope.profiles.wire.measurement import Figure, Measurement, Sample
 from tests.profiles.sessions import ends_well
 
@@ -68,6 +70,8 @@ class SilentEngine:
         given_up: How often it was asked to give up a timeline or a launch.
     """
 
+    gpu = ""
+
     def __init__(self, sink: Sink) -> None:
         self.sink = sink
         self.given_up = 0
@@ -104,6 +108,11 @@ class SilentEngine:
     def give_up_live(self) -> None:
         self.given_up += 1
 
+    def lines(
+        self, kind: LineKind, asked: Sequence[Any], told: Callable[[Any], None], gpus: Sequence[str] = ()
+    ) -> Working:
+        raise NotImplementedError
+
     def cancel(self) -> None: ...
 
     def close(self) -> None: ...
@@ -122,6 +131,8 @@ class FakeEngine:
         renewed: How often a fresh process was asked for.
         given_up: How often it was asked to give up a timeline, a launch or stalls.
     """
+
+    gpu = ""
 
     def __init__(self, sink: Sink, machine: Machine = CPU_MACHINE) -> None:
         self._sink = sink
@@ -183,6 +194,11 @@ class FakeEngine:
 
     def give_up_live(self) -> None:
         self.given_up += 1
+
+    def lines(
+        self, kind: LineKind, asked: Sequence[Any], told: Callable[[Any], None], gpus: Sequence[str] = ()
+    ) -> Working:
+        raise NotImplementedError
 
     def cancel(self) -> None:
         self.cancelled += 1

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -117,11 +118,12 @@ class Mortal:
 def test_where_a_process_dies_another_goes_on_with_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cuts, "CutProcess", Mortal)
+    engine = Mock()
+    engine.lines = lambda _kind, asked, told: Mortal(asked, told)
     monkeypatch.setattr(cuts, "hear_signals", lambda _put: None)
     path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
     makers = makers_of(ASKED._replace(kernels=("flash3",), passes="forward"), CARDS[0].device)
-    code = cuts.time_all(makers, path, builders.plan_started().session_id, as_json=False)
+    code = cuts.time_all(makers, path, builders.plan_started().session_id, engine, as_json=False)
     assert (code, Mortal.started) == (1, [4, 2, 1])
     assert [one.problem for one in load(path).landscapes] == [makers[n].asked.problem for n in (0, 2, 3)]
     assert capsys.readouterr().err.count(CUT_OFF) == 1

@@ -133,6 +133,7 @@ def timeline(
 @click.option(
     "--into", type=SESSION, metavar="FILE", help="A session that takes the landscapes; left out: a new one"
 )
+@connect_option
 @json_option
 @click.pass_context
 def cuts(
@@ -144,6 +145,7 @@ def cuts(
     out: Path | None,
     into: Path | None,
     as_json: bool,
+    connect: str | None,
     **chosen: Any,
 ) -> int:
     """Time cuts of KERNELs side by side, the five fastest anew, beside the shipped ones; save a session."""
@@ -152,7 +154,7 @@ def cuts(
     from flashscope.app.commands.inside.cuts import CutChoices  # noqa: PLC0415 - as `run` imports it
 
     choices = CutChoices(masks=(False, True) if causal is None else (causal,), rows=rows or (), **chosen)
-    return run("inside.cuts", choices, out=out, into=into, as_json=as_json)
+    return run("inside.cuts", choices, out=out, into=into, as_json=as_json, connect=connect)
 
 
 @command(

@@ -7,7 +7,14 @@ from typing import Any
 import click
 
 from flashscope.app.commands.arguments import kept_file, positive, ranks_schemes, reading
-from flashscope.app.commands.declared.options import AnyCommand, backend_option, command, json_option, run
+from flashscope.app.commands.declared.options import (
+    AnyCommand,
+    backend_option,
+    command,
+    connect_option,
+    json_option,
+    run,
+)
 from flashscope.kernels.context_parallel.schemes import SCHEMES
 from flashscope.kernels.workload.problem import DTYPES, PASSES
 from flashscope.profiles.plan.seqlens import parse_seqlens
@@ -53,7 +60,7 @@ def _number(flag: str, default: str | None, about: str) -> Callable[[AnyCommand]
     default="all",
     show_default=True,
     metavar="N",
-    help="On how many GPUs of this machine",
+    help="On how many GPUs of one machine",
 )
 @_number("--ranks", None, "How many ranks; more than GPUs share these; left out: one a GPU, two on a CPU")
 @click.option("--causal/--no-causal", default=True, show_default=True, help="Under a causal mask, or none")
@@ -90,13 +97,14 @@ def _number(flag: str, default: str | None, about: str) -> Callable[[AnyCommand]
     metavar="FILE",
     help="Keep each result in this session, new or not, as it is done; left out: print alone",
 )
+@connect_option
 @json_option
-def ranks(out: Path | None, **chosen: Any) -> int:
+def ranks(out: Path | None, connect: str | None, **chosen: Any) -> int:
     """Compute one sequence on several GPUs: efficiency, what moves, what it costs, whether it is right."""
     from flashscope.app.commands.ranks import RanksChoices  # noqa: PLC0415 - as `run` imports it
 
     as_json = chosen.pop("as_json")
-    return run("ranks", RanksChoices(**chosen), out=out, as_json=as_json)
+    return run("ranks", RanksChoices(**chosen), out=out, as_json=as_json, connect=connect)
 
 
 COMMANDS = (ranks,)

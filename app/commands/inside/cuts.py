@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
+from flashscope.app.commands.hosts import Hosts
 from flashscope.app.commands.local import check_keeps, find_device, hear_signals, local_driver
 from flashscope.app.commands.messages import complain, pasteable, say, say_json
 from flashscope.app.commands.printed.cuts import cut_display, print_landscape
@@ -29,7 +30,8 @@ from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import ONE_PASS, Backend, Passes, Problem
-from flashscope.profiles.engine.cut_process import CUT_OFF, CutProcess
+from flashscope.profiles.engine.contract import Engine
+from flashscope.profiles.engine.cut_process import CUT_OFF
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.formats.landscapes import landscape_document
 from flashscope.profiles.results.model.landscape_made import LandscapeMaker
@@ -65,19 +67,27 @@ class CutChoices(NamedTuple):
     rows: tuple[str, ...]
 
 
-def run(choices: CutChoices, *, out: Path | None, into: Path | None, as_json: bool) -> int:
-    """Time the cuts, keep and print the landscapes.
+def run(
+    choices: CutChoices,
+    *,
+    out: Path | None,
+    into: Path | None,
+    as_json: bool,
+    connect: str | None = None,
+) -> int:
+    """Time the cuts, here or on a host, keep and print the landscapes.
 
     Args:
         choices: Which.
         out: The session to make, of a sweep of the shipped kernels; None: a new one among the user's.
         into: A session that is there and takes the landscapes; None: one is made.
         as_json: Print one JSON document.
+        connect: The host that measures; None: this machine does.
     """
     found = None if into is None else load(into)
     if into is not None:
         check_keeps(into)
-    with local_driver() as (driver, events):
+    with local_driver(Hosts.one(connect)) as (driver, events):
         device = find_device(driver, events, "cuts", choices.backend)
         if isinstance(device, int):
             return device
@@ -90,9 +100,9 @@ def run(choices: CutChoices, *, out: Path | None, into: Path | None, as_json: bo
             into, found = sweep.saved(), sweep.session
             if sweep.stopped_by is not None:
                 return SIGNALLED + sweep.stopped_by
-    if into is None or found is None:
-        return FAILED
-    return time_all(makers, into, found.id, as_json=as_json)
+        if into is None or found is None:
+            return FAILED
+        return time_all(makers, into, found.id, driver.engine, as_json=as_json)
 
 
 def _plan(backend: Backend, makers: Sequence[LandscapeMaker]) -> Plan:
@@ -169,8 +179,10 @@ def _asked(choices: CutChoices, *, on_gpu: bool) -> Iterator[tuple[str, CutKerne
         )
 
 
-def time_all(makers: Sequence[LandscapeMaker], path: Path, session: str, *, as_json: bool) -> int:
-    """Time one after the other in a process of its own, and keep what comes of each; the exit code.
+def time_all(
+    makers: Sequence[LandscapeMaker], path: Path, session: str, engine: Engine, *, as_json: bool
+) -> int:
+    """Time one after the other in a process where an engine measures, and keep each; the exit code.
 
     Where the process ends before it is through, another one goes on with the next.
     """
@@ -186,7 +198,7 @@ def time_all(makers: Sequence[LandscapeMaker], path: Path, session: str, *, as_j
 
     waiting, stopped = deque(makers), None
     while waiting and stopped is None:
-        process = CutProcess([one.asked for one in waiting], answers.put)
+        process = engine.lines("cuts", [one.asked for one in waiting], answers.put)
         try:
             stopped = _follow(waiting, answers, len(makers), take)
         finally:

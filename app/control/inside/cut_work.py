@@ -1,20 +1,12 @@
 """Has cuts compiled or timed in the background, and tells of each as it comes."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from flashscope.profiles.engine.contract import Working
 from flashscope.profiles.engine.cut_process import CutProcess
 from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutRequest, CutsEnded, CutsRound, CutTimed
-
-
-class Working(Protocol):
-    """What does it, and says so cut by cut."""
-
-    def end(self) -> None:
-        """Do nothing any more, at once."""
-
 
 MakeCompiler = Callable[[Sequence[CutRequest], Callable[[CutAnswer], None]], Working]
 

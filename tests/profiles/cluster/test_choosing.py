@@ -14,6 +14,10 @@ LENT = {
         Served(name="GPU 1, NVIDIA H200", gpu="GPU-bbbb-2"),
     ),
     "tls://b:1": (Served(name="GPU 0, NVIDIA H100", gpu="GPU-cccc-3"),),
+    "tls://c:1": (
+        Served(name="GPU 0, NVIDIA H100", gpu="GPU-dddd-4"),
+        Served(name="GPU 0 on lab, NVIDIA H100", gpu="GPU-eeee-5"),
+    ),
 }
 
 
@@ -38,7 +42,7 @@ def links(monkeypatch: pytest.MonkeyPatch) -> None:
 def chosen(words: str) -> list[str]:
     from flashscope.profiles.cluster.choosing import chosen_devices  # noqa: PLC0415 - imports Dask
 
-    connections = [Connection(address=address) for address in LENT]
+    connections = [Connection(address=f"tls://{host}:1") for host in "ab"]
     return [one.served.word for one in chosen_devices(connections, read_devices(words))]
 
 
@@ -55,6 +59,13 @@ def chosen(words: str) -> list[str]:
 )
 def test_devices_are_meant_by_all_number_name_or_uuid_and_each_once(words: str, found: list[str]) -> None:
     assert chosen(words) == found
+
+
+def test_devices_that_have_joined_a_host_are_left_out_of_what_is_computed_together() -> None:
+    from flashscope.profiles.cluster.choosing import chosen_devices  # noqa: PLC0415 - imports Dask
+
+    found = chosen_devices([Connection(address="tls://c:1")], "all", together=True)
+    assert [one.gpu for one in found] == ["GPU-dddd-4"]
 
 
 def test_what_is_not_lent_is_told_with_what_is() -> None:

@@ -9,13 +9,25 @@ from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.own.consent import obstacle_to_run
-from flashscope.profiles.cluster.calls import Ask, Attach, EngineRequest, GiveUp, PassedOn, Refused, RunPlan
+from flashscope.profiles.cluster.calls import (
+    Ask,
+    Attach,
+    EndLines,
+    EngineRequest,
+    GiveUp,
+    LineSaid,
+    PassedOn,
+    Refused,
+    RunPlan,
+    StartLines,
+)
 from flashscope.profiles.cluster.held import MOST_EVENTS, HeldEngine
 from flashscope.profiles.cluster.settings import CPU
 from flashscope.profiles.cluster.versions import versions_here
 from flashscope.profiles.engine.contract import EngineBusyError, Sink
 from flashscope.profiles.plan.request import Request
 from flashscope.profiles.results.model.remaining import Remaining
+from flashscope.profiles.wire.cuts import CutsEnded
 from flashscope.profiles.wire.events import LogLine
 from flashscope.profiles.wire.messages import Cancel, ProbeMachine
 
@@ -147,3 +159,40 @@ def test_what_waits_for_long_is_given_in_batches(fake: Fake) -> None:
         fake.sink(line(number))
     assert len(fake.held.waiting(0).events) == MOST_EVENTS
     assert fake.held.waiting(MOST_EVENTS).events == (line(MOST_EVENTS),)
+
+
+def start(number: int) -> StartLines:
+    return StartLines(number=number, kind="cuts", asked=(b"{}",), gpus=("GPU-1",))
+
+
+def test_a_process_that_answers_in_lines_is_started_in_place_of_the_one_before(fake: Fake) -> None:
+    first, second = fake.engine.lines.side_effect = [Mock(), Mock()]
+    fake.ask(0, start(0))
+    kind, asked, told, gpus = fake.engine.lines.call_args.args
+    assert (kind, list(map(bytes, asked)), gpus) == ("cuts", [b"{}"], ("GPU-1",))
+    told(CutsEnded(reason="it is done"))
+    (said,) = fake.held.waiting(0).events
+    assert isinstance(said, LineSaid)
+    assert said.number == 0
+    assert b"it is done" in said.line
+    fake.ask(1, start(1))
+    first.end.assert_called_once_with()
+    fake.ask(2, EndLines(number=0))
+    second.end.assert_not_called()
+    fake.ask(3, EndLines(number=1))
+    second.end.assert_called_once_with()
+
+
+def test_a_client_that_leaves_has_its_process_ended_and_starts_no_other(fake: Fake) -> None:
+    fake.ask(0, start(0))
+    fake.held.close()
+    fake.engine.lines.return_value.end.assert_called_once_with()
+    fake.ask(1, start(1))
+    assert fake.engine.lines.call_count == 1
+
+
+def test_a_process_that_cannot_be_started_is_refused_with_why(fake: Fake) -> None:
+    fake.engine.lines.side_effect = OSError("no room")
+    answer = fake.ask(0, start(0))
+    assert isinstance(answer, Refused)
+    assert "no room" in answer.reason

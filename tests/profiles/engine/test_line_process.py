@@ -1,12 +1,15 @@
 """A process that answers in lines ends with the one that asked it, however that ends."""
 
+import os
 import subprocess
 import sys
 import threading
+from queue import SimpleQueue
 
 import msgspec
 import psutil
 
+from flashscope.profiles.engine.line_process import LineProcess
 from tests.end_to_end.program import PYTHONPATH
 
 PATIENCE_S = 60
@@ -27,6 +30,27 @@ def told_and_waiting() -> None:
     sys.stdout.buffer.write(msgspec.json.encode(psutil.Process().pid) + b"\n")
     sys.stdout.buffer.flush()
     threading.Event().wait()
+
+
+def told_what_it_sees() -> None:
+    """Say which GPUs it sees."""
+    sys.stdout.buffer.write(msgspec.json.encode(os.environ.get("CUDA_VISIBLE_DEVICES")) + b"\n")
+
+
+def test_a_process_sees_the_gpus_that_are_named_to_it() -> None:
+    heard: SimpleQueue[str] = SimpleQueue()
+    process = LineProcess(
+        "tests.profiles.engine.test_line_process:told_what_it_sees",
+        [1],
+        msgspec.json.decode,
+        heard.put,
+        ending=str,
+        cut_off=str,
+        gpus=("GPU-a", "GPU-b"),
+    )
+    seen = heard.get(timeout=PATIENCE_S)
+    process.end()
+    assert seen == "GPU-a,GPU-b"
 
 
 def test_a_parent_that_is_killed_leaves_no_process_that_measures_on() -> None:

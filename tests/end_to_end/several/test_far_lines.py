@@ -1,0 +1,205 @@
+"""Cuts and ranks on a host: its own child answers in lines, and does not outlive who asked."""
+
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from flashscope.profiles.engine.cut_process import CUT_OFF, MAIN
+from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF, RANKS_MAIN
+from flashscope.profiles.store import load
+from tests.end_to_end import program
+from tests.end_to_end.hosts import DEVICE, RunningHost, assert_gone, host_of, measuring, running_host
+from tests.end_to_end.test_sweep import wait_for_line
+from tests.profiles.store import builders
+
+pytestmark = pytest.mark.cluster
+
+SMALL = ("cuts", "flash2", "--backend", "cpu", "--seqlen", "64", "--heads", "1", "--head-dim", "16")
+LONG = ("cuts", "flash2", "--backend", "cpu", "--seqlen", "1k", "--heads", "1", "--head-dim", "32,64")
+RANKS = ("ranks", "--scheme", "ring", "--pass", "forward", "--heads", "1", "--head-dim", "16")
+LONG_RANKS = (*RANKS, "--backend", "cpu", "--seqlen", "64,4k", "--repeats", "500")
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
+    with running_host(tmp_path_factory.mktemp("host")) as running:
+        yield running
+
+
+def children(host: RunningHost, main: str) -> list[psutil.Process]:
+    """The processes that answer in lines on the host."""
+    found = [child for device in host.members(DEVICE) for child in measuring(device)]
+    return [one for one in found if main in one.cmdline()]
+
+
+def wait_for_a_step(process: subprocess.Popen[str]) -> None:
+    """Wait until a quarter of the first landscape is done: its child is there."""
+    for _ in ("begin", "a quarter"):
+        wait_for_line(process, "1 of 2  flash2 in NumPy")
+
+
+def test_cuts_are_timed_there_and_kept_here(host: RunningHost, tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
+    words = ("--no-causal", "--into", str(path), "--connect", str(host.file), "--json")
+    done = program.run(*SMALL, *words)
+    assert done.returncode == 0, done.stderr
+    (landscape,) = program.document(done)
+    assert [min(cut["first_ms"]) > 0 for cut in landscape["cuts"] if cut["first_ms"]]
+    assert len(load(path).landscapes) == 1
+    host.wait_for("gives back the CPU")
+    assert children(host, MAIN) == []
+
+
+@pytest.mark.matrix
+def test_the_shipped_kernels_are_swept_there_first(host: RunningHost, tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    done = program.run(*SMALL, "--no-causal", "--out", str(path), "--connect", str(host.file))
+    assert done.returncode == 0, done.stderr
+    session = load(path)
+    assert [state.status for state in session.cells] == ["done"]
+    assert len(session.landscapes) == 1
+    host.wait_for("gives back the CPU")
+
+
+@pytest.mark.matrix
+def test_ctrl_c_keeps_what_has_come_and_leaves_no_child_there(host: RunningHost, tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
+    words = ("--no-causal", "--into", str(path), "--connect", str(host.file))
+    with program.started(*LONG, *words) as process:
+        wait_for_line(process, "2 of 2  flash2 in NumPy")
+        (child,) = children(host, MAIN)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=program.TIMEOUT_S)
+    assert process.returncode == 128 + signal.SIGINT, told
+    assert "Traceback" not in told
+    assert [one.problem.head_dim for one in load(path).landscapes] == [32]
+    host.wait_for("gives back the CPU")
+    assert_gone([child])
+
+
+@pytest.mark.matrix
+def test_a_child_that_is_killed_there_is_told_and_the_next_goes_on(host: RunningHost, tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
+    words = ("--no-causal", "--into", str(path), "--connect", str(host.file))
+    with program.started(*LONG, *words) as process:
+        wait_for_a_step(process)
+        (child,) = children(host, MAIN)
+        child.kill()
+        _, told = process.communicate(timeout=program.TIMEOUT_S)
+    assert process.returncode == 1
+    assert told.count(CUT_OFF) == 1
+    assert "Traceback" not in told
+    assert 64 in [one.problem.head_dim for one in load(path).landscapes]
+    host.wait_for("gives back the CPU")
+
+
+@pytest.mark.matrix
+def test_a_client_that_is_killed_leaves_no_child_once_it_is_not_heard(tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
+    with running_host(tmp_path, "--hold", "5") as host:
+        words = ("--no-causal", "--into", str(path), "--connect", str(host.file))
+        with program.started(*LONG, *words) as process:
+            wait_for_a_step(process)
+            (child,) = children(host, MAIN)
+            process.kill()
+        host.wait_for("loses the CPU")
+        assert_gone([child])
+
+
+@pytest.mark.matrix
+def test_a_host_that_is_killed_is_told_with_what_to_do_and_leaves_no_child(tmp_path: Path) -> None:
+    path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
+    with running_host(tmp_path) as host:
+        words = ("--no-causal", "--into", str(path), "--connect", str(host.file))
+        with program.started(*LONG, *words) as process:
+            wait_for_line(process, "2 of 2  flash2 in NumPy")
+            (child,) = children(host, MAIN)
+            host.process.kill()
+            _, told = process.communicate(timeout=program.TIMEOUT_S)
+        assert_gone([child])
+    assert process.returncode == 1
+    assert "the CPU at tls://127.0.0.1:" in told
+    assert "is lost: " in told
+    assert "Look whether serve runs there, and ask again." in told
+    assert "Traceback" not in told
+    assert [one.problem.head_dim for one in load(path).landscapes] == [32]
+
+
+def test_ranks_are_measured_there_and_kept_here(host: RunningHost, tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    words = ("--backend", "cpu", "--seqlen", "64", "--repeats", "2", "--out", str(path), "--json")
+    done = program.run(*RANKS, *words, "--connect", str(host.file))
+    assert done.returncode == 0, done.stderr
+    (one,) = program.document(done)
+    assert one["ended"]["reason"] == ""
+    assert [result.asked.ranks for result in load(path).ranks] == [0]
+    host.wait_for("gives back the CPU")
+    assert children(host, RANKS_MAIN) == []
+
+
+@pytest.mark.matrix
+def test_ctrl_c_keeps_the_ranks_until_then_and_leaves_no_child_there(
+    host: RunningHost, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.flashscope"
+    words = ("--out", str(path), "--connect", str(host.file))
+    with program.started(*LONG_RANKS, *words) as process:
+        wait_for_line(process, "ring, causal, N = 64: forward")
+        (child,) = children(host, RANKS_MAIN)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=program.TIMEOUT_S)
+    assert process.returncode == 128 + signal.SIGINT, told
+    assert "Traceback" not in told
+    assert [one.asked.problem.seqlen_q for one in load(path).ranks] == [64]
+    host.wait_for("gives back the CPU")
+    assert_gone([child])
+
+
+@pytest.mark.matrix
+def test_a_child_of_ranks_that_is_killed_there_is_told(host: RunningHost) -> None:
+    words = (*RANKS, "--backend", "cpu", "--seqlen", "4k", "--repeats", "500")
+    with program.started(*words, "--connect", str(host.file)) as process:
+        while not (found := children(host, RANKS_MAIN)):
+            assert process.poll() is None
+        found[0].kill()
+        _, told = process.communicate(timeout=program.TIMEOUT_S)
+    assert process.returncode == 1
+    assert RANKS_CUT_OFF in told
+    assert "Traceback" not in told
+    host.wait_for("gives back the CPU")
+
+
+@pytest.mark.matrix
+def test_ranks_take_every_device_of_the_host_and_say_who_holds_one(tmp_path: Path) -> None:
+    with host_of(tmp_path, "CPU 0", "CPU 1") as host:
+        auto = (*RANKS, "--seqlen", "64", "--repeats", "2", "--connect", str(host.file))
+        done = program.run(*auto)
+        assert done.returncode == 0, done.stderr
+        with program.started(*LONG_RANKS, "--connect", str(host.file)) as process:  # it takes the first
+            wait_for_line(process, "ring, causal, N = 64: forward")
+            held = program.run(*auto)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=program.TIMEOUT_S)
+        assert held.returncode == 1
+        assert re.search(r"No device of .* is free: CPU 0 is held by .*@", held.stderr)
+
+
+@pytest.mark.matrix
+def test_ranks_end_where_a_device_that_they_have_taken_is_lost(tmp_path: Path) -> None:
+    with host_of(tmp_path, "CPU 0", "CPU 1") as host:
+        words = (*RANKS, "--seqlen", "64,4k", "--repeats", "500", "--connect", str(host.file))
+        with program.started(*words) as process:
+            wait_for_line(process, "ring, causal, N = 64: forward")
+            (child,) = children(host, RANKS_MAIN)
+            (other,) = [one for one in host.members(DEVICE) if any("CPU 1" in word for word in one.cmdline())]
+            other.kill()
+            _, told = process.communicate(timeout=program.TIMEOUT_S)
+        assert_gone([child])
+    assert process.returncode == 1
+    assert re.search(r"CPU 1 at tls://.* is lost: .*\. Look whether serve runs there, and ask again", told)
+    assert "Traceback" not in told
