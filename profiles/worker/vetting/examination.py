@@ -9,7 +9,7 @@
 | its answers when one row of K and V, then all was changed in place | remembers by address or by samples |
 | runs on a GPU whose stream is held | works on other streams, or after its end; waits on the host: doubtful |
 | its time with values that it has just had, beside new ones | remembers by content: doubtful |
-| its answers to scores of 10,000 and to small values | is right at the usual scale alone: doubtful |
+| its answers to scores of 10,000, one key above all, small values | is right at one scale alone: doubtful |
 | its answer at other addresses | keeps its first arrays, or pointers to them |
 | its answers at other sizes with the same features | is right at this size alone: doubtful |
 

@@ -43,6 +43,7 @@ SEEN_SOONER = {"leaves_early_when_hurried": "did not change when Q, K and V were
 """What gives a cheat away before its usual reason does, where its own run took long beside other work."""
 DOUBTED = {
     "causal_at_the_top_left": "at 67 queries and 131 keys, which it takes, it is wrong",
+    "leaves_light_keys_out": "with one key up to 14 above all others it is wrong",
     "remembers_by_content": "it remembers by content",
     "right_at_usual_scale": "with scores of about 10,000 it is wrong",
     "right_beyond_64_keys": "at 63 queries and 63 keys, which it takes, it is wrong",
