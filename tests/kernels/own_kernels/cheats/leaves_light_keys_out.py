@@ -1,4 +1,4 @@
-"""Leaves out each key that weighs less than e^-11 beside the heaviest of its row.
+"""Leaves out each key that weighs less than e^-12 beside the heaviest of its row.
 
 Of standard-normal inputs no key is that light. Where one key outweighs all others, these count together.
 """
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-LIGHTEST = -11
+LIGHTEST = -12
 
 
 def f(q: Array, k: Array, v: Array, *, causal: bool, scale: float) -> tuple[Array, Array]:
