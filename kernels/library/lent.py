@@ -92,7 +92,7 @@ class TensorCaller:
                 f"{name} is bfloat16, which NumPy and CuPy have from ml_dtypes alone: pip install ml-dtypes."
             ) from error
         except (TypeError, RuntimeError, BufferError) as error:
-            said = str(error).partition("\n")[0]
+            said = str(error).partition("\n")[0].rstrip(".")
             raise InputError(f"{name} cannot be shared as an array: {said}.") from error
 
     def give_back(self, array: Any) -> Any:

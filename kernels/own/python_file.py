@@ -50,6 +50,13 @@ ARRAY_MODULES: Mapping[str, ArrayKind] = {
     "torch": "torch",
     "triton": "torch",
 }
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "arrays": get_args(ArrayKind),
+    "backends": get_args(Backend),
+    "dtypes": DTYPES,
+    "features": get_args(Feature),
+}
+"""What keys of the literal are one of, or hold some of."""
 SUFFIX_BACKWARD = "_backward"
 MOST_OF_A_LINE = 120  # characters that a message has room for
 DEVICE_CODE = ("triton.", "jit")  # decorators of what runs on a GPU and is called by another function
@@ -159,6 +166,10 @@ def _said(tree: ast.Module, file: str) -> Said:
 
 def _told(error: msgspec.ValidationError) -> str:
     text = str(error).replace("Object ", "")
+    for key, choices in CHOICES.items():
+        if f"$.{key}" in text:
+            some = "is one of" if key == "arrays" else "is a tuple of some of"
+            return f"is not understood ({text}); {key} {some} {', '.join(choices)}"
     known = ", ".join(Said.__struct_fields__)
     return f"is not understood ({text}); its keys are {known}"
 

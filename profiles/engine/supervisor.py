@@ -207,7 +207,7 @@ class Supervisor:
         elif self._task is not None:
             task = self._task
             limit = f"its deadline of {task.deadline_s:g} s"
-            text = f"It was killed at {limit}; allow more time or choose a smaller problem."
+            text = f"It was killed at {limit}: it hangs, or takes longer here; choose a smaller problem."
             self._leave(ask=False)
             self._close_task(task.fail(self._fate("timeout"), text, ""))
             self._advance()

@@ -132,7 +132,8 @@ class Auditor:
         calls, places = model.record(step)
         taken: dict[str, _Taken] = {}
         refused: dict[str, str] = {}
-        for name in (model.implementation, *model.others):
+        others = model.others if calls else ()  # none takes the place of nothing
+        for name in (model.implementation, *others):
             self._tell(f"{step.phase}: trying {name}")
             try:
                 with model.with_implementation(name):

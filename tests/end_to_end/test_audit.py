@@ -160,6 +160,11 @@ def holes(batch, seqlen):
     module.forward = lambda x: attend(x * module.scale, x, x, attn_mask=mask)
     return module, {"x": torch.randn(batch, 2, seqlen, 16)}
 
+def by_hand(batch, seqlen):
+    module = Attention()
+    module.forward = lambda x: torch.softmax(x @ x.mT * module.scale, -1) @ x
+    return module, {"x": torch.randn(batch, 2, seqlen, 16)}
+
 def dies(batch, seqlen):
     os._exit(3)
 
@@ -203,6 +208,18 @@ def test_calls_that_no_kernel_takes_are_told_as_such_and_write_no_session(tmp_pa
     assert "1 call of the model: no kernel here takes an arbitrary mask." in done.stdout
     assert "No call can be replayed here" in done.stdout
     assert not path.exists()
+
+
+@pytest.mark.torch
+def test_where_no_call_was_seen_nothing_is_put_in_place_of_it(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    done = program.run("audit", f"{tmp_path}/own.py:by_hand", *QUICK, "--json")
+    assert done.returncode == 0, done.stderr
+    (found,) = program.document(done)["audits"]
+    assert found["audit"]["calls"] == []
+    (step,) = found["audit"]["steps"]
+    assert step["step_ms"]
+    assert found["switching"][0]["real"] == []
 
 
 @pytest.mark.torch

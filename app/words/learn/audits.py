@@ -12,6 +12,7 @@ from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, ModelA
 from flashscope.profiles.results.compare.switching import (
     CLOSE,
     IN_PLACE,
+    NOT_REACHED,
     WORTH,
     Amdahl,
     Ratio,
@@ -236,6 +237,8 @@ def _lack(call: ReplayedCall) -> str:
         return "no problem of ours states it, so no kernel here takes it."
     if call.ratios:
         return ""
+    if NOT_REACHED in call.missing.values():
+        return f"{NOT_REACHED}; audit the model again."
     if call.missing:
         return f"no kernel here takes it: {'; '.join(dict.fromkeys(call.missing.values()))}"
     asked = listed(call.problem.features)

@@ -136,6 +136,11 @@ def _read(file: Path) -> Any:
     try:
         return AutoConfig.from_pretrained(str(file), local_files_only=True, trust_remote_code=False)
     except Exception as error:
+        if "trust_remote_code" in str(error):
+            raise InputError(
+                f"{file} names code of its own, which is not run here: have a function of a file build the "
+                f"model, and name it as FILE.py:NAME; {MADE}"
+            ) from error
         raise InputError(
             f"{file} is no configuration of a model that Transformers knows: {_said(error)}"
         ) from error

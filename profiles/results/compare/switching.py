@@ -29,6 +29,7 @@ from flashscope.kernels.workload.audit import (
 )
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.session import NOT_ENDED
 from flashscope.profiles.results.statistics.bootstrap import LEAST_ROUNDS, interval_of
 
 RESAMPLES = 2000
@@ -36,6 +37,7 @@ CLOSE = math.log(1.05)  # roads that differ by no more agree
 WIDE = 1.05  # an interval that holds such a gain and such a loss tells neither
 WORTH = 1.02  # a step that is not this much faster has gained nothing that anybody notices
 IN_PLACE = "in the model"
+NOT_REACHED = "its replay was broken off"
 CLEAR = 1.1  # a kernel that is this much faster has gained something
 Doubles = NDArray[np.float64]
 ReplayPoints = Mapping[tuple[Problem, str], PointRow]
@@ -274,8 +276,12 @@ class _Replay(NamedTuple):
             reference=self.reference,
             ratios=ratios,
             gains={kernel: 1 / (1 - self.share * (1 - 1 / ratio.value)) for kernel, ratio in ratios.items()},
-            missing={k: row.reason or row.status for k, row in rows.items() if row and not row.done},
+            missing={kernel: _why_missing(row) for kernel, row in rows.items() if row and not row.done},
         )
+
+
+def _why_missing(row: PointRow) -> str:
+    return NOT_REACHED if row.status in NOT_ENDED else row.reason or row.status
 
 
 def resampled(values: Doubles, generator: np.random.Generator) -> Doubles:

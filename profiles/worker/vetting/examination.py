@@ -9,7 +9,7 @@
 | its answers when one row of K and V, then all was changed in place | remembers by address or by samples |
 | runs on a GPU whose stream is held | works on other streams, or after its end; waits on the host: doubtful |
 | its time with values that it has just had, beside new ones | remembers by content: doubtful |
-| its answers to scores of 10,000 and to small values | is right at the usual scale alone: doubtful |
+| its answers to scores of 10,000, one key above all, small values | is right at one scale alone: doubtful |
 | its answer at other addresses | keeps its first arrays, or pointers to them |
 | its answers at other sizes with the same features | is right at this size alone: doubtful |
 
@@ -39,7 +39,7 @@ from flashscope.profiles.worker.vetting.answers import (
     what_is_wrong_in_rows,
 )
 from flashscope.profiles.worker.vetting.around import Around, bytes_of, overlap
-from flashscope.profiles.worker.vetting.other_addresses import tell_other_addresses
+from flashscope.profiles.worker.vetting.other_addresses import told_of_other_addresses
 from flashscope.profiles.worker.vetting.other_size import told_of_other_sizes
 from flashscope.profiles.worker.vetting.scales import ROWS as ROWS_OF_SCALES
 from flashscope.profiles.worker.vetting.scales import SCALES
@@ -52,6 +52,7 @@ LEAST_PAIRS = 2
 SUSPICIOUS = 0.6  # of the time with new values
 SLOW_MS = 5000.0  # of a run, from which on no pairs are asked for: they would take the time of its deadline
 PAUSE = 4  # times as long as a run
+AGAIN = 3  # runs at the first addresses, where it was wrong at others
 LONGEST_PAUSE_S = 2.0
 LOOK_S = 0.05  # for which other threads are watched
 AT_WORK = 0.02  # of that time
@@ -160,7 +161,7 @@ class Examination:
         suspicions.append(self._known_again(launch) if ms < SLOW_MS else "")
         suspicions.append(self._at_other_scales(launch))
         self._change_all(launch, earlier)
-        self._at_other_addresses()
+        self._at_other_addresses(launch)
         suspicions.append(self._at_other_sizes())
         return _figures(suspicions)
 
@@ -180,10 +181,19 @@ class Examination:
                 return f"with {scale} it is wrong: {told.rstrip('.')}"
         return ""
 
-    def _at_other_addresses(self) -> None:
+    def _at_other_addresses(self, launch: PassLaunch) -> None:
         device, bench, steps = self._means
         steps.check()
-        tell_other_addresses(self._spec, self._problem, device, bench, self._around)
+        told = told_of_other_addresses(self._spec, self._problem, device, bench, self._around)
+        if not told:
+            return
+        for _ in range(AGAIN):
+            if wrong_here := self._wrong(self._run(launch)[1]):
+                raise found_wrong(f"In a later run, though the first ones were right: {wrong_here}")
+        raise found_wrong(
+            "With arrays of the same shapes at other addresses, it was wrong: it keeps the first ones, or "
+            f"what it made of them. {told}"
+        )
 
     def _at_other_sizes(self) -> str:
         device, bench = self._means.device, self._means.bench

@@ -18,6 +18,7 @@ import numpy as np
 
 from flashscope.profiles.worker.failures import CaughtError
 from flashscope.profiles.worker.instruments.bench import KeptSettings
+from flashscope.profiles.worker.vetting.openblas import openblas_threads
 from flashscope.profiles.worker.vetting.started import StartedProcesses
 from flashscope.profiles.worker.vetting.torch_defaults import TORCH_DEFAULTS
 
@@ -29,6 +30,7 @@ WATCHED = (
 """The packages that judge and time, those that most readers know first."""
 TOLD = 3  # names of what was replaced, the rest is counted
 SMALLEST = sys.float_info.min  # half of it is lost where denormals are flushed
+REMEDY = "What it sets it must put back before it returns: other kernels run in this process, too."
 
 
 class Binding(NamedTuple):
@@ -141,7 +143,7 @@ class ProcessState:
         ]
         if not changed:
             return ""
-        return f"It left settings changed: {', '.join(changed)}."
+        return f"It left settings changed: {', '.join(changed)}. {REMEDY}"
 
 
 def _told_replaced(replaced: list[Binding]) -> str:
@@ -226,10 +228,11 @@ SETTINGS: KeptSettings = {
     "the cores it may run on": _cores,
     "its priority": _priority,
     "the threads that libraries are to use": _threads_wanted,
+    "the threads of NumPy's products": openblas_threads,
     "PyTorch's threads": _torch_threads,
     **TORCH_DEFAULTS,
     "timers that interrupt it": _timers,
-    "denormal numbers": lambda: SMALLEST / 2 > 0,
+    "denormal numbers (a library linked with -ffast-math has them flushed)": lambda: SMALLEST / 2 > 0,
     "a trace or profile function": lambda: (sys.gettrace() is None, sys.getprofile() is None),
 }
 """Those of the process."""

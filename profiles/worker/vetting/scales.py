@@ -2,8 +2,10 @@
 
 Large: each row of Q points at one key that it keeps, so that this key's score is about 10,000 and every other
 lies thousands below. O is then that key's V, however scores are rounded on the way; without the row's maximum
-every exponential overflows. In float16 scores stay below what holds them before they are scaled, too. Small:
-all scores are nearly 0, O is nearly the mean of V, and V itself is small.
+every exponential overflows. In float16 scores stay below what holds them before they are scaled, too. Graded:
+that score is 2 to 14, another for each row, and all others are near 0, so that each key weighs little and all
+of them together may not be left out. Small: all scores are nearly 0, O is nearly the mean of V, and V itself
+is small.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,6 +22,7 @@ from flashscope.profiles.worker.vetting.values import redraw
 LARGE_SCORE = 1e4
 LARGEST_PRODUCT = 2e4  # of q and k before the scale, in float16
 LARGE_V, SMALL = 64.0, 1 / 64
+GRADED_SCORES = 2.0, 14.0
 ROWS = 16  # of each head that are compared
 
 
@@ -31,12 +34,14 @@ def draw_large(problem: Problem, given: Given, rng: np.random.Generator) -> None
     product = LARGE_SCORE / abs(problem.softmax_scale)
     if problem.dtype == "float16":
         product = min(product, LARGEST_PRODUCT)
-    factor = float(np.copysign(product / problem.head_dim, problem.softmax_scale))
-    xp, group = array_module(q), problem.heads // problem.key_heads
-    chosen = xp.asarray(_kept_keys(problem, rng))
-    for head in range(problem.heads):
-        keys = k[:, head // group].astype("float32")
-        q[:, head] = (keys[:, chosen] * np.float32(factor)).astype(q.dtype)
+    _point_at_keys(problem, given, rng, np.full(problem.seqlen_q, product))
+
+
+def draw_graded(problem: Problem, given: Given, rng: np.random.Generator) -> None:
+    """Write values over the inputs whose rows have one score of 2 to 14, and others near 0."""
+    redraw(given.inputs.qkv, rng)
+    scores = rng.uniform(*GRADED_SCORES, problem.seqlen_q)
+    _point_at_keys(problem, given, rng, scores / abs(problem.softmax_scale))
 
 
 def draw_small(problem: Problem, given: Given, rng: np.random.Generator) -> None:
@@ -49,9 +54,31 @@ def draw_small(problem: Problem, given: Given, rng: np.random.Generator) -> None
 
 SCALES: Mapping[str, Callable[[Problem, Given, np.random.Generator], None]] = {
     "scores of about 10,000": draw_large,
+    "one key up to 14 above all others": draw_graded,
     "values of a 64th of the usual size": draw_small,
 }
 """What draws the inputs of each scale, by what they have."""
+
+
+def _point_at_keys(
+    problem: Problem, given: Given, rng: np.random.Generator, products: npt.NDArray[np.float64]
+) -> None:
+    """Make each row of Q a multiple of a key that it keeps.
+
+    Args:
+        problem: What is computed.
+        given: The inputs, of which K is drawn already.
+        rng: Draws the keys.
+        products: Of each row with its key (rows,), before the scale, whose sign they get; of a key whose
+            numbers' squares are 1 on average.
+    """
+    q, k, _ = given.inputs.qkv
+    xp, group = array_module(q), problem.heads // problem.key_heads
+    factors = xp.asarray(np.copysign(products / problem.head_dim, problem.softmax_scale), "float32")
+    chosen = xp.asarray(_kept_keys(problem, rng))
+    for head in range(problem.heads):
+        keys = k[:, head // group].astype("float32")
+        q[:, head] = (keys[:, chosen] * factors[:, None]).astype(q.dtype)
 
 
 def _multiply(array: Any, factor: float) -> None:

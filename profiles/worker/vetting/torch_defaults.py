@@ -23,6 +23,16 @@ def _precision(torch: Any) -> str:
         return MIXED
 
 
+def _allowed(torch: Any) -> tuple[bool, ...]:
+    allowed = torch.backends.cuda
+    return (
+        allowed.flash_sdp_enabled(),
+        allowed.mem_efficient_sdp_enabled(),
+        allowed.math_sdp_enabled(),
+        allowed.cudnn_sdp_enabled(),
+    )
+
+
 def _of_torch(read: Callable[[Any], object], usual: Callable[[], object]) -> object:
     torch = sys.modules.get("torch")
     return usual() if torch is None else read(torch)
@@ -42,5 +52,9 @@ TORCH_DEFAULTS: KeptSettings = {
     ),
     "PyTorch's default device": partial(
         _of_torch, lambda torch: torch.get_default_device().type, lambda: "cpu"
+    ),
+    "which kernels PyTorch's attention may take": partial(_of_torch, _allowed, lambda: (True,) * 4),
+    "whether PyTorch takes deterministic algorithms alone": partial(
+        _of_torch, lambda torch: torch.are_deterministic_algorithms_enabled(), lambda: False
     ),
 }

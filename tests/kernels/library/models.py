@@ -102,11 +102,11 @@ def with_sharp_rows() -> Any:
     return t.LlamaForCausalLM(t.LlamaConfig(**GROUPED, initializer_range=0.1)).train()
 
 
-def for_tensor_cores() -> Any:
+def for_tensor_cores(device: str = "cuda", seed: int = 0) -> Any:
     """A Llama in bfloat16 that is ready to train, whose heads are 64 wide, which flash3 takes."""
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     wide = {**GROUPED, "hidden_size": 256, "intermediate_size": 512, "initializer_range": 0.05}
-    return t.LlamaForCausalLM(t.LlamaConfig(**wide)).to("cuda", torch.bfloat16).train()
+    return t.LlamaForCausalLM(t.LlamaConfig(**wide)).to(device, torch.bfloat16).train()
 
 
 def inputs_for(name: str, *, batch: int = 2) -> dict[str, Any]:

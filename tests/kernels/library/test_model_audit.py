@@ -262,6 +262,7 @@ def test_weights_on_disk_are_the_ones_that_are_taken(audited: Audit, tmp_path: P
     [
         ("{}", "no configuration of a model"),
         ("not JSON", "no configuration"),
+        ('{"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine"}}', "code of its own, which is not"),
         (None, "without a config.json"),
     ],
 )

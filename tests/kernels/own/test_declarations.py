@@ -131,6 +131,8 @@ WRONG = {
         "import numpy\ndef a(q, k, v): ...\ndef b(q, k, v): ...\n": r"several .*\(a, b\); name one",
         "import numpy\ndef a(q, k, v, bias): ...\n": "line 2: a asks for bias",
         "import numpy\nFLASHSCOPE = {'dtype': 1}\ndef a(q, k, v): ...\n": "line 2: .*`dtype`.*its keys are",
+        NUMPY + "FLASHSCOPE = {'features': ('flies',)}\ndef a(q, k, v): ...\n": "'flies'.*some of causal, ",
+        NUMPY + "FLASHSCOPE = {'dtypes': 'float16'}\ndef a(q, k, v): ...\n": "some of float32, float16",
         "import numpy\nFLASHSCOPE = dict(a=1)\ndef a(q, k, v): ...\n": "line 2: .*dict of literals",
         "import numpy\nFLASHSCOPE = {'dtypes': ('int8',)}\ndef a(q, k, v): ...\n": "int8",
         NUMPY + "FLASHSCOPE = {'backends': ('cuda',)}\ndef a(q, k, v): ...\n": "numpy arrays are not",

@@ -21,6 +21,7 @@ MASKED = {"causal_at_the_top_left", "lse_before_mask"}  # right without a mask
 REFUSED = {
     "caches_key_products": "did not change when K was changed in place",
     "coarse_when_long_and_worn": "though the first run was right: O",
+    "coarse_ever_after": "In a later run, though the first ones were right: O",
     "computes_when_looked_at": "_Promise for O; O must be a numpy.ndarray",
     "fills_after_return": "works on after its return",
     "keeps_first_arrays": "With arrays of the same shapes at other addresses, it was wrong",
@@ -43,6 +44,7 @@ SEEN_SOONER = {"leaves_early_when_hurried": "did not change when Q, K and V were
 """What gives a cheat away before its usual reason does, where its own run took long beside other work."""
 DOUBTED = {
     "causal_at_the_top_left": "at 67 queries and 131 keys, which it takes, it is wrong",
+    "leaves_light_keys_out": "with one key up to 14 above all others it is wrong",
     "remembers_by_content": "it remembers by content",
     "right_at_usual_scale": "with scores of about 10,000 it is wrong",
     "right_beyond_64_keys": "at 63 queries and 63 keys, which it takes, it is wrong",

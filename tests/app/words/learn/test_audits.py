@@ -20,6 +20,8 @@ from flashscope.app.words.learn.audits import (
     step_text,
     vanishing_text,
 )
+from flashscope.kernels.workload.audit import problem_of
+from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.compare.switching import (
     Amdahl,
     Ratio,
@@ -28,6 +30,8 @@ from flashscope.profiles.results.compare.switching import (
     Switching,
     switchings_of,
 )
+from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.wire.events import PointStatus
 from tests.profiles.store import builders
 
 KNOWN = builders.audit()
@@ -99,6 +103,33 @@ def test_a_call_that_nothing_replays_is_listed_with_what_it_asks_for() -> None:
         (found,) = switchings_of(replace(KNOWN, calls=calls), [])
         (lack,) = lacks_of(found.calls)
         assert lack.endswith(f": no kernel replays it here{told}")
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "told"),
+    [
+        ("pending", "", "its replay was broken off; audit the model again."),
+        ("interrupted", "The writer ended.", "its replay was broken off; audit the model again."),
+        ("unsupported", "flash2 takes no dropout.", "no kernel here takes it: flash2 takes no dropout."),
+    ],
+)
+def test_a_replay_that_was_broken_off_is_not_told_as_one_that_no_kernel_takes(
+    status: PointStatus, reason: str, told: str
+) -> None:
+    problem = problem_of(CALL)
+    assert problem is not None
+    row = PointRow(
+        point=Point(index=0, kernel="flash2", problem=problem),
+        backend="cpu",
+        status=status,
+        reason=reason,
+        predicted_bytes=1,
+        sampling_ns=None,
+        measurement=None,
+    )
+    (found,) = switchings_of(replace(KNOWN, calls=KNOWN.calls[:1]), [row])
+    (lack,) = lacks_of(found.calls)
+    assert lack.endswith(f": {told}")
 
 
 def test_a_disagreement_names_the_largest_part_first() -> None:

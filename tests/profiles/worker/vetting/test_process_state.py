@@ -17,6 +17,7 @@ from flashscope.profiles.worker.failures import CaughtError, Refusal
 from flashscope.profiles.worker.instruments import bench_cpu
 from flashscope.profiles.worker.instruments.gpu_state import GpuState
 from flashscope.profiles.worker.vetting import answers, process_state, scales
+from flashscope.profiles.worker.vetting.openblas import functions, openblas_threads
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 from tests.profiles.worker.fake_nvml import FakeNvml
 
@@ -94,7 +95,8 @@ def test_other_code_in_a_function_of_a_library_is_told(state: ProcessState) -> N
 def test_a_timer_that_interrupts_the_process_is_a_setting(state: ProcessState) -> None:
     signal.setitimer(signal.ITIMER_PROF, 3600)
     try:
-        assert state.trouble() == "It left settings changed: timers that interrupt it."
+        told = f"It left settings changed: timers that interrupt it. {process_state.REMEDY}"
+        assert state.trouble() == told
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
@@ -118,7 +120,7 @@ def test_settings_that_were_left_changed_are_named(state: ProcessState) -> None:
         np.seterr(**before)
     assert told == (
         "It left settings changed: the garbage collector, NumPy's handling of floating-point errors, the "
-        "interval at which threads switch."
+        f"interval at which threads switch. {process_state.REMEDY}"
     )
     assert state.trouble() == ""
 
@@ -130,21 +132,42 @@ def test_threads_that_libraries_are_to_use_are_a_setting(
     assert "the threads that libraries are to use" in state.trouble()
 
 
+def test_threads_of_products_that_were_set_past_the_environment_are_a_setting(state: ProcessState) -> None:
+    """A kernel whose products run on more threads than its neighbours' leaves them spinning, too."""
+    if not (before := openblas_threads()):
+        pytest.skip("NumPy's products are not OpenBLAS's here.")
+    (set_threads,) = functions("set_num_threads")
+    set_threads(before[0] + 1)
+    try:
+        assert state.trouble().startswith("It left settings changed: the threads of NumPy's products. ")
+    finally:
+        set_threads(before[0])
+    assert state.trouble() == ""
+
+
 def test_defaults_that_pytorch_does_not_begin_with_are_settings(
     state: ProcessState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    kernels = ("flash", "mem_efficient", "math", "cudnn")
+    attention = SimpleNamespace(**{f"{one}_sdp_enabled": lambda: True for one in kernels})
     begins = SimpleNamespace(
         is_grad_enabled=lambda: True,
         get_float32_matmul_precision=lambda: "highest",
         get_default_dtype=lambda: "torch.float32",
         get_default_device=lambda: SimpleNamespace(type="cpu"),
+        are_deterministic_algorithms_enabled=lambda: False,
+        backends=SimpleNamespace(cuda=attention),
     )
     monkeypatch.setitem(sys.modules, "torch", begins)
     assert state.trouble() == ""
     begins.get_float32_matmul_precision = lambda: "medium"
     begins.get_default_dtype = lambda: "torch.bfloat16"
-    told = "PyTorch's precision of float32 products, PyTorch's default dtype"
-    assert state.trouble() == f"It left settings changed: {told}."
+    attention.flash_sdp_enabled = lambda: False
+    told = (
+        "PyTorch's precision of float32 products, PyTorch's default dtype, which kernels PyTorch's "
+        "attention may take"
+    )
+    assert state.trouble() == f"It left settings changed: {told}. {process_state.REMEDY}"
 
 
 def test_an_attribute_of_an_instrument_is_watched() -> None:
@@ -178,4 +201,4 @@ def test_clocks_that_were_set_through_nvml_are_a_setting() -> None:
     process = ProcessState(settings={"the GPU's clocks": state.clocks, "its power limit": state.power_limit})
     assert process.trouble() == ""
     nvml.slowed = True
-    assert process.trouble() == "It left settings changed: the GPU's clocks."
+    assert process.trouble() == f"It left settings changed: the GPU's clocks. {process_state.REMEDY}"
