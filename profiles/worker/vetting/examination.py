@@ -13,7 +13,8 @@
 | its answer at other addresses | keeps its first arrays, or pointers to them |
 | its answers at other sizes with the same features | is right at this size alone: doubtful |
 
-Of sequences that differ in length only the first three are asked, of gradients the runs that are held, too.
+Of sequences that differ in length only the first three are asked, of gradients the runs that are held and
+those with one row of dO changed, too.
 """
 
 import threading
@@ -44,7 +45,12 @@ from flashscope.profiles.worker.vetting.other_size import told_of_other_sizes
 from flashscope.profiles.worker.vetting.scales import ROWS as ROWS_OF_SCALES
 from flashscope.profiles.worker.vetting.scales import SCALES
 from flashscope.profiles.worker.vetting.streams import told_of_streams
-from flashscope.profiles.worker.vetting.values import redraw, redraw_row
+from flashscope.profiles.worker.vetting.values import (
+    FIRST_AND_LAST,
+    redraw,
+    redraw_row,
+    redraw_row_of_gradients,
+)
 
 PAIRS = 5  # of runs with values that are new, and are not
 PAIRS_S = 2.0  # after which two must do
@@ -153,6 +159,7 @@ class Examination:
         if not self._problem.even:
             return {}
         if self._problem.runs_backward:
+            self._change_one_row_of_gradients(launch)
             return _figures([self._on_streams(launch)])
         if told := self._wrong(first):
             raise found_wrong(f"In rows drawn at random: {told}")
@@ -216,6 +223,18 @@ class Examination:
         if told := self._wrong(answer):
             self._diagnose(launch, (ms, answer), earlier, told)
         return ms, answer
+
+    def _change_one_row_of_gradients(self, launch: PassLaunch) -> None:
+        """Twice back to back, the second time with one row of dO changed, which dV at least shows."""
+        problem = self._problem
+        if problem.block_mask is not None or min(problem.seqlen_q, problem.seqlen_k) <= FIRST_AND_LAST:
+            return
+        _, earlier = self._run(launch)
+        redraw_row_of_gradients(self._around.given, self._rng)
+        if not differ(self._run(launch)[1], earlier):
+            raise found_wrong(
+                "Its gradients did not change when one row of dO was changed in place: it remembers."
+            )
 
     def _change_all(self, launch: PassLaunch, earlier: PassOutputs) -> None:
         """Everything changed, and all around looked at again after it has run many times."""

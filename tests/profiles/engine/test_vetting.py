@@ -198,6 +198,23 @@ def test_gradients_of_a_right_kernel_are_timed_on_new_ones(
     assert_peer_is_whole(peer)
 
 
+def test_gradients_that_are_remembered_by_samples_of_theirs_are_refused(heard: Heard, tmp_path: Path) -> None:
+    file, kept = tmp_path / "keeps_gradients.py", "    return ds @ k, ds"
+    assert kept in WITH_BACKWARD
+    remembers = "    seen = float(grad_output[0, 0, 0, 0])\n    if seen in KEPT:\n        return KEPT[seen]\n"
+    body = WITH_BACKWARD.replace("    p = np.exp(q @", f"{remembers}    p = np.exp(q @")
+    keeps = body.replace(kept, "    KEPT[seen] = ds @ k, ds") + "    return KEPT[seen]\n"
+    file.write_text(f"KEPT = {{}}\n{keeps}", encoding="utf-8")
+    own = read_reference(str(file))
+    problem = Problem(seqlen_q=48, seqlen_k=48, heads=2, head_dim=16, passes="backward")
+    plan = Plan(
+        backend="cpu", kernels=(own.name, "flash2"), problems=(problem,), protocol=IN_TURNS, own=(own,)
+    )
+    cheat, peer = heard.sweep(plan)
+    assert "did not change when one row of dO was changed in place" in cheat.reason
+    assert_peer_is_whole(peer)
+
+
 @pytest.mark.matrix
 def test_what_is_seen_at_another_size_is_told_with_the_size_and_a_remedy(
     heard: Heard, tmp_path: Path
