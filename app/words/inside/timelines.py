@@ -209,9 +209,12 @@ def overhead_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
     if by_events:
         blocks, events = ms_text(facts.span_ms), ms_text(facts.quickest_ms)
         quickest += f": {blocks} from first block to last, {events} by events with the launch"
+    registers = ""
+    if timeline.registers:
+        registers = " · {} registers a thread beside {}".format(*timeline.registers)
     return (
         f"{quickest} · build with clocks {digits(facts.overhead)}× the timed one{turns}: "
-        f"{ms_text(facts.clocked_ms)} beside {ms_text(facts.plain_ms)}{' by events' * by_events}"
+        f"{ms_text(facts.clocked_ms)} beside {ms_text(facts.plain_ms)}{' by events' * by_events}{registers}"
     )
 
 

@@ -194,6 +194,14 @@ def test_of_a_gpu_what_the_blocks_took_stands_beside_what_events_say_of_their_la
     )
 
 
+def test_registers_of_both_builds_are_told_where_they_are_known() -> None:
+    timeline = made_timeline(row_kind="SM")
+    known = replace(timeline, registers=(246, 228))
+    facts = TimelineFacts.of(known)
+    assert overhead_text(known, facts).endswith(" · 246 registers a thread beside 228")
+    assert "registers" not in overhead_text(timeline, facts)
+
+
 def test_names_have_a_build_or_a_number_only_where_they_would_be_alike() -> None:
     one, other = made_timeline(build="a" * 12), made_timeline(build="b" * 12)
     assert timeline_names([one]) == ["flash2 · N = 64, d = 8, 2 heads"]

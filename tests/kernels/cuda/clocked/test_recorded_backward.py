@@ -142,6 +142,7 @@ def test_the_launch_lasts_as_long_as_its_blocks_do_within_the_overhead(
     timeline = recorded(kernel, problem, rounds=9)
     facts = TimelineFacts.of(timeline)
     assert timeline.span_ns <= timeline.clocked_ns.numpy().min() + NEAR_NS
+    assert timeline.registers
     working = flash1_blocks(problem) if kernel == "flash1" else len(timeline.rows.numpy())
     assert facts.idle_rows == len(timeline.rows.numpy()) - working
     shares = ", ".join(f"{name} {share:.3f}" for name, share in facts.shares.items() if share)
