@@ -1,6 +1,7 @@
 """A timeline of a kernel on a GPU: its own source with clocks, beside the timed build. Imports CuPy."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import cupy
@@ -10,8 +11,11 @@ from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cuda.backward import backward_arrays
 from flashscope.kernels.cuda.clocked.build import ClockedBuild
 from flashscope.kernels.cuda.clocked.builds import ClockedRounds, clocked_build, timeline_of
+from flashscope.kernels.cuda.compile import compile_module
+from flashscope.kernels.cuda.design.cut import main_launch
 from flashscope.kernels.cuda.device import describe
 from flashscope.kernels.cuda.launch import arrays_of, bind_launches, current_target, load_kernels
+from flashscope.kernels.cuda.program import Program
 from flashscope.kernels.launching.passes import Given, after_forward, draw_given, prepare_passes
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Saved
@@ -38,7 +42,15 @@ def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageT
     watched = bind_clocked(build, spec, problem, given)
     runs = prepare_passes(spec, problem, given, "cuda").run, watched.run
     took = _turns(request.rounds, told, runs, watched.recorded)
-    return timeline_of(request, build, device, took)
+    return timeline_of(request, build, device, took, _registers(build.program))
+
+
+def _registers(program: Program) -> tuple[int, int]:
+    """What a thread of the launch with the products takes with clocks, and as it is timed."""
+    without = {name: value for name, value in program.defines.items() if name != "CLOCKS"}
+    builds, entry = (program, replace(program, defines=without)), main_launch(program).entry
+    clocked, plain = (int(compile_module(one).get_function(entry).num_regs) for one in builds)
+    return clocked, plain
 
 
 class BoundClocks(NamedTuple):

@@ -17,6 +17,7 @@ NO_PLACE = -1  # of a bar that belongs to no head, no query block or no key bloc
 MOST_BARS = 1_500_000  # 33 bytes each
 MOST_LANES = 4_096
 MOST_ROUNDS = 100
+MOST_REGISTERS = 255  # of a thread, on every GPU so far
 
 ClockedKernel = Literal["flash1", "flash2", "flash3-a", "flash3-b", "flash3-c", "flash3", "flash3-fp8"]
 RowKind = Literal["SM", "thread"]
@@ -74,6 +75,8 @@ class StageTimeline(msgspec.Struct, frozen=True, kw_only=True):
             number is then that of the first of them, and i counts tiles of all their rows.
         clocked_ns: int64 (rounds,): how long the build with clocks took in each round.
         plain_ns: int64 (rounds,): how long the timed build took, in turns with it.
+        registers: What a thread takes of them in the build with clocks and in the timed one; None: on a CPU,
+            and in older files.
     """
 
     request: TimelineRequest
@@ -98,6 +101,7 @@ class StageTimeline(msgspec.Struct, frozen=True, kw_only=True):
     clocked_ns: Array
     plain_ns: Array
     packed: int = 1
+    registers: tuple[int, int] | None = None
 
 
 def outer_is_keys(request: TimelineRequest) -> bool:

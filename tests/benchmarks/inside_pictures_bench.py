@@ -1,6 +1,6 @@
 """Pictures of what Inside shows, to be looked at.
 
-    pytest -m benchmark -s inside_pictures_bench.py --basetemp FOLDER
+    pytest -m benchmark -s inside_pictures_bench.py --basetemp FOLDER -o tmp_path_retention_policy=all
 
 Each part in both themes in a window of 1280 x 720, and as a stage of 1600 x 900 has it. Traces and the launch
 in slow motion are taken on the CPU, all else is of bundled recordings. Prints the folder; gates on nothing.

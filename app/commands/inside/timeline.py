@@ -116,6 +116,7 @@ def document(timeline: StageTimeline, facts: TimelineFacts) -> dict[str, Any]:
         "device": timeline.device,
         "source": timeline.source,
         "build": timeline.build,
+        "registers": timeline.registers,
         "bars": timeline.begin.shape[0],
         "span_ns": timeline.span_ns,
         **asdict(facts),

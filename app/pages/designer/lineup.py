@@ -79,10 +79,14 @@ class LandscapeLineup(QWidget):
         return self._at(self.beside) if self.shown is not None else None
 
     def take_session(self, kept: Sequence[CutLandscape]) -> None:
-        """Offer another session's, and show its first."""
+        """Offer another session's, and show its first; where none was and is shown, nothing changes."""
+        before = self.shown
         self.kept = tuple(kept)
         self._offer()
-        self.show_one(self.kept[0] if self.kept else None)
+        self._choose(self.box, self.kept[0] if self.kept else None)
+        self._offer_both()
+        if before is not None or self.shown is not None:
+            self.changed.emit()
 
     def take_kept(self, kept: Sequence[CutLandscape]) -> None:
         """The session on show has others now; what is on show stays if it is still there."""
@@ -138,9 +142,12 @@ class LandscapeLineup(QWidget):
         self._choose(self.beside, before)
 
     def _tell(self) -> None:
+        self._offer_both()
+        self.changed.emit()
+
+    def _offer_both(self) -> None:
         self._offer_beside()
         self._offer_keeping()
-        self.changed.emit()
 
     def _offer_keeping(self) -> None:
         """Show what can be done: keep what is in no session yet, open recorded ones where there are none."""

@@ -85,6 +85,8 @@ class DesignerPage(Page):
         self.staging = DesignerStaging(controller, self, aside)
         self._connect()
         self.show_session(controller.session)
+        if self._own is None:
+            self._take_kernel()
         self.apply_theme(theme)
 
     def _lay_out(self) -> None:

@@ -27,6 +27,7 @@ QUESTION_PX, CHOICE_PX = 20, 16  # pixels of the letters
 STAGED_PX = 16, 13  # where everything is large
 WIDE = 700  # pixels from which on the score stands beside the question
 WIDEST = 560  # pixels of a choice
+ROOMY, MOST_GROWN = (1180, 510), 1.75  # pixels of a board from which on letters grow, and how much at most
 LOWEST_CHART = 160  # pixels
 SIDE = 300  # pixels of the score's card, and of what is known
 ROLES: tuple[Role, ...] = ("m", "a", "l", "o")
@@ -55,6 +56,8 @@ class PredictBoard(ModeBoard):
         self._theme = theme
         self._of: Trace | None = None  # what is asked about, and which row
         self._choice: RowChoice | None = None
+        self._row = 0
+        self._answers: dict[int, dict[int, int]] = {}  # of this trace, by rows
         self._view: StepView | None = None
         self.quiz, self.score = Quiz(()), Score()
         self.known, self.asks, self.shows = (_text() for _ in range(3))
@@ -93,14 +96,23 @@ class PredictBoard(ModeBoard):
         self._view = view
         trace = view.recording.trace
         if trace is not self._of or view.choice != self._choice:
+            if trace is not self._of:
+                self._answers = {}
             self._of, self._choice = trace, view.choice
-            broken = view.recording.fault
-            self.quiz = Quiz(() if broken else questions(view.story, view.row))
-            self._follow(view.cursor.at)
+            self._ask(view)
             self._seek()
         elif self.quiz.question is not None and view.cursor.at != self._step:
+            if view.row != self._row:
+                self._ask(view)
             self._follow(view.cursor.at)
         self._show()
+
+    def _ask(self, view: StepView) -> None:
+        """Have questions on the row watched, of which the last one up to its step comes first."""
+        self._row = view.row
+        asked = () if view.recording.fault else questions(view.story, view.row)
+        self.quiz = Quiz(asked, answers=self._answers.get(view.row, {}))
+        self._follow(view.cursor.at)
 
     def words(self) -> str:
         """The question and the choices, what was answered, and the score."""
@@ -141,6 +153,7 @@ class PredictBoard(ModeBoard):
         self.quiz = before.answer(choice)
         if self.quiz is before or before.question is None:
             return
+        self._answers[self._row] = self.quiz.answers
         right = choice == before.question.right
         self.score = Score(self.score.right + right, self.score.asked + 1)
         self._seek()
@@ -208,7 +221,7 @@ class PredictBoard(ModeBoard):
         self.quiz = Quiz(self.quiz.questions, due[-1] if due else 0, self.quiz.answers)
 
     def _reset(self) -> None:
-        self.score, self.quiz = Score(), Quiz(self.quiz.questions)
+        self.score, self.quiz, self._answers = Score(), Quiz(self.quiz.questions), {}
         self._seek()
         self._show()
         self.changed.emit()
@@ -281,8 +294,6 @@ class PredictBoard(ModeBoard):
         body.addSpacing(GAP)
         for part in (self.known, self.asks, *self.choices, self.shows):
             body.addWidget(part)
-        for button in self.choices:
-            keep(button, button.setMaximumWidth, WIDEST)
         body.addWidget(self.onward, 0, Qt.AlignmentFlag.AlignLeft)
         body.addStretch(1)
         self._side.body.addWidget(self.tally)
@@ -300,8 +311,14 @@ class PredictBoard(ModeBoard):
         self._outer.addLayout(aside)
         keep(self, self._arrange)
 
+    @property
+    def _grown(self) -> float:
+        """How many times as large as at least letters are where the board has the room."""
+        return min(max(1.0, min(self.width() / px(ROOMY[0]), self.height() / px(ROOMY[1]))), MOST_GROWN)
+
     def _arrange(self) -> None:
-        """Put the score beside the question or under it."""
+        """Put the score beside the question or under it, and write as large as there is room."""
+        self._size()
         wide = self.width() >= px(WIDE)
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._outer.setDirection(across if wide else down)
@@ -313,7 +330,10 @@ class PredictBoard(ModeBoard):
 
     def _size(self) -> None:
         """Write the question in larger letters than the rest; on a stage all letters are large."""
-        question, choice = STAGED_PX if self._staged else (QUESTION_PX, CHOICE_PX)
+        grown = 1.0 if self._staged else self._grown
+        question, choice = STAGED_PX if self._staged else (QUESTION_PX * grown, CHOICE_PX * grown)
+        for button in self.choices:
+            button.setMaximumWidth(px(WIDEST * grown))
         for label, size in ((self.asks, question), (self.known, choice), (self.shows, choice)):
             label.setStyleSheet(f"font-size: {px(size)}px;")
         for button in (*self.choices, self.onward):

@@ -126,7 +126,7 @@ def rows(
             "in products",
             both,
             lambda e: _held(e.held),
-            "Registers that S, O and P or Q take",
+            f"Registers that {_in_products(found.cut)} take",
         ),
         CutRow("spilled", *_pair(map(_spilled, written)), "Bytes of a thread that lie in memory"),
         _row("blocks an SM", both, lambda e: f"{e.occupancy.blocks}", "By NVIDIA's rules of occupancy"),
@@ -168,6 +168,13 @@ def _spilled(compiled: CompiledCut | None) -> str:
     return f"{compiled.spilled:,} B" if compiled.spilled else "none"
 
 
+def _in_products(cut: Cut) -> str:
+    """What lies in registers while a product is under way."""
+    if cut.backward:
+        return "S, dP, dK and dV"
+    return "S, O and P" if cut.kernel == "flash3" else "S, O and Q"
+
+
 def _held(held: Held) -> str:
     return f"{held.least} of {held.most}"
 
@@ -185,10 +192,8 @@ def _waves(found: Estimate) -> str:
 
 def _doubts(found: Estimate, compiled: CompiledCut | None) -> str:
     if compiled is None and found.held.short:
-        return (
-            f" S, O and P alone take {found.held.least} of the {found.held.most} registers of a thread:"
-            " it will spill."
-        )
+        taken = f"{found.held.least} of the {found.held.most} registers of a thread"
+        return f" {_in_products(found.cut)} alone take {taken}: it will spill."
     return ""
 
 

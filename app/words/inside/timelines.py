@@ -209,9 +209,12 @@ def overhead_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
     if by_events:
         blocks, events = ms_text(facts.span_ms), ms_text(facts.quickest_ms)
         quickest += f": {blocks} from first block to last, {events} by events with the launch"
+    registers = ""
+    if timeline.registers:
+        registers = " · {} registers a thread beside {}".format(*timeline.registers)
     return (
         f"{quickest} · build with clocks {digits(facts.overhead)}× the timed one{turns}: "
-        f"{ms_text(facts.clocked_ms)} beside {ms_text(facts.plain_ms)}{' by events' * by_events}"
+        f"{ms_text(facts.clocked_ms)} beside {ms_text(facts.plain_ms)}{' by events' * by_events}{registers}"
     )
 
 
@@ -225,7 +228,7 @@ def sentence(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts])
     elif len(facts) > 1:
         told.append(_beside_text(timelines, facts))
     else:
-        told.append(_covered_text(timelines[0], facts[0]))
+        told.append(_covered_text(timelines, facts))
     told += _merge_text(timelines[0], facts[0]), _idle_text(timelines, facts), _rows_text(timelines, facts[0])
     return " ".join(filter(None, told))
 
@@ -239,14 +242,18 @@ def _shares_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
     return f"{told} Its {lanes} wait {share_text(facts.waits)} of the time." if waits else told
 
 
-def _covered_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
-    """How much of the softmax stands beside a product of another lane; empty: there is none."""
-    if timeline.row_kind != "SM" or facts.covered is None:
+def _covered_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts]) -> str:
+    """How much of the softmax stands beside a product of another lane; empty: of one there is none."""
+    shares = [fact.covered for fact in facts if fact.covered is not None]
+    if len(shares) < len(facts) or any(one.row_kind != "SM" for one in timelines):
         return ""
-    return (
-        f"While one {lane_word(timeline)} takes its softmax, a product of another on its SM is under way "
-        f"{share_text(facts.covered)} of the time."
-    )
+    words = {lane_word(one) for one in timelines}
+    lane = words.pop() if len(words) == 1 else "lane"
+    told = f"While one {lane} takes its softmax, a product of another on its SM is under way"
+    if len(shares) == 1:
+        return f"{told} {share_text(shares[0])} of the time."
+    (one, other), (mine, others) = _two_names(timelines), map(share_text, shares)
+    return f"{told} {mine} of the time in {one}, {others} in {other}."
 
 
 def lane_word(timeline: StageTimeline) -> str:
@@ -284,19 +291,26 @@ def _merge_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
 
 
 def _beside_text(timelines: Sequence[StageTimeline], facts: Sequence[TimelineFacts]) -> str:
-    """Where two differ most."""
+    """Where two differ most: in the share of a stage, or in how much of the softmax is covered."""
     one, other = facts[:2]
     mine, others = (dict.fromkeys(STAGES, 0.0) | fact.shares for fact in (one, other))
     name = max(STAGES, key=lambda stage: abs(mine[stage] - others[stage]))
-    if abs(mine[name] - others[name]) < ALIKE:
+    apart, covered = abs(mine[name] - others[name]), _covered_text(timelines, facts)
+    if covered and abs((one.covered or 0.0) - (other.covered or 0.0)) > max(apart, ALIKE):
+        return covered
+    if apart < ALIKE:
         return "Both spend their time alike."
-    kernels = [run_name(timeline.request) for timeline in timelines[:2]]
-    if kernels[0] == kernels[1]:
-        kernels = ["the upper build", "the lower one"]
+    kernels = _two_names(timelines)
     return (
         f"They differ most in {name}: {share_text(mine[name])} in {kernels[0]}, "
         f"{share_text(others[name])} in {kernels[1]}."
     )
+
+
+def _two_names(timelines: Sequence[StageTimeline]) -> tuple[str, str]:
+    """What two are called: by their kernels, or by their places where these are the same."""
+    one, other = (run_name(timeline.request) for timeline in timelines[:2])
+    return ("the upper build", "the lower one") if one == other else (one, other)
 
 
 def _is_held_up(timeline: StageTimeline, facts: TimelineFacts) -> bool:

@@ -168,9 +168,13 @@ class ClockedRounds(NamedTuple):
 
 
 def timeline_of(
-    request: TimelineRequest, build: ClockedBuild, device: Device, took: ClockedRounds
+    request: TimelineRequest,
+    build: ClockedBuild,
+    device: Device,
+    took: ClockedRounds,
+    registers: tuple[int, int] | None = None,
 ) -> StageTimeline:
-    """The timeline of the quickest round."""
+    """The timeline of the quickest round, and the registers of both builds where they are known."""
     bars = build.bars(took.quickest, device.multiprocessors or 1)
     (digest,) = digest_keys(request.kernel, request.problem.passes)
     arrays = {name: Array.of(one) for name, one in bars._asdict().items() if isinstance(one, np.ndarray)}
@@ -187,5 +191,6 @@ def timeline_of(
         clocked_ns=Array.of(np.array(took.clocked_ns, np.int64)),
         plain_ns=Array.of(np.array(took.plain_ns, np.int64)),
         packed=build.packed,
+        registers=registers,
         **arrays,
     )

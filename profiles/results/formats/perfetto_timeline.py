@@ -42,10 +42,13 @@ def slices_of(timeline: StageTimeline, process: int) -> Iterator[dict[str, Any]]
 
 def _about(timeline: StageTimeline) -> str:
     """What recorded it, and what its clocks cost."""
-    facts = TimelineFacts.of(timeline)
+    facts, registers = TimelineFacts.of(timeline), ""
+    if timeline.registers:
+        registers = "; {} registers a thread with clocks, {} without".format(*timeline.registers)
     return (
         f"{timeline.source}; build {timeline.build}; {facts.clocked_ms:.6g} ms with clocks beside "
         f"{facts.plain_ms:.6g} ms without, medians of {timeline.request.rounds} in turns"
+        f"{registers}"
     )
 
 

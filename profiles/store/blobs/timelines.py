@@ -8,6 +8,7 @@ import msgspec
 from flashscope.kernels.workload.timeline import (
     MOST_BARS,
     MOST_LANES,
+    MOST_REGISTERS,
     NO_PLACE,
     STAGES,
     StageTimeline,
@@ -69,6 +70,8 @@ def _check_numbers(timeline: StageTimeline) -> None:
         raise ValueError(f"a timeline of tiles of {timeline.block_q} x {timeline.block_k}")
     if not 1 <= timeline.packed <= timeline.request.problem.heads:
         raise ValueError(f"a timeline of {timeline.packed} heads in one")
+    if not all(1 <= one <= MOST_REGISTERS for one in timeline.registers or ()):
+        raise ValueError(f"a timeline of {timeline.registers} registers a thread")
 
 
 def _check_bars(timeline: StageTimeline, arrays: Mapping[str, Any]) -> None:

@@ -124,6 +124,19 @@ def test_another_choice_leaves_the_landscape_and_it_can_be_shown_again(page: Des
     assert page.lineup.shown is None
 
 
+def test_a_session_without_landscapes_has_nothing_worked_out_anew_where_none_was_on_show(
+    page: DesignerPage,
+) -> None:
+    before = page.grid
+    show(page)
+    assert page.grid is before
+    show(page, timed())
+    assert page.grid is not before
+    show(page)
+    assert page.lineup.shown is None
+    assert page.staging.provenance.badge.startswith("MODEL · ")
+
+
 def test_timing_anew_leaves_what_was_recorded(page: DesignerPage, compilers: Compilers) -> None:
     show(page, builders.landscape())
     assert page.choices.on_cpu

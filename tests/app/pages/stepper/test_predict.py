@@ -152,10 +152,59 @@ def test_a_step_that_is_sought_asks_the_last_question_up_to_it(bench: Bench) -> 
     page = bench.show("random")
     page.choose_mode("predict")
     questions = board_of(page).quiz.questions
-    page.seek(questions[-1].at)
-    assert asked(page) == questions[-1]
+    page.seek(questions[-2].at)
+    assert asked(page) == questions[-2]
     page.seek(0)
     assert asked(page) == questions[0]
+
+
+def test_the_row_that_is_followed_is_the_one_asked_about(bench: Bench) -> None:
+    bench.engine.real = True
+    page = bench.show("random")
+    page.choose_mode("predict")
+    page.seek(len(page.story.timeline.steps) // 2 if page.story else 0)
+    assert asked(page).row == page.transport.row.value() > 0
+    page.seek(0)
+    for _ in board_of(page).quiz.questions[1:]:
+        bench.press(KEYS[asked(page).right])
+        bench.press(Qt.Key.Key_Right)
+    assert board_of(page).quiz.at == len(board_of(page).quiz.questions) - 1
+    assert asked(page).row == 0
+
+
+def test_what_was_answered_of_a_row_is_not_asked_again_where_one_comes_back(bench: Bench) -> None:
+    bench.engine.real = True
+    page = bench.show("random")
+    page.choose_mode("predict")
+    bench.press(KEYS[asked(page).right])
+    page.seek(len(page.story.timeline.steps) // 2 if page.story else 0)
+    bench.press(KEYS[asked(page).right])
+    page.seek(0)
+    assert board_of(page).quiz.answered == asked(page).right
+    bench.press(KEYS[asked(page).right])
+    assert board_of(page).tally.text() == "2 of 2 right"
+
+
+def test_rows_under_a_causal_mask_whose_first_meets_one_tile_are_asked_about_where_one_goes(
+    bench: Bench,
+) -> None:
+    bench.engine.real = True
+    page = bench.show("causal")
+    page.choose_mode("predict")
+    assert [one.kind for one in board_of(page).quiz.questions] == ["bytes"]
+    page.seek(at(page) // 2)
+    assert asked(page).row == page.transport.row.value() > 0
+    assert asked(page).kind != "bytes"
+
+
+def test_letters_grow_where_a_board_has_the_room(bench: Bench) -> None:
+    bench.engine.real = True
+    page = bench.show("random")
+    page.choose_mode("predict")
+    small = board_of(page).asks.sizeHint().height()
+    page.resize(2400, 1400)
+    bench.qtbot.wait(0)
+    assert board_of(page).asks.sizeHint().height() > small
 
 
 def test_another_row_is_asked_about_when_it_is_watched(bench: Bench) -> None:

@@ -74,9 +74,20 @@ def test_what_the_compiler_refuses_or_spills_is_said() -> None:
     assert compiled_words(spilling).endswith("1,240 bytes spilled a thread. A note.")
 
 
-def test_registers_that_products_alone_exceed_are_foretold() -> None:
-    wide = estimate(replace(FLASH2, subtiles=4), PROBLEM, H200)
-    assert cut_sentence(wide, H200, None).endswith("registers of a thread: it will spill.")
+def test_registers_that_products_alone_exceed_are_foretold_by_what_takes_them() -> None:
+    backward = replace(FLASH2, kernel="flash2 backward", groups=8, residents=3)
+    for cut, what in ((replace(FLASH2, subtiles=4), "S, O and Q"), (backward, "S, dP, dK and dV")):
+        wide = estimate(cut, PROBLEM, H200)
+        told = cut_sentence(wide, H200, None)
+        assert f" {what} alone take {wide.held.least} of the {wide.held.most} registers of a thread" in told
+        assert told.endswith(": it will spill.")
+        in_products = next(row for row in rows(wide, wide, H200) if row.title == "in products")
+        assert in_products.tip == f"Registers that {what} take"
+
+
+def test_the_operand_of_flash3s_products_in_registers_is_p() -> None:
+    found = estimate(FLASH3, PROBLEM, H200)
+    assert "Registers that S, O and P take" in {row.tip for row in rows(found, found, H200)}
 
 
 def test_a_cut_stands_beside_the_shipped_one_line_by_line() -> None:

@@ -114,6 +114,27 @@ def test_what_a_softmax_is_covered_by_is_told_of_lanes_that_share_an_sm() -> Non
     assert told not in said(made_timeline(lanes=names))
 
 
+def in_turns(timeline: StageTimeline) -> StageTimeline:
+    """The same, but that every other lane takes its softmax while the ones beside it have QKᵀ."""
+    softmax, qk = (STAGES.index(name) for name in ("softmax", "QKᵀ"))
+    odd, stage = timeline.lane.numpy() % 2 == 1, timeline.stage.numpy()
+    turned = np.where(odd & (stage == qk), softmax, np.where(odd & (stage == softmax), qk, stage))
+    return replace(timeline, stage=Array.of(turned.astype(np.uint8)))
+
+
+def test_two_kernels_are_told_apart_by_what_covers_their_softmax_where_that_differs_most() -> None:
+    names = "warpgroup 1", "warpgroup 2"
+    bare = made_timeline("flash3-a", lanes=names, row_kind="SM")
+    turns = in_turns(made_timeline("flash3", lanes=names, row_kind="SM"))
+    told = "a product of another on its SM is under way 0.000% of the time in flash3-a, 100% in flash3."
+    assert f"While one warpgroup takes its softmax, {told}" in said(bare, turns)
+    assert "They differ most" not in said(bare, turns)
+    of_warps = in_turns(made_timeline("flash2", lanes=("warp 0", "warp 1"), row_kind="SM"))
+    assert "While one lane takes its softmax" in said(bare, of_warps)
+    assert "in the upper build, 0.000% in the lower one." in said(in_turns(bare), bare)
+    assert said(bare, replace(bare, request=turns.request)).endswith("Both spend their time alike.")
+
+
 def test_the_lanes_of_a_row_are_named_from_above() -> None:
     assert lanes_words(("Python",)) == ""
     assert lanes_words(("producer", "warpgroup 1")) == "from above: producer, warpgroup 1"
@@ -171,6 +192,14 @@ def test_of_a_gpu_what_the_blocks_took_stands_beside_what_events_say_of_their_la
         "quickest of 3 runs: 31.1 µs from first block to last, 43.9 µs by events with the launch · "
         "build with clocks 1.10× the timed one (0.989 to 1.15 in turns): 48.8 µs beside 44.4 µs by events"
     )
+
+
+def test_registers_of_both_builds_are_told_where_they_are_known() -> None:
+    timeline = made_timeline(row_kind="SM")
+    known = replace(timeline, registers=(246, 228))
+    facts = TimelineFacts.of(known)
+    assert overhead_text(known, facts).endswith(" · 246 registers a thread beside 228")
+    assert "registers" not in overhead_text(timeline, facts)
 
 
 def test_names_have_a_build_or_a_number_only_where_they_would_be_alike() -> None:

@@ -18,6 +18,7 @@ from flashscope.kernels.workload.problem import Dtype, Problem
 from flashscope.kernels.workload.timeline import (
     LOAD,
     MERGE,
+    MOST_REGISTERS,
     PV,
     QK,
     SOFTMAX,
@@ -180,6 +181,8 @@ def test_the_launch_lasts_as_long_as_its_blocks_do_within_the_overhead(
     facts = TimelineFacts.of(timeline)
     assert timeline.span_ns <= timeline.clocked_ns.numpy().min() + NEAR_NS
     assert facts.idle_rows == 0
+    assert timeline.registers
+    assert all(16 <= one <= MOST_REGISTERS for one in timeline.registers)
     assert len(encode(TimelineReady(timeline=timeline))) < 128 << 20
     print(f"{kernel} d={head_dim} {'causal' if causal else 'full'}: {facts.overhead:.3f} of the timed build")  # noqa: T201 - told
 
