@@ -20,6 +20,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningHos
         yield lab, den
 
 
+@pytest.mark.matrix
 def test_two_hosts_are_listed_chosen_together_and_left_one_by_one(
     window: MainWindow, hosts: tuple[RunningHost, RunningHost], qtbot: QtBot
 ) -> None:

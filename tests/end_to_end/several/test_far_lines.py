@@ -130,6 +130,7 @@ def test_a_host_that_is_killed_is_told_with_what_to_do_and_leaves_no_child(tmp_p
     assert [one.problem.head_dim for one in load(path).landscapes] == [32]
 
 
+@pytest.mark.matrix
 def test_ranks_are_measured_there_and_kept_here(host: RunningHost, tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     words = ("--backend", "cpu", "--seqlen", "64", "--repeats", "2", "--out", str(path), "--json")

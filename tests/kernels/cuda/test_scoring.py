@@ -175,6 +175,7 @@ def test_gradients_of_flash3_beside_narrower_values_agree_with_the_oracle(
         assert verdict.passed, (deterministic, verdict)
 
 
+@pytest.mark.matrix
 @matrix("widths mask deterministic", product(NARROW_VALUES, MASKS, (False, True)), few=1, ids=str)
 def test_builds_of_flash3_gradients_beside_narrower_values_spill_nothing(
     widths: tuple[int, int], mask: str, deterministic: bool

@@ -82,6 +82,7 @@ def test_a_kernel_may_shape_its_inputs_in_place_and_return_what_cannot_be_writte
         done(state)
 
 
+@pytest.mark.matrix
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
 def test_copies_of_the_worker_that_a_kernel_forks_end_and_the_kernel_is_measured(heard: Heard) -> None:
     forking, ours = heard.sweep(plan_of("forks"))

@@ -191,6 +191,7 @@ def test_the_ssh_to_a_host_stays_while_others_come_and_go_beside_it_and_ends_whe
         assert not alone.is_running()
 
 
+@pytest.mark.matrix
 def test_a_host_is_left_by_itself_and_the_other_measures_on(
     controller: Controller, lab: RunningHost, den: RunningHost, qtbot: QtBot
 ) -> None:
@@ -230,6 +231,7 @@ def test_a_host_that_is_named_by_its_address_after_its_file_is_listed_once(
     assert controller.devices.seen.keys() == {lab.connection.address}
 
 
+@pytest.mark.matrix
 def test_who_has_the_devices_of_a_host_is_asked_anew_once_another_is_connected(
     controller: Controller, lab: RunningHost, den: RunningHost, qtbot: QtBot
 ) -> None:
