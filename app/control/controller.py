@@ -136,7 +136,8 @@ class Controller(Measuring):
         self._asked = self.timelines, self.stalls, self.backward_traces
         for asked in self._asked:
             asked.failed.connect(self.error_raised)
-        self.cuts = CutWork(self)
+        self.cuts = CutWork(lambda asked, told: self._driver.engine.lines("cuts", asked, told), self)
+        self.devices.moved.connect(self.cuts.cancel)
         self.cuts.failed.connect(self.error_raised)
         self.live = LiveLaunch(lambda: self._driver.engine, self)
         self.devices.beside = *self._asked, self.live

@@ -96,7 +96,7 @@ class Engine(Protocol):
     ) -> Working:
         """Start a process that answers in lines where this engine measures.
 
-        An idle worker and telemetry are let go for it.
+        An idle worker is let go for it; telemetry goes on, as beside a sweep.
 
         Args:
             kind: Of which kind it is.

@@ -181,7 +181,6 @@ class LocalEngine:
     ) -> Working:
         """Start a process that answers in lines; whoever asks ends it, and it ends with this process."""
         self.renew()
-        self._post(self._watcher.stop)
         return LINE_KINDS[kind].start(asked, told, gpus=gpus or tuple(filter(None, (self.gpu,))))
 
     def cancel(self) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, Qt, Signal
 
 from flashscope.profiles.engine.contract import Working
-from flashscope.profiles.engine.cut_process import CutProcess
 from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutRequest, CutsEnded, CutsRound, CutTimed
 
 MakeCompiler = Callable[[Sequence[CutRequest], Callable[[CutAnswer], None]], Working]
@@ -13,6 +12,10 @@ MakeCompiler = Callable[[Sequence[CutRequest], Callable[[CutAnswer], None]], Wor
 
 class CutWork(QObject):
     """One request at a time; a new one takes the place of the one before.
+
+    Args:
+        make: Starts the process.
+        parent: Qt parent.
 
     Attributes:
         asked: What is being done, None: nothing is.
@@ -35,10 +38,10 @@ class CutWork(QObject):
     changed = Signal()
     _heard = Signal(object, object)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, make: MakeCompiler, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.asked: CutRequest | None = None
-        self.make: MakeCompiler = CutProcess
+        self.make = make
         self._compiler: Working | None = None
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
 

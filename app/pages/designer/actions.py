@@ -25,7 +25,7 @@ def designer_actions(page: "DesignerPage") -> list[Action]:
     return [
         *page.bar.actions_offered,
         act("kernel", "Design the next kernel", page.choices.next_kernel, "K"),
-        act("time", "Time all cuts that fit on this machine", page.time_cuts, "T"),
+        act("time", "Time all cuts that fit on the device in use", page.time_cuts, "T"),
         act("more-keys", "Take more keys, or queries, a tile", inner(1), "Right"),
         act("fewer-keys", "Take fewer keys, or queries, a tile", inner(-1), "Left"),
         act("more-rows", "Take more of the first number", first(1), "Down"),

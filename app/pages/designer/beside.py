@@ -1,4 +1,4 @@
-"""What else is done on this machine, beside which the Designer neither times nor compiles."""
+"""What else is done, beside which the Designer neither times nor compiles."""
 
 from flashscope.app.control.controller import Controller
 

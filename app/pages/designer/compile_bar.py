@@ -83,7 +83,7 @@ class CompileBar(QWidget):
             busy: How far what is being done is, in words; empty: nothing is.
             one: Whether the cut can be compiled.
             every: Whether there are others that can.
-            time: Whether cuts can be timed: the card is this machine's.
+            time: Whether cuts can be timed: the card is the one in use.
             told: What the compiler made of the cut; empty: it was not asked.
         """
         self.one.setEnabled(one and not busy)

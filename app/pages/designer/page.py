@@ -25,7 +25,7 @@ from flashscope.app.pages.designer.compile_bar import CompileBar
 from flashscope.app.pages.designer.knobs import Knobs
 from flashscope.app.pages.designer.landscape_card import RATIO, RUNTIME, LandscapeCard
 from flashscope.app.pages.designer.lineup import LandscapeLineup
-from flashscope.app.pages.designer.place import found_gpus, is_here, where_words
+from flashscope.app.pages.designer.place import found_gpus, is_in_use
 from flashscope.app.pages.designer.staging import DesignerStaging
 from flashscope.app.pages.designer.tiles_view import TilesView
 from flashscope.app.pages.designer.tried import CutPlace, Tried, known_beside
@@ -145,6 +145,7 @@ class DesignerPage(Page):
         self.bar.shipped_asked.connect(self.show_shipped)
         cuts.compiled.connect(self._take_compiled)
         cuts.changed.connect(self._show_state)
+        controller.devices.moved.connect(self._forget)
         controller.machine_found.connect(lambda _machine: self._offer_cards())
         controller.machine_found.connect(lambda _machine: self._show_state())
         self.let_export([one.export_button.exporter for one in (self.landscape, self.tiles)])
@@ -194,8 +195,8 @@ class DesignerPage(Page):
             self.show_cut(self.shipped)
 
     def time_cuts(self) -> None:
-        """Time the cuts side by side; where the card is not this machine's, the tiles of flash2 in NumPy."""
-        if not self._is_here:
+        """Time the cuts side by side; where the card is not the one in use, the tiles of flash2 in NumPy."""
+        if not is_in_use(self.controller, self.card):
             self.choices.show_kernel("numpy")
         if self.choices.on_cpu:
             self.tiles.start()
@@ -211,11 +212,6 @@ class DesignerPage(Page):
         path = cuts_recording()
         if path is not None:
             self.file_chosen.emit(path)
-
-    @property
-    def _is_here(self) -> bool:
-        """Whether the card that is chosen is this machine's."""
-        return is_here(self.controller, self.card)
 
     @property
     def _why_not_timed(self) -> str:
@@ -256,6 +252,11 @@ class DesignerPage(Page):
         if isinstance(self.controller.cuts.asked, CutsAsked) and why_not_compiled(self.controller):
             self.controller.cuts.cancel()
         self._show_state()
+
+    def _forget(self) -> None:
+        """What was tried is not known of the device that is in use now."""
+        self.tried.forget()
+        self._show()
 
     def _take_compiled(self, asked: CutRequest, compiled: CompiledCut) -> None:
         self.tried.take_compiled(asked, compiled, self.card)
@@ -384,10 +385,8 @@ class DesignerPage(Page):
         told = verdict(self._known.times, self.shipped)
         if self.found.compiled:
             told = f"{told} {compiled_words(self.found.compiled)}"
-        told = f"{told} {where_words(self.controller)}".strip()
-        self.bar.show_state(
-            self._far, one=bool(wanted), every=bool(self._left), time=self._is_here, told=told
-        )
+        time = is_in_use(self.controller, self.card)
+        self.bar.show_state(self._far, one=bool(wanted), every=bool(self._left), time=time, told=told.strip())
         self.bar.block(why_not_compiled(self.controller), why_not_timed(self.controller))
 
     @property
@@ -396,4 +395,4 @@ class DesignerPage(Page):
         shown = self.lineup.shown
         if shown is not None:
             return known_beside(shown, self.lineup.compared, self._compiled)
-        return self.tried.known(CutPlace(self.problem, self.card), here=self._is_here)
+        return self.tried.known(CutPlace(self.problem, self.card), here=is_in_use(self.controller, self.card))

@@ -15,7 +15,6 @@ from flashscope.app.figures.cut_times import verdict
 from flashscope.app.pages.designer.choices import DesignChoices
 from flashscope.app.pages.designer.landscape_card import LandscapeCard
 from flashscope.app.pages.designer.lineup import LandscapeLineup
-from flashscope.app.pages.designer.place import machine_here
 from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
@@ -113,7 +112,7 @@ class DesignerStaging(Staging):
 
     @property
     def provenance(self) -> Provenance:
-        """A model of a card, but where times are on show: recorded ones, or this machine's."""
+        """A model of a card, but where times are on show: recorded ones, or those of the device in use."""
         board, shown = self._board, self._board.lineup.shown
         if shown is not None:
             return replace(self._of_landscape(shown), of=badge_words(shown))
@@ -121,14 +120,14 @@ class DesignerStaging(Staging):
             return Provenance("model", "cuda", board.card.name)
         backend: Backend = "cpu" if board.choices.on_cpu else "cuda"
         of = "tiles of flash2" if board.choices.on_cpu else f"cuts of {board.choices.kernel}"
-        return replace(of_machine(machine_here(self.controller), backend), of=of)
+        return replace(of_machine(self.controller.machine, backend), of=of)
 
     def _of_landscape(self, shown: CutLandscape) -> Provenance:
-        """The session's that has it, perhaps kept there on another device; else this machine's."""
+        """The session's that has it, perhaps kept there on another device; else that in use."""
         backend = shown.device.backend
         if shown in self._board.lineup.kept:
             return of_kept(super().provenance, backend, shown.device.name)
-        return of_machine(machine_here(self.controller), backend)
+        return of_machine(self.controller.machine, backend)
 
 
 def _is_of(landscape: CutLandscape, stop: Stop) -> bool:

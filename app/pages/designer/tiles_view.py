@@ -1,4 +1,4 @@
-"""Tiles of flash2 in NumPy, measured on this machine: a landscape, and the fastest measured anew."""
+"""Tiles of flash2 in NumPy, measured on the machine in use: a landscape, and the fastest measured anew."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,7 +22,6 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.designer.beside import why_not_timed
 from flashscope.app.pages.designer.compile_bar import STOP, TIME
-from flashscope.app.pages.designer.place import where_words
 from flashscope.app.pages.designer.tried import Tried
 from flashscope.app.plots.designer.landscape import SHIPPED as STAR
 from flashscope.app.plots.designer.landscape import DrawnCuts, Landscape
@@ -46,7 +45,7 @@ from flashscope.profiles.wire.cuts import ROUNDS, CutRequest, CutsEnded, CutsToT
 BEING_TIMED = "The Designer times tiles, and a sweep beside them would disturb both; stop that first."
 BEING_COMPILED = "Cuts are being compiled; stop that first."
 NOT_YET = "Time them: each is checked, run in turns with all others, and the five fastest are run anew."
-TIP = "Time every tile on this machine; sweeps wait meanwhile"
+TIP = "Time every tile on the CPU in use; sweeps wait meanwhile"
 LEGEND = f"× is another one   {STAR} shipped   {ANEW} measured anew, on fresh rounds"
 COLUMNS = ("block_q", "block_k", "held_bytes", "round", "ms", "anew", "why_not")
 BAR_PX, MOST_OF_IT = 160, 100
@@ -97,6 +96,7 @@ class TilesView(QWidget):
         work.progressed.connect(self._show_progress)
         work.changed.connect(self._show_state)
         work.done.connect(self._take_end)
+        controller.devices.moved.connect(self._forget)
         for signal in (controller.running_changed, controller.machine_found):
             signal.connect(lambda _value: self._show_state())
         controller.occupied_changed.connect(lambda _reason: self._show_state())
@@ -228,6 +228,13 @@ class TilesView(QWidget):
             if landscape is not None:
                 self.made.emit(landscape)
 
+    def _forget(self) -> None:
+        """What was timed is not known of the device that is in use now."""
+        self._tried.forget()
+        self._source.clear()
+        self._draw()
+        self._show_state()
+
     def _show_progress(self, done: int, total: int) -> None:
         self.bar.setRange(0, total)
         self.bar.setValue(done)
@@ -253,10 +260,10 @@ class TilesView(QWidget):
         return BEING_COMPILED if self._controller.cuts.asked else why_not_timed(self._controller)
 
     def _told_source(self) -> str:
-        """What timed them, where and how; where nothing did, what would, if all else runs elsewhere."""
+        """What timed them, where and how; empty where nothing did."""
         ended = self._landscape or self._source.get(self.problem)
         if ended is None or ended.device is None:
-            return where_words(self._controller)
+            return ""
         return f"{ended.device.name}, {ended.timer}, cold cache, medians of {ROUNDS} rounds"
 
 

@@ -33,6 +33,12 @@ class Tried:
         self._compiled: dict[tuple[Problem, tuple[int, int]], dict[Cut, CompiledCut]] = {}
         self._times: dict[Problem, dict[Cut, RoundTimes]] = {}
 
+    def forget(self) -> None:
+        """Know nothing: another device is in use."""
+        self.maker = None
+        self._compiled.clear()
+        self._times.clear()
+
     def begin(self, maker: LandscapeMaker) -> None:
         """Forget earlier times of what is to be timed now."""
         self.maker = maker
@@ -43,11 +49,11 @@ class Tried:
         return self._compiled.setdefault((place.problem, place.card.compute_capability), {})
 
     def times(self, problem: Problem) -> Mapping[Cut, RoundTimes]:
-        """How long cuts of a problem took on this machine."""
+        """How long cuts of a problem took on the device in use."""
         return self._times.get(problem, {})
 
     def take_compiled(self, asked: CutRequest, compiled: CompiledCut, card: GpuCard) -> None:
-        """Take in what the compiler made of a cut; of one that is timed, for this machine's GPU."""
+        """Take in what the compiler made of a cut; of one that is timed, for the GPU in use."""
         capability = asked.compute_capability if isinstance(asked, CutsAsked) else card.compute_capability
         self._compiled.setdefault((asked.problem, capability), {})[compiled.cut] = compiled
         if self.maker is not None and asked is self.maker.asked:
@@ -66,7 +72,7 @@ class Tried:
         return None if maker is None else maker.made(ended)
 
     def known(self, place: CutPlace, *, here: bool) -> Known:
-        """What is known of a place; `here`: it is this machine's, so that times count."""
+        """What is known of a place; `here`: it is the one in use, so that times count."""
         return Known(self.compiled(place), self.times(place.problem) if here else {})
 
 

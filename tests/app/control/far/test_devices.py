@@ -11,6 +11,8 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.far import dial
 from flashscope.app.control.far.devices import SWEEPS
+from flashscope.app.figures.landscapes import maker_in_numpy
+from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.cluster.connection import ConnectError, write_connection
 from flashscope.profiles.cluster.settings import Served
 from flashscope.profiles.plan.plan import Plan
@@ -80,6 +82,23 @@ def test_everything_runs_there_once_a_device_is_taken(
     assert controller.sweep.outcome == "finished"
     assert controller.provenance.badge.endswith(f"· {place.host}")
     assert any(isinstance(one, TelemetryStarted) for one in told)
+
+
+@pytest.mark.matrix
+def test_cuts_are_timed_there_and_given_up_where_another_device_is_taken(
+    controller: Controller, host: RunningHost, qtbot: QtBot
+) -> None:
+    asked = maker_in_numpy(Problem(seqlen_q=64, seqlen_k=64, head_dim=16)).asked
+    connect(controller, host.file, qtbot)
+    with qtbot.waitSignal(controller.cuts.done, timeout=PATIENCE_MS) as done:
+        controller.cuts.ask(asked)
+    request, ended = done.args
+    assert request is asked
+    assert ended.device.name
+    controller.cuts.ask(asked)
+    with qtbot.waitSignal(controller.machine_found, timeout=PATIENCE_MS):
+        controller.devices.come_back()
+    assert controller.cuts.asked is None
 
 
 def test_the_engine_before_says_nothing_any_more_and_is_ended(host: RunningHost, qtbot: QtBot) -> None:

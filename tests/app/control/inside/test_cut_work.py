@@ -29,9 +29,7 @@ class FakeCompiler:
 
 @pytest.fixture
 def cuts(qapp: object) -> CutWork:
-    made = CutWork()
-    made.make = FakeCompiler
-    return made
+    return CutWork(FakeCompiler)
 
 
 def compiler(cuts: CutWork) -> FakeCompiler:

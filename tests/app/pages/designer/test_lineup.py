@@ -15,7 +15,6 @@ from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.cut import CutKernel
 from flashscope.kernels.workload.landscape import CutLandscape, CutOutcome
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.engine.cut_process import CutProcess
 from flashscope.profiles.results.formats.landscapes import COLUMNS
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import load, sessions_dir
@@ -198,7 +197,6 @@ def test_stop_says_what_it_ends(page: DesignerPage, compilers: Compilers) -> Non
     assert page.bar.stop.toolTip() == STOPS["compile"]
     page.bar.stop.click()
     assert compilers.ended == 1
-    assert page.controller.cuts.make is not CutProcess
     page.bar.show_work("time")
     assert page.bar.stop.toolTip() == STOPS["time"]
     assert page.bar.stop.accessibleName() == "Time no more"

@@ -274,22 +274,28 @@ def test_cuts_of_this_machines_gpu_are_timed_beside_the_shipped_one(
     assert not page.bar.time.isVisible()
 
 
-def test_while_another_machine_is_in_use_its_gpu_is_no_card_of_this_machine_and_it_is_said_where_cuts_run(
+def test_while_another_machine_is_in_use_cuts_are_timed_on_its_gpu_and_nothing_is_known_of_them_yet(
     page: DesignerPage, compilers: Compilers
 ) -> None:
     there = Machine(system="linux", python="3.11", devices=(GPU,), host="lab")
+    timed = CutTimes(cut=page.shipped, ms=(2.0, 2.1, 3.0))
+    page.tried.take_timed(page.problem, timed)
     page.controller.devices.here = Machine(system="linux", python="3.11", devices=())
     page.controller.devices.place = TakenDevices(
         Wanted((HostDevices("lab.file", ("GPU 0, A10",), "lab"),)), SilentEngine(print)
     )
+    page.controller.devices.moved.emit()
     page.controller.machine = there
     page.controller.machine_found.emit(there)
     assert page.choices.cards.currentText() == "A10 · lab"
-    assert not page.bar.time.isVisible()
-    assert page.bar.progress.text() == "Cuts are compiled and timed on this machine, not on lab."
+    assert not page.tried.times(page.problem)
+    assert page.bar.time.isVisible()
+    page.bar.time.click()
+    (asked,) = compilers.asked
+    assert isinstance(asked, CutsToTime)
+    page.controller.cuts.cancel()
     page.choices.show_kernel("numpy")
-    assert page.tiles.progress.text() == page.bar.progress.text()
-    assert page.staging.provenance.host == ""
+    assert page.staging.provenance.host == "lab"
     page.controller.devices.place = None
 
 
