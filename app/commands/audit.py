@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from typing import NamedTuple
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED, USAGE_ERROR
+from flashscope.app.commands.hosts import Hosts
 from flashscope.app.commands.local import Events, find_device, hear_signals, local_driver
 from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
 from flashscope.app.commands.printed.audit import print_audit
@@ -19,8 +20,9 @@ from flashscope.app.commands.sweep import FINE, SweepRun
 from flashscope.kernels.catalogue.registry import KERNELS, runnable
 from flashscope.kernels.workload.audit import ModelAudit, problem_of
 from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Dtype
-from flashscope.profiles.engine.audit_process import AuditProcess
+from flashscope.profiles.engine.contract import Engine
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.formats.audits import audit_document
 from flashscope.profiles.results.model.rows import rows
@@ -30,13 +32,18 @@ from flashscope.profiles.store.keeping import keep
 from flashscope.profiles.wire.audits import AuditAnswer, AuditAsked, AuditEnded
 
 AuditAnswers = SimpleQueue[AuditAnswer | int]  # an int is the number of a signal that arrived
+CODE_STAYS_HERE = (
+    "A host runs no model that a file of code makes: give --connect a folder with a config.json, a "
+    "configuration's file or a name in the local cache, each of the host, or run the command there."
+)
 
 
 class AuditChoices(NamedTuple):
     """What is asked for.
 
     Attributes:
-        model: A folder, a configuration's file, a name in the local cache, or FILE.py:NAME.
+        model: A folder, a configuration's file, a name in the local cache, each of the machine that measures,
+            or FILE.py:NAME.
         backend: As `sweep` takes it.
         dtype: Of the weights; None: float32 on a CPU, bfloat16 on a GPU.
         batch: Sequences.
@@ -68,15 +75,21 @@ class AuditChoices(NamedTuple):
     rounds: int
 
 
-def run(choices: AuditChoices, *, out: Path | None, as_json: bool) -> int:
-    """Audit the model, replay its calls, keep and print what was found."""
+def run(choices: AuditChoices, *, out: Path | None, as_json: bool, connect: str | None = None) -> int:
+    """Audit the model, here or on a host that has it, replay its calls, keep and print what was found.
+
+    Raises:
+        InputError: It is a file of code, which a host does not run.
+    """
     if out is not None:
         check_place(out)
-    with local_driver() as (driver, events):
+    if connect and choices.model.rpartition(":")[0].endswith(".py"):
+        raise InputError(CODE_STAYS_HERE)
+    with local_driver(Hosts.one(connect)) as (driver, events):
         device = find_device(driver, events, "audit", choices.backend)
         if isinstance(device, int):
             return device
-        audit = audited(choices, device)
+        audit = audited(choices, device, driver.engine)
         if isinstance(audit, int):
             return audit
         hear_signals(events.put)
@@ -87,11 +100,11 @@ def run(choices: AuditChoices, *, out: Path | None, as_json: bool) -> int:
         return _replayed(driver, events, Recorder(path, numbered=out is None), plan, audit, as_json=as_json)
 
 
-def audited(choices: AuditChoices, device: Device) -> ModelAudit | int:
+def audited(choices: AuditChoices, device: Device, engine: Engine) -> ModelAudit | int:
     """What the model's process found; a number is the exit code where it found nothing."""
     answers: AuditAnswers = SimpleQueue()
     hear_signals(answers.put)
-    process = AuditProcess(asked_of(choices, device), answers.put)
+    process = engine.lines("audit", [asked_of(choices, device)], answers.put)
     try:
         while not isinstance(answer := answers.get(), int | AuditEnded):
             tell(f"{answer.done + 1} of {answer.total}  {answer.text}")

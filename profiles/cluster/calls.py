@@ -9,6 +9,7 @@ import msgspec
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining
+from flashscope.profiles.wire.audits import AuditAnswer, AuditAsked
 from flashscope.profiles.wire.cuts import CutAnswer, CutRequest
 from flashscope.profiles.wire.events import Event
 from flashscope.profiles.wire.lines import LineKind
@@ -233,7 +234,7 @@ decode_answer = msgspec.msgpack.Decoder(HostAnswer).decode
 @cache
 def form_digest() -> str:
     """A digest of the form of all calls, answers and lines, without what is said about them."""
-    lines = [CutRequest, CutAnswer, RanksToMeasure, RanksAnswer]
+    lines = [AuditAsked, AuditAnswer, CutRequest, CutAnswer, RanksToMeasure, RanksAnswer]
     schemas, components = msgspec.json.schema_components([HostCall, HostAnswer, *lines])
     told = msgspec.json.encode(_without_words([list(schemas), components]), order="deterministic")
     return hashlib.sha256(told).hexdigest()[:16]

@@ -3,10 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from flashscope.profiles.engine.audit_process import AuditProcess
 from flashscope.profiles.engine.contract import Working
 from flashscope.profiles.engine.cut_process import CutProcess
 from flashscope.profiles.engine.ranks_process import RanksProcess
-from flashscope.profiles.wire.cuts import CutsEnded, decode_answer
+from flashscope.profiles.wire import audits, cuts
+from flashscope.profiles.wire.audits import AuditEnded
+from flashscope.profiles.wire.cuts import CutsEnded
 from flashscope.profiles.wire.lines import LineKind
 from flashscope.profiles.wire.ranks import RanksEnded, decode_ranks_answer
 
@@ -35,6 +38,7 @@ class LineWork(NamedTuple):
 
 
 LINE_KINDS: dict[LineKind, LineWork] = {
-    "cuts": LineWork(CutProcess, decode_answer.decode, CutsEnded),
+    "audit": LineWork(AuditProcess, audits.decode_answer.decode, AuditEnded),
+    "cuts": LineWork(CutProcess, cuts.decode_answer.decode, CutsEnded),
     "ranks": LineWork(RanksProcess, decode_ranks_answer.decode, RanksEnded),
 }

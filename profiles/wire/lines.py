@@ -2,5 +2,5 @@
 
 from typing import Literal
 
-LineKind = Literal["cuts", "ranks"]
-"""See `profiles.wire.cuts` and `profiles.wire.ranks`; `profiles.engine.line_kinds` starts them."""
+LineKind = Literal["audit", "cuts", "ranks"]
+"""See `audits`, `cuts` and `ranks` in `profiles.wire`; `profiles.engine.line_kinds` starts them."""

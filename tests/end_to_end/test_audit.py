@@ -14,6 +14,7 @@ import pytest
 from flashscope.kernels.workload.audit import problem_of
 from flashscope.profiles.store import load
 from tests.end_to_end import program
+from tests.end_to_end.hosts import running_host
 
 LLAMA: dict[str, Any] = {
     "model_type": "llama",
@@ -33,6 +34,23 @@ def model(folder: Path, **fields: Any) -> str:
     """The folder of a model's configuration."""
     (folder / "config.json").write_text(json.dumps(LLAMA | fields))
     return str(folder)
+
+
+@pytest.mark.transformers
+@pytest.mark.matrix  # fifteen seconds of processor
+@pytest.mark.cluster
+def test_a_model_of_a_host_is_recorded_and_replayed_there(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
+    asked = ("audit", model(tmp_path), *QUICK, *KERNELS, "--layers", "2", "--out", str(path))
+    with running_host(tmp_path) as host:
+        done = program.run(*asked, "--connect", str(host.file))
+        assert done.returncode == 0, done.stderr
+        host.wait_for("gives back the CPU")
+    session = load(path)
+    (kept,) = session.audits
+    assert kept.architecture == "LlamaForCausalLM"
+    assert session.machine is not None
+    assert session.machine.host
 
 
 @pytest.mark.transformers
@@ -272,3 +290,9 @@ def test_ctrl_c_ends_the_process_that_runs_the_model(tmp_path: Path) -> None:
         assert process.wait(timeout=program.TIMEOUT_S) == 130
     _, alive = psutil.wait_procs(children, timeout=program.TIMEOUT_S)
     assert not alive
+
+
+def test_a_host_runs_no_model_that_a_file_of_code_makes() -> None:
+    done = program.run("audit", "made.py:make", "--connect", "lab.connection")
+    assert done.returncode == 2
+    assert "A host runs no model that a file of code makes: give --connect a folder" in done.stderr

@@ -326,18 +326,22 @@ def selfcheck(**options: Any) -> int:
     metavar="K",
     help="Steps that are timed with each implementation, in turns",
 )
+@connect_option
 @session_out_option
 @json_option
-def audit(*, lengths: tuple[int, ...] | None, out: Path | None, as_json: bool, **chosen: Any) -> int:
+def audit(
+    *, lengths: tuple[int, ...] | None, out: Path | None, as_json: bool, connect: str | None, **chosen: Any
+) -> int:
     """Record the attention of MODEL, replay its calls over the kernels here, say what switching gains.
 
     MODEL is a folder with a config.json, a configuration's file, a name in the local Hugging Face cache, or
     FILE.py:NAME, whose NAME(batch, seqlen) makes a torch module and its inputs; that file runs with your
-    rights. Nothing is fetched.
+    rights. Nothing is fetched. With --connect folder, file and cache are the host's.
     """
     from flashscope.app.commands.audit import AuditChoices  # noqa: PLC0415 - as `run` imports it
 
-    return run("audit", AuditChoices(lengths=lengths or (), **chosen), out=out, as_json=as_json)
+    choices = AuditChoices(lengths=lengths or (), **chosen)
+    return run("audit", choices, out=out, as_json=as_json, connect=connect)
 
 
 COMMANDS = (window, sweep, audit, kernels, peers, claims, doctor, selfcheck)
