@@ -60,7 +60,7 @@ class RunningHost:
     def members(self, which: str) -> list[psutil.Process]:
         """Its processes that serve this."""
         children = psutil.Process(self.process.pid).children()
-        return [one for one in children if any(which in word for word in one.cmdline())]
+        return [one for one in children if any(which in word for word in words_of(one))]
 
     def everything(self) -> list[psutil.Process]:
         """All of its processes."""
@@ -142,7 +142,15 @@ def assert_gone(processes: list[psutil.Process]) -> None:
 
 def measuring(device: psutil.Process) -> list[psutil.Process]:
     """The worker and the telemetry child that a device's process has."""
-    return [child for child in device.children() if any(MARK in part for part in child.cmdline())]
+    return [child for child in device.children() if any(MARK in part for part in words_of(child))]
+
+
+def words_of(process: psutil.Process) -> list[str]:
+    """The words of its command line; none once it has ended, which may be at any moment."""
+    try:
+        return process.cmdline()
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return []
 
 
 class Relay:

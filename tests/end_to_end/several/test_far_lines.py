@@ -13,7 +13,15 @@ from flashscope.profiles.engine.cut_process import CUT_OFF, MAIN
 from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF, RANKS_MAIN
 from flashscope.profiles.store import load
 from tests.end_to_end import program
-from tests.end_to_end.hosts import DEVICE, RunningHost, assert_gone, host_of, measuring, running_host
+from tests.end_to_end.hosts import (
+    DEVICE,
+    RunningHost,
+    assert_gone,
+    host_of,
+    measuring,
+    running_host,
+    words_of,
+)
 from tests.end_to_end.test_sweep import wait_for_line
 from tests.profiles.store import builders
 
@@ -34,7 +42,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
 def children(host: RunningHost, main: str) -> list[psutil.Process]:
     """The processes that answer in lines on the host."""
     found = [child for device in host.members(DEVICE) for child in measuring(device)]
-    return [one for one in found if main in one.cmdline()]
+    return [one for one in found if main in words_of(one)]
 
 
 def wait_for_a_step(process: subprocess.Popen[str]) -> None:
