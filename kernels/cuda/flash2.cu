@@ -30,9 +30,7 @@
 //   keys a tile at d = 128: 32 instead of 64     causal +1 to 4 % where tiles fill two rounds of blocks (512 of 528: used
 //   (an H100)                                    there), -2 to -3 % of 448 and 576 tiles, else -4 to -11 %; full -5 to -18 %
 //   ... 48                                       causal -1 to -4 %; full 1k -5, 2k -1 to +2, 4k -1 to +1, 8k, 16k 0 to +1 %
-//   ... 80                                       causal -6 to +1 %; full -8 to 0 %
-//   64 rows a tile at d = 128, not 128 (an H100)   causal +6 to +15 % of 192 to 272 tiles, -3 to +2 % of 64, 128 and 320, -11 % of
-//                                                384, -13 % of 512, of many -19 to -39 %; one row to 64 before 8k keys +2 %; not used
+//   ... 80                                       causal -5 to +1 %; full -1 to -6 %
 //   the rows' place computed again, not kept     0 to +0.7 % at d = 64 and 128 without a mask, and no spill: used there
 //   ... from its head and q0, which are kept     +1.2 and +0.5 %, but 8 bytes spilled at d = 64, N >= 4k
 //   K's pointer fixed, not moved along           -1 % with a window over a block mask, but no spill: used there
