@@ -41,7 +41,7 @@ from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
 from flashscope.profiles.cluster.device_words import ALL
 from flashscope.profiles.engine.contract import Engine
-from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF
+from flashscope.profiles.engine.line_kinds import LINE_KINDS
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.formats.ranks import ranks_documents
@@ -303,7 +303,7 @@ def _follow(
         result, stopped = _result(waiting[0], answers)
         if stopped is not None and not result.passes:
             return stopped
-        cut_off = result.ended.reason == RANKS_CUT_OFF
+        cut_off = result.ended.reason == LINE_KINDS["ranks"].cut_off
         if cut_off and not result.passes and not first:  # it is for the next process
             return None
         results.append(result)

@@ -33,7 +33,7 @@ from flashscope.profiles.engine.jobs import (
     timeline_job,
     trace_job,
 )
-from flashscope.profiles.engine.line_kinds import LINE_KINDS
+from flashscope.profiles.engine.line_kinds import start_lines
 from flashscope.profiles.engine.supervisor import Supervisor
 from flashscope.profiles.engine.watcher import Watcher
 from flashscope.profiles.plan.plan import Plan
@@ -181,7 +181,7 @@ class LocalEngine:
     ) -> Working:
         """Start a process that answers in lines; whoever asks ends it, and it ends with this process."""
         self.renew()
-        return LINE_KINDS[kind].start(asked, told, gpus=gpus or tuple(filter(None, (self.gpu,))))
+        return start_lines(kind, asked, told, gpus or tuple(filter(None, (self.gpu,))))
 
     def cancel(self) -> None:
         """Stop the sweep, timelines and traces on the GPU within one repeat.

@@ -14,7 +14,7 @@ from flashscope.kernels.workload.stalls import StallRequest
 from flashscope.kernels.workload.timeline import TimelineRequest
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import EngineBusyError, Sink, Working
-from flashscope.profiles.engine.line_kinds import LINE_KINDS
+from flashscope.profiles.engine.line_kinds import start_lines
 from flashscope.profiles.plan.machine import Gpu, Machine, ProbeFinding
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.model.remaining import Remaining
@@ -112,7 +112,7 @@ class SilentEngine:
     def lines(
         self, kind: LineKind, asked: Sequence[Any], told: Callable[[Any], None], gpus: Sequence[str] = ()
     ) -> Working:
-        return LINE_KINDS[kind].start(asked, told, gpus=gpus)  # a real process
+        return start_lines(kind, asked, told, gpus)  # a real process
 
     def cancel(self) -> None: ...
 
@@ -199,7 +199,7 @@ class FakeEngine:
     def lines(
         self, kind: LineKind, asked: Sequence[Any], told: Callable[[Any], None], gpus: Sequence[str] = ()
     ) -> Working:
-        return LINE_KINDS[kind].start(asked, told, gpus=gpus)  # a real process
+        return start_lines(kind, asked, told, gpus)  # a real process
 
     def cancel(self) -> None:
         self.cancelled += 1

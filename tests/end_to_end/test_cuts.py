@@ -16,7 +16,7 @@ from flashscope.kernels.cpu.device import describe
 from flashscope.kernels.cuda.reading.cards import CARDS
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import UnsupportedError
-from flashscope.profiles.engine.cut_process import CUT_OFF
+from flashscope.profiles.engine.line_kinds import LINE_KINDS
 from flashscope.profiles.store import load
 from flashscope.profiles.wire.cuts import CutAnswer, CutsEnded, CutsToTime, CutTimed, CutTimes
 from tests.end_to_end import program
@@ -109,7 +109,7 @@ class Mortal:
         if others:
             if len(asked) > 2:  # else it dies before it begins
                 told(CutTimed(timed=CutTimes(cut=others[0].shipped, ms=(1.0,))))
-            told(CutsEnded(reason=CUT_OFF))
+            told(CutsEnded(reason=LINE_KINDS["cuts"].cut_off))
 
     def end(self) -> None:
         """It is dead."""
@@ -126,7 +126,7 @@ def test_where_a_process_dies_another_goes_on_with_the_next(
     code = cuts.time_all(makers, path, builders.plan_started().session_id, engine, as_json=False)
     assert (code, Mortal.started) == (1, [4, 2, 1])
     assert [one.problem for one in load(path).landscapes] == [makers[n].asked.problem for n in (0, 2, 3)]
-    assert capsys.readouterr().err.count(CUT_OFF) == 1
+    assert capsys.readouterr().err.count(LINE_KINDS["cuts"].cut_off) == 1
 
 
 def test_rows_may_differ_in_several_numbers_each_with_a_landscape() -> None:

@@ -31,7 +31,7 @@ from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.kernels.workload.landscape import CutLandscape
 from flashscope.kernels.workload.problem import ONE_PASS, Backend, Passes, Problem
 from flashscope.profiles.engine.contract import Engine
-from flashscope.profiles.engine.cut_process import CUT_OFF
+from flashscope.profiles.engine.line_kinds import LINE_KINDS
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.formats.landscapes import landscape_document
 from flashscope.profiles.results.model.landscape_made import LandscapeMaker
@@ -41,6 +41,7 @@ from flashscope.profiles.wire.cuts import CutAnswer, CutsEnded
 
 Answers = SimpleQueue[CutAnswer | int]  # an int is the number of a signal that arrived
 NUMPY: CutKernel = "numpy"
+CUT_OFF = LINE_KINDS["cuts"].cut_off
 
 
 class CutChoices(NamedTuple):

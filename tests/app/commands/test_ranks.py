@@ -11,7 +11,7 @@ import pytest
 from flashscope.app.commands import ranks
 from flashscope.app.words.ranks import where_text
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF
+from flashscope.profiles.engine.line_kinds import LINE_KINDS
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.formats.ranks import ranks_documents
 from flashscope.profiles.store import load, rows
@@ -135,7 +135,7 @@ def test_what_cannot_be_written_is_counted_and_told(
 
 
 def test_what_a_process_that_ended_had_not_begun_is_for_the_next_one() -> None:
-    cut_off = RanksEnded(reason=RANKS_CUT_OFF)
+    cut_off = RanksEnded(reason=LINE_KINDS["ranks"].cut_off)
     stopped, results, left = follow(RanksEnded(reason="It is too large."), cut_off)
     assert (stopped, len(results), left) == (None, 1, 1)
     stopped, results, left = follow(cut_off)

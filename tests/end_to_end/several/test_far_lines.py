@@ -9,8 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flashscope.profiles.engine.cut_process import CUT_OFF, MAIN
-from flashscope.profiles.engine.ranks_process import RANKS_CUT_OFF, RANKS_MAIN
+from flashscope.profiles.engine.line_kinds import LINE_KINDS
 from flashscope.profiles.store import load
 from tests.end_to_end import program
 from tests.end_to_end.hosts import (
@@ -27,6 +26,7 @@ from tests.profiles.store import builders
 
 pytestmark = pytest.mark.cluster
 
+CUTS_WORK, RANKS_WORK = LINE_KINDS["cuts"], LINE_KINDS["ranks"]
 SMALL = ("cuts", "flash2", "--backend", "cpu", "--seqlen", "64", "--heads", "1", "--head-dim", "16")
 LONG = ("cuts", "flash2", "--backend", "cpu", "--seqlen", "1k", "--heads", "1", "--head-dim", "32,64")
 RANKS = ("ranks", "--scheme", "ring", "--pass", "forward", "--heads", "1", "--head-dim", "16")
@@ -60,7 +60,7 @@ def test_cuts_are_timed_there_and_kept_here(host: RunningHost, tmp_path: Path) -
     assert [min(cut["first_ms"]) > 0 for cut in landscape["cuts"] if cut["first_ms"]]
     assert len(load(path).landscapes) == 1
     host.wait_for("gives back the CPU")
-    assert children(host, MAIN) == []
+    assert children(host, CUTS_WORK.main) == []
 
 
 @pytest.mark.matrix
@@ -80,7 +80,7 @@ def test_ctrl_c_keeps_what_has_come_and_leaves_no_child_there(host: RunningHost,
     words = ("--no-causal", "--into", str(path), "--connect", str(host.file))
     with program.started(*LONG, *words) as process:
         wait_for_line(process, "2 of 2  flash2 in NumPy")
-        (child,) = children(host, MAIN)
+        (child,) = children(host, CUTS_WORK.main)
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=program.TIMEOUT_S)
     assert process.returncode == 128 + signal.SIGINT, told
@@ -96,11 +96,11 @@ def test_a_child_that_is_killed_there_is_told_and_the_next_goes_on(host: Running
     words = ("--no-causal", "--into", str(path), "--connect", str(host.file))
     with program.started(*LONG, *words) as process:
         wait_for_a_step(process)
-        (child,) = children(host, MAIN)
+        (child,) = children(host, CUTS_WORK.main)
         child.kill()
         _, told = process.communicate(timeout=program.TIMEOUT_S)
     assert process.returncode == 1
-    assert told.count(CUT_OFF) == 1
+    assert told.count(CUTS_WORK.cut_off) == 1
     assert "Traceback" not in told
     assert 64 in [one.problem.head_dim for one in load(path).landscapes]
     host.wait_for("gives back the CPU")
@@ -113,7 +113,7 @@ def test_a_client_that_is_killed_leaves_no_child_once_it_is_not_heard(tmp_path: 
         words = ("--no-causal", "--into", str(path), "--connect", str(host.file))
         with program.started(*LONG, *words) as process:
             wait_for_a_step(process)
-            (child,) = children(host, MAIN)
+            (child,) = children(host, CUTS_WORK.main)
             process.kill()
         host.wait_for("loses the CPU")
         assert_gone([child])
@@ -126,7 +126,7 @@ def test_a_host_that_is_killed_is_told_with_what_to_do_and_leaves_no_child(tmp_p
         words = ("--no-causal", "--into", str(path), "--connect", str(host.file))
         with program.started(*LONG, *words) as process:
             wait_for_line(process, "2 of 2  flash2 in NumPy")
-            (child,) = children(host, MAIN)
+            (child,) = children(host, CUTS_WORK.main)
             host.process.kill()
             _, told = process.communicate(timeout=program.TIMEOUT_S)
         assert_gone([child])
@@ -148,7 +148,7 @@ def test_ranks_are_measured_there_and_kept_here(host: RunningHost, tmp_path: Pat
     assert one["ended"]["reason"] == ""
     assert [result.asked.ranks for result in load(path).ranks] == [0]
     host.wait_for("gives back the CPU")
-    assert children(host, RANKS_MAIN) == []
+    assert children(host, RANKS_WORK.main) == []
 
 
 @pytest.mark.matrix
@@ -159,7 +159,7 @@ def test_ctrl_c_keeps_the_ranks_until_then_and_leaves_no_child_there(
     words = ("--out", str(path), "--connect", str(host.file))
     with program.started(*LONG_RANKS, *words) as process:
         wait_for_line(process, "ring, causal, N = 64: forward")
-        (child,) = children(host, RANKS_MAIN)
+        (child,) = children(host, RANKS_WORK.main)
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=program.TIMEOUT_S)
     assert process.returncode == 128 + signal.SIGINT, told
@@ -173,12 +173,12 @@ def test_ctrl_c_keeps_the_ranks_until_then_and_leaves_no_child_there(
 def test_a_child_of_ranks_that_is_killed_there_is_told(host: RunningHost) -> None:
     words = (*RANKS, "--backend", "cpu", "--seqlen", "4k", "--repeats", "500")
     with program.started(*words, "--connect", str(host.file)) as process:
-        while not (found := children(host, RANKS_MAIN)):
+        while not (found := children(host, RANKS_WORK.main)):
             assert process.poll() is None
         found[0].kill()
         _, told = process.communicate(timeout=program.TIMEOUT_S)
     assert process.returncode == 1
-    assert RANKS_CUT_OFF in told
+    assert RANKS_WORK.cut_off in told
     assert "Traceback" not in told
     host.wait_for("gives back the CPU")
 
@@ -204,7 +204,7 @@ def test_ranks_end_where_a_device_that_they_have_taken_is_lost(tmp_path: Path) -
         words = (*RANKS, "--seqlen", "64,4k", "--repeats", "500", "--connect", str(host.file))
         with program.started(*words) as process:
             wait_for_line(process, "ring, causal, N = 64: forward")
-            (child,) = children(host, RANKS_MAIN)
+            (child,) = children(host, RANKS_WORK.main)
             (other,) = [one for one in host.members(DEVICE) if any("CPU 1" in word for word in one.cmdline())]
             other.kill()
             _, told = process.communicate(timeout=program.TIMEOUT_S)

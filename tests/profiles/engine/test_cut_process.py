@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from flashscope.kernels.workload.cut import CompiledCut, Cut
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.engine.cut_process import CUT_OFF, CutProcess
+from flashscope.profiles.engine.line_kinds import LINE_KINDS, start_lines
 from flashscope.profiles.wire.cuts import CutAnswer, CutCompiled, CutsAsked, CutsEnded
 
 PATIENCE_S = 120.0
@@ -24,7 +24,7 @@ def asked(*cuts: Cut) -> list[CutsAsked]:
 
 def test_every_cut_is_answered_in_order_and_then_the_end() -> None:
     heard: SimpleQueue[CutAnswer] = SimpleQueue()
-    compiler = CutProcess(asked(REFUSED, SOUND), heard.put)
+    compiler = start_lines("cuts", asked(REFUSED, SOUND), heard.put)
     refused, sound, end = (heard.get(timeout=PATIENCE_S) for _ in range(3))
     compiler.end()
     assert isinstance(refused, CutCompiled)
@@ -41,7 +41,7 @@ def test_a_cut_that_the_compiler_has_in_its_cache_says_what_it_takes_again() -> 
     found = []
     for _ in range(2):
         heard: SimpleQueue[CutAnswer] = SimpleQueue()
-        compiler = CutProcess(asked(SOUND), heard.put)
+        compiler = start_lines("cuts", asked(SOUND), heard.put)
         found.append(heard.get(timeout=PATIENCE_S))
         assert heard.get(timeout=PATIENCE_S) == CutsEnded()
         compiler.end()
@@ -60,7 +60,9 @@ def without_compile_time(answer: CutAnswer) -> CompiledCut:
 
 def test_one_that_is_ended_says_nothing_more_and_leaves_no_process() -> None:
     heard: list[CutAnswer] = []
-    compiler = CutProcess(asked(*(replace(SOUND, block_k=16 * k) for k in range(1, 17))), heard.append)
+    compiler = start_lines(
+        "cuts", asked(*(replace(SOUND, block_k=16 * k) for k in range(1, 17))), heard.append
+    )
     compiler.end()
     assert heard == []
     assert compiler._process.returncode == -signal.SIGKILL
@@ -68,7 +70,7 @@ def test_one_that_is_ended_says_nothing_more_and_leaves_no_process() -> None:
 
 def test_several_requests_are_done_one_after_the_other_each_with_its_end() -> None:
     heard: SimpleQueue[CutAnswer] = SimpleQueue()
-    compiler = CutProcess([*asked(REFUSED), *asked(SOUND)], heard.put)
+    compiler = start_lines("cuts", [*asked(REFUSED), *asked(SOUND)], heard.put)
     found = [heard.get(timeout=PATIENCE_S) for _ in range(4)]
     compiler.end()
     assert [type(one) for one in found] == [CutCompiled, CutsEnded, CutCompiled, CutsEnded]
@@ -77,10 +79,10 @@ def test_several_requests_are_done_one_after_the_other_each_with_its_end() -> No
 
 def test_a_process_that_dies_is_told_with_what_it_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     heard: SimpleQueue[Any] = SimpleQueue()
-    monkeypatch.setattr("flashscope.profiles.engine.cut_process.MAIN", "flashscope.nowhere:main")
-    compiler = CutProcess(asked(SOUND), heard.put)
+    monkeypatch.setitem(LINE_KINDS, "cuts", LINE_KINDS["cuts"]._replace(main="flashscope.nowhere:main"))
+    compiler = start_lines("cuts", asked(SOUND), heard.put)
     end = heard.get(timeout=PATIENCE_S)
     compiler.end()
-    assert end.reason == CUT_OFF
+    assert end.reason == LINE_KINDS["cuts"].cut_off
     assert "compiles or times cuts" in end.reason
     assert "flashscope.nowhere" in end.detail

@@ -11,7 +11,7 @@ from flashscope.kernels.context_parallel.drawing import MOST_PAIRS
 from flashscope.kernels.context_parallel.running import Ranks
 from flashscope.kernels.workload.errors import InputError, KernelError
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.engine.ranks_process import RanksProcess
+from flashscope.profiles.engine.line_kinds import start_lines
 from flashscope.profiles.wire.ranks import (
     PassMeasured,
     RanksAnswer,
@@ -70,7 +70,7 @@ def test_more_gpus_than_there_are_is_refused() -> None:
 def answers(*asked: RanksToMeasure) -> list[RanksAnswer]:
     """What a process answers, until it is through."""
     told: Queue[RanksAnswer] = Queue()
-    process = RanksProcess(asked, told.put)
+    process = start_lines("ranks", asked, told.put)
     found: list[RanksAnswer] = []
     try:
         while sum(isinstance(one, RanksEnded) for one in found) < len(asked):
