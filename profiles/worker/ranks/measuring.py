@@ -34,9 +34,7 @@ from flashscope.profiles.wire.ranks import (
 from flashscope.profiles.worker.ranks.spans import TimedRun, busy_ms, exposed_ms
 
 HOST_RANKS = 2  # where nobody says how many
-WARM_UP = (
-    2  # runs; the first compiles and allocates, the second what the first one's buffers took the place of
-)
+WARM_UP = 2  # runs; the second allocates what the first one's buffers took the place of
 LONG_FLOPS = 1e14  # a run of a tenth of a second and more on one device: one is warm-up enough
 ATTEMPTS = 3  # at a run for which the host was too slow
 TOO_SLOW = (
