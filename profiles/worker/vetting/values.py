@@ -153,9 +153,7 @@ def redraw_row(given: Given, rng: np.random.Generator) -> None:
     rows = keys.shape[2]
     row = int(rng.integers(1, rows - 1)) if rows > FIRST_AND_LAST else 0
     for array, times in ((keys, 1.0), (values, min(MOST, max(1.0, rows / FELT)))):
-        shape = (*array.shape[:2], array.shape[3])  # V may be wider than K, or narrower
-        drawn = _drawn(array, rng, int(np.prod(shape))) * np.float32(times)
-        array[:, :, row] = drawn.reshape(shape).astype(array.dtype)
+        _write_row(array, row, rng, times)
 
 
 FIRST_AND_LAST = 2
@@ -163,9 +161,14 @@ FIRST_AND_LAST = 2
 
 def redraw_row_of_gradients(given: Given, rng: np.random.Generator) -> None:
     """Write over one row of dO in every head, the last but one, which keeps keys under every band."""
-    array = given.grad_output
-    shape = (*array.shape[:2], array.shape[3])
-    array[:, :, -FIRST_AND_LAST] = _drawn(array, rng, int(np.prod(shape))).reshape(shape).astype(array.dtype)
+    _write_row(given.grad_output, -FIRST_AND_LAST, rng)
+
+
+def _write_row(array: Any, row: int, rng: np.random.Generator, times: float = 1.0) -> None:
+    """Write so many times standard-normal numbers over one row of every head."""
+    shape = (*array.shape[:2], array.shape[3])  # V may be wider than K, or narrower
+    drawn = _drawn(array, rng, int(np.prod(shape))) * np.float32(times)
+    array[:, :, row] = drawn.reshape(shape).astype(array.dtype)
 
 
 def _drawn(array: Any, rng: np.random.Generator, count: int) -> Any:
