@@ -30,6 +30,7 @@ NAMES = {
     "h100-cuts": "H100 cuts of flash2 and flash3",
     "h100-ranks": "H100 attention on several GPUs",
     "h100-ranks-long": "H100 long sequences on four GPUs",
+    "h100-ranks-512k": "H100 backward at 512k on four GPUs",
     "h100-ranks-longest": "H100 longest sequences",
 }
 ON_A_GPU = {
@@ -59,7 +60,8 @@ STALLED, CUTS, RANKS = "h100-stalls", "h100-cuts", "h100-ranks"
 # For one view each, which leads to it, or like another one, and in the Library alone.
 SPECIAL = {
     *("h100-caches", INSIDE, CLOCKED, CLOCKED_ON_A_CPU, STALLED, CUTS, RANKS, "h100-decode"),
-    *("h100-backward", "h100-thin", "h100-drawn", "h100-ranks-long", "h100-ranks-longest"),
+    *("h100-backward", "h100-thin", "h100-drawn"),
+    *("h100-ranks-long", "h100-ranks-512k", "h100-ranks-longest"),
     *AUDITS,
 }
 BACKWARD, DECODING = "h200-backward", "h200-decode"

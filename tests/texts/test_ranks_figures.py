@@ -13,6 +13,7 @@ from flashscope.profiles.results.model.ranks import (
     held_of,
     modelled,
     passes_of,
+    rate_share,
     rates_of,
 )
 from tests.texts.figures import session_of
@@ -22,7 +23,11 @@ PAGE = "kernels/context_parallel/README.md"
 SCHEMES = ("ring", "zigzag", "all-gather", "ulysses")
 
 
-TABLES = {"h100-ranks": "**Measured** on H100s", "h100-ranks-long": "**Longer, and without a mask**"}
+TABLES = {
+    "h100-ranks": "**Measured** on H100s",
+    "h100-ranks-long": "**Longer, and without a mask**",
+    "h100-ranks-512k": "**Backward at 512k, what was left of it**",
+}
 
 
 def recorded(name: str = "h100-ranks") -> list[RanksPass]:
@@ -93,6 +98,15 @@ def test_what_a_long_backward_pass_waits_for_is_told() -> None:
     )
     exposed = max(rank.exposed_ms for rank in zigzag.measured.ranks)
     says(PAGE, f"waits for {exposed:.1f} ms of zigzag's transfers of {median(zigzag.measured.ms):,.0f} ms")
+
+
+def test_a_pass_without_one_gpu_beside_it_is_told_by_its_ranks_rate() -> None:
+    passes = recorded("h100-ranks-512k")
+    (without,) = (one for one in passes if not one.measured.alone_ms)
+    assert without.asked.scheme == "all-gather"
+    shared = rate_share(without, passes)
+    assert shared is not None
+    says(PAGE, f"reaches {shared.flops_s / 1e12:.0f} TFLOP/s, {shared.share:.1%} of what one GPU does")
 
 
 def rank_tflops(told: RanksPass) -> float:
