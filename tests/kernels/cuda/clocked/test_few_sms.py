@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -17,6 +18,8 @@ from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import LOAD, ClockedKernel, TimelineRequest
+from flashscope.profiles.store.blobs.timelines import decode_timeline
+from flashscope.profiles.worker.timelines import record_timeline
 from tests.kernels.cuda.builds import ON_HOPPER
 from tests.kernels.cuda.clocked import backward_runs
 from tests.kernels.cuda.clocked.clock import RAN_ON, counting_groups, counting_lanes, counting_passes
@@ -131,3 +134,17 @@ def test_such_a_build_spills_no_register(kernel: ClockedKernel, passes: Any, hea
 def test_a_build_of_more_sms_than_there_are_has_room_for_all_bars() -> None:
     every = clocked_build("flash2", asked(64, "forward"), ON_HOPPER)
     assert every.of_first(99, SMS).most_bars == every.most_bars
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kernel", COMPILED)
+@pytest.mark.parametrize("passes", ["forward", "backward"])
+def test_on_a_gpu_the_first_sms_alone_have_bars(kernel: ClockedKernel, passes: Any) -> None:
+    problem = Problem(
+        batch=1, heads=16, seqlen_q=2048, seqlen_k=2048, head_dim=128, dtype="float16", passes=passes
+    )
+    request = TimelineRequest(problem=problem, backend="cuda", kernel=kernel, sms=SMS, rounds=3)
+    timeline = record_timeline(request, lambda _done, _total: None)
+    assert {*(timeline.lane.numpy() // len(timeline.lanes)).tolist()} == {*range(SMS)}
+    assert timeline.rows.numpy().tolist() == [*range(SMS)]
+    assert decode_timeline(msgspec.msgpack.encode(timeline)) == timeline
