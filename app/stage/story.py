@@ -87,7 +87,8 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         quantity: What the plots, or the columns of the results, show, one to four; empty: as they are.
         kernels: Whose curves are shown, the last one the sentence's own; of a trace, whose it is; empty: all.
         baseline: What the kernels are compared with; empty: as usual.
-        curve: Which problems, as `d 128, causal`; empty: the first, of timelines those that are plainest.
+        curve: Which problems, as `d 128, causal`, of ranks which pass, mask and more that their box has, as
+            `backward, causal, 4 ranks`; empty: the first, of timelines those that are plainest.
         seqlen: Where the crosshair stands, or of which N timelines and traces are; None: where it tells most.
         preset: What the Stepper walks through; empty: the newest trace of the session, if one is named, of
             the last kernel and of the N that are named.
@@ -137,7 +138,7 @@ SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for eve
     "quantity": ("profile", "results", "compare"),
     "kernels": ("profile", "results", "traffic", "timeline", "ladder", "stepper", "designer"),
     "baseline": ("profile", "results"),
-    "curve": ("profile", "results", "timeline", "ladder", "designer"),
+    "curve": ("profile", "results", "timeline", "ladder", "designer", "ranks"),
     "seqlen": ("profile", "results", "traffic", "timeline", "ladder", "stepper", "designer"),
     "preset": ("stepper",),
     "step": ("stepper",),

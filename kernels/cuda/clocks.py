@@ -97,23 +97,23 @@ class ToldBlock(NamedTuple):
 
 
 def warp_lanes(found: ClockedBlocks, told: Callable[[int], ToldBlock], multiprocessors: int) -> WarpBars:
-    """Bars on lanes: a row for each SM, in it a lane for each warp of blocks side by side."""
+    """Bars on lanes: a row for each SM that wrote clocks, a lane for each warp of blocks side by side."""
     ends = found.ends.view(np.uint32).reshape(-1, found.warps, 8)
     times = found.ends.reshape(-1, found.warps, 4)[..., :2].astype(np.int64)
     times -= times[..., 0].min()
     begin, end, sm = times[..., 0].min(axis=1), times[..., 1].max(axis=1), ends[:, 0, 7].astype(np.int64)
     slot = slots(sm, begin, end)
     lanes = (int(slot.max(initial=0)) + 1) * found.warps
-    every: list[npt.NDArray[np.int64]] = []
+    every = [np.empty((0, 7), np.int64)]
     blocks: list[tuple[int, ...]] = []
-    for block in range(len(begin)):
+    for block in np.flatnonzero(sm < multiprocessors).tolist():
         one = told(block)
         for warp, bars in enumerate(one.bars):
             lane = int(sm[block]) * lanes + int(slot[block]) * found.warps + warp
             ns = _ns(bars[:, 4:], ends[block, warp], times[block, warp])
             every.append(np.column_stack((np.full(len(bars), lane), bars[:, :4], ns)))
             blocks.append((lane, one.head, one.number, *times[block, warp].tolist()))
-    bars, of_block = np.concatenate(every), np.array(blocks, np.int64)
+    bars, of_block = np.concatenate(every), np.array(blocks, np.int64).reshape(-1, 5)
     bars = bars[np.lexsort((bars[:, 6], bars[:, 5], bars[:, 0]))]
     names = (
         f"block slot {n + 1}, warp {warp}" for n in range(lanes // found.warps) for warp in range(found.warps)

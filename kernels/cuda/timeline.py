@@ -9,7 +9,7 @@ import cupy
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cuda.backward import backward_arrays
-from flashscope.kernels.cuda.clocked.build import ClockedBuild
+from flashscope.kernels.cuda.clocked.build import CLOCK_SMS, ClockedBuild
 from flashscope.kernels.cuda.clocked.builds import ClockedRounds, clocked_build, timeline_of
 from flashscope.kernels.cuda.compile import compile_module
 from flashscope.kernels.cuda.design.cut import main_launch
@@ -31,12 +31,14 @@ def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageT
 
     Raises:
         UnsupportedError: There is no build with clocks for it; the text says what there is.
-        InputError: Too many bars; the text has the numbers.
+        InputError: Too many bars, or none on the SMs that were asked for; the text has the numbers.
         CompileError: The compiler refused the kernel.
     """
     problem, spec, device = request.problem, find_kernel(request.kernel), describe()
     spec.require(problem, device)
     build = clocked_build(request.kernel, problem, current_target())
+    if request.sms is not None:
+        build = build.of_first(request.sms, device.multiprocessors or 1)
     check_bars(build.most_bars)
     given = after_forward(spec, problem, draw_given(problem, "cuda"), "cuda")
     watched = bind_clocked(build, spec, problem, given)
@@ -47,7 +49,7 @@ def record(request: TimelineRequest, told: Callable[[int, int], None]) -> StageT
 
 def _registers(program: Program) -> tuple[int, int]:
     """What a thread of the launch with the products takes with clocks, and as it is timed."""
-    without = {name: value for name, value in program.defines.items() if name != "CLOCKS"}
+    without = {name: value for name, value in program.defines.items() if name not in {"CLOCKS", CLOCK_SMS}}
     builds, entry = (program, replace(program, defines=without)), main_launch(program).entry
     clocked, plain = (int(compile_module(one).get_function(entry).num_regs) for one in builds)
     return clocked, plain

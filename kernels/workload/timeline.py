@@ -35,12 +35,14 @@ class TimelineRequest(msgspec.Struct, frozen=True, kw_only=True):
         problem: The workload, all of its heads.
         backend: Where to compute it.
         kernel: The timed kernel whose source is built once more, with clocks between its stages.
+        sms: How many SMs of a GPU write out their clocks, the first ones; None: all do.
         rounds: How often that build and the timed one run, in turns; the timeline is of the quickest one.
     """
 
     problem: Problem
     backend: Backend = "cpu"
     kernel: ClockedKernel = "flash2"
+    sms: int | None = None
     rounds: int = 5
 
 
@@ -109,14 +111,18 @@ def outer_is_keys(request: TimelineRequest) -> bool:
     return request.kernel == "flash1" or request.problem.passes == "backward"
 
 
-def check_rounds(request: TimelineRequest) -> None:
-    """Refuse a number of rounds that tells nothing, or takes too long.
+def check_asked(request: TimelineRequest) -> None:
+    """Refuse a number of rounds that tells nothing, or takes too long, and SMs where there are none.
 
     Raises:
         InputError: The text has the numbers.
     """
     if not 1 <= request.rounds <= MOST_ROUNDS:
         raise InputError(f"A timeline takes 1 to {MOST_ROUNDS} rounds, not {request.rounds}.")
+    if request.sms is not None and request.backend == "cpu":
+        raise InputError("A CPU has no SMs to choose from; leave them out.")
+    if request.sms is not None and request.sms < 1:
+        raise InputError(f"A timeline is of one SM at least, not of {request.sms}.")
 
 
 def check_bars(bars: int) -> None:
@@ -128,5 +134,5 @@ def check_bars(bars: int) -> None:
     if bars > MOST_BARS:
         raise InputError(
             f"This timeline would have up to {bars} bars where at most {MOST_BARS} are recorded; "
-            "shorten the sequences or choose fewer heads."
+            "shorten the sequences, or choose fewer heads, or on a GPU fewer SMs."
         )

@@ -15,7 +15,7 @@ from flashscope.kernels.cpu.device import describe
 from flashscope.kernels.cpu.stages import SOURCE, Bars, ClockedLaunch, Nanoseconds, check_clocked
 from flashscope.kernels.cuda.device import describe as describe_gpu
 from flashscope.kernels.launching.launch import make_inputs, prepare
-from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest, check_bars, check_rounds
+from flashscope.kernels.workload.timeline import StageTimeline, TimelineRequest, check_asked, check_bars
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.worker.child import blas_threads
 
@@ -41,10 +41,10 @@ def record_timeline(
         clock: Nanoseconds that never go back.
 
     Raises:
-        InputError: Too many bars or rounds; the text has the numbers.
+        InputError: Too many bars or rounds, or SMs that there are not; the text has the numbers.
         UnsupportedError: There is no build with clocks for it; the text says what there is.
     """
-    check_rounds(request)
+    check_asked(request)
     if request.backend == "cuda":
         describe_gpu()
         return import_module("flashscope.kernels.cuda.timeline").record(request, told)  # type: ignore[no-any-return]

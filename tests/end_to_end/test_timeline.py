@@ -79,6 +79,8 @@ def test_a_file_that_is_there_stays_unless_it_may_be_written_over(
         pytest.param(("flash2", *SMALL, "--seqlen", "4m"), 2, "bars", marks=pytest.mark.matrix),
         (("flash2", *SMALL, "--seqlen", "1k,2k"), 2, "1k,2k is not"),
         (("flash9", *SMALL), 2, "flash9"),
+        (("flash2", *SMALL, "--sms", "4"), 2, "A CPU has no SMs"),
+        (("flash2", *SMALL, "--sms", "0"), 2, "--sms"),
         (("flash2", *SMALL, "--json", "--perfetto", "-"), 2, "--json"),
         (("flash2", *SMALL, "--into", "nothing.flashscope"), 1, "nothing.flashscope"),
         (("flash2", *SMALL, "--into", "cpu-timelines"), 1, "comes with the program and stays as it is"),

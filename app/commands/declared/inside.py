@@ -60,6 +60,13 @@ OF_GRADIENTS = (*(name for name in PROBLEM if name not in {"page_size", "passes"
     help="How often the build with clocks and the timed one run, in turns; the quickest run is kept",
 )
 @click.option(
+    "--sms",
+    callback=reading(positive),
+    metavar="S",
+    help="On a GPU, how many SMs write out their clocks, the first ones: of few a longer run has room; "
+    "left out: all",
+)
+@click.option(
     "--into", type=SESSION, metavar="FILE", help="A session that keeps what is recorded; left out: none"
 )
 @click.option(
@@ -85,7 +92,7 @@ def timeline(
     if perfetto == STDOUT and options["as_json"]:
         raise click.UsageError("--json and --perfetto - both write on stdout; name a file", context)
     refuse_taken(context, perfetto, force=options["force"])
-    said = {name: options[name] for name in ("seqlen", "rounds", "force", "as_json", "connect")}
+    said = {name: options[name] for name in ("seqlen", "rounds", "sms", "force", "as_json", "connect")}
     return run("inside.timeline", tuple(dict.fromkeys(kernels)), chosen, into=into, perfetto=perfetto, **said)
 
 

@@ -42,6 +42,7 @@ def run(
     *,
     seqlen: int,
     rounds: int,
+    sms: int | None,
     into: Path | None,
     perfetto: Path | None,
     force: bool,
@@ -59,7 +60,9 @@ def run(
         problem = Request.of(**{**choices, "backend": device.backend}).problem(seqlen)
         timelines: list[StageTimeline] = []
         for kernel in kernels:
-            asked = TimelineRequest(problem=problem, backend=device.backend, kernel=kernel, rounds=rounds)
+            asked = TimelineRequest(
+                problem=problem, backend=device.backend, kernel=kernel, sms=sms, rounds=rounds
+            )
             found = record(driver, events, asked)
             if isinstance(found, int):
                 return found
@@ -117,6 +120,7 @@ def document(timeline: StageTimeline, facts: TimelineFacts) -> dict[str, Any]:
         "source": timeline.source,
         "build": timeline.build,
         "registers": timeline.registers,
+        "sms": timeline.request.sms,
         "bars": timeline.begin.shape[0],
         "span_ns": timeline.span_ns,
         **asdict(facts),

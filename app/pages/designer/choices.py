@@ -23,6 +23,16 @@ KERNELS: Sequence[tuple[str, CutKernel]] = (
 )
 
 
+def seqlen_words(seqlen: int) -> str:
+    """A sequence length, as its boxes have it."""
+    return f"N = {seqlen_text(seqlen)}"
+
+
+def heads_words(heads: int) -> str:
+    """So many heads."""
+    return f"{heads} head{'s' * (heads != 1)}"
+
+
 class DesignChoices(QWidget):
     """The boxes.
 
@@ -38,13 +48,11 @@ class DesignChoices(QWidget):
         super().__init__()
         self.kernels = choice_of("Kernel", KERNELS)
         self.cards = Cards()
-        self.seqlens = choice_of("Sequence length", [(f"N = {seqlen_text(n)}", n) for n in SEQLENS])
-        self.heads = choice_of("Heads of all sequences", [(f"{h} head{'s' * (h != 1)}", h) for h in HEADS])
+        self.seqlens = choice_of("Sequence length", [(seqlen_words(n), n) for n in SEQLENS])
+        self.heads = choice_of("Heads of all sequences", [(heads_words(h), h) for h in HEADS])
         self.masks = choice_of("Mask", MASKS)
-        self.cpu_seqlens = choice_of(
-            "Sequence length in NumPy", [(f"N = {seqlen_text(n)}", n) for n in CPU_SEQLENS]
-        )
-        self.cpu_heads = choice_of("Heads in NumPy", [(f"{h} head{'s' * (h != 1)}", h) for h in CPU_HEADS])
+        self.cpu_seqlens = choice_of("Sequence length in NumPy", [(seqlen_words(n), n) for n in CPU_SEQLENS])
+        self.cpu_heads = choice_of("Heads in NumPy", [(heads_words(h), h) for h in CPU_HEADS])
         self.cpu_dims = choice_of("Head dim in NumPy", [(f"d = {d}", d) for d in CPU_DIMS])
         self.cpu_seqlens.setCurrentIndex(self.cpu_seqlens.findData(CPU_FIRST))
         self.seqlens.setCurrentIndex(self.seqlens.findData(FIRST["seqlen"]))
@@ -112,17 +120,22 @@ class DesignChoices(QWidget):
         )
 
     def show_problem(self, problem: Problem) -> None:
-        """Choose what of a problem there is to choose, and tell nobody."""
-        pairs: Sequence[tuple[DropDown, object]] = (
-            (self.cpu_seqlens if self.on_cpu else self.seqlens, problem.seqlen_q),
-            (self.cpu_heads if self.on_cpu else self.heads, problem.heads),
-            (self.cpu_dims, problem.head_dim),
-            (self.masks, problem.causal),
+        """Choose what a problem has, also what is offered to no other, and tell nobody."""
+        pairs: Sequence[tuple[DropDown, str, object]] = (
+            (
+                self.cpu_seqlens if self.on_cpu else self.seqlens,
+                seqlen_words(problem.seqlen_q),
+                problem.seqlen_q,
+            ),
+            (self.cpu_heads if self.on_cpu else self.heads, heads_words(problem.heads), problem.heads),
+            (self.cpu_dims, f"d = {problem.head_dim}", problem.head_dim),
+            (self.masks, "", problem.causal),
         )
-        for box, value in pairs:
-            if (place := box.findData(value)) >= 0:
-                with QSignalBlocker(box):
-                    box.setCurrentIndex(place)
+        for box, words, value in pairs:
+            with QSignalBlocker(box):
+                if box.findData(value) < 0:
+                    box.addItem(words, value)
+                box.setCurrentIndex(box.findData(value))
 
     def _take_kernel(self) -> None:
         self._show_boxes()

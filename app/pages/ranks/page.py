@@ -149,6 +149,18 @@ class RanksPage(Page):
         return made
 
     @property
+    def kind(self) -> str:
+        """Pass, mask and ranks on show, in words."""
+        return self.kinds.currentText()
+
+    def show_like(self, words: str) -> None:
+        """Show the first kind that has all these words, between commas; none has: what is on show stays."""
+        wanted = set(filter(None, words.split(", ")))
+        meant = [kind for kind in self._kinds if wanted <= {*kind.split(", ")}]
+        if wanted and meant and self.kind not in meant:
+            self.kinds.setCurrentText(meant[0])
+
+    @property
     def cards(self) -> tuple[SchemeCard, SchemeCard, RankLanesCard]:
         """The plots."""
         return self.efficiency, self.memory, self.lanes
@@ -220,7 +232,7 @@ class RanksPage(Page):
 
     def _show_kind(self) -> None:
         """Draw the passes of the chosen kind, and the lanes of the best."""
-        self.passes = self._kinds.get(self.kinds.currentText(), [])
+        self.passes = self._kinds.get(self.kind, [])
         told = sentence_of(self.passes)
         self.sentence.setText(told)
         beside = [one for one in self._modelled if one.told in self.passes]
@@ -242,7 +254,7 @@ class RanksPage(Page):
     def _header(self) -> Mapping[str, str]:
         session = self.controller.session
         told = {} if session is None else session_header(session)
-        return told | {"problem": self.kinds.currentText()}
+        return told | {"problem": self.kind}
 
     def _step(self, by: int) -> Callable[[], None]:
         def go() -> None:

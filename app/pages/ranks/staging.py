@@ -31,6 +31,13 @@ class RanksView(Protocol):
         """What is on show; none: there is nothing."""
 
     @property
+    def kind(self) -> str:
+        """Pass, mask and ranks on show, in words."""
+
+    def show_like(self, words: str) -> None:
+        """Show the first kind that has all these words, between commas; none has: what is on show stays."""
+
+    @property
     def cards(self) -> Sequence[Card]:
         """The plots."""
 
@@ -62,8 +69,8 @@ class RanksStaging(PageStaging[RanksView]):
 
     @property
     def stop(self) -> Stop:
-        """The plot on show."""
-        return replace(super().stop, mode=self._mode)
+        """The plot on show, and of what."""
+        return replace(super().stop, mode=self._mode, curve=self._page.kind)
 
     def turn(self) -> None:
         """Bring the next plot to the front."""
@@ -77,8 +84,9 @@ class RanksStaging(PageStaging[RanksView]):
         super().fill_with(exhibit or self._plots[self._mode])
 
     def show_stop(self, stop: Stop) -> None:
-        """Show its plot, and what leads from each to the next."""
+        """Show its plot of the pass and mask that it names, and what leads from each to the next."""
         super().show_stop(stop)
+        self._page.show_like(stop.curve)
         self._mode = stop.mode
         self._lead(on=True)
         self.fill_with(None)

@@ -30,6 +30,7 @@ KERNELS: Sequence[tuple[str, tuple[ClockedKernel, ...]]] = (
 )
 HEAD_DIMS, HEADS = (64, 128, 256), (1, 4, 8, 16)
 MASKS = (("no mask", False), ("causal", True))
+SMS: Sequence[tuple[str, int | None]] = (("all SMs", None), ("16 SMs", 16), ("4 SMs", 4), ("1 SM", 1))
 PASSES: Sequence[tuple[str, Passes]] = (("forward", "forward"), ("backward", "backward"))
 FIRST = 1024, 64, 4
 DEVICES: Sequence[tuple[str, Backend]] = (("CPU", "cpu"), ("GPU", "cuda"))
@@ -76,6 +77,7 @@ class RecordBar(QWidget):
         self.heads = choice_of("Heads to record", [(f"{h} head{'s' * (h != 1)}", h) for h in HEADS])
         self.passes = choice_of("Pass to record on the GPU", list(PASSES))
         self.masks = choice_of("Mask to record with", list(MASKS))
+        self.sms = choice_of("SMs that write out their clocks", list(SMS))
         for box, wanted in zip((self.seqlens, self.dims, self.heads), FIRST, strict=True):
             box.setCurrentIndex(box.findData(wanted))
         self.record = does(text_button("Record", "Record a timeline", self.ask, "primary"), RECORD)
@@ -90,7 +92,7 @@ class RecordBar(QWidget):
         self.seconds = choice_of("Seconds of a launch in slow motion", [(f"{s} s", s) for s in SECONDS])
         self.seconds.setCurrentIndex(self.seconds.findData(FIRST_S))
         problem = (self.seqlens, self.dims, self.heads, self.masks)
-        self.choices = (self.devices, self.kernels, self.gpu_kernels, self.passes, *problem)
+        self.choices = (self.devices, self.kernels, self.gpu_kernels, self.passes, *problem, self.sms)
         slow = (self.live, self.live_kernels, self.seconds)
         shown = (*self.choices, self.record, *slow, self.why_not)
         line = Lines((*shown, self.progress, self.bar, self.cancel), (), 8)
@@ -114,8 +116,9 @@ class RecordBar(QWidget):
             passes=self.passes.currentData() if backend == "cuda" else "forward",
         )
         rounds = ROUNDS[self.seqlens.currentData()]
+        sms = self.sms.currentData() if backend == "cuda" else None
         return [
-            TimelineRequest(problem=problem, backend=backend, kernel=kernel, rounds=rounds)
+            TimelineRequest(problem=problem, backend=backend, kernel=kernel, sms=sms, rounds=rounds)
             for kernel in self._kernels(backend)
         ]
 
@@ -195,7 +198,8 @@ class RecordBar(QWidget):
         self._offer_live(IN_NUMPY if on_cpu or not self._has_flash3 else IN_CUDA)
         self.kernels.setVisible(not self._asked and on_cpu)
         self.gpu_kernels.setVisible(not self._asked and not on_cpu and self._has_flash3)
-        self.passes.setVisible(not self._asked and not on_cpu)
+        for part in (self.passes, self.sms):
+            part.setVisible(not self._asked and not on_cpu)
 
     def _offer_live(self, kernels: Sequence[LiveKernel]) -> None:
         """Offer these to be launched in slow motion; the first of others than before is chosen."""

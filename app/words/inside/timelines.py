@@ -212,9 +212,12 @@ def overhead_text(timeline: StageTimeline, facts: TimelineFacts) -> str:
     registers = ""
     if timeline.registers:
         registers = " · {} registers a thread beside {}".format(*timeline.registers)
+    sms = timeline.request.sms
+    few = "" if sms is None else f" · of the first {sms} SMs" if sms > 1 else " · of the first SM"
     return (
         f"{quickest} · build with clocks {digits(facts.overhead)}× the timed one{turns}: "
-        f"{ms_text(facts.clocked_ms)} beside {ms_text(facts.plain_ms)}{' by events' * by_events}{registers}"
+        f"{ms_text(facts.clocked_ms)} beside {ms_text(facts.plain_ms)}{' by events' * by_events}"
+        f"{registers}{few}"
     )
 
 

@@ -18,9 +18,9 @@ from flashscope.kernels.cuda.clocks import ClockedBlocks, WarpBars, lane_bars, m
 from flashscope.kernels.cuda.instrument import CLOCKED, GROUP_CLOCKED, MERGE_CLOCKED, clocked, clocked_groups
 from flashscope.kernels.cuda.program import HOPPER, Target, TileSize, ceil_div
 from flashscope.kernels.workload.device import Device
-from flashscope.kernels.workload.errors import UnsupportedError
+from flashscope.kernels.workload.errors import InputError, UnsupportedError
 from flashscope.kernels.workload.problem import Problem
-from flashscope.kernels.workload.timeline import ClockedKernel, StageTimeline, TimelineRequest
+from flashscope.kernels.workload.timeline import ClockedKernel, StageTimeline, TimelineRequest, check_bars
 from flashscope.kernels.workload.trace import Array
 
 WARP, STAGES_OF_A_STEP = 32, 4
@@ -174,8 +174,16 @@ def timeline_of(
     took: ClockedRounds,
     registers: tuple[int, int] | None = None,
 ) -> StageTimeline:
-    """The timeline of the quickest round, and the registers of both builds where they are known."""
-    bars = build.bars(took.quickest, device.multiprocessors or 1)
+    """The timeline of the quickest round, and the registers of both builds where they are known.
+
+    Raises:
+        InputError: No SM that was asked for had anything to do, or they had too much.
+    """
+    multiprocessors = device.multiprocessors or 1
+    bars = build.bars(took.quickest, min(request.sms or multiprocessors, multiprocessors))
+    if not bars.lane.size:
+        raise InputError(f"None of the first {request.sms} SMs had a block of it; choose more of them.")
+    check_bars(len(bars.lane))
     (digest,) = digest_keys(request.kernel, request.problem.passes)
     arrays = {name: Array.of(one) for name, one in bars._asdict().items() if isinstance(one, np.ndarray)}
     return StageTimeline(

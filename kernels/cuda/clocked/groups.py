@@ -24,6 +24,7 @@ from flashscope.kernels.workload.timeline import LOAD, MERGE, NO_PLACE, PV, QK, 
 ClockRows = npt.NDArray[np.int64]
 ROWS_BESIDE_STEPS = 2  # of a tile of queries: its head and its end
 PRODUCER = 0  # the lane
+NO_BARS = np.empty((0, 7), np.int64)
 BLOCK, FIRST_CLOCK, LAST_CLOCK, SM = 1, 4, 5, 6  # places in a tile's head, and in what `ends` has in 32 bits
 
 
@@ -135,6 +136,8 @@ def group_bars(problem: Problem, cut: GroupCut, found: ClockedGroups, multiproce
         bars.append(axis.merge_bars(found.merges, _merged(problem, cut, len(found.merges))))
     blocks: list[tuple[int, ...]] = []
     for number, tile in enumerate(tiles(problem, cut)):
+        if not found.rows[number].any():
+            continue  # its SM wrote none
         rows = found.rows[number].astype(np.int64)
         block = int(rows[PRODUCER, 0, BLOCK])
         steps = _steps_fp8 if cut.fp8 else _steps if cut.overlap else _steps_in_order
@@ -168,9 +171,10 @@ def assembled(
         axis: Where the lanes are.
         bars: int64 (n, 7), any number of them: lane, stage, head, i, j, begin and end of each bar.
         blocks: Lane, head, number, begin and end of each block.
-        multiprocessors: Of the GPU.
+        multiprocessors: Those that wrote clocks.
     """
-    every, of_block = np.concatenate(bars), np.array(blocks, np.int64).reshape(-1, 5)
+    every, of_block = np.concatenate([NO_BARS, *bars]), np.array(blocks, np.int64).reshape(-1, 5)
+    every = every[every[:, 0] < multiprocessors * len(axis.names)]  # all SMs tell of their merges
     every = every[np.lexsort((every[:, 6], every[:, 5], every[:, 0]))]
     return WarpBars(
         rows=np.arange(multiprocessors, dtype=np.int32),

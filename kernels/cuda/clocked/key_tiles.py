@@ -101,6 +101,8 @@ def key_tile_bars(problem: Problem, tile: TileSize, found: ClockedGroups, multip
     bars: list[StepBars] = []
     blocks: list[tuple[int, ...]] = []
     for number, one in enumerate(key_tiles(problem, tile)):
+        if not found.rows[number].any():
+            continue  # its SM wrote none
         rows = found.rows[number].astype(np.int64)
         for lane in range(GROUPS + 1):
             own = rows[max(0, lane - 1)]

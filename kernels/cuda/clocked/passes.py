@@ -67,7 +67,7 @@ def by_keys(bars: WarpBars, group: int = 1) -> WarpBars:
         end = at + sum(1 for _ in own)
         blocks.append((lane, head, j, int(bars.begin[at]), int(bars.end[end - 1])))
         at = end
-    found = np.array(blocks, np.int64)
+    found = np.array(blocks, np.int64).reshape(-1, 5)
     return bars._replace(
         block_lane=found[:, 0].astype(np.int32),
         block=found[:, 1:3].astype(np.int32),

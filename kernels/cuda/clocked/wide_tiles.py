@@ -67,6 +67,8 @@ def wide_tile_bars(problem: Problem, tile: TileSize, found: ClockedGroups, multi
     for number, one in enumerate(key_tiles(problem, tile)):
         for rank in range(PAIR):
             rows = found.rows[number * PAIR + rank].astype(np.int64)
+            if not rows.any():
+                continue  # its SM wrote none
             block = int(rows[0, len(one.steps), BLOCK])
             told = [_loads(rows[group], one) for group in range(GROUPS)]
             told += [_first(rows[0], one), _second(rows[1], one)]

@@ -35,8 +35,10 @@ struct PassClocks : StageClocks {
         if (threadIdx.x % 32 != 0) return;
         const uint4* const clocks = reinterpret_cast<const uint4*>(place + threadIdx.x * (BYTES / 32));
         uint4* const row = to.steps + ((long long)clocked_warp() * to.most_steps + here()[STEP]) * (NUMBERS / 4);
+        if (writes_clocks()) {
 #pragma unroll
-        for (int i = 0; i < NUMBERS / 4; ++i) row[i] = clocks[i];
+            for (int i = 0; i < NUMBERS / 4; ++i) row[i] = clocks[i];
+        }
         here()[STEP] = here()[STEP] + 1;
     }
 

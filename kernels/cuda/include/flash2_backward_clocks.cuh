@@ -22,7 +22,9 @@ struct StepClocks : LaneClocks {
     static_assert(SHARE / AT_ONCE <= 2, "there are clocks of two halves");
     __device__ __forceinline__ void write(const ClockRecording& to) {
         const long long row = (long long)clocked_warp() * to.most_steps + __shfl_sync(~0u, kept, 31);
-        if (threadIdx.x % 32 < LANES) reinterpret_cast<unsigned*>(to.steps)[row * LANES + threadIdx.x % 32] = kept;
+        if (threadIdx.x % 32 < LANES && writes_clocks()) {
+            reinterpret_cast<unsigned*>(to.steps)[row * LANES + threadIdx.x % 32] = kept;
+        }
         if (threadIdx.x % 32 == 31) ++kept;
     }
 };

@@ -28,7 +28,7 @@ struct ForwardClocks : LaneClocks {
   private:
     __device__ __forceinline__ void write(const ClockRecording& to, int first, int count) const {
         const int lane = threadIdx.x % 32;
-        if (lane >= OF_STEP * count) return;
+        if (lane >= OF_STEP * count || !writes_clocks()) return;
         uint4* const row = to.steps + ((long long)clocked_warp() * to.most_steps + first);
         reinterpret_cast<unsigned*>(row)[lane] = kept;
     }

@@ -1,9 +1,8 @@
-// When each warpgroup of flash3's backward pass did what, as flash3_clocks.cuh has it of the forward pass. Only with
-// -DCLOCKS=1: in the kernel that is timed every mark below is nothing.
+// When each warpgroup of flash3's backward pass did what, as flash3_clocks.cuh has it of the forward pass, by
+// flash3_backward_marks.cuh.
 //
-// Clocks wait in shared memory behind the barriers, and go out a row at a time. Of each tile of keys a warpgroup that computes
-// has a row and one more for each of its steps, and two for the end, or one where there was no step. 0 is a clock that nobody
-// read.
+// Of each tile of keys a warpgroup that computes has a row and one more for each of its steps, and two for the end, or one
+// where there was no step.
 //
 //   {tile begins, block}, which is the first row
 //   {asks for S, S is there, P is done, dP is there, dS is stored, asks for dQ, dV and dK}, and of the step before {dQ is
@@ -16,51 +15,33 @@
 // its rows they come behind the step's own, and the tile's behind those of the row after the last step.
 #pragma once
 #include "flash3_backward_layout.cuh"
+#include "flash3_backward_marks.cuh"
 #if CLOCKS
-#include "warpgroup_clocks.cuh"
-
-struct StageClocks : WarpgroupClocks {
-    static constexpr u32 BYTES = 80, ROWS = 48, FIRST = 56, TILE = 64, HEAD = 68;  // of a warpgroup
-    static constexpr u32 OWN = 48, LOADS = 16, ROW = OWN + LOADS;  // bytes of a row
-    static constexpr u32 BEHIND = 192;  // the barriers, with those of turns or zeros
+struct StageClocks : KeyTileClocks<Shared, 8 * (4 * STAGES + 2 * KEY_STAGES)> {
     // Of a warpgroup that computes: its clocks of a row, where its tile's rows are and where the first tile's, bytes of a tile's
-    // and of a head's. Behind them the producer's, two beside each barrier of what is loaded, so far from it.
-    static constexpr u32 BESIDE = BEHIND + GROUPS * BYTES, BARRIERS = 8 * (4 * STAGES + 2 * KEY_STAGES);
-    static __device__ __forceinline__ u32 place(u32 thread) {
-        return Shared(shared_tiles()).barriers + BEHIND + (thread / 128 - 1) * BYTES;
-    }
+    // and of a head's.
+    static constexpr u32 ROWS = 48, FIRST = 56, TILE = 64, HEAD = 68;
+    static constexpr u32 OWN = 48, LOADS = ROW - OWN;  // bytes of a row
     static __device__ __forceinline__ void begin_block(const ClockRecording& to, int seqlen_k) {
         const u32 thread = thread_again();
-        if (thread % 128 != 0) return;
-        if (thread == 0) {
-            for (u32 i = 0; i < BARRIERS; i += 16) store_zeros(Shared(shared_tiles()).barriers + BESIDE + i);
-            return;
-        }
-        begin_anchors(to, (thread / 128 - 1) + blockIdx.x * GROUPS);
+        if (!begin_anchored(to, thread)) return;
         const u32 here = place(thread), tile = GROUPS * to.most_rows * ROW;
         put(here + FIRST, reinterpret_cast<u64>(to.rows) + (thread / 128 - 1) * to.most_rows * ROW);
         put(here + TILE, tile);
-        put(here + HEAD, (seqlen_k + BLOCK_K - 1) / BLOCK_K * tile);
+        put(here + HEAD, tiles_of(seqlen_k) * tile);
     }
     static __device__ __forceinline__ void begin_tile(const Keys& keys) {
         const u32 thread = thread_again(), here = place(thread);
         if (thread % 128 != 0) return;
         const u64 row = get_address(here + FIRST) + u64(keys.head) * get(here + HEAD) + keys.k0 / BLOCK_K * get(here + TILE);
-        *reinterpret_cast<uint4*>(row) = make_uint4(clock_now(), blockIdx.x, 0, 0);
+        if (writes_clocks()) *reinterpret_cast<uint4*>(row) = make_uint4(clock_now(), blockIdx.x, 0, 0);
         put(here + ROWS, row);
         for (u32 i = 0; i < OWN; i += 16) store_zeros(here + i);
     }
-    // What the thread is, and so its place, is asked for each time: kept, it would spill.
-    static __device__ __forceinline__ void mark(int which) {
-        const u32 thread = thread_again();
-        mark_at(thread % 128 == 0, place(thread) + 4 * which);
-    }
     static __device__ __forceinline__ void end_block(const ClockRecording& to) {
         const u32 thread = thread_again();
-        if (thread % 128 == 0) end_anchors(to, (thread / 128 - 1) + blockIdx.x * GROUPS);
+        if (thread % 128 == 0) end_anchors(to, anchors_of(thread));
     }
-    // By the one thread that loads.
-    static __device__ __forceinline__ void mark_load(u32 full, int which) { put(full + BESIDE + 4 * which, clock_now()); }
     // A clock by each of the first lanes: all of them by one took a twelfth of a step.
     static __device__ __forceinline__ void write_row(int row, u32 full = 0, u32 other_full = 0) {
         const u32 thread = thread_again(), lane = thread % 128, here = place(thread);
@@ -68,27 +49,19 @@ struct StageClocks : WarpgroupClocks {
         __syncwarp();
         if (lane < OWN / 4 || loads) {
             const u32 from = loads ? (lane < OWN / 4 + 2 ? full : other_full) + BESIDE + lane % 2 * 4 : here + 4 * lane;
-            *reinterpret_cast<u32*>(get_address(here + ROWS) + row * ROW + 4 * lane) = get(from);
+            if (writes_clocks()) *reinterpret_cast<u32*>(get_address(here + ROWS) + row * ROW + 4 * lane) = get(from);
             if (loads) put(from, 0u);
         }
         __syncwarp();
     }
 };
-#define CLOCKS_GIVEN , const __grid_constant__ ClockRecording clock_recording
 #define CLOCKS_BEGIN() StageClocks::begin_block(clock_recording, seqlen_k);
 #define CLOCKS_OF_TILE(keys) StageClocks::begin_tile(keys);
-#define CLOCK(which) StageClocks::mark(which);
-#define CLOCK_OF_LOAD(full, which) StageClocks::mark_load(full, which);
-#define CLOCKS_WRITE(row) StageClocks::write_row(row);
 #define CLOCKS_WRITE_WITH(row, full, other_full) StageClocks::write_row(row, full, other_full);
 #define CLOCKS_END() StageClocks::end_block(clock_recording);
 #else
-#define CLOCKS_GIVEN
 #define CLOCKS_BEGIN()
 #define CLOCKS_OF_TILE(keys)
-#define CLOCK(which)
-#define CLOCK_OF_LOAD(full, which)
-#define CLOCKS_WRITE(row)
 #define CLOCKS_WRITE_WITH(row, full, other_full)
 #define CLOCKS_END()
 #endif

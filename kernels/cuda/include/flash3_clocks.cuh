@@ -64,7 +64,7 @@ struct StageClocks : WarpgroupClocks {
         const u32 here = place(thread);
         if (thread % 128 != 0) return;
         const u64 row = get_address(here + NEXT);
-        *reinterpret_cast<uint4*>(row) = get_four(here);
+        if (writes_clocks()) *reinterpret_cast<uint4*>(row) = get_four(here);
         store_zeros(here);
         put(here + NEXT, row + 16);
     }

@@ -1,4 +1,5 @@
 // What builds with clocks read: the SM's own clock, the GPU's global timer, and which SM it is.
+// With -DCLOCK_SMS=n only the first n SMs write out what lies between the anchors of a block.
 #pragma once
 
 __device__ __forceinline__ unsigned clock_now() {
@@ -17,4 +18,12 @@ __device__ __forceinline__ unsigned multiprocessor() {
     unsigned id;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
     return id;
+}
+
+__device__ __forceinline__ bool writes_clocks() {
+#ifdef CLOCK_SMS
+    return multiprocessor() < CLOCK_SMS;
+#else
+    return true;
+#endif
 }

@@ -12,7 +12,7 @@ from flashscope.kernels.workload.timeline import (
     NO_PLACE,
     STAGES,
     StageTimeline,
-    check_rounds,
+    check_asked,
 )
 from flashscope.profiles.store.blobs.arrays import BYTES, INTEGERS, check_array, check_range
 
@@ -27,7 +27,7 @@ def decode_timeline(blob: bytes) -> StageTimeline:
         ValueError: It is none, or its parts do not fit together; the text says which.
     """
     timeline = msgspec.msgpack.decode(blob, type=StageTimeline)
-    check_rounds(timeline.request)
+    check_asked(timeline.request)
     _check_numbers(timeline)
     for name, shape in _shapes(timeline).items():
         array = getattr(timeline, name)

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.designer import DesignerPage
+from flashscope.app.pages.designer.choices import SEQLENS
 from flashscope.app.pages.designer.compile_bar import STOPS
 from flashscope.app.pages.designer.tiles_view import NOT_YET
 from flashscope.kernels.catalogue.sources import source_digest
@@ -86,6 +87,19 @@ def test_a_sessions_first_landscape_is_shown_as_it_was_timed(page: DesignerPage)
     assert page.staging.provenance.badge.startswith("SAVED · GPU NVIDIA H100 · cuts of flash2, source ")
     assert "another version" not in page.staging.provenance.badge
     assert page.grid.place_of(timed().cells[1].cut) is not None
+
+
+def test_the_boxes_have_what_a_landscape_was_timed_of_also_where_they_offered_no_such_problem(
+    page: DesignerPage,
+) -> None:
+    found = timed()
+    problem = replace(found.problem, seqlen_q=131072, seqlen_k=131072, heads=5)
+    for _ in range(2):
+        show(page, replace(found, problem=problem))
+        texts = [box.currentText() for box in (page.choices.seqlens, page.choices.heads)]
+        assert texts == ["N = 128k", "5 heads"]
+    assert page.problem == problem
+    assert page.choices.seqlens.count() == len(SEQLENS) + 1
 
 
 def test_what_was_refused_says_so_and_what_was_compiled_says_what_it_spills(page: DesignerPage) -> None:

@@ -287,6 +287,27 @@ def test_on_a_stage_a_key_and_a_button_lead_from_plot_to_plot_and_a_stop_names_o
     page.staging.leave()
 
 
+def test_a_stop_names_pass_and_mask_by_words_of_the_box(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    qtbot.waitUntil(lambda: window.view == "ranks")
+    kinds = [page.kinds.itemText(place) for place in range(page.kinds.count())]
+    assert len(kinds) > 1
+    window.trigger("ranks.next")
+    stop = page.staging.stop
+    assert stop.curve == page.kind == kinds[1]
+    window.trigger("ranks.before")
+    page.staging.show_stop(stop)
+    assert page.kind == kinds[1]
+    only = next(word for word in kinds[0].split(", ") if word not in kinds[1].split(", "))
+    page.staging.show_stop(replace(stop, curve=only))
+    assert page.kind == kinds[0]
+    page.staging.show_stop(replace(stop, curve="backward, upside down"))
+    assert page.kind == kinds[0]
+    page.staging.leave()
+
+
 def test_what_four_gpus_reached_stands_beside_the_model_of_the_rates_of_two(
     qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
 ) -> None:

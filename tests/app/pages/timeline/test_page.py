@@ -123,6 +123,19 @@ def test_on_hopper_flash2_and_flash3_are_recorded_there_in_16_bits_unless_the_cp
     assert asked(shown) == [("cpu", "flash1", "float32"), ("cpu", "flash2", "float32")]
 
 
+def test_on_a_gpu_few_sms_may_write_out_their_clocks_and_a_cpu_has_none(shown: Shown) -> None:
+    bar = shown.page.bar
+    assert not bar.sms.isVisible()
+    bar.show_machine(fakes.GPU_MACHINE)
+    assert bar.sms.isVisible()
+    assert {one.sms for one in bar.requests} == {None}
+    bar.sms.setCurrentIndex(bar.sms.findData(4))
+    assert {one.sms for one in bar.requests} == {4}
+    bar.devices.setCurrentIndex(0)
+    assert not bar.sms.isVisible()
+    assert {one.sms for one in bar.requests} == {None}
+
+
 def test_on_a_gpu_the_backward_pass_is_recorded_where_it_is_chosen_and_on_a_cpu_the_forward_one(
     shown: Shown,
 ) -> None:

@@ -202,6 +202,15 @@ def test_registers_of_both_builds_are_told_where_they_are_known() -> None:
     assert "registers" not in overhead_text(timeline, facts)
 
 
+def test_of_few_sms_it_is_told_how_many_wrote_out_their_clocks() -> None:
+    timeline = made_timeline(row_kind="SM")
+    facts = TimelineFacts.of(timeline)
+    few, one = (replace(timeline, request=replace(timeline.request, backend="cuda", sms=n)) for n in (4, 1))
+    assert overhead_text(few, facts).endswith(" · of the first 4 SMs")
+    assert overhead_text(one, facts).endswith(" · of the first SM")
+    assert "SMs" not in overhead_text(timeline, facts)
+
+
 def test_names_have_a_build_or_a_number_only_where_they_would_be_alike() -> None:
     one, other = made_timeline(build="a" * 12), made_timeline(build="b" * 12)
     assert timeline_names([one]) == ["flash2 · N = 64, d = 8, 2 heads"]

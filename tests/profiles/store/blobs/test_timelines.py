@@ -75,6 +75,12 @@ def test_what_no_run_can_have_recorded_is_refused_with_what_it_is(what: str) -> 
         read(timeline)
 
 
+def test_sms_that_there_are_not_are_refused() -> None:
+    for backend, sms, told in (("cpu", 4, "A CPU has no SMs"), ("cuda", 0, "of one SM at least, not of 0")):
+        with pytest.raises(InputError, match=told):
+            read(replace(KNOWN, request=replace(KNOWN.request, backend=backend, sms=sms)))
+
+
 def test_a_number_of_rounds_that_nobody_runs_is_refused() -> None:
     with pytest.raises(InputError, match="1 to 100 rounds"):
         read(replace(KNOWN, request=replace(KNOWN.request, rounds=0)))
