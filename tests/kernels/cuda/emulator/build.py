@@ -20,7 +20,7 @@ SHARED = ("-shared", "-fPIC", "-march=native", "-fno-strict-aliasing", "-U_FORTI
 MACHINE = ("-std=c++20", "-O1", "-ftree-vectorize", *SHARED)
 PREPROCESS = ("-E", "-w", "-std=c++17", f"-I{INCLUDES}", "-x", "c++")
 CHECKS = ("-fsanitize=alignment,bounds", "-fsanitize-undefined-trap-on-error")
-KERNEL = ("-std=c++17", "-O0", "-w", *CHECKS, *SHARED)  # most of the time is the compiler's
+KERNEL = ("-std=c++17", "-O0", "-w", "-nostdlib", *CHECKS, *SHARED)  # most of the time is the compiler's
 
 Edits = Sequence[tuple[str, str]]
 
@@ -46,10 +46,12 @@ def machine() -> ctypes.CDLL:
 
 
 def kernels(program: Program, arch: int, edits: Edits = ()) -> ctypes.CDLL:
-    """The launches of a program, after edits of its preprocessed source: pairs of old and new text."""
+    """The launches of a program, after edits of its preprocessed source: pairs of old and new text.
+
+    They are linked with no library: the machine has brought all of them when they are loaded.
+    """
     machine()
-    defines = [f"-D{name}={value}" for name, value in program.defines.items()]
-    source = _run([*PREPROCESS, *defines, f"-D__CUDA_ARCH__={arch}", str(FOLDER / program.source)])
+    source = _run([*PREPROCESS, *_defines(program, arch), str(FOLDER / program.source)])
     for old, new in edits:
         if source.count(old) != 1:
             raise EmulatorError(f"{old!r} is {source.count(old)} times in {program.source}, not once")
@@ -61,6 +63,18 @@ def kernels(program: Program, arch: int, edits: Edits = ()) -> ctypes.CDLL:
     whole = f'#include "{HERE}/device/ptx.hpp"\n{translate(source)}\n{entries}'
     headers = [*(HERE / "device").glob("*.hpp"), *(HERE / "machine").glob("*.hpp")]
     return ctypes.CDLL(str(_built(KERNEL, whole, _digest(headers))))
+
+
+def tokens(program: Program, arch: int, source: str) -> str:
+    """What the preprocessor leaves of a source for a program, without its blanks and lines.
+
+    Of two sources that leave the same, a compiler makes the same machine code.
+    """
+    return "".join(_run([*PREPROCESS, "-P", *_defines(program, arch), "-"], source).split())
+
+
+def _defines(program: Program, arch: int) -> list[str]:
+    return [*(f"-D{name}={value}" for name, value in program.defines.items()), f"-D__CUDA_ARCH__={arch}"]
 
 
 def _digest(paths: Iterable[Path]) -> str:
