@@ -5,7 +5,7 @@ import fcntl
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -87,14 +87,21 @@ def _digest(paths: Iterable[Path]) -> str:
 def _built(options: Iterable[str], text: str, included: str) -> Path:
     """The object of a source, made unless it is there; `included`: the digest of what it includes."""
     digest = hashlib.sha256(repr((tuple(options), text, included)).encode()).hexdigest()[:24]
-    path = KEPT / f"{digest}.so"
+    return made_once(
+        KEPT / f"{digest}.so",
+        lambda fresh: _run([*options, "-o", str(fresh), "-x", "c++", "-"], text),
+    )
+
+
+def made_once(path: Path, make: Callable[[Path], object]) -> Path:
+    """A file that is made, under another name, unless it is there."""
     if not path.exists():
-        KEPT.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # another worker of pytest may be making it
             if not path.exists():
                 fresh = path.with_suffix(".fresh")
-                _run([*options, "-o", str(fresh), "-x", "c++", "-"], text)
+                make(fresh)
                 fresh.replace(path)
     return path
 
