@@ -51,13 +51,25 @@ def matrix(
             tests beside it guard the same.
     """
     every, order = [*cases], names.split()
-    cover = covering(every, [tuple(map(order.index, group.split())) for group in interacting])
+    cover = _places(every, order, interacting)
     kept = set(cover if few is None else cover[:: -(-len(cover) // few)] if few else ())
     rest = pytest.mark.matrix
     parameters = [
         pytest.param(*case, marks=() if place in kept else rest) for place, case in enumerate(every)
     ]
     return pytest.mark.parametrize(order, parameters, ids=ids)
+
+
+def covered(names: str, cases: Iterable[Case], *interacting: str) -> list[Case]:
+    """A covering set alone, of cases that cost too much for all of them to be taken anywhere.
+
+    Args:
+        names: The parameters, divided by blanks.
+        cases: A value of each.
+        interacting: Names, divided by blanks, of parameters that interact.
+    """
+    every = [*cases]
+    return [every[place] for place in _places(every, names.split(), interacting)]
 
 
 def in_rounds(number: int) -> pytest.MarkDecorator:
@@ -85,6 +97,10 @@ def ruled_out(expression: str) -> set[str]:
     terms = [term.partition("not ") for term in expression.split(" and ")]
     plain = all(not before and name.isidentifier() for before, _not, name in terms)
     return {name for _before, _not, name in terms if plain}
+
+
+def _places(cases: Sequence[Case], order: list[str], interacting: Iterable[str]) -> list[int]:
+    return covering(cases, [tuple(map(order.index, group.split())) for group in interacting])
 
 
 def _goals(case: Case, groups: Iterable[tuple[int, ...]]) -> set[Goal]:

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from tests.matrix import covering, matrix, ruled_out
+from tests.matrix import covered, covering, matrix, ruled_out
 
 CASES = [*product("abcd", range(5), (False, True), "xyz")]
 
@@ -34,6 +34,10 @@ def test_only_combinations_that_occur_are_asked_for() -> None:
 
 def test_the_same_cases_are_taken_each_time() -> None:
     assert taken((0, 1)) == taken((0, 1))
+
+
+def test_a_covering_set_is_to_be_had_without_the_rest() -> None:
+    assert covered("letter number truth end", CASES, "letter number", "number end") == taken((0, 1), (1, 3))
 
 
 def test_no_case_is_lost_and_those_beyond_the_covering_set_are_marked() -> None:

@@ -28,7 +28,7 @@ from tests.kernels.cuda.running import run
 from tests.kernels.cuda.running_backward import Mode, judged
 from tests.kernels.cuda.test_compile import SOFTCAP_SPILLED
 from tests.kernels.cuda.test_emulated import KINDS
-from tests.matrix import chosen, matrix
+from tests.matrix import chosen, covered, matrix
 
 FLOAT32_ALONE = "on cuda in 16 bits alone, not in float32"
 GPU = Device(backend="cuda", name="a GPU", memory_bytes=2**36, compute_capability=(9, 0))
@@ -117,7 +117,15 @@ def test_gradients_agree_with_the_oracle(kind: str, scores: str, deterministic: 
 
 
 @needs_compiler
-@matrix("kind scores head_dim", product(MORE_MASKS, SCORED, (64, 128, 192, 256)), few=0)
+@matrix(
+    "kind scores head_dim",
+    covered(
+        "kind scores head_dim",
+        product(MORE_MASKS, SCORED, (64, 128, 192, 256)),
+        *("kind scores", "kind head_dim", "scores head_dim"),
+    ),
+    few=0,
+)
 def test_gradients_of_flash3_agree_with_the_oracle(kind: str, scores: str, head_dim: int) -> None:
     for deterministic in (False, True):
         problem = in_mode(of_kind(kind, scores, head_dim, "bfloat16"), deterministic)
@@ -176,7 +184,16 @@ def test_gradients_of_flash3_beside_narrower_values_agree_with_the_oracle(
 
 
 @pytest.mark.matrix
-@matrix("widths mask deterministic", product(NARROW_VALUES, MASKS, (False, True)), few=1, ids=str)
+@matrix(
+    "widths mask deterministic",
+    covered(
+        "widths mask deterministic",
+        product(NARROW_VALUES, MASKS, (False, True)),
+        *("widths mask", "widths deterministic", "mask deterministic"),
+    ),
+    few=1,
+    ids=str,
+)
 def test_builds_of_flash3_gradients_beside_narrower_values_spill_nothing(
     widths: tuple[int, int], mask: str, deterministic: bool
 ) -> None:
@@ -243,9 +260,25 @@ def test_a_mutant_is_found(mutant: str) -> None:
     assert fails(partial(forward, "flash2", problem, flash2.program, Setting(edits=edits)))
 
 
+BUILDS = "scores head_dim kind target"
+SHORT_OF_REGISTERS = 256  # the head dim
+TIGHT = ("softcap", MIDDLE_HEAD, "window", TARGETS[0])
+
+
+BUILT = (SCORED, (64, 128, 256), ("full", "causal", "window"))
+
+
 @matrix(
-    "scores head_dim kind target",
-    product(SCORED, (64, 128, 256), ("full", "causal", "window"), TARGETS),
+    BUILDS,
+    [
+        *product(*BUILT, [ON_HOPPER]),
+        *covered(
+            BUILDS,
+            product(*BUILT, [target for target in TARGETS if target != ON_HOPPER]),
+            *("scores head_dim kind", "scores head_dim target", "kind target"),
+        ),
+        TIGHT,
+    ],
     ids=lambda value: value.arch if isinstance(value, Target) else str(value),
     few=1,
 )
@@ -253,9 +286,8 @@ def test_builds_fit_their_architecture_and_spill_nothing(
     scores: str, head_dim: int, kind: str, target: Target
 ) -> None:
     problem = of_kind(kind, scores, head_dim, "float16")
-    tight = scores == "softcap" and head_dim == MIDDLE_HEAD and kind == "window"
-    old = target.compute_capability < (8, 0)
-    check(flash2.program(problem, target), target, TURING_SPILLED if tight and old else 0)
+    tight = (scores, head_dim, kind, target) == TIGHT
+    check(flash2.program(problem, target), target, TURING_SPILLED if tight else 0)
     if target.compute_capability >= (8, 0):
         check(flash2_backward.program(in_mode(problem, deterministic=False), target), target)
     if target.compute_capability == HOPPER:
@@ -264,28 +296,46 @@ def test_builds_fit_their_architecture_and_spill_nothing(
         check(flash3_backward.program(in_mode(problem, deterministic=False), target), target, spilled)
 
 
-@chosen("layout", ({}, {"lengths": True}, {"page_size": 64}, {"window": (500, 0)}), ())
-@pytest.mark.parametrize("scores", SCORED)
+LAYOUTS: dict[str, dict[str, Any]] = {
+    "even": {},
+    "ragged": {"key_lengths": (5, 8192)},
+    "pages": {"page_size": 64},
+    "window": {"window": (500, 0)},
+}
+MANY = "layout scores head_dim causal"
+
+
+@pytest.mark.matrix
+@matrix(
+    MANY,
+    [
+        *product(LAYOUTS, SCORED, (SHORT_OF_REGISTERS,), (False, True)),
+        *covered(
+            MANY,
+            product(LAYOUTS, SCORED, (64, 96, 128, 192), (False, True)),
+            *("scores head_dim causal", "layout scores", "layout head_dim", "layout causal"),
+        ),
+    ],
+)
 def test_builds_of_flash3_spill_little_if_anything_where_tiles_are_many(
-    scores: str, layout: dict[str, Any]
+    layout: str, scores: str, head_dim: int, causal: bool
 ) -> None:
-    more = {"key_lengths": (5, 8192)} if "lengths" in layout else layout
-    for head_dim, causal in product((64, 96, 128, 192, 256), (False, True)):
-        problem = Problem(
-            batch=2,
-            heads=16,
-            seqlen_q=8192,
-            seqlen_k=8192,
-            head_dim=head_dim,
-            dtype="bfloat16",
-            causal=causal,
-            **SCORED[scores],
-            **more,
-        )
-        spilled = ALL_SPILLED if scores == "all of scores" and head_dim == 256 else 0
-        if scores == "alibi" and "lengths" in layout and head_dim == 256 and causal:
-            spilled = BIAS_SPILLED
-        check(flash3.program(problem, ON_HOPPER), ON_HOPPER, spilled)
+    problem = Problem(
+        batch=2,
+        heads=16,
+        seqlen_q=8192,
+        seqlen_k=8192,
+        head_dim=head_dim,
+        dtype="bfloat16",
+        causal=causal,
+        **SCORED[scores],
+        **LAYOUTS[layout],
+    )
+    widest = head_dim == SHORT_OF_REGISTERS
+    spilled = ALL_SPILLED if scores == "all of scores" and widest else 0
+    if scores == "alibi" and layout == "ragged" and widest and causal:
+        spilled = BIAS_SPILLED
+    check(flash3.program(problem, ON_HOPPER), ON_HOPPER, spilled)
 
 
 def test_a_problem_without_any_has_no_define_and_no_argument_of_them() -> None:

@@ -5,7 +5,7 @@ import fcntl
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +20,7 @@ SHARED = ("-shared", "-fPIC", "-march=native", "-fno-strict-aliasing", "-U_FORTI
 MACHINE = ("-std=c++20", "-O1", "-ftree-vectorize", *SHARED)
 PREPROCESS = ("-E", "-w", "-std=c++17", f"-I{INCLUDES}", "-x", "c++")
 CHECKS = ("-fsanitize=alignment,bounds", "-fsanitize-undefined-trap-on-error")
-KERNEL = ("-std=c++17", "-O0", "-w", *CHECKS, *SHARED)  # most of the time is the compiler's
+KERNEL = ("-std=c++17", "-O0", "-w", "-nostdlib", *CHECKS, *SHARED)  # most of the time is the compiler's
 
 Edits = Sequence[tuple[str, str]]
 
@@ -46,10 +46,12 @@ def machine() -> ctypes.CDLL:
 
 
 def kernels(program: Program, arch: int, edits: Edits = ()) -> ctypes.CDLL:
-    """The launches of a program, after edits of its preprocessed source: pairs of old and new text."""
+    """The launches of a program, after edits of its preprocessed source: pairs of old and new text.
+
+    They are linked with no library: the machine has brought all of them when they are loaded.
+    """
     machine()
-    defines = [f"-D{name}={value}" for name, value in program.defines.items()]
-    source = _run([*PREPROCESS, *defines, f"-D__CUDA_ARCH__={arch}", str(FOLDER / program.source)])
+    source = _run([*PREPROCESS, *_defines(program, arch), str(FOLDER / program.source)])
     for old, new in edits:
         if source.count(old) != 1:
             raise EmulatorError(f"{old!r} is {source.count(old)} times in {program.source}, not once")
@@ -63,6 +65,18 @@ def kernels(program: Program, arch: int, edits: Edits = ()) -> ctypes.CDLL:
     return ctypes.CDLL(str(_built(KERNEL, whole, _digest(headers))))
 
 
+def tokens(program: Program, arch: int, source: str) -> str:
+    """What the preprocessor leaves of a source for a program, without its blanks and lines.
+
+    Of two sources that leave the same, a compiler makes the same machine code.
+    """
+    return "".join(_run([*PREPROCESS, "-P", *_defines(program, arch), "-"], source).split())
+
+
+def _defines(program: Program, arch: int) -> list[str]:
+    return [*(f"-D{name}={value}" for name, value in program.defines.items()), f"-D__CUDA_ARCH__={arch}"]
+
+
 def _digest(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for path in sorted(paths):
@@ -73,14 +87,21 @@ def _digest(paths: Iterable[Path]) -> str:
 def _built(options: Iterable[str], text: str, included: str) -> Path:
     """The object of a source, made unless it is there; `included`: the digest of what it includes."""
     digest = hashlib.sha256(repr((tuple(options), text, included)).encode()).hexdigest()[:24]
-    path = KEPT / f"{digest}.so"
+    return made_once(
+        KEPT / f"{digest}.so",
+        lambda fresh: _run([*options, "-o", str(fresh), "-x", "c++", "-"], text),
+    )
+
+
+def made_once(path: Path, make: Callable[[Path], object]) -> Path:
+    """A file that is made, under another name, unless it is there."""
     if not path.exists():
-        KEPT.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # another worker of pytest may be making it
             if not path.exists():
                 fresh = path.with_suffix(".fresh")
-                _run([*options, "-o", str(fresh), "-x", "c++", "-"], text)
+                make(fresh)
                 fresh.replace(path)
     return path
 
