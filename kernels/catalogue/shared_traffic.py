@@ -12,7 +12,7 @@ from math import ceil
 
 from msgspec import structs
 
-from flashscope.kernels.catalogue.flash2_cut import KEYS, MIDDLE_HEAD, NARROW_HEAD, ROWS, hopper_keys
+from flashscope.kernels.catalogue.flash2_cut import MIDDLE_HEAD, NARROW_HEAD, USUAL, hopper_tile
 from flashscope.kernels.catalogue.flash3_share import (
     PANEL,
     Share,
@@ -29,14 +29,13 @@ SharedTraffic = Callable[[Problem], int]
 
 ELEMENT = 2  # bytes
 FRAGMENT = 16  # columns of an operand of mma.sync and wgmma, to which head dims are rounded up
-FEW_WARPS, MANY_WARPS = 4, 8  # of a block of flash2: the second beyond `MIDDLE_HEAD`
+MANY_WARPS = 8  # of a block of flash2 beyond `MIDDLE_HEAD`
 
 
 def flash2_shared(problem: Problem) -> int:
     """Of flash2 as it is cut on Hopper."""
     narrow = problem.head_dim <= MIDDLE_HEAD
-    keys, warps = (hopper_keys(problem), FEW_WARPS) if narrow else (KEYS, MANY_WARPS)
-    return flash2_shared_as(problem, ROWS, keys, warps)
+    return flash2_shared_as(problem, *(hopper_tile(problem) if narrow else USUAL._replace(warps=MANY_WARPS)))
 
 
 def flash2_shared_as(problem: Problem, rows: int, keys: int, warps: int) -> int:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from flashscope.kernels.catalogue.flash2_cut import KEYS, MIDDLE_HEAD, NARROW_HEAD, hopper_keys
+from flashscope.kernels.catalogue.flash2_cut import MIDDLE_HEAD, NARROW_HEAD, USUAL, Flash2Tile, hopper_tile
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.cuda import simt
 from flashscope.kernels.cuda.launch import bind
@@ -18,7 +18,7 @@ from flashscope.kernels.cuda.program import (
 from flashscope.kernels.cuda.ragged import layout_arguments, layout_defines, length_tables
 from flashscope.kernels.cuda.scoring import scoring_arguments, scoring_defines, slope_table
 from flashscope.kernels.cuda.sparse import sparse_defines, sparse_tables
-from flashscope.kernels.cuda.tensor import TensorVariant, masked_variants, tile_bytes
+from flashscope.kernels.cuda.tensor import FRAGMENT_ROWS, TensorVariant, masked_variants, tile_bytes
 from flashscope.kernels.launching.launch import Launch
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.tensors import Inputs
@@ -97,14 +97,20 @@ def variants(problem: Problem, target: Target) -> tuple[TensorVariant, ...]:
     """Cuts that spill no registers, best first; the first that fits is taken."""
     if problem.widest_dim > MIDDLE_HEAD:
         return WIDE
-    keys = hopper_keys(problem) if target.compute_capability == HOPPER else KEYS
+    tile = hopper_tile(problem) if target.compute_capability == HOPPER else USUAL
+    best = variant_of(tile)
     if problem.widest_dim > NARROW_HEAD:
         terms = problem.softcap is not None or problem.alibi
         spilling = SPILLING.get(target.compute_capability, range(MIDDLE_HEAD + 1))
         spills = terms or problem.widest_dim in spilling or (problem.window is not None and not problem.even)
         few = (TensorVariant(4, 2, 32),)
-        return few if spills or keys < KEYS else (TensorVariant(4, 2, KEYS), *few)
-    return (TensorVariant(4, 2, keys),)
+        return few if spills or tile.keys < USUAL.keys else (best, *few)
+    return (best,)
+
+
+def variant_of(tile: Flash2Tile) -> TensorVariant:
+    """The cut of a block whose warps share a tile's rows out."""
+    return TensorVariant(tile.warps, tile.rows // tile.warps // FRAGMENT_ROWS, tile.keys)
 
 
 def blocks_per_sm(problem: Problem) -> int:

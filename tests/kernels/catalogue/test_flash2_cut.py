@@ -1,13 +1,23 @@
-"""How many keys flash2's tiles have on Hopper: by the problem alone."""
+"""The tiles of flash2 on Hopper: by the problem alone."""
 
 from typing import Any
 
 import pytest
 
-from flashscope.kernels.catalogue.flash2_cut import hopper_keys
+from flashscope.kernels.catalogue.flash2_cut import (
+    LONG_TILE,
+    NARROW_TILE,
+    SHORT_TILE,
+    USUAL,
+    Flash2Tile,
+    hopper_tile,
+)
 from flashscope.kernels.cuda import flash2
+from flashscope.kernels.cuda.clocked.builds import clocked_build
+from flashscope.kernels.cuda.instrument import timed_cut
+from flashscope.kernels.cuda.live.builds import live_build
 from flashscope.kernels.workload.problem import Problem
-from tests.kernels.cuda.builds import ON_HOPPER
+from tests.kernels.cuda.builds import ON_HOPPER, TARGETS
 
 
 def workload(seqlen: int, heads: int, head_dim: int, **rest: Any) -> Problem:
@@ -15,28 +25,71 @@ def workload(seqlen: int, heads: int, head_dim: int, **rest: Any) -> Problem:
     return Problem(**{**shape, "dtype": "bfloat16", **rest})
 
 
+FEW = workload(2048, 16, 128, causal=True)  # 256 tiles of 128 queries
+
+
 @pytest.mark.parametrize(
-    ("problem", "keys"),
+    ("problem", "tile"),
     [
-        (workload(4096, 16, 128, causal=True), 32),  # 512 tiles in 528 places
-        (workload(2048, 16, 128, causal=True, batch=2), 32),
-        (workload(4096, 14, 128, causal=True), 64),
-        (workload(4608, 16, 128, causal=True), 64),
-        (workload(4096, 16, 128), 64),
-        (workload(4096, 16, 128, causal=True, window=(512, 0)), 64),
-        (workload(4096, 16, 112, causal=True), 64),  # where it was not measured
-        (workload(1024, 16, 64), 96),
-        (workload(512, 16, 64), 64),
-        (workload(4096, 16, 64, causal=True), 64),
-        (workload(4096, 16, 16), 64),
+        (workload(4096, 16, 128, causal=True), NARROW_TILE),  # 512 tiles in 528 places
+        (workload(2048, 16, 128, causal=True, batch=2), NARROW_TILE),
+        (workload(4096, 14, 128, causal=True), USUAL),
+        (workload(4608, 16, 128, causal=True), USUAL),
+        (workload(4096, 16, 128), USUAL),
+        (workload(4096, 16, 128, causal=True, window=(512, 0)), USUAL),
+        (workload(4096, 16, 112, causal=True), USUAL),  # where it was not measured
+        (workload(128, 132, 128, causal=True), USUAL),  # a tile an SM
+        (workload(128, 133, 128, causal=True), SHORT_TILE),
+        (workload(129, 67, 128, causal=True), SHORT_TILE),  # the second tile of a head has one row
+        (workload(1024, 4, 128, causal=True, batch=6, kv_heads=2), SHORT_TILE),
+        (workload(128, 272, 128, causal=True, dtype="float16"), SHORT_TILE),
+        (workload(128, 273, 128, causal=True), USUAL),
+        (FEW, SHORT_TILE),
+        (workload(2048, 16, 128, causal=True, head_dim_v=64), SHORT_TILE),
+        (workload(2048, 16, 128, causal=True, sinks=True), SHORT_TILE),
+        (workload(2048, 16, 128), USUAL),
+        (workload(2048, 16, 64, causal=True), USUAL),
+        (workload(2048, 16, 128, causal=True, window=(512, 0)), USUAL),
+        (workload(2048, 16, 128, causal=True, key_lengths=(5,), query_lengths=(5,)), USUAL),
+        (workload(2048, 16, 128, causal=True, softcap=30.0), USUAL),
+        (workload(2048, 16, 128, causal=True, alibi=True), USUAL),
+        (workload(1024, 16, 64), LONG_TILE),
+        (workload(512, 16, 64), USUAL),
+        (workload(4096, 16, 64, causal=True), USUAL),
+        (workload(4096, 16, 16), USUAL),
     ],
 )
-def test_keys_of_a_tile_are_those_that_won(problem: Problem, keys: int) -> None:
-    assert hopper_keys(problem) == keys
+def test_tiles_are_those_that_won(problem: Problem, tile: Flash2Tile) -> None:
+    assert hopper_tile(problem) == tile
 
 
 @pytest.mark.parametrize("head_dim", [64, 128])
 @pytest.mark.parametrize("causal", [False, True])
-def test_flash2_is_cut_so_on_hopper(head_dim: int, causal: bool) -> None:
-    problem = workload(4096, 16, head_dim, causal=causal)
-    assert flash2.cut(problem, ON_HOPPER).block_k == hopper_keys(problem)
+@pytest.mark.parametrize("seqlen", [2048, 4096])
+def test_flash2_is_cut_so_on_hopper(head_dim: int, causal: bool, seqlen: int) -> None:
+    problem = workload(seqlen, 16, head_dim, causal=causal)
+    taken = flash2.cut(problem, ON_HOPPER)
+    assert (taken.tile_q, taken.block_k, taken.warps) == hopper_tile(problem)
+
+
+def test_other_gpus_keep_the_tile_that_they_had() -> None:
+    for target in TARGETS:
+        if target.shared_memory >= ON_HOPPER.shared_memory and target != ON_HOPPER:
+            assert flash2.cut(FEW, target).tile_q == USUAL.rows
+
+
+def test_every_build_of_flash2_takes_the_tile_of_the_timed_one() -> None:
+    timed = flash2.program(FEW, ON_HOPPER)
+    tile = flash2.cut(FEW, ON_HOPPER).tile
+    assert tile == SHORT_TILE[:2]
+    state, clocks, live = (
+        timed_cut("flash2", FEW, ON_HOPPER),
+        clocked_build("flash2", FEW, ON_HOPPER),
+        live_build("flash2", FEW, ON_HOPPER),
+    )
+    assert state.tile == clocks.tile == live.tile == tile
+    for one in (state.program, clocks.program, live.slowed(1000)):
+        assert one.defines.items() >= timed.defines.items()
+        assert [(launch.grid, launch.threads) for launch in one.launches] == [
+            (launch.grid, launch.threads) for launch in timed.launches
+        ]

@@ -81,6 +81,7 @@ SHAPES = (
 )
 """Queries, keys, and K/V heads of 4: few and many, and those that choose how long rows are cut."""
 FEW_QUERIES = (1, 65536, 1)
+FEW_TILES = (4096, 4096, 4)  # of 8 heads: more than SMs, but not many
 PACKED_UNDER = {"causal", "gqa"}  # all that three warpgroups with packed heads or parts take
 BLOCKS = ((16, 16), (16, 64), (64, 32), (128, 64), (128, 128), (256, 192))
 RAGGED: dict[str, Any] = {"key_lengths": (5, 2000), "query_lengths": (60, 0)}
@@ -202,6 +203,7 @@ def _cases(head_dims: tuple[int, ...]) -> Iterator[Case]:
         yield from _passes(words, problem)
     yield from _shares(head_dims)
     yield from _cuts_of_blocks(head_dims)
+    yield from _short_tiles()
     yield from _traces()
 
 
@@ -314,6 +316,15 @@ def _cut(problem: Problem, place: int) -> Program:
     program = flash3.program(problem, ON_HOPPER)
     variant = flash3.sparse_variants(problem)[place]
     return replace(program, defines={**program.defines, **variant.defines(problem)})
+
+
+def _short_tiles() -> Iterator[Case]:
+    """flash2 in tiles of half the rows, as it takes few causal ones."""
+    terms = {"": {}, "sinks ": SCORED["sinks"], "values of 64 ": {"head_dim_v": 64}}
+    for dtype, (term, more) in product(("float16", "bfloat16"), terms.items()):
+        problem = _problem(FEW_TILES, 128, dtype, causal=True, **more)
+        name = f"flash2 d128 {dtype} causal {term}{'x'.join(map(str, FEW_TILES))} {ON_HOPPER.arch}"
+        yield name, partial(flash2.program, problem, ON_HOPPER), ON_HOPPER
 
 
 def _traces() -> Iterator[Case]:

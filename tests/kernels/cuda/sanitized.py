@@ -29,14 +29,19 @@ SCORED: tuple[dict[str, Any], ...] = (
     {"head_dim_v": 96},
 )
 ASKED = (*KINDS.values(), *({**EVEN, **terms} for terms in SCORED))
+FEW_TILES: dict[str, Any] = {**KINDS["causal"], "batch": 34}  # more than SMs: flash2 halves their rows
 
 
 def problems(spec: KernelSpec) -> Iterator[Problem]:
-    """Every mask, layout and term of the scores at every head dim: forward, and backward in either mode."""
+    """Every mask, layout and term of the scores at every head dim: forward, and backward in either mode.
+
+    And a number of tiles that decides how some are cut.
+    """
     dtype = spec.dtypes["cuda"][-1]
     for kind, head_dim in product(ASKED, HEAD_DIMS):
         problem = Problem(heads=4, kv_heads=2, head_dim=head_dim, dtype=dtype, **kind)
         yield from (problem, in_mode(problem, False), in_mode(problem))
+    yield Problem(heads=4, kv_heads=2, head_dim=128, dtype=dtype, **FEW_TILES)
 
 
 def run(spec: KernelSpec, problem: Problem) -> bool:

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from flashscope.kernels.catalogue.flash2_cut import SHORT_TILE
 from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.workspace_backward import NARROW_HEAD
 from flashscope.kernels.cuda import compile as cuda_compile
-from flashscope.kernels.cuda import flash1, simt, standard
+from flashscope.kernels.cuda import flash1, flash2, simt, standard
 from flashscope.kernels.cuda.compile import options
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.errors import CompileError
@@ -61,6 +62,12 @@ def why_not(build: Build) -> str:
 
 def test_every_cuda_kernel_of_the_ladder_is_among_what_is_compiled_and_emulated() -> None:
     assert FORWARD.keys() == {spec.name for spec in LADDER if "cuda" in spec.implementation}
+
+
+@pytest.mark.matrix  # it draws up the table
+def test_flash2s_tiles_of_half_the_rows_are_among_what_is_compiled() -> None:
+    halved = flash2.variant_of(SHORT_TILE).defines(PROBLEM)
+    assert any(build.program.defines.items() >= halved.items() for build in table())
 
 
 @pytest.mark.matrix  # it takes many minutes

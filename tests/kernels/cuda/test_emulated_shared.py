@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from flashscope.kernels.catalogue.flash2_cut import SHORT_TILE
 from flashscope.kernels.catalogue.flash3_share import Share, share, usual_shape
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.catalogue.shared_traffic import flash3_shared_as
-from flashscope.kernels.cuda import flash3
+from flashscope.kernels.catalogue.shared_traffic import flash2_shared_as, flash3_shared_as
+from flashscope.kernels.cuda import flash2, flash3
 from flashscope.kernels.workload.problem import Problem
 from tests.kernels.cuda.builds import FORWARD
 from tests.kernels.cuda.emulator.launch import moved_bytes
@@ -69,6 +70,15 @@ def test_in_the_tiles_of_many_heads_some_warpgroups_multiply_half_of_their_first
     moved_bytes()
     assert forward("flash3", problem, partial(flash3.program, chosen=as_many)).passed
     assert moved_bytes() == flash3_shared_as(problem, as_many)
+
+
+@chosen("shape", ["causal", "full"], [])
+def test_tiles_of_half_the_rows_answer_and_move_what_the_formula_says(shape: str) -> None:
+    problem = Problem(**{"heads": 1, **SHAPES[shape]}, head_dim=128, dtype="bfloat16")
+    halved = partial(flash2.program, variant=flash2.variant_of(SHORT_TILE))
+    moved_bytes()
+    assert forward("flash2", problem, halved).passed
+    assert moved_bytes() == flash2_shared_as(problem, *SHORT_TILE)
 
 
 def test_the_shapes_are_of_every_way_to_share_a_problem() -> None:

@@ -24,6 +24,8 @@ from tests.matrix import chosen
 
 pytestmark = needs_compiler
 HOPPER = 900
+FEW_TILES = {"few tiles": {"seqlen_q": 66, "seqlen_k": 66, "causal": True, "heads": 133}}
+"""More than SMs: flash2 halves their rows at head dim 128."""
 USUAL = "usual"  # flash3 in the tile that it takes of many heads; of these few it takes a smaller one
 Case = tuple[str, str, int]
 FP8_SHAPES = ("full", "causal", "more rows", "grouped", "negative", "rising")
@@ -35,6 +37,7 @@ CASES: list[Case] = [
     *((kernel, shape, 64) for kernel, shape in product(("flash1", "flash2"), BLOCKS)),
     ("flash1", "grouped", 64),
     *(("flash2", shape, 64) for shape in ("grouped", "ragged", "pages")),
+    *(("flash2", shape, 128) for shape in FEW_TILES),
     *(("flash1", "full", 40), ("flash2", "full", 40), (f"flash3 {USUAL}", "causal", 256)),
     *((f"flash3 {USUAL}", shape, 128) for shape in ("grouped", "ragged", "pages")),
     *(("flash3-fp8", shape, head_dim) for shape, head_dim in product(FP8_SHAPES, (64, 128, 256))),
@@ -59,7 +62,9 @@ class Run(NamedTuple):
 def running(case: Case) -> Run:
     named, shape, head_dim = case
     kernel: TimedKernel = named.split()[0]  # type: ignore[assignment]
-    problem = Problem(**{"heads": 1, **SHAPES[shape]}, head_dim=head_dim, dtype="float16", seed=2)
+    problem = Problem(
+        **{"heads": 1, **(SHAPES | FEW_TILES)[shape]}, head_dim=head_dim, dtype="float16", seed=2
+    )
     share = Share(usual_shape(problem)) if USUAL in named else None
     cut = timed_cut(kernel, problem, target(HOPPER), share)
     request = TraceRequest(problem=problem, backend="cuda", kernel=kernel, head=HEADS.get(shape, 0))

@@ -45,6 +45,7 @@ FOR_EVER = 1 << 50
 FULL = {"seqlen_q": 150, "seqlen_k": 300}
 CAUSAL = {"seqlen_q": 400, "seqlen_k": 400, "causal": True}
 MORE_ROWS = {"seqlen_q": 500, "seqlen_k": 140, "causal": True, "heads": 2}
+FEW_TILES = {"seqlen_q": 66, "seqlen_k": 66, "causal": True, "heads": 133}
 GROUPED = {"seqlen_q": 140, "seqlen_k": 200, "heads": 4, "kv_heads": 2}
 DRAWN, DRAWN_NARROW = Share(TileShape(2, 128)), Share(TileShape(3, 128))
 ALONE, PARTS = Share(TileShape(2, 128), draws=False), Share(TileShape(1, 128), splits=2, draws=False)
@@ -64,6 +65,7 @@ CASES: list[tuple[LiveKernel, str, int, dict[str, Any], Share | None]] = [
     ("flash3", "full, alone", 128, FULL, ALONE),
     ("flash3", "full, in parts", 64, FULL, PARTS),
     ("flash3", "wide", 256, CAUSAL, DRAWN._replace(shape=TileShape(2, 80))),
+    ("flash2", "few tiles", 128, FEW_TILES, None),
 ]
 each_case = chosen("kernel,name,head_dim,shape,share", CASES, [CASES[n] for n in (4, 10)])
 
