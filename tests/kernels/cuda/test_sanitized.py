@@ -18,4 +18,4 @@ def test_every_kernel_runs_every_pass_and_every_mask_that_it_takes() -> None:
 
 
 def test_flash2_runs_in_tiles_of_half_the_rows_too() -> None:
-    assert SHORT_TILE in map(hopper_tile, problems(FLASH2))
+    assert SHORT_TILE.rows in {hopper_tile(problem).rows for problem in problems(FLASH2)}
