@@ -104,7 +104,7 @@ def variants(problem: Problem, target: Target) -> tuple[TensorVariant, ...]:
         spilling = SPILLING.get(target.compute_capability, range(MIDDLE_HEAD + 1))
         spills = terms or problem.widest_dim in spilling or (problem.window is not None and not problem.even)
         few = (TensorVariant(4, 2, 32),)
-        return few if spills or tile.keys < USUAL.keys else (best, *few)
+        return few if (tile == USUAL and spills) or tile.keys < USUAL.keys else (best, *few)
     return (best,)
 
 

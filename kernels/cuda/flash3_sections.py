@@ -1,4 +1,4 @@
-"""How many heads flash3's causal tiles are taken from together, so that their K and V stay in the L2."""
+"""In which order flash3's tiles are taken: those with the most keys first, of heads whose K and V fit the L2."""
 
 import math
 
@@ -13,13 +13,27 @@ smaller sections stay in the L2 with Q and O, and as tiles are drawn late, they 
 """
 SHORT_SECTION_BYTES = 8 << 20  # up to `SHORT_KEYS` beyond head dim 64: little is computed for each byte
 GROUPED_SECTION_BYTES = 16 << 20  # of heads that share K and V, which lie in the L2 once
+ROWS, MORE_KEYS = 128, 128  # of a tile; of the first one than of the last
+RISING_HEADS = (
+    8  # of a section where first tiles have the most keys: 2 to 35 % faster than the last ones first (H100)
+)
 
 
 def section(problem: Problem) -> int:
     """Query heads whose tiles are taken together and whose K and V the L2 holds; 1 where tiles are alike."""
+    if rises(problem):
+        return min(problem.batch * problem.heads, RISING_HEADS)
     group = problem.heads // problem.key_heads
     most = _section_bytes(problem) if group == 1 else group * GROUPED_SECTION_BYTES
     return alike_sections(problem, most)
+
+
+def rises(problem: Problem) -> bool:
+    """Whether a head's first tiles have the most keys, as under a window without an end to the right."""
+    if "window" not in problem.features or problem.features - {"window", "gqa", "head_dim_v"}:
+        return False
+    first, last = slice(0, ROWS), slice((problem.seqlen_q - 1) // ROWS * ROWS, problem.seqlen_q)
+    return len(problem.mask.span(first)) - len(problem.mask.span(last)) >= MORE_KEYS
 
 
 def alike_sections(problem: Problem, most_bytes: int) -> int:

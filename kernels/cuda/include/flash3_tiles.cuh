@@ -1,10 +1,15 @@
 // What flash3's warpgroups work on: the order of the tiles, and which keys a tile and each warpgroup's rows see.
-// Needs CAUSAL and WINDOW. flash3_blocks.cuh is the same under a block mask.
+// Needs CAUSAL and WINDOW. flash3_blocks.cuh is the same under a block mask. RISING: a head's first tiles come first, as
+// they have the most keys; else its last ones.
 //
 // Work and Own have the same members in both, so that flash3.cu chooses between them within its expressions, by RAGGED and
 // SPARSE: a function for that, even inlined, changes the registers of the whole kernel.
 #pragma once
 #include "flash3_lengths.cuh"
+
+#ifndef RISING
+#define RISING 0
+#endif
 
 struct Tables {  // of a block mask: none here
     __device__ __forceinline__ u32 kept_from(int, int, int, int) const { return ~0u; }
@@ -23,11 +28,12 @@ struct Work {
         if (tile >= tiles) return make_int2(-1, 0);
         if (ONE_TILE && section == 1) {  // one division for three
             const int head = unsigned(tile) / unsigned(tiles_q);
-            return make_int2(head, (tiles_q - 1 - (tile - head * tiles_q)) * BLOCK_Q);
+            const int rest = tile - head * tiles_q;
+            return make_int2(head, (RISING ? rest : tiles_q - 1 - rest) * BLOCK_Q);
         }
         const int first = tile / (section * tiles_q) * section, rest = tile % (section * tiles_q);
         const int width = min(section, heads - first);
-        return make_int2(first + rest % width, (tiles_q - 1 - rest / width) * BLOCK_Q);
+        return make_int2(first + rest % width, (RISING ? rest / width : tiles_q - 1 - rest / width) * BLOCK_Q);
     }
     // `seqlen_q` rows, of which each head has `head_rows` (PACKED), or as many. LIFT: rows before the first are no rows.
     __device__ __forceinline__ Work(int2 place, int seqlen_q, int head_rows, int seqlen_k, int left, int right,

@@ -164,10 +164,12 @@ def as_drawn(problem: Problem, cut: GroupCut, numbered: list[GroupTile]) -> Iter
     """The tiles in the order in which blocks take them: `Work::place` of flash3_tiles.cuh."""
     heads, rows = problem.batch * problem.heads * cut.splits, ceil_div(problem.seqlen_q, cut.tile.q)
     section = min(heads, flash3_sections.section(problem) * cut.splits)
+    rising = flash3_sections.rises(problem)
     for first in range(0, heads, section):
         width = min(section, heads - first)
         for rest in range(width * rows):
-            yield numbered[(first + rest % width) * rows + rows - 1 - rest // width]
+            row = rest // width
+            yield numbered[(first + rest % width) * rows + (row if rising else rows - 1 - row)]
 
 
 def _telling(problem: Problem, tile: TileSize, told: Iterable[Tile]) -> npt.NDArray[np.int32]:

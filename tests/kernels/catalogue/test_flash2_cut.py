@@ -25,6 +25,11 @@ def workload(seqlen: int, heads: int, head_dim: int, **rest: Any) -> Problem:
     return Problem(**{**shape, "dtype": "bfloat16", **rest})
 
 
+def rows(seqlen: int, heads: int, head_dim: int, **rest: Any) -> Problem:
+    """So many rows before 1k keys."""
+    return workload(seqlen, heads, head_dim, **{"seqlen_k": 1024, **rest})
+
+
 FEW = workload(2048, 16, 128, causal=True)  # 256 tiles of 128 queries
 
 
@@ -38,22 +43,36 @@ FEW = workload(2048, 16, 128, causal=True)  # 256 tiles of 128 queries
         (workload(4096, 16, 128), USUAL),
         (workload(4096, 16, 128, causal=True, window=(512, 0)), USUAL),
         (workload(4096, 16, 112, causal=True), USUAL),  # where it was not measured
-        (workload(128, 132, 128, causal=True), USUAL),  # a tile an SM
-        (workload(128, 133, 128, causal=True), SHORT_TILE),
-        (workload(129, 67, 128, causal=True), SHORT_TILE),  # the second tile of a head has one row
-        (workload(1024, 4, 128, causal=True, batch=6, kv_heads=2), SHORT_TILE),
-        (workload(128, 272, 128, causal=True, dtype="float16"), SHORT_TILE),
-        (workload(128, 273, 128, causal=True), USUAL),
-        (FEW, SHORT_TILE),
-        (workload(2048, 16, 128, causal=True, head_dim_v=64), SHORT_TILE),
-        (workload(2048, 16, 128, causal=True, sinks=True), SHORT_TILE),
+        (workload(128, 8, 128, causal=True), USUAL),  # few keys
+        (workload(1024, 20, 128, causal=True), SHORT_TILE._replace(keys=128)),
+        (rows(128, 160, 128, causal=True), SHORT_TILE._replace(keys=128)),
+        (rows(129, 80, 128, causal=True), SHORT_TILE._replace(keys=128)),  # a head's second tile has one row
+        (rows(128, 161, 128, causal=True), SHORT_TILE._replace(keys=96)),
+        (rows(128, 304, 128, causal=True, dtype="float16"), SHORT_TILE._replace(keys=96)),
+        (rows(128, 305, 128, causal=True), USUAL),
+        (workload(1024, 4, 128, causal=True, batch=6, kv_heads=2), SHORT_TILE._replace(keys=96)),
+        (FEW, SHORT_TILE._replace(keys=96)),
+        (workload(2048, 16, 96, causal=True), SHORT_TILE._replace(keys=96)),
+        (workload(2048, 16, 112, causal=True), SHORT_TILE._replace(keys=96)),
+        (workload(2048, 16, 128, causal=True, head_dim_v=64), SHORT_TILE._replace(keys=96)),
+        (workload(2048, 16, 128, causal=True, sinks=True), SHORT_TILE._replace(keys=96)),
+        (rows(128, 66, 128), SHORT_TILE._replace(keys=128)),
+        (rows(128, 67, 128), USUAL),
+        (rows(128, 264, 64, causal=True), SHORT_TILE._replace(keys=128)),
+        (rows(128, 336, 64, causal=True), SHORT_TILE._replace(keys=96)),
+        (rows(128, 337, 64, causal=True), USUAL),
+        (rows(128, 132, 64), SHORT_TILE._replace(keys=128)),
+        (rows(128, 198, 64), SHORT_TILE),
+        (rows(128, 199, 64), LONG_TILE),
+        (rows(128, 330, 64), SHORT_TILE._replace(keys=96)),
+        (rows(128, 331, 64), LONG_TILE),
+        (rows(128, 66, 16), USUAL),
         (workload(2048, 16, 128), USUAL),
-        (workload(2048, 16, 64, causal=True), USUAL),
         (workload(2048, 16, 128, causal=True, window=(512, 0)), USUAL),
         (workload(2048, 16, 128, causal=True, key_lengths=(5,), query_lengths=(5,)), USUAL),
         (workload(2048, 16, 128, causal=True, softcap=30.0), USUAL),
         (workload(2048, 16, 128, causal=True, alibi=True), USUAL),
-        (workload(1024, 16, 64), LONG_TILE),
+        (workload(4096, 16, 64), LONG_TILE),
         (workload(512, 16, 64), USUAL),
         (workload(4096, 16, 64, causal=True), USUAL),
         (workload(4096, 16, 16), USUAL),
@@ -81,7 +100,7 @@ def test_other_gpus_keep_the_tile_that_they_had() -> None:
 def test_every_build_of_flash2_takes_the_tile_of_the_timed_one() -> None:
     timed = flash2.program(FEW, ON_HOPPER)
     tile = flash2.cut(FEW, ON_HOPPER).tile
-    assert tile == SHORT_TILE[:2]
+    assert tile.q == SHORT_TILE.rows
     state, clocks, live = (
         timed_cut("flash2", FEW, ON_HOPPER),
         clocked_build("flash2", FEW, ON_HOPPER),

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
+from flashscope.kernels.catalogue.flash2_cut import FEW_TILES, LONG
 from flashscope.kernels.catalogue.flash3_share import (
     FEW_ROWS_SHAPE,
     MOST_GROUPS_SHARED,
@@ -81,7 +82,6 @@ SHAPES = (
 )
 """Queries, keys, and K/V heads of 4: few and many, and those that choose how long rows are cut."""
 FEW_QUERIES = (1, 65536, 1)
-FEW_TILES = (4096, 4096, 4)  # of 8 heads: more than SMs, but not many
 PACKED_UNDER = {"causal", "gqa"}  # all that three warpgroups with packed heads or parts take
 BLOCKS = ((16, 16), (16, 64), (64, 32), (128, 64), (128, 128), (256, 192))
 RAGGED: dict[str, Any] = {"key_lengths": (5, 2000), "query_lengths": (60, 0)}
@@ -319,12 +319,18 @@ def _cut(problem: Problem, place: int) -> Program:
 
 
 def _short_tiles() -> Iterator[Case]:
-    """flash2 in tiles of half the rows, as it takes few causal ones."""
-    terms = {"": {}, "sinks ": SCORED["sinks"], "values of 64 ": {"head_dim_v": 64}}
-    for dtype, (term, more) in product(("float16", "bfloat16"), terms.items()):
-        problem = _problem(FEW_TILES, 128, dtype, causal=True, **more)
-        name = f"flash2 d128 {dtype} causal {term}{'x'.join(map(str, FEW_TILES))} {ON_HOPPER.arch}"
-        yield name, partial(flash2.program, problem, ON_HOPPER), ON_HOPPER
+    """flash2 in tiles of half the rows, as it takes few."""
+    terms: dict[str, dict[str, Any]] = {
+        "": {},
+        "sinks ": SCORED["sinks"],
+        "values of 24 ": {"head_dim_v": 24},
+    }
+    for dtype, (term, more), (narrow, causal) in product(("float16", "bfloat16"), terms.items(), FEW_TILES):
+        for (few, keys), head_dim in product(FEW_TILES[narrow, causal], (24, 64) if narrow else (112, 128)):
+            shape = {"heads": few[-1], "seqlen_q": 128, "seqlen_k": LONG, "head_dim": head_dim}
+            problem = Problem(**shape, dtype=dtype, causal=causal, **more)
+            name = f"flash2 d{head_dim} {dtype} {term}{few[-1]} tiles {keys} keys {ON_HOPPER.arch}"
+            yield name, partial(flash2.program, problem, ON_HOPPER), ON_HOPPER
 
 
 def _traces() -> Iterator[Case]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from flashscope.kernels.catalogue.flash2_cut import FEW_TILES
 from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.workspace_backward import NARROW_HEAD
 from flashscope.kernels.cuda import compile as cuda_compile
@@ -61,6 +62,16 @@ def why_not(build: Build) -> str:
 
 def test_every_cuda_kernel_of_the_ladder_is_among_what_is_compiled_and_emulated() -> None:
     assert FORWARD.keys() == {spec.name for spec in LADDER if "cuda" in spec.implementation}
+
+
+@pytest.mark.matrix  # it draws up the table
+def test_flash2s_tiles_of_half_the_rows_are_among_what_is_compiled() -> None:
+    halved = {"WARPS": 4, "SUBTILES": 1}
+    found = [
+        one.program.defines for one in table() if one.program.source == "flash2.cu" and one.arch == "sm_90a"
+    ]
+    keys = {one["BLOCK_K"] for one in found if one.items() >= halved.items()}
+    assert keys >= {keys for few in FEW_TILES.values() for _, keys in few}
 
 
 @pytest.mark.matrix  # it takes many minutes

@@ -72,13 +72,14 @@ def test_in_the_tiles_of_many_heads_some_warpgroups_multiply_half_of_their_first
     assert moved_bytes() == flash3_shared_as(problem, as_many)
 
 
-@chosen("shape", ["causal", "full"], [])
-def test_tiles_of_half_the_rows_answer_and_move_what_the_formula_says(shape: str) -> None:
+@chosen("shape,keys", [("causal", 64), ("full", 96), ("causal", 128), ("full", 128)], [])
+def test_tiles_of_half_the_rows_answer_and_move_what_the_formula_says(shape: str, keys: int) -> None:
     problem = Problem(**{"heads": 1, **SHAPES[shape]}, head_dim=128, dtype="bfloat16")
-    halved = partial(flash2.program, variant=flash2.variant_of(SHORT_TILE))
+    tile = SHORT_TILE._replace(keys=keys)
+    halved = partial(flash2.program, variant=flash2.variant_of(tile))
     moved_bytes()
     assert forward("flash2", problem, halved).passed
-    assert moved_bytes() == flash2_shared_as(problem, *SHORT_TILE)
+    assert moved_bytes() == flash2_shared_as(problem, *tile)
 
 
 def test_the_shapes_are_of_every_way_to_share_a_problem() -> None:

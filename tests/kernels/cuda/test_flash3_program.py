@@ -37,7 +37,9 @@ def keys_a_tile(seqlen: int, **rest: Any) -> int:
 def test_keys_are_cut_where_the_steps_cost_least() -> None:
     """Of 128 keys a tile half of the last one may be left out."""
     lengths = (200, 300, 333, 512, 900, 1024, 1300, 4096, 16384)
-    assert [keys_a_tile(n) for n in lengths] == [112, 160, 112, 128, 160, 128, 112, 160, 160]
+    many = {"heads": 128}
+    assert [keys_a_tile(n, **many) for n in lengths] == [112, 160, 112, 128, 160, 128, 112, 160, 160]
+    assert [keys_a_tile(n, heads=1) for n in lengths] == [*[128] * 8, 160]  # up to 4096 in one wave
     assert [keys_a_tile(n, causal=True) for n in lengths] == [128] * 7 + [160] * 2
 
 
@@ -116,12 +118,11 @@ def test_two_blocks_of_one_warpgroup_fit_an_sm(
 
 @pytest.mark.parametrize(
     ("head_dim", "batch", "blocks", "stages"),
-    [(128, 64, 2, 2), (96, 64, 2, 2), (64, 64, 2, 4), (128, 16, 1, 4), (64, 16, 1, 4)],
+    [(128, 64, 2, 2), (96, 64, 2, 2), (64, 64, 2, 4), (128, 16, 1, 2), (64, 16, 1, 4), (256, 16, 1, 3)],
 )
-def test_blocks_of_an_sm_that_read_for_few_queries_have_four_stages_together(
+def test_blocks_that_read_for_few_queries_have_two_stages_or_four_of_half_the_bytes(
     head_dim: int, batch: int, blocks: int, stages: int
 ) -> None:
-    """Of 32 KiB each; of head dim 64, where a stage is half of that, each block has four."""
     few = Problem(
         batch=batch, heads=32, kv_heads=8, seqlen_q=1, seqlen_k=4096, head_dim=head_dim, dtype="bfloat16"
     )
@@ -226,6 +227,30 @@ def test_sections_are_alike_and_hold_heads_whose_keys_and_values_fit(
         causal=causal,
     )
     assert flash3_sections.section(problem) == expected
+
+
+@pytest.mark.parametrize(
+    ("window", "seqlen_k", "rises"),
+    [
+        ((5, -1), 4096, True),
+        ((5, -1), 9000, True),
+        ((128, 2048), 4096, True),
+        ((256, 256), 4096, False),
+        ((-1, 5), 4096, False),
+        ((4000, -1), 4096, False),  # the last tile sees all but few
+        ((5, -1), 128, False),
+        (None, 4096, False),
+    ],
+)
+def test_the_first_tiles_of_a_head_come_first_where_a_window_gives_them_the_most_keys(
+    window: tuple[int, int] | None, seqlen_k: int, rises: bool
+) -> None:
+    problem = structs.replace(workload(128), heads=16, seqlen_q=4096, seqlen_k=seqlen_k, window=window)
+    assert flash3_sections.rises(problem) == rises
+    program = flash3.program(problem, ON_HOPPER)
+    assert ("RISING" in program.defines) == rises
+    assert program.launches[0].arguments[7] == (8 if rises else 1)
+    assert not flash3_sections.rises(structs.replace(problem, causal=True))
 
 
 def test_sections_of_grouped_heads_count_what_they_share_once() -> None:

@@ -1,6 +1,7 @@
 """What a sanitizer is given to watch leaves out no kernel, pass or mask."""
 
-from flashscope.kernels.catalogue.ladder import LADDER
+from flashscope.kernels.catalogue.flash2_cut import SHORT_TILE, hopper_tile
+from flashscope.kernels.catalogue.ladder import FLASH2, LADDER
 from flashscope.kernels.workload.device import Device
 from tests.kernels.cuda.sanitized import problems
 
@@ -14,3 +15,7 @@ def test_every_kernel_runs_every_pass_and_every_mask_that_it_takes() -> None:
         if spec.backward is not None and "cuda" in spec.backward.dtypes:
             modes = {problem.deterministic for problem in taken if problem.runs_backward}
             assert modes == {False, True}, spec.name
+
+
+def test_flash2_runs_in_tiles_of_half_the_rows_too() -> None:
+    assert SHORT_TILE.rows in {hopper_tile(problem).rows for problem in problems(FLASH2)}
