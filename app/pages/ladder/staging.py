@@ -139,9 +139,12 @@ class LadderStaging(PageStaging[Ladder]):
 
     @property
     def source(self) -> str:
-        """The recording's name; of the kernels in NumPy, which it does not have, what they are."""
+        """The recording's name; of stalls that of theirs; of kernels in NumPy what they are."""
         if self._page.stalls.isChecked():
-            return stalls_title()
+            board = self._page.stalls_board
+            if board.shown in board.shelf.kept:
+                return super().source
+            return stalls_title() if board.shown in board.shelf.bundled else ""
         return NUMPY if self._page.label == NUMPY else TITLE
 
     @property

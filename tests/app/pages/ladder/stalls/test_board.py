@@ -25,6 +25,7 @@ from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import Stop, Story
 from flashscope.app.words.inside.timelines import NUMPY
 from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.sessions import named
 from flashscope.kernels.workload.stalls import StallProfile, StallRequest
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import load
@@ -274,6 +275,7 @@ def test_what_was_sampled_is_kept_in_the_session_on_show_and_taken_out_again(
     path = builders.recorded(tmp_path / "a.flashscope")
     rig.open(path)
     board = shown_after(page, qtbot, rig)
+    assert page.staging.source == "", "it is in no session"
     qtbot.waitUntil(board.head.keep.isEnabled)
     with qtbot.waitSignal(rig.controller.keeping.kept):
         board.head.keep.click()
@@ -281,6 +283,7 @@ def test_what_was_sampled_is_kept_in_the_session_on_show_and_taken_out_again(
     qtbot.waitUntil(lambda: board.head.keep.isHidden() and board.shown is not None)
     assert board.shown is not None
     assert board.shown.provenance.kind == "saved"
+    assert page.staging.source == named(load(path), path), "not the recording's with the program"
     with qtbot.waitSignal(rig.controller.keeping.kept):
         rig.controller.edits.undo()
     assert [one.request.kernel for one in load(path).stalls] == ["flash2"]
