@@ -1,8 +1,10 @@
 """Every test of the window: settings and sessions in its own folder, no thread left behind."""
 
 import gc
+import shutil
 import threading
 from collections.abc import Generator, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,7 @@ __all__ = [
 
 
 HERE = Path(__file__).parent
+HOMES = count()
 
 
 @pytest.fixture
@@ -39,9 +42,15 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("FLASHSCOPE_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
+def home(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """Made by whoever writes there, which few tests do: a folder takes milliseconds. Kept of a failure."""
+    path, failed = tmp_path_factory.getbasetemp() / f"home-{next(HOMES)}", request.session.testsfailed
+    monkeypatch.setenv("FLASHSCOPE_HOME", str(path))
+    yield path
+    if request.session.testsfailed == failed:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

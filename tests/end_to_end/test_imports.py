@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -9,7 +10,8 @@ from tests.end_to_end import program
 from tests.matrix import chosen
 
 
-def modules_after(script: str) -> set[str]:
+@cache  # several tests ask for what one interpreter holds
+def modules_after(script: str) -> frozenset[str]:
     seen = subprocess.run(
         [sys.executable, "-c", f"{script}\nimport sys\nprint(*sys.modules)"],
         check=True,
@@ -19,7 +21,7 @@ def modules_after(script: str) -> set[str]:
         env=program.environment(QT_QPA_PLATFORM="offscreen"),
         timeout=program.TIMEOUT_S,
     )
-    return {name.partition(".")[0] for name in seen.stdout.splitlines()[-1].split()}
+    return frozenset(name.partition(".")[0] for name in seen.stdout.splitlines()[-1].split())
 
 
 def app_modules() -> list[str]:
@@ -81,8 +83,5 @@ def test_messages_and_the_start_of_a_child_are_imported_without_what_is_slow(mod
 
 
 def test_a_window_without_arguments_is_on_its_way_before_there_is_a_parser() -> None:
-    assert not modules_after("import flashscope.app.cli, flashscope.app.commands.window") & {
-        "click",
-        "importlib.metadata",
-        "email",
-    }
+    slow = {"click", "email"}  # the latter with importlib.metadata
+    assert not modules_after("import flashscope.app.cli, flashscope.app.commands.window") & slow

@@ -24,7 +24,7 @@ from tests.end_to_end.hosts import (
 from tests.end_to_end.test_sweep import wait_for_line
 from tests.profiles.store import builders
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.matrix]  # each takes ten seconds of processor
 
 CUTS_WORK, RANKS_WORK = LINE_KINDS["cuts"], LINE_KINDS["ranks"]
 SMALL = ("cuts", "flash2", "--backend", "cpu", "--seqlen", "64", "--heads", "1", "--head-dim", "16")
@@ -63,7 +63,6 @@ def test_cuts_are_timed_there_and_kept_here(host: RunningHost, tmp_path: Path) -
     assert children(host, CUTS_WORK.main) == []
 
 
-@pytest.mark.matrix
 def test_the_shipped_kernels_are_swept_there_first(host: RunningHost, tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     done = program.run(*SMALL, "--no-causal", "--out", str(path), "--connect", str(host.file))
@@ -74,7 +73,6 @@ def test_the_shipped_kernels_are_swept_there_first(host: RunningHost, tmp_path: 
     host.wait_for("gives back the CPU")
 
 
-@pytest.mark.matrix
 def test_ctrl_c_keeps_what_has_come_and_leaves_no_child_there(host: RunningHost, tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
     words = ("--no-causal", "--into", str(path), "--connect", str(host.file))
@@ -90,7 +88,6 @@ def test_ctrl_c_keeps_what_has_come_and_leaves_no_child_there(host: RunningHost,
     assert_gone([child])
 
 
-@pytest.mark.matrix
 def test_a_child_that_is_killed_there_is_told_and_the_next_goes_on(host: RunningHost, tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
     words = ("--no-causal", "--into", str(path), "--connect", str(host.file))
@@ -106,7 +103,6 @@ def test_a_child_that_is_killed_there_is_told_and_the_next_goes_on(host: Running
     host.wait_for("gives back the CPU")
 
 
-@pytest.mark.matrix
 def test_a_client_that_is_killed_leaves_no_child_once_it_is_not_heard(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
     with running_host(tmp_path, "--hold", "5") as host:
@@ -119,7 +115,6 @@ def test_a_client_that_is_killed_leaves_no_child_once_it_is_not_heard(tmp_path: 
         assert_gone([child])
 
 
-@pytest.mark.matrix
 def test_a_host_that_is_killed_is_told_with_what_to_do_and_leaves_no_child(tmp_path: Path) -> None:
     path = builders.recorded(tmp_path / "a.flashscope", builders.plan_started())
     with running_host(tmp_path) as host:
@@ -138,7 +133,6 @@ def test_a_host_that_is_killed_is_told_with_what_to_do_and_leaves_no_child(tmp_p
     assert [one.problem.head_dim for one in load(path).landscapes] == [32]
 
 
-@pytest.mark.matrix
 def test_ranks_are_measured_there_and_kept_here(host: RunningHost, tmp_path: Path) -> None:
     path = tmp_path / "a.flashscope"
     words = ("--backend", "cpu", "--seqlen", "64", "--repeats", "2", "--out", str(path), "--json")
@@ -151,25 +145,6 @@ def test_ranks_are_measured_there_and_kept_here(host: RunningHost, tmp_path: Pat
     assert children(host, RANKS_WORK.main) == []
 
 
-@pytest.mark.matrix
-def test_ctrl_c_keeps_the_ranks_until_then_and_leaves_no_child_there(
-    host: RunningHost, tmp_path: Path
-) -> None:
-    path = tmp_path / "a.flashscope"
-    words = ("--out", str(path), "--connect", str(host.file))
-    with program.started(*LONG_RANKS, *words) as process:
-        wait_for_line(process, "ring, causal, N = 64: forward")
-        (child,) = children(host, RANKS_WORK.main)
-        process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=program.TIMEOUT_S)
-    assert process.returncode == 128 + signal.SIGINT, told
-    assert "Traceback" not in told
-    assert [one.asked.problem.seqlen_q for one in load(path).ranks] == [64]
-    host.wait_for("gives back the CPU")
-    assert_gone([child])
-
-
-@pytest.mark.matrix
 def test_a_child_of_ranks_that_is_killed_there_is_told(host: RunningHost) -> None:
     words = (*RANKS, "--backend", "cpu", "--seqlen", "4k", "--repeats", "500")
     with program.started(*words, "--connect", str(host.file)) as process:
@@ -183,22 +158,27 @@ def test_a_child_of_ranks_that_is_killed_there_is_told(host: RunningHost) -> Non
     host.wait_for("gives back the CPU")
 
 
-@pytest.mark.matrix
-def test_ranks_take_every_device_of_the_host_and_say_who_holds_one(tmp_path: Path) -> None:
+def test_ranks_take_every_device_of_the_host_say_who_holds_one_and_end_with_ctrl_c(tmp_path: Path) -> None:
+    path = tmp_path / "a.flashscope"
     with host_of(tmp_path, "CPU 0", "CPU 1") as host:
         auto = (*RANKS, "--seqlen", "64", "--repeats", "2", "--connect", str(host.file))
         done = program.run(*auto)
         assert done.returncode == 0, done.stderr
-        with program.started(*LONG_RANKS, "--connect", str(host.file)) as process:  # it takes the first
+        words = (*LONG_RANKS, "--out", str(path), "--connect", str(host.file))
+        with program.started(*words) as process:  # it takes the first
             wait_for_line(process, "ring, causal, N = 64: forward")
             held = program.run(*auto)
+            (child,) = children(host, RANKS_WORK.main)
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=program.TIMEOUT_S)
+            _, told = process.communicate(timeout=program.TIMEOUT_S)
+        assert_gone([child])
+        assert process.returncode == 128 + signal.SIGINT, told
+        assert "Traceback" not in told
+        assert [one.asked.problem.seqlen_q for one in load(path).ranks] == [64]
         assert held.returncode == 1
         assert re.search(r"No device of .* is free: CPU 0 is held by .*@", held.stderr)
 
 
-@pytest.mark.matrix
 def test_ranks_end_where_a_device_that_they_have_taken_is_lost(tmp_path: Path) -> None:
     with host_of(tmp_path, "CPU 0", "CPU 1") as host:
         words = (*RANKS, "--seqlen", "64,4k", "--repeats", "500", "--connect", str(host.file))

@@ -6,6 +6,7 @@ and of defines with few values every pair that occurs, so that every branch of t
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
@@ -160,18 +161,29 @@ def _build(name: str, program_of: Callable[[], Program], target: Target) -> Buil
 def covering(builds: Iterable[Build]) -> list[Build]:
     """A few of the builds with every value of a define, and every pair of those with few values.
 
-    They are asked in an order that depends on their names alone, so that it stays when others are added.
+    They are asked in an order that depends on their names alone, so that it stays when others are added. Of
+    those that brought something new, one goes again if others together hold all that it has.
     """
     ordered = sorted(builds, key=lambda build: hashlib.sha256(build.name.encode()).digest())
     few = _with_few_values(ordered)
     covered: set[Any] = set()
-    taken = []
+    taken: list[tuple[Build, set[Any]]] = []
     for build in ordered:
         goals = _goals(build, few)
         if not goals <= covered:
             covered |= goals
-            taken.append(build)
-    return sorted(taken, key=lambda build: build.name)
+            taken.append((build, goals))
+    return sorted(_needed(taken), key=lambda build: build.name)
+
+
+def _needed(taken: list[tuple[Build, set[Any]]]) -> Iterator[Build]:
+    """Those of which others do not hold everything; the first, which bring what is usual, go first."""
+    held = Counter(goal for _, goals in taken for goal in goals)
+    for build, goals in taken:
+        if all(held[goal] > 1 for goal in goals):
+            held.subtract(goals)
+        else:
+            yield build
 
 
 def _with_few_values(builds: Iterable[Build]) -> Mapping[str, set[str]]:

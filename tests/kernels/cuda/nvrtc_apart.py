@@ -6,6 +6,7 @@ compiles alone never did. The process ends with the worker: its stdin is closed 
 What it has made is kept for other tests and other workers: many ask for the same build.
 """
 
+import atexit
 import hashlib
 import subprocess
 import sys
@@ -67,9 +68,11 @@ compile_apart = partial(compiling.compile_offline, run=run_apart)
 
 @cache
 def _started() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=FOLDER
     )
+    atexit.register(process.communicate)  # it ends with its stdin, and is seen to
+    return process
 
 
 def main() -> None:

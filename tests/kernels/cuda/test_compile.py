@@ -1,5 +1,6 @@
 """Every build of the CUDA sources compiles and fits its architecture, on a machine without a GPU."""
 
+import pickle
 import re
 from functools import cache
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from flashscope import kernels
 from flashscope.kernels.catalogue.flash2_cut import FEW_TILES
 from flashscope.kernels.catalogue.ladder import LADDER
 from flashscope.kernels.catalogue.workspace_backward import NARROW_HEAD
@@ -16,10 +18,12 @@ from flashscope.kernels.cuda.compile import options
 from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.errors import CompileError
 from flashscope.kernels.workload.problem import Problem
+from tests.kernels.cuda import builds
 from tests.kernels.cuda.builds import BACKWARD, FORWARD, ON_HOPPER, Build, covering, every_build
 from tests.kernels.cuda.compiled import check, cubin_of, workload
 from tests.kernels.cuda.cubin import code_of
-from tests.kernels.cuda.nvrtc_apart import compile_apart
+from tests.kernels.cuda.emulator.build import digest_of, made_once
+from tests.kernels.cuda.nvrtc_apart import KEPT, compile_apart
 from tests.matrix import chosen
 
 PROBLEM = replace(workload(128, causal=True), seqlen_q=1024, seqlen_k=1024)
@@ -33,8 +37,16 @@ SOFTCAP_SPILLED = 32  # of flash3's backward pass at head dim 64: tiles of 128 q
 
 @cache
 def table() -> list[Build]:
-    """One of each value of a define, and each pair of those with few values."""
-    return covering(every_build())
+    """One of each value of a define, and each pair of those with few values.
+
+    To find them takes a minute and a half: they are kept for the other workers of pytest.
+    """
+    asking = digest_of([Path(builds.__file__), *Path(kernels.__file__).parent.rglob("*.py")])
+    kept = made_once(
+        KEPT / f"builds-{asking}", lambda fresh: fresh.write_bytes(pickle.dumps(covering(every_build())))
+    )
+    found: list[Build] = pickle.loads(kept.read_bytes())  # noqa: S301 - what another worker has written
+    return found
 
 
 def spilled(build: Build) -> int:

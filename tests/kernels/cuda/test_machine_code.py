@@ -46,3 +46,6 @@ def test_the_covering_builds_have_every_value_and_every_pair_of_defines() -> Non
     assert {(one["A"], one["B"]) for one in taken} == {(a, b) for a in range(3) for b in range(2)}
     assert {one["C"] for one in taken} == {*range(20)}
     assert covering(reversed(every)) == covering(every)
+    held = [{("C", one["C"]), ("A and B", one["A"], one["B"])} for one in taken]
+    for place, own in enumerate(held):
+        assert own - set().union(*held[:place], *held[place + 1 :]), "others hold all that it has"

@@ -13,7 +13,7 @@ from flashscope.app.control.far import dial
 from flashscope.app.control.far.devices import SWEEPS
 from flashscope.app.figures.landscapes import maker_in_numpy
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.cluster.connection import ConnectError, write_connection
+from flashscope.profiles.cluster.connection import ConnectError, connections_dir, write_connection
 from flashscope.profiles.cluster.settings import Served
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import remaining_of
@@ -137,6 +137,24 @@ def test_a_device_that_others_have_is_told_with_who_has_it(
         assert other.devices.place is None
     finally:
         other.close()
+
+
+def test_a_host_that_is_named_by_its_address_after_its_file_is_listed_once_and_left_when_it_is_not_in_use(
+    controller: Controller, host: RunningHost, qtbot: QtBot
+) -> None:
+    devices, address = controller.devices, host.connection.address
+    connect(controller, host.file, qtbot)
+    with qtbot.waitSignal(devices.ended, timeout=PATIENCE_MS):  # the device is given back by then
+        devices.come_back()
+    write_connection(host.connection, connections_dir() / "lab.connection")
+    connect(controller, address, qtbot)
+    assert devices.seen.keys() == {address}
+    with qtbot.waitSignal(controller.machine_found, timeout=PATIENCE_MS):
+        devices.come_back()
+    here = controller.machine
+    devices.leave(address)
+    assert not devices.seen
+    assert (devices.place, controller.machine) == (None, here)
 
 
 def test_what_is_named_wrongly_is_told_and_what_is_in_use_stays(

@@ -14,7 +14,6 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.far.places import DeviceGroup
-from flashscope.profiles.cluster.connection import connections_dir, write_connection
 from flashscope.profiles.store import load
 from tests.app.fakes import PLAN
 from tests.end_to_end.hosts import DEVICE, RunningHost, host_of
@@ -22,7 +21,7 @@ from tests.end_to_end.sshd import WITHOUT
 from tests.end_to_end.sshd import lab as lab_by_ssh
 from tests.profiles.heard import QUICK
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.matrix]  # two hosts take many seconds of processor
 LONG = replace(PLAN, protocol=replace(QUICK, repeats=50))
 
 
@@ -92,7 +91,6 @@ def test_a_sweep_is_split_over_the_devices_of_several_hosts(
     assert {point.device for point in session.points} == {0, 1}
 
 
-@pytest.mark.matrix
 def test_a_sweep_is_repeated_on_the_devices_of_several_hosts_in_files_named_by_host(
     controller: Controller, lab: RunningHost, den: RunningHost, qtbot: QtBot
 ) -> None:
@@ -107,7 +105,6 @@ def test_a_sweep_is_repeated_on_the_devices_of_several_hosts_in_files_named_by_h
     assert place.options[-2:] == ("--spread", "repeat")
 
 
-@pytest.mark.matrix
 def test_a_lost_host_is_out_of_the_sweep_and_comes_back_while_the_way_to_the_other_stays(
     controller: Controller, lab: RunningHost, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -141,7 +138,6 @@ def test_a_lost_host_is_out_of_the_sweep_and_comes_back_while_the_way_to_the_oth
         devices.leave(str(fresh.file))  # before it ends
 
 
-@pytest.mark.matrix
 def test_two_hosts_that_are_lost_are_told_one_by_one(
     controller: Controller, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -163,7 +159,6 @@ def ssh_of(controller: Controller, named: str) -> list[psutil.Process]:
     return [one for one in psutil.Process().children() if one.name() == "ssh"]
 
 
-@pytest.mark.matrix
 @pytest.mark.skipif(WITHOUT is not None, reason=str(WITHOUT))
 def test_the_ssh_to_a_host_stays_while_others_come_and_go_beside_it_and_ends_when_that_is_left(
     controller: Controller, den: RunningHost, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
@@ -191,7 +186,6 @@ def test_the_ssh_to_a_host_stays_while_others_come_and_go_beside_it_and_ends_whe
         assert not alone.is_running()
 
 
-@pytest.mark.matrix
 def test_a_host_is_left_by_itself_and_the_other_measures_on(
     controller: Controller, lab: RunningHost, den: RunningHost, qtbot: QtBot
 ) -> None:
@@ -219,19 +213,6 @@ def test_a_host_that_is_not_in_use_is_left_without_touching_the_one_that_is(
     assert controller.devices.seen.keys() == {str(den.file)}
 
 
-def test_a_host_that_is_named_by_its_address_after_its_file_is_listed_once(
-    controller: Controller, lab: RunningHost, qtbot: QtBot
-) -> None:
-    connect(controller, qtbot, lab)
-    with qtbot.waitSignal(controller.devices.ended):  # the device is given back by then
-        controller.devices.come_back()
-    write_connection(lab.connection, connections_dir() / "lab.connection")
-    with qtbot.waitSignal(controller.machine_found):
-        controller.devices.connect_to(lab.connection.address)
-    assert controller.devices.seen.keys() == {lab.connection.address}
-
-
-@pytest.mark.matrix
 def test_who_has_the_devices_of_a_host_is_asked_anew_once_another_is_connected(
     controller: Controller, lab: RunningHost, den: RunningHost, qtbot: QtBot
 ) -> None:

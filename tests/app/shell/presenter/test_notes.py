@@ -37,12 +37,12 @@ def press_in(window: QWidget, key: Qt.Key) -> None:
 
 @pytest.mark.matrix
 def test_what_is_on_show_can_be_added_as_a_stop_and_is_shown_by_it(
-    staged: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    staged: MainWindow, rig: Rig, qtbot: QtBot, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     press(staged, Key.Key_Escape)
     staged.show_page("profile")
     seqlen = profile(staged).plots.seqlen  # as it was before the stage
-    target = tmp_path / "home" / "mine"
+    target = home / "mine"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_a, **_k: (str(target), ""))
     add = staged.registry.find("stage.add")
     assert add is not None

@@ -41,7 +41,7 @@ def machine() -> ctypes.CDLL:
     folder = HERE / "machine"
     sources = sorted(folder.glob("*.cpp"))
     whole = "".join(f'#include "{source}"\n' for source in sources)
-    path = _built(MACHINE, whole, _digest([*sources, *folder.glob("*.hpp")]))
+    path = _built(MACHINE, whole, digest_of([*sources, *folder.glob("*.hpp")]))
     return ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
 
 
@@ -62,7 +62,7 @@ def kernels(program: Program, arch: int, edits: Edits = ()) -> ctypes.CDLL:
     )
     whole = f'#include "{HERE}/device/ptx.hpp"\n{translate(source)}\n{entries}'
     headers = [*(HERE / "device").glob("*.hpp"), *(HERE / "machine").glob("*.hpp")]
-    return ctypes.CDLL(str(_built(KERNEL, whole, _digest(headers))))
+    return ctypes.CDLL(str(_built(KERNEL, whole, digest_of(headers))))
 
 
 def tokens(program: Program, arch: int, source: str) -> str:
@@ -77,13 +77,6 @@ def _defines(program: Program, arch: int) -> list[str]:
     return [*(f"-D{name}={value}" for name, value in program.defines.items()), f"-D__CUDA_ARCH__={arch}"]
 
 
-def _digest(paths: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(paths):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
 def _built(options: Iterable[str], text: str, included: str) -> Path:
     """The object of a source, made unless it is there; `included`: the digest of what it includes."""
     digest = hashlib.sha256(repr((tuple(options), text, included)).encode()).hexdigest()[:24]
@@ -91,6 +84,14 @@ def _built(options: Iterable[str], text: str, included: str) -> Path:
         KEPT / f"{digest}.so",
         lambda fresh: _run([*options, "-o", str(fresh), "-x", "c++", "-"], text),
     )
+
+
+def digest_of(paths: Iterable[Path]) -> str:
+    """What the names and contents of files come to."""
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
 
 
 def made_once(path: Path, make: Callable[[Path], object]) -> Path:
