@@ -24,7 +24,7 @@ SAME_TIME, CLOCK_MS = 0.9, 0.05  # a share, and ms between the readings of two c
 AHEAD, AHEAD_MS = 0.25, 2.0  # a share of the timed runs, and ms, that threads may work between them
 MEANWHILE_MS = 2.0  # for each run: a pool of threads looks for more work so long before it sleeps
 GLANCE_ROWS = 8  # of each head, of every run
-GLANCES_NS = 1_000_000_000  # that looking at every run may take beside as long as the runs
+GLANCES_NS = 500_000_000  # that looking at every run may take beside as long as the runs
 
 
 class TimedRuns:
