@@ -6,7 +6,7 @@ once (see `kernels.library.tensor_launch`), also where the run of both begins wi
 standard's holds a P of its own, which is made while it is prepared.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import nan
 from typing import Any, NamedTuple
@@ -156,6 +156,29 @@ def after_forward(spec: KernelSpec, problem: Problem, drawn: Given, backend: Bac
         output, lse = (None if array is None else array.copy() for array in (output, lse))
         launch.release()
     return drawn._replace(output=output, lse=lse)
+
+
+def renewing(spec: KernelSpec, problem: Problem, given: Given, backend: Backend) -> Callable[[], None]:
+    """What writes O and LSE of the inputs as they are by then over those that a backward pass alone is given.
+
+    Args:
+        spec: The kernel.
+        problem: What is computed, backward alone.
+        given: What it is computed from, see `after_forward`.
+        backend: Where.
+
+    Raises:
+        MemoryError: The buffers of its forward pass do not fit once more.
+    """
+    launch = prepare(spec, problem, given.inputs, backend)
+
+    def renew() -> None:
+        launch.run()
+        for kept, now in ((given.output, launch.output), (given.lse, launch.lse)):
+            if kept is not None:
+                kept[...] = now
+
+    return renew
 
 
 def prepare_passes(spec: KernelSpec, problem: Problem, given: Given, backend: Backend) -> PassLaunch:

@@ -104,17 +104,22 @@ def _limit(own: OwnKernel, problem: Problem, device: Device) -> str | None:
     if problem.seqlen_q != problem.seqlen_k and _knows_one_length(own):
         return f"{own.name} takes as many queries as keys alone: of lengths it is told N, not Nq and Nk"
     usual = problem.softmax_scale == 1 / sqrt(problem.head_dim)
-    if own.function and "scale" not in own.keywords and not usual:
+    if not usual and "scale" not in (own.keywords if own.function else _words(own)):
         return f"{own.name} takes no scale other than 1/sqrt(head dim)"
     return None
 
 
 def _knows_one_length(own: OwnKernel) -> bool:
     """Whether a `.cu` file names one length where there are two."""
+    words = _words(own)
+    return "N" in words and not words & {"Nq", "Nk"}
+
+
+def _words(own: OwnKernel) -> set[str]:
+    """What the numbers of a `.cu` file are made of."""
     numbers = [
         *(text for one in own.launches for text in (*one.grid, *one.threads, one.shared)),
         *(given.value for one in own.launches for given in one.arguments if given.scalar),
         *(text for _, text in own.defines),
     ]
-    words = {word for text in numbers for word in re.findall(r"\w+", text)}
-    return "N" in words and not words & {"Nq", "Nk"}
+    return {word for text in numbers for word in re.findall(r"\w+", text)}

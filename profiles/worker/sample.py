@@ -2,12 +2,20 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import KernelSpec
-from flashscope.kernels.launching.passes import Given, PassLaunch, after_forward, draw_given, prepare_passes
+from flashscope.kernels.launching.passes import (
+    Given,
+    PassLaunch,
+    after_forward,
+    draw_given,
+    prepare_passes,
+    renewing,
+)
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.plan.plan import Point, Protocol
 from flashscope.profiles.wire.events import LogLine, PointFailed, PointMeasured
@@ -28,8 +36,9 @@ from flashscope.profiles.worker.vetting.around import Around
 from flashscope.profiles.worker.vetting.guards import guarded, prepare_guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 from flashscope.profiles.worker.vetting.timed_runs import TimedRuns
-from flashscope.profiles.worker.vetting.values import InputValues, values_of
+from flashscope.profiles.worker.vetting.values import FreshValues, InputValues, values_of
 
+OURS = "flashscope.kernels.cpu."
 BY_WALL = "perf_counter"  # the timer that reads a clock of the wall
 
 
@@ -77,15 +86,31 @@ class SampledKernel:
             given = after_forward(self._spec, self.point.problem, drawn, backend)
             prepared = prepare_guarded if self.own else prepare_passes
             self._launch = prepared(self._spec, self.point.problem, given, backend)
-        self._values = values
+            self._values = self._of_its_own(given, backend) if self.has_inputs_alone else values
         if criteria is not None:
-            self._judge = values.judge_of(self._spec, criteria)
+            self._judge = self._values.judge_of(self._spec, criteria)
 
-    def watch(self, timed_runs: TimedRuns) -> None:
-        """Have this look after each of its timed runs."""
-        self._timed_runs = timed_runs
-        if self._launch is not None:
-            timed_runs.watch(self._launch)
+    @property
+    def has_inputs_alone(self) -> bool:
+        """Whether its inputs are to change where those of others may not: see `FreshValues`."""
+        return self.own and self.point.problem.runs_backward and self.point.problem.even
+
+    def _of_its_own(self, given: Given, backend: Backend) -> FreshValues:
+        problem = self.point.problem
+        if problem.runs_forward:
+            return FreshValues(problem, given, renew=lambda: None)  # each run computes O and LSE
+        return FreshValues(problem, given, renew=renewing(self._spec, problem, given, backend))
+
+    @property
+    def quiet(self) -> bool:
+        """Whether it works in the thread that calls it alone, as NumPy's kernels of ours do."""
+        return self._spec.implementation.get("cpu", "").startswith(OURS)
+
+    def watch(self, around: Around, *, quiet: bool) -> None:
+        """Have each of its timed runs looked after, beside others that are quiet or not."""
+        if self._launch is not None and self._values is not None:
+            self._timed_runs = TimedRuns(self.point.problem, around, self._values, quiet=quiet)
+            self._timed_runs.watch(self._launch)
 
     def warm_up(self, protocol: Protocol, bench: Bench) -> None:
         """Unrecorded runs, fewer when they alone use up the time cap."""
@@ -115,6 +140,7 @@ class SampledKernel:
         if self._timed_runs is not None:
             with self._watch.on("check"):
                 self._timed_runs.seen(taken.ms, by_wall=bench.timer == BY_WALL)
+                self._timed_runs.leave(judged=self._judge is not None)
         self._watch.move(taken.ms, "flush", "launch")
         self._samples.append(replace(taken, round=number))
         self._look_around(bench)
@@ -125,6 +151,8 @@ class SampledKernel:
         if self._values is None:
             return
         turn = len(self._samples)
+        if self._timed_runs is not None:
+            self._timed_runs.turn()
         if not protocol.cold:
             with self._watch.on("check"):
                 self._values.before_warm(turn)
@@ -194,11 +222,15 @@ class SampledKernel:
 
     def release(self) -> None:
         """Give its memory back."""
+        if self._timed_runs is not None:
+            self._timed_runs.let_go()
         if self._launch is not None:
             self._launch.release()
         self._launch = self._values = self._judge = self._timed_runs = None
 
     def _run(self) -> None:
+        if self._timed_runs is not None:
+            self._timed_runs.let_go()
         if self._launch is not None:
             self._launch.run()
 
@@ -260,14 +292,24 @@ class Sampling:
             around = Around(self._state, guards, drawn)
         values = values_of(problem, drawn, own=own)
         for member in self._members:
-            self._attempt(member, lambda one: one.prepare(drawn, values, self._backend, self._criteria))
-            if member.own and around is not None:
-                member.watch(TimedRuns(problem, around, values))
+            lent, looked_at = self._lent_alone(drawn) if member.has_inputs_alone else (drawn, around)
+            self._attempt(member, partial(self._prepare, lent, values))
+            if member.own and looked_at is not None:
+                others = (one for one in self._members if one is not member)
+                member.watch(looked_at, quiet=self._backend == "cpu" and all(one.quiet for one in others))
         for member in self._members:
             self._attempt(member, lambda one: one.warm_up(self._protocol, self._bench))
         take_turns(self._members, self._sampled, self._turn, problem.seed)
         for member in self._members:
             self._attempt(member, self._finish)
+
+    def _lent_alone(self, drawn: Given) -> tuple[Given, Around | None]:
+        """Inputs for one member alone, and what is looked at around them."""
+        lent, guards = guarded(drawn)
+        return lent, None if self._state is None else Around(self._state, guards, lent)
+
+    def _prepare(self, lent: Given, values: InputValues, member: SampledKernel) -> None:
+        member.prepare(lent, values, self._backend, self._criteria)
 
     def _finish(self, member: SampledKernel) -> None:
         """What comes after the turns: nobody is timed in them any more."""

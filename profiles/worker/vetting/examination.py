@@ -11,7 +11,7 @@
 | its time with values that it has just had, beside new ones | remembers by content: doubtful |
 | its answers to scores of 10,000, one key above all, small values | is right at one scale alone: doubtful |
 | its answer at other addresses | keeps its first arrays, or pointers to them |
-| its answers at other sizes with the same features | is right at this size alone: doubtful |
+| its answers at other sizes and another scale with the same features | is right at these alone: doubtful |
 
 Of sequences that differ in length only the first three are asked, of gradients the runs that are held and
 those with one row of dO changed, too.

@@ -1,6 +1,7 @@
-"""A kernel of the user's own on other sizes than were asked for: what it takes, it must have right.
+"""A kernel of the user's own on other sizes, and at another scale, than asked for: what it takes is right.
 
-A kernel that takes multiples of some length alone says so (`length_multiple`), or raises where it is called.
+A kernel that takes multiples of some length alone says so (`length_multiple`), or raises where it is called;
+one that knows the usual scale alone takes no argument `scale`.
 """
 
 from collections.abc import Iterator
@@ -20,10 +21,12 @@ from flashscope.profiles.worker.vetting.guards import guarded, prepare_guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 
 QUERIES, KEYS = 67, 131  # no multiples of anything, and other than each other
+UNUSUAL = 0.75  # of the scale that was asked for
 SHORT = (1, 63, 65)  # keys: the least there is, and both sides of a tile's edge
 MOST_HEADS = 8
 TILE = 256  # on a GPU half of a length stays a multiple of half of it
 REMEDY = "if it takes multiples of some length alone, have it declare them: length_multiple = ..."
+OF_SCALES = "if it knows the usual scale alone, have it take no argument scale"
 BROKE = "it broke the GPU's context ({})"
 
 
@@ -43,11 +46,17 @@ def told_of_other_sizes(
         CaughtError: It wrote where it may not, changed the process, or broke the GPU's context.
     """
     multiple = spec.own.length_multiple if spec.own else 1
-    for other in other_sizes(problem, device, multiple):
+    asked = [(one, _size(one), REMEDY) for one in other_sizes(problem, device, multiple)]
+    asked += [(one, f"a scale of {one.scale:.3g}", OF_SCALES) for one in other_scales(problem, multiple)]
+    for other, what, remedy in asked:
         if spec.unsupported(other, device) is not None:
             continue
-        if told := _told_of(spec, other, device, bench, state):
-            return f"at {_size(other)}, which it takes, it is wrong: {told.rstrip('.')} ({REMEDY})"
+        try:
+            told = _told_of(spec, other, device, bench, state)
+        except CaughtError as error:
+            raise caught(f"At {what}, which it takes: {str(error).rstrip('.')}; {remedy}") from error
+        if told:
+            return f"at {what}, which it takes, it is wrong: {told.rstrip('.')} ({remedy})"
     return ""
 
 
@@ -61,14 +70,7 @@ def other_sizes(problem: Problem, device: Device, multiple: int = 1) -> Iterator
     """
     if problem.block_mask is not None:
         return
-    group = problem.heads // problem.key_heads
-    shared = max(1, min(2, problem.key_heads, MOST_HEADS // group))
-    small = replace(
-        problem,
-        batch=min(2, problem.batch),
-        heads=shared * group,
-        kv_heads=None if problem.kv_heads is None else shared,
-    )
+    small = _fewer_heads(problem)
     if device.backend == "cuda":
         half = problem.seqlen_q // 2
         if half and problem.seqlen_q % TILE == 0:
@@ -81,8 +83,38 @@ def other_sizes(problem: Problem, device: Device, multiple: int = 1) -> Iterator
             yield replace(small, seqlen_q=queries, seqlen_k=keys)
 
 
+def other_scales(problem: Problem, multiple: int = 1) -> Iterator[Problem]:
+    """A short problem with the same features and another scale; none with a block mask.
+
+    Args:
+        problem: What was asked for.
+        multiple: What lengths are multiples of.
+    """
+    if problem.block_mask is None:
+        keys = -(-SHORT[-1] // multiple) * multiple
+        queries = keys if problem.seqlen_q == problem.seqlen_k else min(keys, problem.seqlen_q)
+        scale = UNUSUAL * problem.softmax_scale
+        yield replace(_fewer_heads(problem), seqlen_q=queries, seqlen_k=keys, scale=scale)
+
+
+def _fewer_heads(problem: Problem) -> Problem:
+    """The same of two sequences and few heads at most, as many of Q to one of K and V."""
+    group = problem.heads // problem.key_heads
+    shared = max(1, min(2, problem.key_heads, MOST_HEADS // group))
+    return replace(
+        problem,
+        batch=min(2, problem.batch),
+        heads=shared * group,
+        kv_heads=None if problem.kv_heads is None else shared,
+    )
+
+
 def _told_of(spec: KernelSpec, other: Problem, device: Device, bench: Bench, state: ProcessState) -> str:
-    """What is wrong with its answer to a problem, in a sentence; empty where nothing is or it refuses it."""
+    """What is wrong with its answer to a problem, in a sentence; empty where nothing is or it refuses it.
+
+    Raises:
+        CaughtError: It wrote where it may not, changed the process, or broke the GPU's context.
+    """
     given, guards = guarded(draw_given(other, device.backend))
     before, launch = bytes_of(given), None
     try:
@@ -94,20 +126,16 @@ def _told_of(spec: KernelSpec, other: Problem, device: Device, bench: Bench, sta
         answer = taken(launch.answer())
         Around(state, guards, given).look(before, launch.answer())
         return what_is_wrong_in_rows(other, given, answer, np.random.default_rng())
-    except CaughtError as error:
-        raise _caught_at(other, str(error)) from error
+    except CaughtError:
+        raise
     except Exception as error:
         if bench.healthy():
             return ""  # it refused in so many words
         cause = (str(error).splitlines() or [""])[0].rstrip(".")
-        raise _caught_at(other, BROKE.format(cause)) from error
+        raise caught(BROKE.format(cause)) from error
     finally:
         if launch is not None and bench.healthy():
             launch.release()
-
-
-def _caught_at(other: Problem, told: str) -> CaughtError:
-    return caught(f"At {_size(other)}, which it takes: {told.rstrip('.')}; {REMEDY}")
 
 
 def _size(problem: Problem) -> str:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import chain
 from operator import is_
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,13 @@ from flashscope.profiles.worker.instruments.bench import KeptSettings
 from flashscope.profiles.worker.vetting.openblas import openblas_threads
 from flashscope.profiles.worker.vetting.started import StartedProcesses
 from flashscope.profiles.worker.vetting.torch_defaults import TORCH_DEFAULTS
+
+try:
+    import resource as _resource
+except ImportError:  # on Windows
+    resource: ModuleType | None = None
+else:
+    resource = _resource
 
 WATCHED = (
     *("time", "numpy", "builtins", "gc", "os", "sys", "threading", "tracemalloc", "math", "ctypes"),
@@ -195,6 +202,23 @@ def _inside(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list) else ()
 
 
+def _signals() -> object:
+    """What Python does when each signal comes, but for that of a child's end, by which libraries wait."""
+    return [signal.getsignal(one) for one in sorted(signal.valid_signals() - {signal.SIGCHLD})]
+
+
+def _limits() -> object:
+    """What the system lets the process have of memory and time, where it tells."""
+    kinds = ("RLIMIT_AS", "RLIMIT_DATA", "RLIMIT_CPU")
+    return [resource.getrlimit(getattr(resource, one)) for one in kinds] if resource else None
+
+
+def _monitored() -> object:
+    """Whether code of anyone is called as Python code runs."""
+    names = [sys.monitoring.get_tool(one) for one in range(6)] if hasattr(sys, "monitoring") else []
+    return sys.gettrace() is None, sys.getprofile() is None, names
+
+
 def _threads_wanted() -> tuple[tuple[str, str], ...]:
     """What the environment says of the threads of libraries."""
     return tuple(sorted((name, value) for name, value in os.environ.items() if name.endswith("_NUM_THREADS")))
@@ -233,6 +257,10 @@ SETTINGS: KeptSettings = {
     **TORCH_DEFAULTS,
     "timers that interrupt it": _timers,
     "denormal numbers (a library linked with -ffast-math has them flushed)": lambda: SMALLEST / 2 > 0,
-    "a trace or profile function": lambda: (sys.gettrace() is None, sys.getprofile() is None),
+    "a trace or profile function": _monitored,
+    "what is called when garbage is collected": lambda: list(gc.callbacks),
+    "what is called when a signal comes": _signals,
+    "the memory and time that the system lets it have": _limits,
+    "the size of NumPy's buffers": np.getbufsize,
 }
 """Those of the process."""

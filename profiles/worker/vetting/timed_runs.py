@@ -18,10 +18,13 @@ from flashscope.profiles.worker.vetting.answers import (
     what_is_wrong_in_rows,
 )
 from flashscope.profiles.worker.vetting.around import Around, bytes_of
-from flashscope.profiles.worker.vetting.values import FreshValues, SignedValues
+from flashscope.profiles.worker.vetting.values import FreshValues, InputValues
 
 SAME_TIME, CLOCK_MS = 0.9, 0.05  # a share, and ms between the readings of two clocks
 AHEAD, AHEAD_MS = 0.25, 2.0  # a share of the timed runs, and ms, that threads may work between them
+MEANWHILE_MS = 2.0  # for each run: a pool of threads looks for more work so long before it sleeps
+GLANCE_ROWS = 8  # of each head, of every run
+GLANCES_NS = 500_000_000  # that looking at every run may take beside as long as the runs
 
 
 class TimedRuns:
@@ -31,9 +34,11 @@ class TimedRuns:
         problem: What is computed.
         around: The process, the inputs and the memory around them.
         values: What the inputs hold from run to run.
+        quiet: Whether those that take turns with it work in the thread that times them alone.
     """
 
-    def __init__(self, problem: Problem, around: Around, values: FreshValues | SignedValues) -> None:
+    def __init__(self, problem: Problem, around: Around, values: InputValues, *, quiet: bool = False) -> None:
+        self._quiet = quiet
         self._problem, self._around, self._started = problem, around, around.state.started
         self._values = values if isinstance(values, FreshValues) else None
         self._draws = random.SystemRandom()
@@ -43,6 +48,8 @@ class TimedRuns:
         self._newest: PassOutputs | None = None
         self._clocks = around.state.clocks
         self._idle_from, self._others_ns, self._all_ns = 0, 0, 0
+        self._left_at: int | None = None  # others' CPU time at the end of its newest run
+        self._meanwhile_ns, self._glances_ns = 0, 0
         self._ns: int | None = None
 
     def watch(self, launch: PassLaunch) -> None:
@@ -58,6 +65,28 @@ class TimedRuns:
         newest, self._newest = self._newest, None
         if newest is not None and differ(newest, launch.answer()):
             raise caught(LATE)
+
+    def turn(self) -> None:
+        """Its next turn begins: what others were timed in between is over.
+
+        Raises:
+            CaughtError: Its threads took the time of others meanwhile.
+        """
+        if self._left_at is not None:
+            self._meanwhile_ns += self._others_cpu() - self._left_at
+        self._left_at = None
+        self.let_go()
+        meanwhile, runs = self._meanwhile_ns / 1e6, self._all_ns / 1e6
+        allowed = max(MEANWHILE_MS * self._count, AHEAD * runs)
+        if self._quiet and blas_threads() == 1 and meanwhile > allowed:
+            raise caught(
+                f"Its threads worked for {meanwhile:.3g} ms after its timed runs of {runs:.3g} ms: it takes "
+                "the time of what is measured beside it."
+            )
+
+    def let_go(self) -> None:
+        """Have processes that it has started go on: something of it is to run."""
+        self._started.let_go()
 
     def rest(self) -> None:
         """Nothing of the kernel is to run from now on until its timed run."""
@@ -75,6 +104,7 @@ class TimedRuns:
 
     def stopped(self, launch: PassLaunch) -> None:
         """The clock has stopped, on a GPU in the order of the stream: what stands there now is its answer."""
+        self._left_at = self._others_cpu()
         self._newest = copied(launch.answer())
 
     def seen(self, ms: float, *, by_wall: bool) -> None:
@@ -103,6 +133,34 @@ class TimedRuns:
         if ms < SAME_TIME * held_ms - CLOCK_MS:
             raise caught(f"It took {ms:.3g} ms by the instruments and {held_ms:.3g} ms by another clock.")
         self._tell_ahead()
+
+    def leave(self, *, judged: bool) -> None:
+        """Its turn is over: others are timed now, while processes that it has started stand still.
+
+        Args:
+            judged: Whether answers are compared at all.
+
+        Raises:
+            CaughtError: The answer of the newest run was wrong.
+        """
+        if judged:
+            self._glance()
+        self._started.hold()
+
+    def _glance(self) -> None:
+        """Judge a few rows of the newest run, unless looking takes longer than the runs."""
+        newest, given = self._newest, self._around.given
+        if self._values is None or newest is None or self._problem.runs_backward:
+            return
+        if self._glances_ns > self._all_ns + GLANCES_NS:
+            return
+        begun = self._clocks.wall()
+        told = what_is_wrong_in_rows(
+            self._problem, given, taken(newest), np.random.default_rng(), GLANCE_ROWS
+        )
+        self._glances_ns += self._clocks.wall() - begun
+        if told:
+            raise found_wrong(f"Of timed run {self._count}, though the first run was right: {told}")
 
     def _others_cpu(self) -> int:
         """CPU time (ns) of all other threads of the process."""

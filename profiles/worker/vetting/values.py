@@ -2,11 +2,13 @@
 
 Kernels of ours and of libraries get other signs in every turn (`kernels.launching.signs`): one oracle judges
 them all. A group with a kernel of the user's own gets values that were never there before: what is made of
-earlier inputs, in whatever way, helps nobody. All members of a round are timed on the same ones.
+earlier inputs, in whatever way, helps nobody. All members of a round are timed on the same ones, but for
+gradients: there others may hold what they made of Q, K and V, so that a kernel of the user's own has inputs
+of its own, and all of them are new.
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Protocol
 
@@ -73,12 +75,19 @@ class FreshValues:
 
     A library's graph of a forward pass that ran once may hold what it made of Q, K and V.
 
+    Args:
+        problem: The group's.
+        given: What changes.
+        renew: Of inputs that are a kernel of the user's own alone, called when Q, K, V and dO have all been
+            drawn: O and LSE follow. None: the inputs are the whole group's.
+
     Attributes:
         drawn: Which draw the values are of.
     """
 
-    def __init__(self, problem: Problem, given: Given) -> None:
+    def __init__(self, problem: Problem, given: Given, renew: Callable[[], None] | None = None) -> None:
         self.drawn = 0
+        self._renew = renew
         self._turn: int | None = None  # whose timed runs have them
         self._judged = False
         self._problem, self._given = problem, given
@@ -109,16 +118,24 @@ class FreshValues:
 
     def given_in(self, drawn: int) -> Given:
         """What was given in a draw, once more, in memory of its own."""
-        copies = [array.copy() for array in _changing(self._problem, self._given)]
-        redraw(copies, self._rng(drawn))
-        if self._problem.runs_backward:
-            return self._given._replace(grad_output=copies[0])
-        q, k, v = copies
-        return self._given._replace(inputs=self._given.inputs._replace(q=q, k=k, v=v))
+        copies = {name: array.copy() for name, array in self._changing()}
+        redraw(copies.values(), self._rng(drawn))
+        grad_output = copies.pop("grad_output", self._given.grad_output)
+        return self._given._replace(inputs=self._given.inputs._replace(**copies), grad_output=grad_output)
 
     def _draw(self) -> None:
         self.drawn += 1
-        redraw(_changing(self._problem, self._given), self._rng(self.drawn))
+        redraw((array for _, array in self._changing()), self._rng(self.drawn))
+        if self._renew is not None:
+            self._renew()
+
+    def _changing(self) -> Iterator[tuple[str, Any]]:
+        """What changes, by the name of its field."""
+        backward, inputs = self._problem.runs_backward, self._given.inputs
+        if not backward or self._renew is not None:
+            yield from zip("qkv", inputs.qkv, strict=True)
+        if backward:
+            yield "grad_output", self._given.grad_output
 
     def _rng(self, drawn: int) -> np.random.Generator:
         return np.random.default_rng([self._secret, drawn])
@@ -177,7 +194,3 @@ def _drawn(array: Any, rng: np.random.Generator, count: int) -> Any:
     if xp is np:
         return rng.standard_normal(count, dtype=np.float32)
     return xp.random.default_rng(int(rng.integers(1 << 62))).standard_normal(count, dtype="float32")
-
-
-def _changing(problem: Problem, given: Given) -> Iterator[Any]:
-    yield from (given.grad_output,) if problem.runs_backward else given.inputs.qkv

@@ -113,6 +113,18 @@ def test_a_function_without_a_scale_takes_the_usual_one_alone(tmp_path: Path) ->
     assert spec.unsupported(odd, CPU) == "mine takes no scale other than 1/sqrt(head dim)"
 
 
+@pytest.mark.parametrize(("told", "any_scale"), [("int N", False), ("int N, float scale", True)])
+def test_a_raw_kernel_that_is_told_no_scale_takes_the_usual_one_alone(
+    tmp_path: Path, told: str, any_scale: bool
+) -> None:
+    header = "// flashscope: grid = ceil_div(N, 64), H, B\n// flashscope: threads = 64\n"
+    source = f'extern "C" __global__ void rows(const float* q, float* o, {told}) {{}}\n'
+    spec = spec_of(of(tmp_path, header + source, "mine.cu"))
+    assert spec.unsupported(Problem(seqlen_q=64, seqlen_k=64, head_dim=64), HOPPER) is None
+    refused = spec.unsupported(Problem(seqlen_q=64, seqlen_k=64, head_dim=64, scale=0.5), HOPPER)
+    assert refused == (None if any_scale else "mine takes no scale other than 1/sqrt(head dim)")
+
+
 HEADER = "// flashscope: grid = B\n// flashscope: threads = 64\n"
 NUMPY = "import numpy\n"
 ENTRY = 'extern "C" __global__ void f(const float* q, float* o, int N) {}\n'

@@ -59,6 +59,7 @@ DEVIATIONS = {
     "puts_inputs_back": {"k"},
     "returns_query_memory": {"q"},
     "right_where_sampled": {"output", "lse"},
+    "takes_no_scale": {"output"},
     "writes_behind_inputs": {"behind"},
 }
 """What a cheat gets wrong in its very first call; the others get nothing wrong in it."""

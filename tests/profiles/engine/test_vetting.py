@@ -48,23 +48,33 @@ DOUBTED = {
     "remembers_by_content": "it remembers by content",
     "right_at_usual_scale": "with scores of about 10,000 it is wrong",
     "right_beyond_64_keys": "at 63 queries and 63 keys, which it takes, it is wrong",
+    "takes_no_scale": "at a scale of 0.133, which it takes, it is wrong",
 }
 AT_CHECKS = {
+    "answers_signals": "settings changed: what is called when a signal comes",
+    "answers_the_collector": "settings changed: what is called when garbage is collected",
+    "bounds_memory": "settings changed: the memory and time that the system lets it have",
     "clock_that_mends_itself": "ms by another clock",
     "code_in_place": "CpuBench.time_ms",
     "computes_when_read": "flashscope.kernels.library.own.function.FunctionLaunch",
     "exits_when_timed": "ended with exit code 3",
     "instruments_in_frames": "It changed _sweep of the instruments",
+    "lazy_in_turns": ", though the first run was right: O",
     "lse_after_return": "works on after its return",
     "puts_inputs_back_late": "It wrote to V",
+    "shrinks_buffers": "settings changed: the size of NumPy's buffers",
     "slows_others": "flashscope.kernels.cpu.flash2.prepare",
     "steals_from_the_oracle": "takes an answer from elsewhere",
     "subclass_called_numpy": "O must be a numpy.ndarray",
     "works_ahead_of_runs": "works ahead of",
+    "works_in_others_turns": "it takes the time of what is measured beside it",
     "writes_before_inputs": "It wrote before Q",
 }
 LENGTHS = {"steals_from_the_oracle": 192}  # all rows compared
-TURNS = {"works_ahead_of_runs": 12}  # so that on a busy machine, too, some of them leave it the time
+TURNS = {
+    "works_ahead_of_runs": 12,
+    "works_in_others_turns": 8,
+}  # so that on a busy machine, too, some of them leave it the time
 EVERY_RUN = {"fills_after_return", "patches_numpy", "remembers_by_content"}
 RIGHT = sorted((HERE / "right").glob("*.py"))
 WITH_BACKWARD = """
@@ -212,6 +222,47 @@ def test_gradients_that_are_remembered_by_samples_of_theirs_are_refused(heard: H
     )
     cheat, peer = heard.sweep(plan)
     assert "did not change when one row of dO was changed in place" in cheat.reason
+    assert_peer_is_whole(peer)
+
+
+KEEPS_OUTPUT = """
+KEPT = {}
+
+
+def f(q, k, v, *, scale):
+    place = q.ctypes.data, k.ctypes.data, v.ctypes.data
+    if place not in KEPT:
+        KEPT[place] = attend(q, k, v, scale=scale)
+    return tuple(array.copy() for array in KEPT[place])
+"""
+KEEPS_WEIGHTS = """
+    place = q.ctypes.data, k.ctypes.data
+    if place not in KEPT:
+        KEPT[place] = np.exp(q @ k.swapaxes(-1, -2) * np.float32(scale) - lse[..., None])
+    p = KEPT[place]
+"""
+
+
+@pytest.mark.parametrize("passes", ["backward", "both"])
+def test_what_a_pass_keeps_of_q_and_k_for_later_runs_is_wrong_in_timed_ones(
+    heard: Heard, passes: Passes, tmp_path: Path
+) -> None:
+    file, weights = (
+        tmp_path / "keeps.py",
+        "\n    p = np.exp(q @ k.swapaxes(-1, -2) * np.float32(scale) - lse[..., None])\n",
+    )
+    assert weights in WITH_BACKWARD
+    keeps_weights = "KEPT = {}\n" + WITH_BACKWARD.replace(weights, KEEPS_WEIGHTS)
+    keeps_output = WITH_BACKWARD.replace("def f(", "def attend(") + KEEPS_OUTPUT
+    file.write_text(keeps_weights if passes == "backward" else keeps_output, encoding="utf-8")
+    own = read_reference(str(file) if passes == "backward" else f"{file}:f")
+    problem = Problem(seqlen_q=48, seqlen_k=48, heads=2, head_dim=16, passes=passes)
+    plan = Plan(
+        backend="cpu", kernels=(own.name, "flash2"), problems=(problem,), protocol=IN_TURNS, own=(own,)
+    )
+    cheat, peer = heard.sweep(plan)
+    assert cheat.status == "wrong"
+    assert "timed run" in cheat.reason
     assert_peer_is_whole(peer)
 
 

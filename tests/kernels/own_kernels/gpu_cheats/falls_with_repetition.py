@@ -1,15 +1,27 @@
-"""Computes its answer several times over in its early calls, and ever fewer times later.
+"""Keeps the GPU waiting in each of its runs, long where arrays are new to it, and ever less later.
 
-The median of enough runs is that of the last ones; a baseline that is measured once is that of the first.
+The median of enough runs is that of the last ones; a baseline that is measured once is that of the first. It
+waits by the GPU's clock of the wall, whoever else is on it.
 """
 
-from itertools import count
 from typing import Any
 
 import cupy as cp
 
-_CALLS = count()
-_TIMES = 80
+_LONGEST_NS, _FALL = 60_000_000, 0.8
+_SEEN: dict[int, list[Any]] = {}  # by address: the array, so that it stays there, and how often it came
+_WAIT = cp.RawKernel(
+    r"""
+extern "C" __global__ void wait(unsigned long long ns) {
+  unsigned long long first, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(first));
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now - first < ns);
+}
+""",
+    "wait",
+)
 
 
 def _attend(q: Any, k: Any, v: Any, causal: bool, scale: float) -> Any:
@@ -28,6 +40,7 @@ def _attend(q: Any, k: Any, v: Any, causal: bool, scale: float) -> Any:
 
 def f(q: Any, k: Any, v: Any, *, causal: bool, scale: float) -> Any:
     """O, in a time that falls."""
-    for _ in range(max(1, _TIMES - next(_CALLS))):
-        output = _attend(q, k, v, causal, scale)
-    return output
+    seen = _SEEN.setdefault(q.data.ptr, [q, 0])
+    _WAIT((1,), (1,), (cp.uint64(_LONGEST_NS * _FALL ** seen[1]),))
+    seen[1] += 1
+    return _attend(q, k, v, causal, scale)

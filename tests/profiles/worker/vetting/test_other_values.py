@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from flashscope.kernels.launching.passes import draw_given
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.worker.vetting.other_size import other_sizes
+from flashscope.profiles.worker.vetting.other_size import UNUSUAL, other_scales, other_sizes
 from flashscope.profiles.worker.vetting.scales import LARGE_SCORE, draw_large, draw_small
 
 PROBLEM = Problem(seqlen_q=40, seqlen_k=60, batch=2, heads=4, kv_heads=2, head_dim=64)
@@ -75,3 +75,10 @@ def test_lengths_are_multiples_of_what_a_kernel_declares() -> None:
 @pytest.mark.parametrize("length", [1, 63, 65])
 def test_the_size_that_was_asked_for_is_no_other(length: int) -> None:
     assert (length, length) not in sizes(replace(PROBLEM, seqlen_q=length, seqlen_k=length), GPU)
+
+
+def test_a_kernel_is_asked_at_another_scale_with_few_heads_and_at_a_length_that_it_takes() -> None:
+    asked = replace(PROBLEM, seqlen_q=1024, seqlen_k=1024, batch=8, heads=32, kv_heads=16, scale=0.3)
+    (one,) = other_scales(asked, 64)
+    assert (one.seqlen_q, one.seqlen_k, one.batch, one.heads, one.kv_heads) == (128, 128, 2, 4, 2)
+    assert one.softmax_scale == pytest.approx(UNUSUAL * 0.3)

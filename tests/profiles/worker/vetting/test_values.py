@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.registry import find_kernel
-from flashscope.kernels.launching.passes import Given, draw_given, prepare_passes
+from flashscope.kernels.launching.passes import Given, after_forward, draw_given, prepare_passes, renewing
 from flashscope.kernels.workload.problem import Passes, Problem
 from flashscope.profiles.worker.judging import Criteria
 from flashscope.profiles.worker.vetting.guards import names_of
@@ -92,3 +92,21 @@ def test_only_a_group_with_a_kernel_of_ones_own_and_without_padding_gets_new_val
     assert isinstance(values_of(PROBLEM, draw_given(PROBLEM, "cpu"), own=True), FreshValues)
     assert isinstance(values_of(PROBLEM, draw_given(PROBLEM, "cpu"), own=False), SignedValues)
     assert isinstance(values_of(RAGGED, draw_given(RAGGED, "cpu"), own=True), SignedValues)
+
+
+@pytest.mark.parametrize("passes", ["both", "backward"])
+def test_of_gradients_all_inputs_are_new_where_one_kernel_alone_has_them_and_o_and_lse_follow(
+    passes: Passes,
+) -> None:
+    problem, spec = replace(PROBLEM, passes=passes), find_kernel("flash2")
+    given = after_forward(spec, problem, draw_given(problem, "cpu"), "cpu")
+    renew = renewing(spec, problem, given, "cpu") if passes == "backward" else lambda: None
+    fresh, before = FreshValues(problem, given, renew), copies(given)
+    launch = prepare_passes(spec, problem, given, "cpu")
+    for turn in range(2):
+        fresh.before_timed(turn, cold=True, own=True)
+        assert changed(before, given) == {"Q", "K", "V", "dO"}
+        launch.run()
+        assert fresh.judge_of(spec, Criteria())(launch.answer()).passed
+        before = copies(given)
+    assert changed(before, fresh.given_in(fresh.drawn)) == set()
