@@ -1,4 +1,4 @@
-"""In which order flash3 takes its tiles: those with the most keys first, of heads whose K and V fit the L2."""
+"""In which order flash3 takes its tiles: the longest first, of heads whose K and V fit the L2."""
 
 import math
 
