@@ -233,6 +233,7 @@ def doctor(**options: Any) -> int:
     "selfcheck",
     "selfcheck --seqlen 1k:16k --out check.flashscope",
 )
+@connect_option
 @click.option(
     "--seqlen",
     "seqlens",
@@ -248,7 +249,7 @@ def doctor(**options: Any) -> int:
 )
 @json_option
 def selfcheck(**options: Any) -> int:
-    """Say how far this machine's figures agree with other instruments'; takes minutes."""
+    """Say how far a machine's figures agree with other instruments' there; takes minutes."""
     return run("selfcheck", **options)
 
 
