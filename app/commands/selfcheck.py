@@ -1,4 +1,4 @@
-"""`selfcheck`: how far the figures of this machine can be trusted, each beside another instrument's.
+"""`selfcheck`: how far the figures of a machine can be trusted, each beside another instrument's.
 
 Exit codes: 0 when nothing differs; 1 when something does, or nothing could be measured; 128 plus the signal's
 number after Ctrl-C or SIGTERM.
@@ -7,13 +7,15 @@ number after Ctrl-C or SIGTERM.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from queue import SimpleQueue
 
 import msgspec
 from msgspec.structs import replace
 
 from flashscope.app.commands.exit_codes import FAILED, SIGNALLED
-from flashscope.app.commands.local import Events, find_machine, local_driver
-from flashscope.app.commands.messages import pasteable, say, say_json, tell
+from flashscope.app.commands.hosts import Hosts
+from flashscope.app.commands.local import find_machine, hear_signals, local_driver
+from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
 from flashscope.app.commands.printed.printing import Styled, print_table
 from flashscope.app.commands.sweep import SweepRun
 from flashscope.app.words.figures import NOTHING
@@ -22,7 +24,7 @@ from flashscope.app.words.units import bytes_text
 from flashscope.kernels.catalogue.registry import LESSON, runnable
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.engine.arbiters import counted_by_ncu, timed_by_torch
+from flashscope.profiles.engine.contract import Engine
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.plan.problem_words import place_words
@@ -32,11 +34,12 @@ from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.quantities.traffic import ARBITER
 from flashscope.profiles.store import Recorder, check_place
+from flashscope.profiles.wire.arbiters import ArbiterAsked, ArbiterEnded, Instrument
 from flashscope.profiles.wire.events import PointChecked
 
 KERNELS = (*LESSON, "torch-cudnn")
 ON_A_GPU, ON_A_CPU = (4096, 8192), (256, 512)  # N
-NO_GPU = "there is no GPU here"
+NO_GPU = "there is no GPU"
 SLACK = {"cuda": "the allocator rounds up", "cpu": "the allocator counts Python's own objects, too"}
 STYLES = {"agrees": "green", "differs": "bold red", "not tested": "dim"}
 HEADINGS = ("kernel", "N", "figure", "ours", "from", "theirs", "by", "ratio", "verdict")
@@ -48,36 +51,94 @@ class StoppedError(Exception):
     """A signal came; its number is the argument."""
 
 
-def run(*, seqlens: tuple[int, ...] | None, out: Path | None, as_json: bool) -> int:
-    """Measure, ask the other instruments, print what agrees.
+class Arbiters:
+    """The other instruments of the machine that has measured.
+
+    Args:
+        engine: Has measured there.
+
+    Attributes:
+        counted: What Nsight Compute says, by the points' indices.
+        cut_off: Why they are asked no more, a sentence; empty: they are.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.counted: dict[int, InstrumentFigures] = {}
+        self.cut_off = ""
+        self._engine = engine
+        self._heard: SimpleQueue[ArbiterEnded | int] = SimpleQueue()  # an int is the number of a signal
+        hear_signals(self._heard.put)
+
+    def count(self, row: PointRow) -> InstrumentFigures:
+        """What Nsight Compute says of a point."""
+        said = self._ask("ncu", ARBITER, row)
+        answer = self.counted[row.point.index] = said.missing or said.figures
+        return answer
+
+    def time(self, row: PointRow) -> Sequence[float] | str:
+        """What each of some runs takes by PyTorch's profiler, in ms."""
+        said = self._ask("torch", "PyTorch's profiler", row)
+        return said.missing or said.times_ms
+
+    def _ask(self, by: Instrument, called: str, row: PointRow) -> ArbiterEnded:
+        """An instrument's answer.
+
+        Raises:
+            StoppedError: A signal came in the meantime.
+        """
+        if row.backend == "cpu":
+            return ArbiterEnded(missing=NO_GPU)
+        if self.cut_off:
+            return ArbiterEnded(missing=self.cut_off)
+        tell(f"{row.kernel}  {place_words(row.problem)}: {called}")
+        asked = ArbiterAsked(by=by, kernel=row.kernel, problem=row.problem)
+        process = self._engine.lines("arbiter", [asked], self._heard.put)
+        try:
+            said = self._heard.get()
+        finally:
+            process.end()
+        if isinstance(said, int):
+            raise StoppedError(said)
+        self.cut_off = said.reason
+        return ArbiterEnded(missing=said.reason) if said.reason else said
+
+
+def run(
+    *, seqlens: tuple[int, ...] | None, out: Path | None, as_json: bool, connect: str | None = None
+) -> int:
+    """Measure, here or on a host, ask the other instruments there, print what agrees.
 
     Args:
         seqlens: N; None: two that suit the device.
         out: A session file for what was measured, with what Nsight Compute says; None: nothing is kept.
         as_json: Print one JSON document.
+        connect: The connection file or address of the host; None: here.
     """
     if out is not None:
         check_place(out)
-    with local_driver() as (driver, events):
+    with local_driver(Hosts.one(connect)) as (driver, events):
         machine = find_machine(driver, events)
         if isinstance(machine, int):
             return SIGNALLED + machine
         sweep = SweepRun(driver, events)
         sweep.run(plan_for(machine, seqlens))
-    if sweep.stopped_by is not None:
-        return SIGNALLED + sweep.stopped_by
-    if sweep.session is None:
-        return FAILED
-    counted: dict[int, InstrumentFigures] = {}
-    try:
-        made = checks_of(sweep.session, events, counted)
-    except StoppedError as stopped:
-        return SIGNALLED + int(stopped.args[0])
+        if sweep.stopped_by is not None:
+            return SIGNALLED + sweep.stopped_by
+        if sweep.session is None:
+            return FAILED
+        arbiters = Arbiters(driver.engine)
+        try:
+            made = checks(rows(sweep.session), arbiters.count, arbiters.time)
+        except StoppedError as stopped:
+            return SIGNALLED + int(stopped.args[0])
     (print_json if as_json else print_checks)(sweep.session, made)
     if out is not None:
-        record_again(sweep.session, counted, out)
+        record_again(sweep.session, arbiters.counted, out)
         tell(f"Saved as {pasteable(out)}")
-    return FAILED if not made or any(one.verdict == "differs" for one in made) else 0
+    if arbiters.cut_off:
+        complain("selfcheck", arbiters.cut_off)
+    differs = any(one.verdict == "differs" for one in made)
+    return FAILED if arbiters.cut_off or not made or differs else 0
 
 
 def plan_for(machine: Machine, seqlens: tuple[int, ...] | None = None) -> Plan:
@@ -105,41 +166,6 @@ def problems_for(device: Device, seqlens: tuple[int, ...] | None = None) -> tupl
     )
 
 
-def checks_of(session: Session, events: Events, answers: dict[int, InstrumentFigures]) -> list[Check]:
-    """Every point beside what the other instruments say.
-
-    Args:
-        session: What was measured.
-        events: Where signals come from.
-        answers: Takes what Nsight Compute says, by the points' indices.
-
-    Raises:
-        StoppedError: A signal came in the meantime.
-    """
-    on_gpu = session.backend == "cuda"
-
-    def asked(row: PointRow, what: str) -> None:
-        stop = next((one for one in iter_now(events) if isinstance(one, int)), None)
-        if stop is not None:
-            raise StoppedError(stop)
-        tell(f"{row.kernel}  {place_words(row.problem)}: {what}")
-
-    def counted(row: PointRow) -> InstrumentFigures:
-        if not on_gpu:
-            return NO_GPU
-        asked(row, ARBITER)
-        answer = answers[row.point.index] = counted_by_ncu(row.kernel, row.problem)
-        return answer
-
-    def timed(row: PointRow) -> list[float] | str:
-        if not on_gpu:
-            return NO_GPU
-        asked(row, "PyTorch's profiler")
-        return timed_by_torch(row.kernel, row.problem)
-
-    return checks(rows(session), counted, timed)
-
-
 def record_again(session: Session, answers: Mapping[int, InstrumentFigures], path: Path) -> None:
     """Record the session again, with what Nsight Compute says of its points.
 
@@ -156,11 +182,6 @@ def _with_ncu(event: PointChecked, answers: Mapping[int, InstrumentFigures]) -> 
     said = ncu_figures(answers[event.index]) if event.index in answers else {}
     known = event.measurement
     return replace(event, measurement=replace(known, figures=known.figures | said))
-
-
-def iter_now(events: Events) -> list[object]:
-    """What has arrived until now."""
-    return [events.get() for _ in range(events.qsize())]
 
 
 def print_json(session: Session, made: Sequence[Check]) -> None:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:  # it takes a while to load, and nothing is on the screen yet
     from flashscope.app.stage.story import Story
 
 
-def run(file: Path | None, story: "Story | None" = None, connect: str | None = None) -> int:
-    """Open the window, and present a story in it, or connect it to another machine, until it is closed.
+def run(file: Path | None, story: "Story | None" = None, connect: tuple[str, ...] = ()) -> int:
+    """Open the window, and present a story in it, or connect it to other machines, until it is closed.
 
     What would make Qt abort is said in one line instead.
     """

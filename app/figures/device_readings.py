@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from flashscope.app.figures.ring import ReadingRing
+from flashscope.app.figures.ring import HELD_S, ReadingRing
 from flashscope.app.figures.spans import Span, spans_of
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import Reading
@@ -74,6 +74,12 @@ class DeviceReadings:
         lanes = {0: session.readings, **session.beside}
         others = [lane[-1].t_ns for device, lane in lanes.items() if lane and device != self.device]
         return max([own, *((t_ns - session.t0_ns) / 1e9 for t_ns in others)])
+
+    @property
+    def silent(self) -> bool:
+        """Whether its newest reading counts no more, as other devices have read on since."""
+        times = self.ring.times()
+        return bool(times.size) and self.newest() - float(times[-1]) > HELD_S
 
     def _spans_of(self, session: Session) -> list[Span]:
         return [span for span in spans_of(session) if span.device == self.device]

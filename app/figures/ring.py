@@ -11,6 +11,7 @@ from flashscope.app.figures.lanes import FIELDS
 from flashscope.profiles.wire.events import Reading
 
 CAPACITY = 1 << 21  # two days at ten readings a second; memory is taken as they come
+HELD_S = 2.0  # that a reading counts for at most: ten times what ever lies between two of them
 SHOWN = 2000  # points of one curve: more would not be seen
 
 Values = NDArray[np.float64]
@@ -71,9 +72,11 @@ class ReadingRing:
         return self._ordered(1 + FIELDS.index(field))
 
     def at(self, field: str, at_s: float) -> float | None:
-        """The value of a field that was the newest at this moment, None when there was none."""
-        place = int(np.searchsorted(self.times(), at_s, side="right")) - 1
-        value = self.values(field)[place] if place >= 0 else np.nan
+        """The value of a field that held at this moment, None when there was none."""
+        times = self.times()
+        place = int(np.searchsorted(times, at_s, side="right")) - 1
+        known = place >= 0 and at_s - times[place] <= HELD_S
+        value = self.values(field)[place] if known else np.nan
         return float(value) if np.isfinite(value) else None
 
     def latest(self, field: str) -> float | None:
@@ -97,6 +100,14 @@ def _untouched(rows: int, columns: int) -> Values:
     NumPy asks for huge pages: the first reading would wait until 2 MiB of every column had been cleared.
     """
     return np.frombuffer(mmap(-1, rows * columns * 8), dtype=np.float64).reshape(rows, columns)
+
+
+def held(times: Values, values: Values) -> tuple[Values, Values]:
+    """The same with NaN from where a reading holds no more: its device was lost, or nothing measured."""
+    last = np.flatnonzero(np.diff(times) > HELD_S)
+    if not last.size:
+        return times, values
+    return np.insert(times, last + 1, times[last] + HELD_S), np.insert(values, last + 1, np.nan)
 
 
 def thin(times: Values, values: Values) -> tuple[Values, Values]:

@@ -57,8 +57,9 @@ class ConnectDialog(QDialog):
         devices.told.connect(self._tell)
         devices.failed.connect(self._fail)
         devices.taken.connect(self.accept)
-        self.resize(min(px(WIDTH), parent.width()), self.sizeHint().height())
         self._refresh()
+        width = min(px(WIDTH), parent.width())
+        self.resize(width, self.heightForWidth(width))
 
     def _make_parts(self, named: str) -> None:
         self.field = QLineEdit(named or next(iter(self._settings.connections), ""))
@@ -156,8 +157,8 @@ class ConnectDialog(QDialog):
 
     def _refresh(self) -> None:
         busy = bool(self._devices.dialling)
-        if busy:  # or the focus would go on to the list
-            self.buttons.button(QDialogButtonBox.StandardButton.Cancel).setFocus()
+        if busy:  # or the focus would go on to the list, or a second Return cancel
+            self.setFocus()
         for widget in (self.field, self.browse, self.list):
             widget.setEnabled(not busy)
         self.connect_button.setEnabled(not busy and bool(self.field.text().strip()))

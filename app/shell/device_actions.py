@@ -87,9 +87,25 @@ class DeviceActions:
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def connect_to(self, named: str) -> None:
-        """Connect at once, in the dialog."""
-        self._opened(named).begin()
+    def connect_to(self, *named: str) -> None:
+        """Connect at once, in the dialog, to one host after the other, and split sweeps over alike ones."""
+        self._connect_next(named, 0)
+
+    def _connect_next(self, named: tuple[str, ...], place: int) -> None:
+        """Go on with the host of this place, or have done with the last."""
+        if place < len(named):
+            dialog = self._opened(named[place])
+            dialog.accepted.connect(partial(self._connect_next, named, place + 1))
+            dialog.begin()
+        elif len(named) > 1:
+            self._split_over(named)
+
+    def _split_over(self, named: tuple[str, ...]) -> None:
+        """Split sweeps over the devices of these hosts, where they have alike ones."""
+        groups = (one for one in self._devices.groups if one.alike)
+        over_all = [one for one in groups if {host.named for host in one.wanted().hosts} == {*named}]
+        if over_all:
+            self._devices.use(over_all[0])
 
     def _opened(self, named: str) -> ConnectDialog:
         """The dialog, with this in its field."""

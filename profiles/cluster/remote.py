@@ -238,7 +238,7 @@ class RemoteEngine:
         if error is None:
             await self._leave(link, place)
             return
-        reason = f"{place.device} at {link.address} is lost: {error}."
+        reason = f"{place.called} at {link.address} is lost: {error}."
         self._answer_all(reason)
         self._lost(reason)
         while (asked := await self._inbox.get()) is not None:
@@ -251,7 +251,7 @@ class RemoteEngine:
         while (asked := await self._inbox.get()) is not None:
             self._unanswered.asked(asked)
             if isinstance(asked, RunPlan):
-                if (sent := self._to_send(asked, f"{place.device} at {link.address}")) is None:
+                if (sent := self._to_send(asked, f"{place.called} at {link.address}")) is None:
                     continue
                 asked = await self._by_its_clock(link, place, sent)
             answer = await self._answer(link, place, Ask(token=place.token, number=number, asked=asked))

@@ -201,7 +201,10 @@ class SharedRun:
         self._sharing.lost(device, share, turn.ended)
         others = sum(not one.lost for one in self._turns)
         if others and not self._cancelled:
-            text = f"{event.reason} What it has not ended is measured by the {others} left."
+            text = (
+                f"{event.reason} What it has not ended is measured by the {others} left; it is out of this "
+                "sweep, also where it comes back."
+            )
             self._emit(LogLine(source="engine", text=text, level="warning"))
 
     def _flush(self, turn: Turn) -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from flashscope.profiles.cluster.calls import Attach, Attached, Refused
 from flashscope.profiles.cluster.connection import ConnectError
 from flashscope.profiles.cluster.link import SchedulerLink
+from flashscope.profiles.cluster.settings import Served
 from flashscope.profiles.cluster.versions import obstacle_between, versions_here
 
 
@@ -30,6 +31,12 @@ class HeldDevice(NamedTuple):
     libraries: tuple[str, ...]
     trusts_code: bool
     gpu: str = ""
+
+    @property
+    def called(self) -> str:
+        """What it is called where devices of several hosts are told of: `GPU 0 on lab, NVIDIA H100`."""
+        served = Served(name=self.device)
+        return self.device if served.joined else served.on(self.host).name
 
 
 async def taken(link: SchedulerLink, wanted: str, replaces: str) -> HeldDevice:

@@ -1,16 +1,33 @@
-"""Instruments of others, each in a process of its own, for a kernel that was measured here."""
+"""A process that has instruments of others measure kernels, each in a process of its own, and ends."""
 
 import json
 import subprocess
+import sys
 
 import msgspec
 
 from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.ncu import ARBITER_MAIN, TIMEOUT_S, NcuError, ncu_bytes
+from flashscope.profiles.wire.arbiters import ArbiterAsked, ArbiterEnded, decode_request
 from flashscope.profiles.wire.measurement import Figure
 from flashscope.profiles.wire.process import python_command
 from flashscope.profiles.worker.ncu_tool import find_ncu
+
+
+def main() -> None:
+    """Do what stands on stdin, a request a line; the answers go to stdout, a line each."""
+    for line in sys.stdin.buffer.read().splitlines():
+        sys.stdout.buffer.write(msgspec.json.encode(_answer(decode_request.decode(line))) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def _answer(asked: ArbiterAsked) -> ArbiterEnded:
+    if asked.by == "ncu":
+        counted = counted_by_ncu(asked.kernel, asked.problem)
+        return ArbiterEnded(missing=counted) if isinstance(counted, str) else ArbiterEnded(figures=counted)
+    timed = timed_by_torch(asked.kernel, asked.problem)
+    return ArbiterEnded(missing=timed) if isinstance(timed, str) else ArbiterEnded(times_ms=tuple(timed))
 
 
 def counted_by_ncu(kernel: str, problem: Problem) -> dict[str, Figure] | str:

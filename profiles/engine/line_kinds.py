@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from flashscope.profiles.engine.line_process import LineProcess
-from flashscope.profiles.wire import audits, cuts, ranks
+from flashscope.profiles.wire import arbiters, audits, cuts, ranks
 from flashscope.profiles.wire.lines import LineKind
 
 
@@ -25,6 +25,12 @@ class LineWork(NamedTuple):
 
 
 LINE_KINDS: dict[LineKind, LineWork] = {
+    "arbiter": LineWork(
+        "flashscope.profiles.engine.arbiters:main",
+        arbiters.decode_answer.decode,
+        arbiters.ArbiterEnded,
+        "The process that asks other instruments ended before it was done; ask again.",
+    ),
     "audit": LineWork(
         "flashscope.profiles.worker.auditing:main",
         audits.decode_answer.decode,

@@ -1,6 +1,7 @@
 """A process that is asked and answers in JSON, a line each, and ends with this one, or at any moment."""
 
 import os
+import signal
 import subprocess
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -60,9 +61,11 @@ class LineProcess(Generic[LineAnswer]):
         self._thread.start()
 
     def end(self) -> None:
-        """End it at once and wait for that; nothing more is told."""
+        """End it at once, with what it has started, and wait for that; nothing more is told."""
         self._ended = True
-        self._process.kill()
+        if self._process.poll() is None:
+            with suppress(ProcessLookupError):  # it has ended by now
+                os.killpg(self._process.pid, signal.SIGKILL)
         self._thread.join()
 
     def _hear(self, asked: Sequence[Any]) -> None:

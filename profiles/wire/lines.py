@@ -2,5 +2,5 @@
 
 from typing import Literal
 
-LineKind = Literal["audit", "cuts", "ranks"]
-"""See `audits`, `cuts` and `ranks` in `profiles.wire`; `profiles.engine.line_kinds` starts them."""
+LineKind = Literal["arbiter", "audit", "cuts", "ranks"]
+"""What is asked and answered is in `profiles.wire`; `profiles.engine.line_kinds` starts them."""

@@ -5,6 +5,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from socket import gethostname
 
 import psutil
 import pytest
@@ -113,6 +114,21 @@ def test_what_is_recorded_there_is_told_here(command: str, host: RunningHost) ->
     done = program.run(command, *words, "--connect", str(host.file))
     assert done.returncode == 0, done.stderr
     assert program.document(done)
+
+
+@pytest.mark.matrix
+def test_a_self_check_measures_on_the_host_and_says_what_cannot_be_tested_there(
+    host: RunningHost, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.flashscope"
+    words = ("--seqlen", "64", "--out", str(path), "--json", "--connect", str(host.file))
+    done = program.run("selfcheck", *words)
+    assert done.returncode == 0, done.stderr
+    checks = program.document(done)["checks"]
+    assert ("footprint", "agrees") in {(one["what"], one["verdict"]) for one in checks}
+    assert {one["missing"] for one in checks if one["verdict"] == "not tested"} >= {"there is no GPU"}
+    assert {state.status for state in load(path).cells} == {"done"}
+    host.wait_for("gives back the CPU")
 
 
 @pytest.mark.matrix
@@ -244,7 +260,7 @@ def test_a_killed_worker_fails_the_points_in_flight_and_the_sweep_goes_on_in_a_f
         assert_gone(children)
         sweep.assert_kept()
         (reason,) = reasons(sweep.path)
-        assert "the CPU at tls://127.0.0.1" in reason
+        assert f"the CPU on {gethostname()} at tls://127.0.0.1" in reason
         assert "is lost: its process there has ended" in reason
         host.wait_for("was killed by SIGKILL; a fresh one takes its place")
         host.wait_for("the CPU: ready")

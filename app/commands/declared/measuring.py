@@ -18,7 +18,6 @@ from flashscope.app.commands.arguments import (
     peers as kernel_names,
 )
 from flashscope.app.commands.declared.options import (
-    ELSEWHERE,
     SESSION,
     backend_option,
     command,
@@ -27,6 +26,7 @@ from flashscope.app.commands.declared.options import (
     run,
     seqlen_option,
     session_out_option,
+    several_connects_option,
 )
 from flashscope.app.commands.together import (
     CHOSEN,
@@ -48,11 +48,11 @@ from flashscope.profiles.plan.seqlens import parse_seqlen, parse_seqlens
 @command(
     "window",
     "window h200-peers",
-    "window --connect gpu-host-8786.connection",
+    "window --connect lab.connection --connect den.connection",
 )
 @click.argument("file", type=SESSION, required=False)
-@connect_option
-def window(file: Path | None, connect: str | None) -> int:
+@several_connects_option
+def window(file: Path | None, connect: tuple[str, ...]) -> int:
     """Open the window, with a session in it when FILE is given."""
     return run("window", file, connect=connect)
 
@@ -112,12 +112,7 @@ def window(file: Path | None, connect: str | None) -> int:
     metavar="PROGRAM",
     help="Beside each run one of another Flashscope, its main.py or command, in turns; left out: none",
 )
-@click.option(
-    "--connect",
-    multiple=True,
-    metavar="HOST",
-    help=f"{ELSEWHERE}; given several times: on several; left out: here",
-)
+@several_connects_option
 @click.option(
     "--devices",
     metavar="WHICH",
@@ -238,6 +233,7 @@ def doctor(**options: Any) -> int:
     "selfcheck",
     "selfcheck --seqlen 1k:16k --out check.flashscope",
 )
+@connect_option
 @click.option(
     "--seqlen",
     "seqlens",
@@ -253,7 +249,7 @@ def doctor(**options: Any) -> int:
 )
 @json_option
 def selfcheck(**options: Any) -> int:
-    """Say how far this machine's figures agree with other instruments'; takes minutes."""
+    """Say how far a machine's figures agree with other instruments' there; takes minutes."""
     return run("selfcheck", **options)
 
 

@@ -66,6 +66,12 @@ ELSEWHERE = (
     "starts `serve`"
 )
 connect_option = click.option("--connect", metavar="HOST", help=f"{ELSEWHERE}; left out: here")
+several_connects_option = click.option(
+    "--connect",
+    multiple=True,
+    metavar="HOST",
+    help=f"{ELSEWHERE}; given several times: on several; left out: here",
+)
 force_option = click.option("--force", is_flag=True, help="Write over a file that is there")
 
 

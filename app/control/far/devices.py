@@ -275,7 +275,8 @@ class Devices(QObject):
         hosts = tuple(one._replace(held=self._held_at(one.named)) for one in wanted.hosts)
         ties = {one.named: self._ties[one.named] for one in hosts if one.stays and one.named in self._ties}
         gate = EventGate(self._bridge.push)
-        dial = self._dial = Dial(wanted._replace(hosts=hosts), ties, gate, self._record, self)
+        wanted, ending = wanted._replace(hosts=hosts), tuple(self._ending)
+        dial = self._dial = Dial(wanted, ties, gate, self._record, ending=ending, parent=self)
         self._dials.append(dial)
         dial.told.connect(partial(self._tell, dial))
         dial.taken.connect(partial(self._take, dial))

@@ -51,6 +51,7 @@ class Dial(QObject):
         ties: The ways to hosts that are reached already, by what the user calls those.
         gate: Takes what the engine says.
         record: See `together`.
+        ending: What ends engines that were in use before, whose devices this window holds until then.
         parent: Its owner.
 
     Signals:
@@ -71,11 +72,13 @@ class Dial(QObject):
         ties: Mapping[str, HostTie],
         gate: EventGate,
         record: RecordBeside,
+        *,
+        ending: Sequence[Thread],
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self.wanted, self.gate = wanted, gate
-        self._ties, self._record = ties, record
+        self._ties, self._record, self._ending = ties, record, ending
         self._cancelled = Flag()
         self._ssh: Popen[str] | None = None
         self._place: TakenDevices | None = None
@@ -126,12 +129,17 @@ class Dial(QObject):
         """
         make_engine = remote_engine()
         hosts = [self._reach(one, ends) for one in self.wanted.hosts]
-        if why := " ".join(filter(None, map(_why_not, hosts))):
+        if self._ending and _why_none(hosts):
+            self._tell("Giving back what was in use before …")
+            for thread in self._ending:
+                thread.join()
+            hosts = [one._replace(found=_listed(one.asked, one.tie.connection)) for one in hosts]
+        if why := _why_none(hosts):
             raise ConnectError(why)
         taken = list[tuple[ReachedHost, "RemoteEngine"]]()
 
         def make(sink: Sink, host: ReachedHost, device: str) -> "RemoteEngine":
-            self._tell(f"Taking {device or 'a device'} …")
+            self._tell(f"Taking {device or 'a device'} of {host.asked.named} …")
             replaces, lost = dict(host.asked.held).get(device, ""), partial(self.lost.emit, host.asked.named)
             connection = host.tie.connection
             engine = make_engine(sink, connection, device=device, replaces=replaces, lost=lost)
@@ -224,6 +232,11 @@ def devices_now(asked: HostDevices, tie: HostTie | None) -> "tuple[FarDevice, ..
             return _listed(asked, connection)
     except ConnectError:
         return ()
+
+
+def _why_none(hosts: Sequence[ReachedHost]) -> str:
+    """Why what is wanted of hosts cannot be taken; empty: it can."""
+    return " ".join(filter(None, map(_why_not, hosts)))
 
 
 def _why_not(host: ReachedHost) -> str:

@@ -7,7 +7,7 @@ import pyqtgraph as pg
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.figures.lanes import Lane
-from flashscope.app.figures.ring import Values, thin
+from flashscope.app.figures.ring import Values, held, thin
 from flashscope.app.figures.spans import Span
 from flashscope.app.figures.ticks import binary_step, nice_step
 from flashscope.app.look.theme import Theme
@@ -80,7 +80,7 @@ class TelemetryLane(TimePlot):
         """Draw the readings that lie in the view (seconds), and the spans behind them."""
         inside = readings_in_view(times, view)
         with np.errstate(over="ignore"):  # of a file's absurd figures
-            seen_t, seen_v = thin(times[inside], values[inside] / self.lane.divisor)
+            seen_t, seen_v = thin(*held(times[inside], values[inside] / self.lane.divisor))
         self.curve.setData(seen_t, seen_v)
         top = self._top(seen_v)
         scale = top / max(self.box.height() - px(TOP_PX) - px(BOTTOM_PX), 4.0)

@@ -28,7 +28,7 @@ def run_window(
     open_path: Path | None,
     splash: QWidget | None = None,
     story: Story | None = None,
-    connect: str | None = None,
+    connect: tuple[str, ...] = (),
 ) -> int:
     """Open the window and stay until it is closed; returns the exit code.
 
@@ -36,7 +36,7 @@ def run_window(
         open_path: A session file to show, or None for the start page.
         splash: What goes once the window is on the screen.
         story: What is presented at once, None for nothing.
-        connect: The connection file or address of the machine to measure on, None for this one.
+        connect: The connection files or addresses of the machines to measure on; none: this one.
     """
     settings = Settings()
     app = make_application()
@@ -46,8 +46,8 @@ def run_window(
             window = _open(controller, settings, open_path, story)
             if splash is not None:
                 splash.close()
-            if connect is not None:
-                QTimer.singleShot(0, window, lambda: window.connecting.connect_to(connect))
+            if connect:
+                QTimer.singleShot(0, window, lambda: window.connecting.connect_to(*connect))
             elif story is None and open_path is None:
                 QTimer.singleShot(0, window, window.tour.begin_first)
             return _until_closed(app, window)

@@ -1,11 +1,16 @@
-"""`selfcheck --out` keeps what Nsight Compute says beside what was counted here."""
+"""`selfcheck` asks other instruments where it has measured, and `--out` keeps what Nsight Compute says."""
 
 import json
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from flashscope.app.commands.selfcheck import problems_for, record_again
+from flashscope.app.commands.selfcheck import Arbiters, StoppedError, problems_for, record_again
 from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.figures.series import extract
 from flashscope.app.words.kinds import in_full
@@ -15,6 +20,8 @@ from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.store import SessionFileError, load
+from flashscope.profiles.wire.arbiters import ArbiterAsked, ArbiterEnded
+from flashscope.profiles.wire.lines import LineKind
 from flashscope.profiles.wire.measurement import Figure
 
 COUNTED = {
@@ -69,3 +76,54 @@ def test_other_lengths_may_be_asked_for() -> None:
     assert [one.seqlen_q for one in problems_for(gpu)] == [4096, 8192]
     asked = problems_for(gpu, (1024, 2048))
     assert [(one.seqlen_q, one.head_dim) for one in asked] == [(1024, 128), (2048, 128)]
+
+
+class AnsweringEngine:
+    """Answers what instruments are asked with these, one after the other; None: a signal comes instead."""
+
+    def __init__(self, *answers: ArbiterEnded | None) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self._answers = list(answers)
+
+    def lines(self, kind: LineKind, asked: Sequence[ArbiterAsked], told: Callable[[Any], None]) -> Mock:
+        (one,) = asked
+        self.asked.append((one.by, one.kernel))
+        if (answer := self._answers.pop(0)) is None:
+            os.kill(os.getpid(), signal.SIGTERM)
+        else:
+            told(answer)
+        return Mock(kind=kind)
+
+
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    """Those of this process stay."""
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("handlers")
+def test_instruments_answer_for_each_point_until_they_are_lost_and_no_longer(recorded: Session) -> None:
+    lost = "GPU 0 at tls://lab:8786 is lost: nothing listens there."
+    engine = AnsweringEngine(
+        ArbiterEnded(figures=COUNTED), ArbiterEnded(missing="no"), ArbiterEnded(reason=lost)
+    )
+    arbiters = Arbiters(engine)  # type: ignore[arg-type]  # it has of an engine what is asked of it
+    first, second, *_ = rows(recorded)
+    assert arbiters.count(first) == COUNTED
+    assert arbiters.time(first) == "no"
+    assert not arbiters.cut_off
+    assert arbiters.count(second) == lost
+    assert arbiters.time(second) == lost
+    assert engine.asked == [("ncu", first.kernel), ("torch", first.kernel), ("ncu", second.kernel)]
+    assert arbiters.cut_off == lost
+    assert arbiters.counted == {first.point.index: COUNTED, second.point.index: lost}
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_signal_stops_what_an_instrument_is_asked(recorded: Session) -> None:
+    arbiters = Arbiters(AnsweringEngine(None))  # type: ignore[arg-type]  # as above
+    with pytest.raises(StoppedError):
+        arbiters.count(rows(recorded)[0])

@@ -5,7 +5,7 @@ import psutil
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flashscope.app.figures.ring import SHOWN, ReadingRing, thin
+from flashscope.app.figures.ring import HELD_S, SHOWN, ReadingRing, held, thin
 from flashscope.app.figures.spans import seqlen_changes, spans_of
 from flashscope.profiles.wire.events import Reading
 from tests.profiles.sessions import T0, make_plan, script, session_of, turns_of
@@ -78,6 +78,18 @@ def test_thinning_keeps_every_gap_where_it_is_and_the_spikes_beside_it(
     held = np.searchsorted(times, np.arange(count), side="right") - 1
     after_first = held >= 0
     assert (np.isnan(shown[held]) == np.isnan(values))[after_first].all()
+
+
+def test_a_reading_holds_no_longer_than_readings_come_so_that_a_lost_device_leaves_a_gap() -> None:
+    ring = ReadingRing()
+    ring.extend([Reading(t_ns=int(s * 1e9), memory_used=1) for s in (0.0, 0.5, 60.0, 60.5)])
+    times, values = held(ring.times(), ring.values("memory_used"))
+    assert times.tolist() == [0.0, 0.5, 0.5 + HELD_S, 60.0, 60.5]
+    assert np.isnan(values).tolist() == [False, False, True, False, False]
+    assert ring.at("memory_used", 0.5 + HELD_S) == 1
+    assert ring.at("memory_used", 30.0) is None
+    close = np.arange(100, dtype=np.float64)
+    assert held(close, close)[0] is close
 
 
 def test_a_short_series_is_drawn_whole() -> None:

@@ -1,11 +1,13 @@
 """How the window leads to several hosts: the box, the dialog, and how one of them is left."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.profile.form.device_box import SOME
+from flashscope.app.shell.connect_dialog import ConnectDialog
 from flashscope.app.shell.main_window import MainWindow
 from tests.app.shell.test_splitting import box_of, choose, dialog_of, texts
 from tests.end_to_end.hosts import RunningHost, host_of
@@ -47,3 +49,32 @@ def test_two_hosts_are_listed_chosen_together_and_left_one_by_one(
         choose(box, "Disconnect den")
     assert box.currentText().endswith(f" · {window.controller.devices.place.host}")  # type: ignore[union-attr]
     assert not any("den" in text or text.startswith("Disconnect") for text in texts(box))
+
+
+@pytest.mark.matrix
+def test_hosts_of_a_command_line_are_connected_one_after_the_other_and_share_sweeps(
+    window: MainWindow, hosts: tuple[RunningHost, RunningHost], qtbot: QtBot
+) -> None:
+    lab, den = hosts
+    devices = window.controller.devices
+    window.connecting.connect_to(str(lab.file), str(den.file))
+    qtbot.waitUntil(lambda: box_of(window).currentText() == "2 × CPU · lab and den")
+    assert devices.sharing == "lab and den"
+    assert not any(one.isVisible() for one in window.findChildren(ConnectDialog))
+
+
+@pytest.mark.matrix
+def test_a_host_of_a_command_line_that_is_not_there_is_told_and_the_others_wait(
+    window: MainWindow, hosts: tuple[RunningHost, RunningHost], tmp_path: Path, qtbot: QtBot
+) -> None:
+    lab, _den = hosts
+    devices = window.controller.devices
+    with qtbot.waitSignal(devices.failed):
+        window.connecting.connect_to(str(tmp_path / "no.connection"), str(lab.file))
+    (dialog,) = (one for one in window.findChildren(ConnectDialog) if one.isVisible())
+    assert "cannot be read" in dialog.told.text()
+    dialog.field.setText(str(lab.file))
+    with qtbot.waitSignal(window.controller.machine_found):
+        dialog.connect_button.click()
+    qtbot.waitUntil(lambda: not devices.dialling)
+    assert devices.seen.keys() == {str(lab.file)}

@@ -213,7 +213,9 @@ def _lose(client: Client, cut: Callable[[], None], host: RunningHost) -> None:
     told += client.until(PlanFinished)
     ended = how_ended(told)
     assert ended.outcome == "failed"
-    assert re.search(r"the CPU at tls://\S+ is lost: .*(does not answer|cannot be reached)", ended.reason)
+    assert re.search(
+        r"the CPU on \S+ at tls://\S+ is lost: .*(does not answer|cannot be reached)", ended.reason
+    )
     assert len(indices(told)) == len(set(indices(told)))
     client.engine.probe()
     assert "is lost" in str(client.until(RequestFailed)[-1])

@@ -1,16 +1,21 @@
-"""Cuts and ranks on a host: its own child answers in lines, and does not outlive who asked."""
+"""Cuts, ranks and other instruments on a host: its child answers in lines, and does not outlive who asked."""
 
 import re
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from queue import SimpleQueue
+from socket import gethostname
 
 import psutil
 import pytest
 
+from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.engine.line_kinds import LINE_KINDS
 from flashscope.profiles.store import load
+from flashscope.profiles.wire.arbiters import ArbiterAsked, ArbiterEnded
 from tests.end_to_end import program
 from tests.end_to_end.hosts import (
     DEVICE,
@@ -126,7 +131,7 @@ def test_a_host_that_is_killed_is_told_with_what_to_do_and_leaves_no_child(tmp_p
             _, told = process.communicate(timeout=program.TIMEOUT_S)
         assert_gone([child])
     assert process.returncode == 1
-    assert "the CPU at tls://127.0.0.1:" in told
+    assert f"the CPU on {gethostname()} at tls://127.0.0.1:" in told
     assert "is lost: " in told
     assert "Look whether serve runs there, and ask again." in told
     assert "Traceback" not in told
@@ -190,5 +195,21 @@ def test_ranks_end_where_a_device_that_they_have_taken_is_lost(tmp_path: Path) -
             _, told = process.communicate(timeout=program.TIMEOUT_S)
         assert_gone([child])
     assert process.returncode == 1
-    assert re.search(r"CPU 1 at tls://.* is lost: .*\. Look whether serve runs there, and ask again", told)
+    assert re.search(
+        r"CPU 1 on \S+ at tls://.* is lost: .*\. Look whether serve runs there, and ask again", told
+    )
     assert "Traceback" not in told
+
+
+@pytest.mark.matrix
+def test_other_instruments_are_asked_on_the_host(host: RunningHost) -> None:
+    from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+
+    heard: SimpleQueue[ArbiterEnded] = SimpleQueue()
+    asked = ArbiterAsked(by="ncu", kernel="flash2", problem=Problem(seqlen_q=64, seqlen_k=64))
+    with closing(RemoteEngine(print, host.connection)) as engine:
+        engine.lines("arbiter", [asked], heard.put)
+        said = heard.get(timeout=program.TIMEOUT_S)
+    assert "ncu" in said.missing  # there is no GPU
+    assert not said.reason
+    host.wait_for("gives back the CPU")

@@ -37,6 +37,29 @@ def told_what_it_sees() -> None:
     sys.stdout.buffer.write(msgspec.json.encode(os.environ.get("CUDA_VISIBLE_DEVICES")) + b"\n")
 
 
+def told_whom_it_has_started() -> None:
+    """Say who that is, and wait for it, as for an instrument that runs for minutes."""
+    with subprocess.Popen(["sleep", "600"]) as started:  # noqa: S607 - wherever it is
+        sys.stdout.buffer.write(msgspec.json.encode(started.pid) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def test_what_a_process_has_started_is_ended_with_it() -> None:
+    heard: SimpleQueue[int] = SimpleQueue()
+    process = LineProcess(
+        "tests.profiles.engine.test_line_process:told_whom_it_has_started",
+        [1],
+        msgspec.json.decode,
+        heard.put,
+        ending=str,
+        cut_off=str,
+    )
+    started = psutil.Process(heard.get(timeout=PATIENCE_S))
+    process.end()
+    process.end()  # once more does nothing
+    assert psutil.wait_procs([started], PATIENCE_S)[1] == []
+
+
 def test_a_process_sees_the_gpus_that_are_named_to_it() -> None:
     heard: SimpleQueue[str] = SimpleQueue()
     process = LineProcess(

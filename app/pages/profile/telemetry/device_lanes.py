@@ -239,7 +239,8 @@ class DeviceLanes(QWidget):
 
     def _read(self, row: LaneRow) -> None:
         ring, at_s = self.readings.ring, self._time.pointed_s
-        row.show_value(ring.latest(row.field) if at_s is None else ring.at(row.field, at_s))
+        newest = None if self.readings.silent else ring.latest(row.field)
+        row.show_value(newest if at_s is None else ring.at(row.field, at_s))
 
 
 def _roomy(newest: float) -> float:
