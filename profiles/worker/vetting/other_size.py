@@ -21,7 +21,7 @@ from flashscope.profiles.worker.vetting.guards import guarded, prepare_guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 
 QUERIES, KEYS = 67, 131  # no multiples of anything, and other than each other
-UNUSUAL = 0.75  # of the scale that was asked for
+UNUSUAL = 0.5  # of the scale asked for: as a power of two it rounds no 16-bit score anew
 SHORT = (1, 63, 65)  # keys: the least there is, and both sides of a tile's edge
 MOST_HEADS = 8
 TILE = 256  # on a GPU half of a length stays a multiple of half of it
