@@ -173,8 +173,13 @@ def assembled(
         blocks: Lane, head, number, begin and end of each block.
         multiprocessors: Those that wrote clocks.
     """
-    every, of_block = np.concatenate([NO_BARS, *bars]), np.array(blocks, np.int64).reshape(-1, 5)
-    every = every[every[:, 0] < multiprocessors * len(axis.names)]  # all SMs tell of their merges
+    lanes = multiprocessors * len(axis.names)
+    every, of_block = (
+        found[
+            found[:, 0] < lanes
+        ]  # of others there are merges, and rows of a round in which a block was here
+        for found in (np.concatenate([NO_BARS, *bars]), np.array(blocks, np.int64).reshape(-1, 5))
+    )
     every = every[np.lexsort((every[:, 6], every[:, 5], every[:, 0]))]
     return WarpBars(
         rows=np.arange(multiprocessors, dtype=np.int32),

@@ -105,6 +105,8 @@ def test_few_sms_tell_what_they_did_and_the_answer_is_the_same(
     assert told.span_ns >= told.end.max()
     done, ought = work(told), work(bars)
     assert 0 < sum(done.values()) < sum(ought.values())
+    elsewhere = few.bars(whole, FEW)  # what other SMs wrote may be left of a round before
+    assert elsewhere.block_lane.max() < FEW * len(elsewhere.lanes)
     shared = head_dim > WIDE_HEAD  # by two blocks, each on an SM of its own
     assert all(0 < count <= ought[one] if shared else count == ought[one] for one, count in done.items())
 
