@@ -339,7 +339,12 @@ def _short_tiles() -> Iterator[Case]:
     }
     for dtype, (term, more), (narrow, causal) in product(("float16", "bfloat16"), terms.items(), FEW_TILES):
         for (few, keys), head_dim in product(FEW_TILES[narrow, causal], (24, 64) if narrow else (112, 128)):
-            shape: dict[str, Any] = {"heads": few[-1], "seqlen_q": 128, "seqlen_k": LONG, "head_dim": head_dim}
+            shape: dict[str, Any] = {
+                "heads": few[-1],
+                "seqlen_q": 128,
+                "seqlen_k": LONG,
+                "head_dim": head_dim,
+            }
             problem = Problem(**shape, dtype=dtype, causal=causal, **more)
             name = f"flash2 d{head_dim} {dtype} {term}{few[-1]} tiles {keys} keys {ON_HOPPER.arch}"
             yield name, partial(flash2.program, problem, ON_HOPPER), ON_HOPPER
