@@ -4,6 +4,7 @@ Exit codes: 0 whatever the claims turn out to be; 128 plus the signal's number a
 """
 
 from flashscope.app.commands.exit_codes import SIGNALLED
+from flashscope.app.commands.hosts import Hosts, engine_of
 from flashscope.app.commands.local import Events, find_machine, local_driver
 from flashscope.app.commands.messages import say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
@@ -25,14 +26,21 @@ from flashscope.profiles.claims.document import claims_document
 EVERY = 25  # claims between two lines of progress
 
 
-def run(*, as_json: bool) -> int:
-    """Test them one after the other, on the GPU here or by the bundled recordings."""
-    with local_driver() as (driver, events):
+def run(*, as_json: bool, connect: str | None = None) -> int:
+    """Test them one after the other, on a GPU or by the bundled recordings.
+
+    Args:
+        as_json: Print one JSON document.
+        connect: The connection file or address of the host whose GPU it is; None: the one here.
+    """
+    hosts = Hosts.one(connect)
+    with local_driver(hosts) as (driver, events):
         machine = find_machine(driver, events)
     if isinstance(machine, int):
         return SIGNALLED + machine
     device, stop = machine.device("cuda"), StopSignal(events)
-    findings = _tested(device, stop)
+    with engine_of(hosts) as make_engine:
+        findings = _tested(ClaimBench(device, stop, make_engine) if device else None, stop)
     if stop.number is not None:
         return SIGNALLED + stop.number
     if as_json:
@@ -62,8 +70,8 @@ class StopSignal:
         return self.number is not None
 
 
-def _tested(device: Device | None, stop: StopSignal) -> list[Found]:
-    lab = Lab(BUNDLED, ClaimBench(device, stop) if device else None, stop)
+def _tested(bench: ClaimBench | None, stop: StopSignal) -> list[Found]:
+    lab = Lab(BUNDLED, bench, stop)
     findings: list[Found] = []
     for claim in CLAIMS:
         if stop():

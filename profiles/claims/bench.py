@@ -1,4 +1,4 @@
-"""Measures what experiments need on the GPU here: small sweeps in the engine's own processes."""
+"""Measures what experiments need on a GPU, here or a host's: small sweeps in the engine's own processes."""
 
 from collections.abc import Callable
 from contextlib import suppress

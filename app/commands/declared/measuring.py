@@ -211,8 +211,9 @@ def peers(context: click.Context, /, file: Path | None, name: str | None, *, as_
 
 @command(
     "claims",
-    "claims --json",
+    "claims --connect lab.connection --json",
 )
+@connect_option
 @json_option
 def claims(**options: Any) -> int:
     """Put what five documents claim of attention to the test, each number with its experiment."""

@@ -1,4 +1,4 @@
-"""Cuts, ranks and other instruments on a host: its child answers in lines, and does not outlive who asked."""
+"""Cuts, ranks, claims and other instruments on a host: no child there outlives who asked."""
 
 import re
 import signal
@@ -12,8 +12,12 @@ from socket import gethostname
 import psutil
 import pytest
 
+from flashscope.app.commands.hosts import Hosts, engine_of
+from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
+from flashscope.profiles.claims.bench import QUICK, ClaimBench
 from flashscope.profiles.engine.line_kinds import LINE_KINDS
+from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.store import load
 from flashscope.profiles.wire.arbiters import ArbiterAsked, ArbiterEnded
 from tests.end_to_end import program
@@ -31,6 +35,10 @@ from tests.profiles.store import builders
 
 pytestmark = [pytest.mark.cluster, pytest.mark.matrix]  # each takes ten seconds of processor
 
+GPU = Device(backend="cuda", name="GPU", memory_bytes=1 << 30)
+QUICKLY = Plan(
+    backend="cpu", kernels=("flash2",), problems=(Problem(seqlen_q=64, seqlen_k=64),), protocol=QUICK
+)
 CUTS_WORK, RANKS_WORK = LINE_KINDS["cuts"], LINE_KINDS["ranks"]
 SMALL = ("cuts", "flash2", "--backend", "cpu", "--seqlen", "64", "--heads", "1", "--head-dim", "16")
 LONG = ("cuts", "flash2", "--backend", "cpu", "--seqlen", "1k", "--heads", "1", "--head-dim", "32,64")
@@ -76,6 +84,20 @@ def test_the_shipped_kernels_are_swept_there_first(host: RunningHost, tmp_path: 
     assert [state.status for state in session.cells] == ["done"]
     assert len(session.landscapes) == 1
     host.wait_for("gives back the CPU")
+
+
+def test_claims_are_measured_there_sweep_after_sweep(host: RunningHost) -> None:
+    with engine_of(Hosts.one(str(host.file))) as make_engine:
+        bench = ClaimBench(GPU, make_engine=make_engine)
+        sessions = [bench.measured(QUICKLY) for _ in range(3)]
+    assert [[state.status for state in one.cells] for one in sessions if one] == [["done"]] * 3
+    host.wait_for("gives back the CPU")
+
+
+def test_claims_of_gpus_come_from_recordings_where_a_host_has_none(host: RunningHost) -> None:
+    done = program.run("claims", "--connect", str(host.file))
+    assert done.returncode == 0, done.stderr
+    assert "GPU figures come from the bundled recordings" in done.stdout
 
 
 def test_ctrl_c_keeps_what_has_come_and_leaves_no_child_there(host: RunningHost, tmp_path: Path) -> None:
