@@ -1,5 +1,6 @@
 """A sweep on several devices of real hosts, some of which end while it runs."""
 
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -18,6 +19,7 @@ SMALL = (
     *("sweep", "--backend", "cpu", "--kernels", "standard,flash2", "--heads", "1", "--head-dim", "16"),
     *("--seqlen", "64:256:64", "--repeats", "5"),
 )
+GONE = re.compile("nothing listens at|its process there has ended|serve was ended there")  # whichever is seen first
 SLOW = (*SMALL, "--seqlen", "64,128,192,1536,1792,2048,2304,2560", "--no-drift-check")
 
 
@@ -111,7 +113,7 @@ def test_a_sweep_that_lost_its_only_host_goes_on_with_several_devices(tmp_path: 
     assert len(kept) >= 6
     reasons = [one.reason for one in before.points if one.status == "failed"]
     assert reasons
-    assert all("nothing listens at" in why or "its process there has ended" in why for why in reasons)
+    assert all(GONE.search(why) for why in reasons), reasons
     with host_of(second, "CPU 0", "CPU 1", "CPU 2") as host:
         which = ("--connect", str(host.file), "--devices", "CPU 0,CPU 2")
         done = program.run("sweep", "--resume", str(path), *which)
