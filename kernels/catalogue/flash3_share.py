@@ -145,9 +145,8 @@ def _middle_keys(problem: Problem) -> int:
     if problem.alibi and problem.rows <= 2 * SMS * 2 * GROUP_ROWS:  # of a block a tile registers are too few
         return HALVED_KEYS
     if not problem.causal:
-        one_wave = (
-            _tiles(problem, TileShape(2, HALVED_KEYS), 1) <= SMS
-        )  # nothing hides the first and the last
+        # In one wave nothing hides a tile's first step and its last one.
+        one_wave = _tiles(problem, TileShape(2, HALVED_KEYS), 1) <= SMS
         return HALVED_KEYS if one_wave else min(STEP_COSTS, key=partial(row_cost, keys))
     return min((HALVED_KEYS, max(STEP_COSTS)), key=partial(causal_cost, problem))
 

@@ -173,11 +173,10 @@ def assembled(
         blocks: Lane, head, number, begin and end of each block.
         multiprocessors: Those that wrote clocks.
     """
+    # Of other SMs there are merges, and rows of a round before, in which a block was on one of these.
     lanes = multiprocessors * len(axis.names)
     every, of_block = (
-        found[
-            found[:, 0] < lanes
-        ]  # of others there are merges, and rows of a round in which a block was here
+        found[found[:, 0] < lanes]
         for found in (np.concatenate([NO_BARS, *bars]), np.array(blocks, np.int64).reshape(-1, 5))
     )
     every = every[np.lexsort((every[:, 6], every[:, 5], every[:, 0]))]

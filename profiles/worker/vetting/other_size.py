@@ -77,10 +77,9 @@ def other_sizes(problem: Problem, device: Device, multiple: int = 1) -> Iterator
             yield replace(problem, seqlen_q=half)
     else:
         yield replace(small, seqlen_q=QUERIES, seqlen_k=KEYS)
-    for keys in dict.fromkeys(-(-short // multiple) * multiple for short in SHORT):
-        queries = keys if problem.seqlen_q == problem.seqlen_k else min(keys, problem.seqlen_q)
-        if (queries, keys) != (problem.seqlen_q, problem.seqlen_k):
-            yield replace(small, seqlen_q=queries, seqlen_k=keys)
+    for other in dict.fromkeys(_shortened(small, short, multiple) for short in SHORT):
+        if (other.seqlen_q, other.seqlen_k) != (problem.seqlen_q, problem.seqlen_k):
+            yield other
 
 
 def other_scales(problem: Problem, multiple: int = 1) -> Iterator[Problem]:
@@ -91,10 +90,15 @@ def other_scales(problem: Problem, multiple: int = 1) -> Iterator[Problem]:
         multiple: What lengths are multiples of.
     """
     if problem.block_mask is None:
-        keys = -(-SHORT[-1] // multiple) * multiple
-        queries = keys if problem.seqlen_q == problem.seqlen_k else min(keys, problem.seqlen_q)
-        scale = UNUSUAL * problem.softmax_scale
-        yield replace(_fewer_heads(problem), seqlen_q=queries, seqlen_k=keys, scale=scale)
+        other = _shortened(_fewer_heads(problem), SHORT[-1], multiple)
+        yield replace(other, scale=UNUSUAL * problem.softmax_scale)
+
+
+def _shortened(problem: Problem, least: int, multiple: int) -> Problem:
+    """The same of the fewest keys that are so many and a multiple, and of no more queries than before."""
+    keys = -(-least // multiple) * multiple
+    queries = keys if problem.seqlen_q == problem.seqlen_k else min(keys, problem.seqlen_q)
+    return replace(problem, seqlen_q=queries, seqlen_k=keys)
 
 
 def _fewer_heads(problem: Problem) -> Problem:
