@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import time
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
@@ -27,6 +28,7 @@ os.environ["PYTHONPATH"] = program.PYTHONPATH  # of processes that run the tests
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # whatever folder makes a widget: without a screen, Qt aborts
 SEARCH = "search"  # the profile that draws other examples in every run: --hypothesis-profile=search
 EXAMPLES = 40  # of a property that says nothing else, in every run; the other profiles draw 100
+STARTED = time.monotonic()  # of each of pytest's workers
 use_one_blas_thread()  # before NumPy is imported: a product whose threads wait for a busy core takes seconds
 settings.register_profile("every run", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("every run")
@@ -166,6 +168,9 @@ def _draw_the_same(item: pytest.Item) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    most: float | None = item.config.getoption("--most-seconds")
+    if most is not None and time.monotonic() - STARTED > most:
+        pytest.skip(f"it would begin after the {most:.0f} s of --most-seconds")
     _draw_the_same(item)
     found = _hindrance(item)
     if found is None:
@@ -185,6 +190,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", metavar="DIR", help="keep session and pictures of the GPU sweep in DIR")
+    parser.addoption("--most-seconds", type=float, metavar="S", help="skip what would begin after S seconds")
 
 
 def pytest_collection(session: pytest.Session) -> None:

@@ -1,10 +1,12 @@
-"""Which of many cases every run takes: a covering set; `.ci/run` takes the others too (`-m matrix`).
+"""Which of many cases every run takes: a covering set; `.ci/run` takes more of them (`-m matrix`).
 
 A full product repeats itself: most faults show with one value, or with two that meet. A covering set holds
-every value of every parameter, and every combination of those parameters that are said to interact.
+every value of every parameter, and every combination of those parameters that are said to interact; `.ci/run`
+takes every two values that meet in any case, and `-m long` what is left.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -40,7 +42,9 @@ def matrix(
     ids: Callable[[Any], str] | None = None,
     few: int | None = None,
 ) -> pytest.MarkDecorator:
-    """A test for each case; those beyond the covering set carry the marker `matrix`.
+    """A test for each case: beyond the covering set some carry the marker `matrix`, all others `long`.
+
+    Those of `matrix` hold any two values that meet in some case.
 
     Args:
         names: The parameters, divided by blanks.
@@ -53,9 +57,10 @@ def matrix(
     every, order = [*cases], names.split()
     cover = _places(every, order, interacting)
     kept = set(cover if few is None else cover[:: -(-len(cover) // few)] if few else ())
-    rest = pytest.mark.matrix
+    in_ci = {*cover, *_pairs(every)}
     parameters = [
-        pytest.param(*case, marks=() if place in kept else rest) for place, case in enumerate(every)
+        pytest.param(*case, marks=() if place in kept else _beyond(place in in_ci))
+        for place, case in enumerate(every)
     ]
     return pytest.mark.parametrize(order, parameters, ids=ids)
 
@@ -78,10 +83,15 @@ def in_rounds(number: int) -> pytest.MarkDecorator:
 
 
 def chosen(name: str, values: Iterable[Any], kept: Collection[Any]) -> pytest.MarkDecorator:
-    """One parameter, or several joined by commas; every run takes the values to keep, and `.ci/run` all."""
+    """One parameter, or several joined by commas: every run takes the values to keep, and `.ci/run` all.
+
+    Of several it takes those that hold any two values that meet, as `matrix` does.
+    """
+    every = [*values]
+    in_ci = _pairs(every) if "," in name else range(len(every))
     parameters = [
-        pytest.param(*(one if "," in name else (one,)), marks=() if one in kept else pytest.mark.matrix)
-        for one in values
+        pytest.param(*(one if "," in name else (one,)), marks=() if one in kept else _beyond(place in in_ci))
+        for place, one in enumerate(every)
     ]
     return pytest.mark.parametrize(name, parameters)
 
@@ -97,6 +107,15 @@ def ruled_out(expression: str) -> set[str]:
     terms = [term.partition("not ") for term in expression.split(" and ")]
     plain = all(not before and name.isidentifier() for before, _not, name in terms)
     return {name for _before, _not, name in terms if plain}
+
+
+def _beyond(in_ci: bool) -> pytest.MarkDecorator:
+    return pytest.mark.matrix if in_ci else pytest.mark.long
+
+
+def _pairs(cases: Sequence[Case]) -> Collection[int]:
+    """The places of cases that together hold any two values that meet in some case."""
+    return covering(cases, combinations(range(len(cases[0])), 2)) if cases else ()
 
 
 def _places(cases: Sequence[Case], order: list[str], interacting: Iterable[str]) -> list[int]:

@@ -1,10 +1,10 @@
 """Covering sets hold what they say, and are the same each time."""
 
-from itertools import product
+from itertools import combinations, product
 
 import pytest
 
-from tests.matrix import covered, covering, matrix, ruled_out
+from tests.matrix import chosen, covered, covering, matrix, ruled_out
 
 CASES = [*product("abcd", range(5), (False, True), "xyz")]
 
@@ -43,8 +43,28 @@ def test_a_covering_set_is_to_be_had_without_the_rest() -> None:
 def test_no_case_is_lost_and_those_beyond_the_covering_set_are_marked() -> None:
     mark: pytest.Mark = matrix("letter number truth end", CASES, "letter number").mark
     assert [parameter.values for parameter in mark.args[1]] == CASES
-    plain = [parameter.values for parameter in mark.args[1] if not parameter.marks]
-    assert plain == taken((0, 1))
+    marked = {parameter.values: {one.name for one in parameter.marks} for parameter in mark.args[1]}
+    assert [case for case, marks in marked.items() if not marks] == taken((0, 1))
+    in_ci = [case for case, marks in marked.items() if marks != {"long"}]
+    for one, other in combinations(range(4), 2):
+        assert {(case[one], case[other]) for case in in_ci} == {(case[one], case[other]) for case in CASES}
+    assert len(in_ci) < len(CASES) / 2
+
+
+def test_of_one_parameter_ci_takes_all_values_and_of_several_those_that_hold_every_pair() -> None:
+    one: pytest.Mark = chosen("letter", "abcd", {"b"}).mark
+    assert [[mark.name for mark in parameter.marks] for parameter in one.args[1]] == [
+        ["matrix"],
+        [],
+        ["matrix"],
+        ["matrix"],
+    ]
+    several: pytest.Mark = chosen("letter,number,truth,end", CASES, CASES[:1]).mark
+    marked = {parameter.values: {mark.name for mark in parameter.marks} for parameter in several.args[1]}
+    assert [case for case, marks in marked.items() if not marks] == CASES[:1]
+    in_ci = [case for case, marks in marked.items() if marks != {"long"}]
+    assert {(case[1], case[3]) for case in in_ci} == {(case[1], case[3]) for case in CASES}
+    assert len(in_ci) < len(CASES) / 2
 
 
 def test_a_limit_leaves_so_many_of_the_covering_set_to_every_run_and_none_with_0() -> None:

@@ -158,14 +158,14 @@ def _build(name: str, program_of: Callable[[], Program], target: Target) -> Buil
     return Build(name, replace(program_of(), tables={}, note=""), target)
 
 
-def covering(builds: Iterable[Build]) -> list[Build]:
-    """A few of the builds with every value of a define, and every pair of those with few values.
+def covering(builds: Iterable[Build], *, pairs: bool = True) -> list[Build]:
+    """A few of the builds with every value of a define, and every pair of those with few values if asked.
 
     They are asked in an order that depends on their names alone, so that it stays when others are added. Of
     those that brought something new, one goes again if others together hold all that it has.
     """
     ordered = sorted(builds, key=lambda build: hashlib.sha256(build.name.encode()).digest())
-    few = _with_few_values(ordered)
+    few = _with_few_values(ordered) if pairs else {}
     covered: set[Any] = set()
     taken: list[tuple[Build, set[Any]]] = []
     for build in ordered:

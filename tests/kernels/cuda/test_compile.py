@@ -26,7 +26,7 @@ from tests.kernels.cuda.nvrtc_apart import KEPT, compile_apart
 from tests.matrix import chosen
 
 PROBLEM = replace(workload(128, causal=True), seqlen_q=1024, seqlen_k=1024)
-PARTS = 64  # of the table, each a test
+PARTS = 32  # of the table, each a test
 SPILLED = {"standard.cu": 32, "simt_standard.cu": 16, "flash1.cu": 52, "fused.cu": 4}
 """Bytes of a thread at most, by source: at odd head dims, or on GPUs other than Hopper."""
 SPILLED_BY_FLASH1_BACKWARD = {"sm_100": 4, "sm_120": 24}  # never measured there
@@ -35,15 +35,17 @@ SOFTCAP_SPILLED = 32  # of flash3's backward pass at head dim 64: tiles of 128 q
 
 
 @cache
-def table() -> list[Build]:
-    """One of each value of a define, and each pair of those with few values.
+def table(*, pairs: bool) -> list[Build]:
+    """One of each value of a define, and of each pair of those with few values if asked.
 
     To find them takes a minute and a half: they are kept for the other workers of pytest.
     """
     asking = digest_of([Path(builds.__file__), *Path(kernels.__file__).parent.rglob("*.py")])
     kept = made_once(
-        KEPT / f"names-{asking}",
-        lambda fresh: fresh.write_text("\n".join(build.name for build in covering(every_build()))),
+        KEPT / f"{'pairs' if pairs else 'values'}-{asking}",
+        lambda fresh: fresh.write_text(
+            "\n".join(build.name for build in covering(every_build(), pairs=pairs))
+        ),
     )
     return sorted(named({*kept.read_text().splitlines()}), key=lambda build: build.name)
 
@@ -71,6 +73,11 @@ def why_not(build: Build) -> str:
     return ""
 
 
+def misfits(asked: list[Build]) -> dict[str, str]:
+    """Those that do not fit, and why."""
+    return {build.name: fault for build in asked if (fault := why_not(build))}
+
+
 def test_every_cuda_kernel_of_the_ladder_is_among_what_is_compiled_and_emulated() -> None:
     assert FORWARD.keys() == {spec.name for spec in LADDER if "cuda" in spec.implementation}
 
@@ -78,15 +85,20 @@ def test_every_cuda_kernel_of_the_ladder_is_among_what_is_compiled_and_emulated(
 @pytest.mark.matrix  # it draws up the table
 def test_flash2s_tiles_of_half_the_rows_are_among_what_is_compiled() -> None:
     halved = {"WARPS": SHORT_TILE.warps, "SUBTILES": 1}
-    found = [one.program for one in table() if one.arch == ON_HOPPER.arch]
+    found = [one.program for one in table(pairs=False) if one.arch == ON_HOPPER.arch]
     assert any(one.defines.items() >= halved.items() for one in found if one.source == "flash2.cu")
 
 
-@pytest.mark.matrix  # it takes many minutes
+@pytest.mark.matrix  # it takes minutes
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_build_fits_its_architecture(part: int) -> None:
-    faults = {build.name: why_not(build) for build in table()[part::PARTS]}
-    assert {name: fault for name, fault in faults.items() if fault} == {}
+def test_builds_with_every_value_of_every_define_fit_their_architectures(part: int) -> None:
+    assert misfits(table(pairs=False)[part::PARTS]) == {}
+
+
+@pytest.mark.long  # it takes many minutes
+@pytest.mark.parametrize("part", range(PARTS))
+def test_builds_with_every_pair_of_defines_fit_their_architectures(part: int) -> None:
+    assert misfits(table(pairs=True)[part::PARTS]) == {}
 
 
 @chosen("name", FORWARD, {"fused"})

@@ -16,7 +16,7 @@ from flashscope.profiles.wire.events import TraceReady
 from tests.app.pages.stepper.conftest import Bench
 from tests.app.pages.stepper.hostile import KNOWN, drawn, with_array
 from tests.app.stepper.builders import random_trace
-from tests.matrix import chosen
+from tests.matrix import chosen, on_demand
 from tests.profiles.store import builders
 
 TRACES = 25  # drawn in one test
@@ -57,7 +57,7 @@ def test_a_file_with_a_trace_whose_parts_do_not_fit_together_is_refused(
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("mode", [mode.key for mode in MODES])
-@pytest.mark.parametrize("turn", range(20))
+@on_demand("turn", range(20), range(5))
 def test_a_drawn_trace_is_shown_or_refused(bench: Bench, turn: int, mode: str) -> None:
     bench.page.show_mode(mode)
     shown = 0
