@@ -5,7 +5,7 @@ Exit codes: 0 whatever the claims turn out to be; 128 plus the signal's number a
 
 from flashscope.app.commands.exit_codes import SIGNALLED
 from flashscope.app.commands.hosts import Hosts, engine_of
-from flashscope.app.commands.local import Events, find_machine, local_driver
+from flashscope.app.commands.local import Events, driver_of, find_machine
 from flashscope.app.commands.messages import say, say_json, tell
 from flashscope.app.commands.printed.printing import print_table
 from flashscope.app.control.bundled import BUNDLED
@@ -33,13 +33,12 @@ def run(*, as_json: bool, connect: str | None = None) -> int:
         as_json: Print one JSON document.
         connect: The connection file or address of the host whose GPU it is; None: the one here.
     """
-    hosts = Hosts.one(connect)
-    with local_driver(hosts) as (driver, events):
-        machine = find_machine(driver, events)
-    if isinstance(machine, int):
-        return SIGNALLED + machine
-    device, stop = machine.device("cuda"), StopSignal(events)
-    with engine_of(hosts) as make_engine:
+    with engine_of(Hosts.one(connect)) as make_engine:
+        with driver_of(make_engine) as (driver, events):
+            machine = find_machine(driver, events)
+        if isinstance(machine, int):
+            return SIGNALLED + machine
+        device, stop = machine.device("cuda"), StopSignal(events)
         findings = _tested(ClaimBench(device, stop, make_engine) if device else None, stop)
     if stop.number is not None:
         return SIGNALLED + stop.number

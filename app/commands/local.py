@@ -17,6 +17,7 @@ from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.cluster.connection import ConnectError
+from flashscope.profiles.engine.contract import EngineFactory
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.running.driver import Driver
 from flashscope.profiles.store.opening import check_editable
@@ -38,20 +39,29 @@ def local_driver(hosts: Hosts = HERE) -> Iterator[tuple[Driver, Events]]:
     Raises:
         ConnectError: A host cannot be reached or used.
 
+    From then on signals are what arrives in the queue, as `driver_of` says.
+    """
+    with engine_of(hosts) as make_engine, driver_of(make_engine) as found:
+        yield found
+
+
+@contextmanager
+def driver_of(make_engine: EngineFactory) -> Iterator[tuple[Driver, Events]]:
+    """The driver of an engine, and the queue that it fills; closed at the end, with all children and files.
+
     From then on Ctrl-C and SIGTERM are what arrives in the queue: they never interrupt a write. So is the end
     of whoever makes this run, however that process went.
     """
     events: Events = SimpleQueue()
-    with engine_of(hosts) as make_engine:
-        hear_signals(events.put)
-        if (life := os.environ.pop(LIFE, "")).isdigit():
-            Thread(target=_follow_maker, args=(int(life), events), daemon=True).start()
-        driver = Driver(make_engine, events.put)
-        try:
-            yield driver, events
-        finally:
-            driver.close()
-            driver.wait()
+    hear_signals(events.put)
+    if (life := os.environ.pop(LIFE, "")).isdigit():
+        Thread(target=_follow_maker, args=(int(life), events), daemon=True).start()
+    driver = Driver(make_engine, events.put)
+    try:
+        yield driver, events
+    finally:
+        driver.close()
+        driver.wait()
 
 
 def check_keeps(path: Path) -> None:
