@@ -9,8 +9,8 @@ from flashscope.app.commands.messages import say, say_json
 from flashscope.app.commands.printed.contrast import print_contrast
 from flashscope.app.report.comparison_page import comparison_page
 from flashscope.app.words.kinds import words_of
-from flashscope.app.words.pairs import contrast_curves, side_titled
 from flashscope.app.words.ranks import holds_text
+from flashscope.app.words.results.pairs import contrast_curves, side_titled
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.results.compare import MOST_OTHERS, Comparison, Pair, compare
 from flashscope.profiles.results.compare.document import comparison_document

@@ -8,8 +8,8 @@ from flashscope.app.commands.arguments import STDOUT
 from flashscope.app.commands.exit_codes import FAILED
 from flashscope.app.commands.messages import complain, pasteable, put, say
 from flashscope.app.report.kinds import KINDS, report_bytes
-from flashscope.app.words.provenance import of_session
 from flashscope.app.words.ranks import holds_text
+from flashscope.app.words.results.provenance import of_session
 from flashscope.app.words.units import bytes_text
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import load, write_atomically

@@ -6,9 +6,14 @@ from functools import partial
 from typing import NamedTuple
 
 from flashscope.kernels.workload.errors import DeviceUnavailableError
+from flashscope.profiles.cluster.client.device_words import (
+    ALL,
+    DeviceWords,
+    UnknownDeviceError,
+    meant_devices,
+)
+from flashscope.profiles.cluster.client.reaching import reached, remote_engine
 from flashscope.profiles.cluster.connection import Connection
-from flashscope.profiles.cluster.device_words import ALL, DeviceWords, UnknownDeviceError, meant_devices
-from flashscope.profiles.cluster.reaching import reached, remote_engine
 from flashscope.profiles.cluster.settings import Served
 from flashscope.profiles.engine.contract import EngineFactory, Sink
 from flashscope.profiles.engine.local import LocalEngine
@@ -63,8 +68,8 @@ def engine_of(hosts: Hosts) -> Iterator[EngineFactory]:
         yield LocalEngine if hosts.devices is None else _engine_of_gpus(local_gpus(hosts.devices))
         return
     engine = remote_engine()  # first: it says what is not installed
-    from flashscope.profiles.cluster.choosing import chosen_devices  # noqa: PLC0415 - imports Dask
-    from flashscope.profiles.cluster.several import SeveralEngine  # noqa: PLC0415 - for these alone
+    from flashscope.profiles.cluster.client.choosing import chosen_devices  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.several.engine import SeveralEngine  # noqa: PLC0415 - for these alone
 
     with connected(hosts.addresses) as connections:
         if hosts.devices is None and len(connections) == 1:
@@ -113,6 +118,6 @@ def _engine_of_gpus(gpus: list[Served]) -> EngineFactory:
     """What makes the engine of these GPUs of this machine; nothing of Dask is imported."""
     if len(gpus) == 1:
         return partial(LocalEngine, gpu=gpus[0].gpu)
-    from flashscope.profiles.cluster.several import SeveralEngine  # noqa: PLC0415 - for these alone
+    from flashscope.profiles.cluster.several.engine import SeveralEngine  # noqa: PLC0415 - for these alone
 
     return partial(SeveralEngine, makers=[(one.name, partial(LocalEngine, gpu=one.gpu)) for one in gpus])

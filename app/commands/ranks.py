@@ -39,7 +39,7 @@ from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.context_parallel.schemes import Scheme
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Backend, Dtype, Passes, Problem
-from flashscope.profiles.cluster.device_words import ALL
+from flashscope.profiles.cluster.client.device_words import ALL
 from flashscope.profiles.engine.contract import Engine
 from flashscope.profiles.engine.line_kinds import LINE_KINDS
 from flashscope.profiles.plan.machine import Machine

@@ -20,8 +20,8 @@ from flashscope.app.commands.messages import pasteable, say, say_json, tell
 from flashscope.app.commands.runs import life_of_this, signals_reach
 from flashscope.installation import install_command
 from flashscope.kernels.workload.errors import InputError
+from flashscope.profiles.cluster.client.device_words import ALL
 from flashscope.profiles.cluster.connection import ConnectError
-from flashscope.profiles.cluster.device_words import ALL
 from flashscope.profiles.results.compare import MOST_OTHERS
 from flashscope.profiles.results.quantities.registry import RUNTIME
 from flashscope.profiles.store import load
@@ -84,7 +84,7 @@ def _places(hosts: Hosts) -> list[tuple[str, tuple[str, ...]]]:
     if not hosts.addresses:
         return [(one.name, ("--devices", one.word)) for one in local_gpus(hosts.devices or ALL)]
     try:
-        from flashscope.profiles.cluster.choosing import chosen_devices  # noqa: PLC0415 - imports Dask
+        from flashscope.profiles.cluster.client.choosing import chosen_devices  # noqa: PLC0415 - imports Dask
     except ModuleNotFoundError as error:
         remedy = install_command("cluster")
         raise ConnectError(f"--connect needs {error.name}, which is not installed: {remedy}") from error

@@ -8,7 +8,7 @@ from flashscope.app.commands.local import find_machine, local_driver
 from flashscope.app.commands.messages import complain, say_json
 from flashscope.app.commands.sweep import SweepRun, report
 from flashscope.app.control.bundled import check_own
-from flashscope.app.words.provenance import of_session
+from flashscope.app.words.results.provenance import of_session
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.formats.export import to_json

@@ -33,7 +33,7 @@ from flashscope.profiles.cluster.connection import (
     withdraw_connection,
     write_connection,
 )
-from flashscope.profiles.cluster.run_folder import HostError
+from flashscope.profiles.cluster.host.run_folder import HostError
 from flashscope.profiles.cluster.settings import CPU, HostSettings, Served
 from flashscope.profiles.worker.nvml import NvmlError, listed_gpus
 
@@ -85,7 +85,7 @@ def run(  # what the command takes
 
 def _serve(settings: HostSettings, devices: Sequence[Served], file: "ConnectionOut") -> int:
     """Lend devices by a scheduler of this machine."""
-    from flashscope.profiles.cluster.serving import Serving  # noqa: PLC0415 - after what it needs was found
+    from flashscope.profiles.cluster.host.serving import Serving  # noqa: PLC0415 - after what it needs was found
 
     try:
         serving = Serving(settings, devices, file.publish, tell if file.path == STDOUT else _say)
@@ -96,7 +96,7 @@ def _serve(settings: HostSettings, devices: Sequence[Served], file: "ConnectionO
 
 def _join(settings: HostSettings, devices: Sequence[Served], scheduler: str) -> int:
     """Lend devices by another machine's scheduler."""
-    from flashscope.profiles.cluster.joining import Joining  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.host.joining import Joining  # noqa: PLC0415 - imports Dask
 
     connection = joining_to(scheduler)
 

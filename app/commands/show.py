@@ -8,8 +8,8 @@ from flashscope.app.commands.printed.audit import print_audit
 from flashscope.app.commands.printed.cuts import print_landscape
 from flashscope.app.commands.printed.ranks import print_ranks
 from flashscope.app.commands.printed.table import print_session, print_why
-from flashscope.app.words.holding import holding_text
-from flashscope.app.words.provenance import of_session
+from flashscope.app.words.results.holding import holding_text
+from flashscope.app.words.results.provenance import of_session
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.results.formats.export import to_csv, to_json
 from flashscope.profiles.results.model.rows import rows

@@ -22,7 +22,7 @@ from flashscope.app.commands.messages import complain, pasteable, say, say_json
 from flashscope.app.commands.printed.against import print_against
 from flashscope.app.commands.printed.progress import progress_display
 from flashscope.app.commands.printed.table import print_session
-from flashscope.app.words.provenance import of_session
+from flashscope.app.words.results.provenance import of_session
 from flashscope.installation import PROGRAM
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import AUTO, KernelChoice, choose, find_kernel, runnable

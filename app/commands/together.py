@@ -12,7 +12,7 @@ from flashscope.app.commands.arguments import STDOUT
 from flashscope.app.commands.hosts import HERE, Hosts
 from flashscope.app.report.kinds import KINDS
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
-from flashscope.profiles.cluster.device_words import ALL, read_devices
+from flashscope.profiles.cluster.client.device_words import ALL, read_devices
 from flashscope.profiles.plan.choice import choices_of
 from flashscope.profiles.plan.presets import CHOICES, PRESETS
 from flashscope.profiles.plan.request import Request

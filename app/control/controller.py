@@ -25,8 +25,8 @@ from flashscope.app.control.own.watch import OwnWatch
 from flashscope.app.control.playback import Clock
 from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.control.shown_words import ShownWords
-from flashscope.app.words.progress import NS
-from flashscope.app.words.provenance import Provenance, of_machine, of_session
+from flashscope.app.words.results.progress import NS
+from flashscope.app.words.results.provenance import Provenance, of_machine, of_session
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import EngineBusyError, EngineFactory

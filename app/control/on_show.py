@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.control.opening import Opener
 from flashscope.app.control.playback import Clock, Playback
-from flashscope.app.words.provenance import ProvenanceKind
+from flashscope.app.words.results.provenance import ProvenanceKind
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.running.recording import RunRecording
 from flashscope.profiles.store import SessionMark

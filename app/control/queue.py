@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from flashscope.app.words.queueing import run_words, sweep_words
+from flashscope.app.words.results.queueing import run_words, sweep_words
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.run_mark import RunMark
 from flashscope.profiles.results.model.session import Session

@@ -10,7 +10,7 @@ from flashscope.app.control.bundled import NAMES, bundled_sessions, is_own
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.findable import Findable
 from flashscope.app.control.settings import Settings
-from flashscope.app.words.sessions import named
+from flashscope.app.words.results.sessions import named
 from flashscope.profiles.store import SessionInfo, latest
 
 MOST = 100  # of the newest

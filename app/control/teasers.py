@@ -4,8 +4,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from flashscope.app.words.headline import headline_text, ratio_words
-from flashscope.app.words.sessions import device_of
+from flashscope.app.words.results.headline import headline_text, ratio_words
+from flashscope.app.words.results.sessions import device_of
 from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.plan.problem_words import unusual_words
 from flashscope.profiles.results.findings.headline import of_curves

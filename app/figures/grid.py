@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashscope.app.figures.strands import CHANGES, NO_PLACE, PointIndices
-from flashscope.app.words.verdicts import pair_ratio_text, spoken
+from flashscope.app.words.results.verdicts import pair_ratio_text, spoken
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.compare import Contrast, Pair
 from flashscope.profiles.results.model.curves import Curve

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from flashscope.app.words.progress import status_word
+from flashscope.app.words.results.progress import status_word
 from flashscope.profiles.results.model.trust import Word
 
 Strokes = tuple[tuple[tuple[float, float], ...], ...]

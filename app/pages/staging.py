@@ -14,8 +14,8 @@ from flashscope.app.stage.scene import Scene, scene_of
 from flashscope.app.stage.story import PageKey, Stop
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.yielding import Yielding
-from flashscope.app.words.provenance import Provenance
-from flashscope.app.words.sessions import named
+from flashscope.app.words.results.provenance import Provenance
+from flashscope.app.words.results.sessions import named
 
 P = TypeVar("P")
 

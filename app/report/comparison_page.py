@@ -16,7 +16,7 @@ from flashscope.app.words.learn.audit_changes import (
     audit_sentences,
     change_cells,
 )
-from flashscope.app.words.pairs import (
+from flashscope.app.words.results.pairs import (
     HEADINGS,
     KEYS,
     contrast_curves,
@@ -25,9 +25,9 @@ from flashscope.app.words.pairs import (
     pair_texts,
     side_titled,
 )
-from flashscope.app.words.provenance import of_session
+from flashscope.app.words.results.provenance import of_session
+from flashscope.app.words.results.verdicts import differing_text
 from flashscope.app.words.units import seqlen_text
-from flashscope.app.words.verdicts import differing_text
 from flashscope.app.words.version import own_version
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.compare import Comparison, Contrast, Difference, Lone, Pair

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flashscope.app.words.provenance import Provenance
+    from flashscope.app.words.results.provenance import Provenance
     from flashscope.profiles.results.model.session import Session
 
 Write = Callable[["Session", str | None, "Provenance"], bytes]

@@ -12,7 +12,7 @@ from flashscope.app.report.frame import Frame, drawing
 from flashscope.app.report.markup import tag
 from flashscope.app.report.plot import RAIL_PX, curve_elements, line, plot, rails
 from flashscope.app.words.kinds import KINDS, Scale, unit_text
-from flashscope.app.words.verdicts import ratio_digits
+from flashscope.app.words.results.verdicts import ratio_digits
 from flashscope.profiles.results.compare import Pair
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.model.session import UNFINISHED, Session

@@ -12,10 +12,10 @@ from flashscope.app.report.plot import figure_of, legend_element
 from flashscope.app.report.ranks import ranks_section
 from flashscope.app.report.sentences import tally, worst_check
 from flashscope.app.words.command_line import repeating, repeating_preset
-from flashscope.app.words.efficiency import efficiency_lines
-from flashscope.app.words.headline import session_headlines
-from flashscope.app.words.own_kernels import origin, takes
-from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.own.own_kernels import origin, takes
+from flashscope.app.words.results.efficiency import efficiency_lines
+from flashscope.app.words.results.headline import session_headlines
+from flashscope.app.words.results.provenance import Provenance
 from flashscope.app.words.units import (
     bytes_text,
     clock_text,

@@ -12,7 +12,7 @@ from flashscope.app.shell.connect_dialog import ConnectDialog
 from flashscope.app.shell.paged_window import PagedWindow
 from flashscope.app.shell.split_dialog import SplitDialog
 from flashscope.app.widgets.frame.error_line import ErrorLine
-from flashscope.app.words.far_devices import short_name
+from flashscope.app.words.devices.far_devices import short_name
 
 ALL = "Everything runs on {} of {} now."
 SPLIT = "Sweeps are split over {} of {} now; all else runs on the first, {}."

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from flashscope.app.look.picture import PictureOptions
 from flashscope.app.report.kinds import KINDS, report_bytes
 from flashscope.app.shell.elsewhere import draw_elsewhere
-from flashscope.app.words.provenance import of_session
-from flashscope.app.words.sessions import as_file_name, named
+from flashscope.app.words.results.provenance import of_session
+from flashscope.app.words.results.sessions import as_file_name, named
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.profiles.store import SessionFileError, TakenFileError, load, write_atomically
 

@@ -19,8 +19,8 @@ from flashscope.app.shell.export_each import Exported, count_of, export_each
 from flashscope.app.stage.story import ENDING
 from flashscope.app.widgets.dialogs.saving import write_chosen
 from flashscope.app.widgets.frame.error_line import ErrorLine
-from flashscope.app.words.provenance import Provenance
-from flashscope.app.words.sessions import as_file_name, named
+from flashscope.app.words.results.provenance import Provenance
+from flashscope.app.words.results.sessions import as_file_name, named
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import (

@@ -58,7 +58,7 @@ from flashscope.app.widgets.frame.status_bar import StatusBar
 from flashscope.app.widgets.frame.top_bar import TopBar
 from flashscope.app.widgets.frame.typing_guard import belongs_to_input, press_focused
 from flashscope.app.widgets.split import Split
-from flashscope.app.words.holding import view_instead
+from flashscope.app.words.results.holding import view_instead
 from flashscope.profiles.results.model.session import Session
 
 SMALLEST = (600, 340)  # what 200 % leaves of a 1280 x 720 screen, less its panels

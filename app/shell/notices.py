@@ -12,9 +12,9 @@ from flashscope.app.control.queue import QueuedSweep
 from flashscope.app.control.settings import Settings
 from flashscope.app.widgets.frame.error_line import ErrorLine
 from flashscope.app.widgets.frame.log_panel import LogPanel
-from flashscope.app.words.efficiency import efficiency_lines
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
-from flashscope.app.words.sessions import named
+from flashscope.app.words.results.efficiency import efficiency_lines
+from flashscope.app.words.results.sessions import named
 from flashscope.profiles.results.model.drift import drift_text
 from flashscope.profiles.results.model.parts import part_text, parts, warnings
 from flashscope.profiles.results.model.session import Session

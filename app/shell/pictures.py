@@ -8,7 +8,7 @@ from flashscope.app.look.fonts import load_fonts, ui_font
 from flashscope.app.look.picture import PictureOptions
 from flashscope.app.pages.profile.pictures import session_picture
 from flashscope.app.shell.start_up.application import make_application
-from flashscope.app.words.provenance import of_session
+from flashscope.app.words.results.provenance import of_session
 from flashscope.profiles.results.model.session import Session
 
 

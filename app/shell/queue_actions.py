@@ -11,7 +11,7 @@ from flashscope.app.control.queue import QueuedSweep
 from flashscope.app.control.queue_edits import cancel_all
 from flashscope.app.widgets.frame.error_line import ErrorLine
 from flashscope.app.widgets.frame.queue_sheet import QueueSheet
-from flashscope.app.words.queueing import waiting_words
+from flashscope.app.words.results.queueing import waiting_words
 
 SHOW = "Show the queue"
 

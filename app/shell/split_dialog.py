@@ -9,7 +9,7 @@ from flashscope.app.widgets.buttons import DialogButtons
 from flashscope.app.widgets.drop_down import choice_of
 from flashscope.app.widgets.plain import PlainLabel, button_text
 from flashscope.app.widgets.scrolling import Scrolling
-from flashscope.app.words.far_devices import place_text
+from flashscope.app.words.devices.far_devices import place_text
 from flashscope.app.words.plain import cut_short
 
 TITLE = "Measure on several devices"

@@ -8,7 +8,7 @@ from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX, DARK, Theme
 from flashscope.app.look.zoom import px, scaled
 from flashscope.app.widgets.elided import ElidedLabel
-from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.results.provenance import Provenance
 
 READABLE_PX = 150  # however narrow the window is
 PADDING_PX = 24  # left and right of the text, with the border

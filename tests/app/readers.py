@@ -18,7 +18,7 @@ from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.look.picture import PictureOptions
 from flashscope.app.pages.profile.pictures import session_picture
 from flashscope.app.report.kinds import report_bytes
-from flashscope.app.words.provenance import of_session
+from flashscope.app.words.results.provenance import of_session
 from flashscope.kernels.workload.errors import UnsupportedError
 from flashscope.profiles.plan.models import FAVOURITE
 from flashscope.profiles.results.compare import compare as compared

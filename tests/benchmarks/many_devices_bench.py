@@ -17,9 +17,9 @@ import psutil
 
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.cluster.calls import Ask, Attach, Attached, EventBatch, Leave, Pull, RunPlan
+from flashscope.profiles.cluster.client.link import SchedulerLink
 from flashscope.profiles.cluster.connection import Connection
-from flashscope.profiles.cluster.device_host import DeviceHost
-from flashscope.profiles.cluster.link import SchedulerLink
+from flashscope.profiles.cluster.host.device_host import DeviceHost
 from flashscope.profiles.cluster.settings import NO_PAGES, OP, HostSettings
 from flashscope.profiles.cluster.versions import versions_here
 from flashscope.profiles.engine.contract import Sink

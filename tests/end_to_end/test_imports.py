@@ -55,7 +55,7 @@ def test_dask_is_imported_for_nobody_who_measures_here(command: str) -> None:
 
 @pytest.mark.cluster
 def test_what_starts_the_processes_of_a_host_imports_no_dask_itself() -> None:
-    assert not modules_after("import flashscope.profiles.cluster.serving") & {"dask", "distributed"}
+    assert not modules_after("import flashscope.profiles.cluster.host.serving") & {"dask", "distributed"}
 
 
 @chosen("command", ["kernels", "doctor", "window", "shots", "export"], {"window", "export"})

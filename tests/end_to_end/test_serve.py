@@ -172,7 +172,7 @@ def test_a_second_client_is_told_who_has_the_device(host: RunningHost, tmp_path:
 
 
 def test_a_stranger_is_refused_and_logged(host: RunningHost, tmp_path: Path) -> None:
-    from flashscope.profiles.cluster.certificates import make_certificates  # noqa: PLC0415 - needs the extra
+    from flashscope.profiles.cluster.host.certificates import make_certificates  # noqa: PLC0415 - needs the extra
 
     false = make_certificates("lab")
     strange = replace(host.connection, certificate=false.client.certificate, key=false.client.key)
@@ -190,10 +190,10 @@ def test_a_stranger_is_refused_and_logged(host: RunningHost, tmp_path: Path) -> 
 def test_another_version_is_refused_with_both_named(
     host: RunningHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.client.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
 
     old = replace(versions_here(), distributed="2024.1.0")
-    monkeypatch.setattr("flashscope.profiles.cluster.taking.versions_here", lambda: old)
+    monkeypatch.setattr("flashscope.profiles.cluster.client.taking.versions_here", lambda: old)
     with pytest.raises(ConnectError, match=r"is 2024[.]1[.]0 here and"):
         RemoteEngine(lambda _: None, host.connection)
     assert "is refused: distributed is 2024.1.0" in host.wait_for("is refused")

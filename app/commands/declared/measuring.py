@@ -40,7 +40,7 @@ from flashscope.app.commands.together import (
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.own.references import read_reference
 from flashscope.kernels.workload.problem import DTYPES
-from flashscope.profiles.cluster.device_words import read_devices
+from flashscope.profiles.cluster.client.device_words import read_devices
 from flashscope.profiles.plan.presets import PRESETS
 from flashscope.profiles.plan.seqlens import parse_seqlen, parse_seqlens
 

@@ -8,7 +8,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from flashscope.app.commands.messages import say
-from flashscope.app.words.line_diff import AFTER, BEFORE, GAP, DiffRow, Hunk, diff_hunks, sides, unified
+from flashscope.app.words.own.line_diff import AFTER, BEFORE, GAP, DiffRow, Hunk, diff_hunks, sides, unified
 
 COLOURS = "ansi_dark"  # the terminal's own
 SIGNS = (BEFORE, AFTER)

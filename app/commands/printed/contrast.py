@@ -12,7 +12,7 @@ from flashscope.app.words.learn.audit_changes import (
     audit_sentences,
     change_cells,
 )
-from flashscope.app.words.pairs import (
+from flashscope.app.words.results.pairs import (
     HEADINGS,
     KEYS,
     contrast_curves,
@@ -21,7 +21,7 @@ from flashscope.app.words.pairs import (
     pair_texts,
     side_titled,
 )
-from flashscope.app.words.verdicts import differing_text
+from flashscope.app.words.results.verdicts import differing_text
 from flashscope.profiles.results.compare import Contrast, Lone, Pair
 from flashscope.profiles.results.compare.audited import AuditChange, audit_contrast
 from flashscope.profiles.results.quantities.quantity import Quantity

@@ -12,7 +12,7 @@ from rich.table import Column
 from rich.text import Text
 
 from flashscope.app.commands.messages import tell
-from flashscope.app.words.progress import elapsed_text, job_text, left_text, repeat_text
+from flashscope.app.words.results.progress import elapsed_text, job_text, left_text, repeat_text
 from flashscope.app.words.units import ms_text
 from flashscope.profiles.plan.problem_words import place_words
 from flashscope.profiles.results.model.session import Session

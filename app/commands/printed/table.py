@@ -2,13 +2,13 @@
 
 from flashscope.app.commands.messages import say
 from flashscope.app.commands.printed.printing import TableCell, print_table, status_cell, trust_cell
-from flashscope.app.words.ceilings import ceilings_lines
-from flashscope.app.words.efficiency import efficiency_lines
+from flashscope.app.words.devices.ceilings import ceilings_lines
 from flashscope.app.words.figures import NOTHING, column, shown_of
-from flashscope.app.words.headline import session_headlines
-from flashscope.app.words.holding import holding_text
-from flashscope.app.words.provenance_header import session_header
-from flashscope.app.words.trust import trust_line
+from flashscope.app.words.results.efficiency import efficiency_lines
+from flashscope.app.words.results.headline import session_headlines
+from flashscope.app.words.results.holding import holding_text
+from flashscope.app.words.results.provenance_header import session_header
+from flashscope.app.words.results.trust import trust_line
 from flashscope.app.words.units import ms_text
 from flashscope.profiles.results.model.bookmarks import on_moments, on_points
 from flashscope.profiles.results.model.curves import baselines, by_curve

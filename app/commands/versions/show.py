@@ -6,8 +6,8 @@ from pathlib import Path
 from flashscope.app.commands.messages import say, say_json
 from flashscope.app.commands.printed.code import print_difference
 from flashscope.app.commands.printed.printing import print_table
-from flashscope.app.words.line_diff import unified
-from flashscope.app.words.versions import HEADINGS, RATIOS, change_texts, changes_sentence, version_lines
+from flashscope.app.words.own.line_diff import unified
+from flashscope.app.words.own.versions import HEADINGS, RATIOS, change_texts, changes_sentence, version_lines
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.store import load
 from flashscope.profiles.watching.document import changes_document, version_document

@@ -17,7 +17,7 @@ from flashscope.app.commands.exit_codes import SIGNALLED
 from flashscope.app.commands.local import Events, find_device, local_driver
 from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
 from flashscope.app.commands.sweep import OWN_RIGHTS, make_plan, with_kernels_chosen
-from flashscope.app.words.versions import RATIOS, version_lines
+from flashscope.app.words.own.versions import RATIOS, version_lines
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.own.references import with_source

@@ -24,7 +24,7 @@ from flashscope.app.control.far.places import (
 from flashscope.app.control.far.repeat_engine import RecordBeside
 from flashscope.app.control.inside.live_launch import LiveLaunch
 from flashscope.app.control.inside.one_by_one import OneByOne
-from flashscope.app.words.far_devices import place_text
+from flashscope.app.words.devices.far_devices import place_text
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.engine.contract import Engine, EngineFactory
 from flashscope.profiles.engine.local import LocalEngine
@@ -33,7 +33,7 @@ from flashscope.profiles.running.driver import Driver
 from flashscope.profiles.wire.events import MachineFound
 
 if TYPE_CHECKING:  # it imports Dask
-    from flashscope.profiles.cluster.devices import FarDevice
+    from flashscope.profiles.cluster.client.devices import FarDevice
 
 SWEEPS = "A sweep is running; cancel it, or wait for its end, to use another device."
 LATER = "A sweep is running; the device is taken again when it has ended."

@@ -15,15 +15,15 @@ from flashscope.app.control.far.gate import EventGate
 from flashscope.app.control.far.places import HostDevices, HostTie, TakenDevices, Wanted, labels_of
 from flashscope.app.control.far.repeat_engine import RecordBeside, RepeatEngine
 from flashscope.app.control.guard import guarded
+from flashscope.profiles.cluster.client.reaching import reached, remote_engine
+from flashscope.profiles.cluster.client.ssh import SshAddress
 from flashscope.profiles.cluster.connection import ConnectError, Connection
-from flashscope.profiles.cluster.reaching import reached, remote_engine
-from flashscope.profiles.cluster.several import SeveralEngine
-from flashscope.profiles.cluster.ssh import SshAddress
+from flashscope.profiles.cluster.several.engine import SeveralEngine
 from flashscope.profiles.engine.contract import Engine, EngineFactory, Sink
 
 if TYPE_CHECKING:  # they import Dask
-    from flashscope.profiles.cluster.devices import FarDevice
-    from flashscope.profiles.cluster.remote import RemoteEngine
+    from flashscope.profiles.cluster.client.devices import FarDevice
+    from flashscope.profiles.cluster.client.remote import RemoteEngine
 
 NOT_TAKEN = "The devices of {} cannot be taken: {}"
 NOT_SERVED = "{} is not lent there."
@@ -214,7 +214,7 @@ def _listed(asked: HostDevices, connection: Connection) -> "tuple[FarDevice, ...
     Raises:
         ConnectError: The host does not answer, or does not tell.
     """
-    from flashscope.profiles.cluster.devices import list_devices  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.client.devices import list_devices  # noqa: PLC0415 - imports Dask
 
     ours = dict(asked.held)
     return tuple(

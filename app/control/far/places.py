@@ -7,14 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from flashscope.app.control.far.repeat_engine import RepeatEngine
-from flashscope.app.words.far_devices import counted, host_labels, hosts_text, kind_of, name_on, short_name
+from flashscope.app.words.devices.far_devices import (
+    counted,
+    host_labels,
+    hosts_text,
+    kind_of,
+    name_on,
+    short_name,
+)
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.cluster.connection import Connection
 from flashscope.profiles.engine.contract import Engine
 from flashscope.profiles.plan.machine import Gpu, Machine
 
 if TYPE_CHECKING:  # it imports Dask
-    from flashscope.profiles.cluster.devices import FarDevice
+    from flashscope.profiles.cluster.client.devices import FarDevice
 
 FEWEST = 2  # devices that a sweep can be split over
 CPU_IS_ONE = (

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from flashscope.app.words.far_devices import short_name
+from flashscope.app.words.devices.far_devices import short_name
 from flashscope.kernels.workload.problem import Backend
-from flashscope.profiles.cluster.first_of_several import FirstOfSeveral
+from flashscope.profiles.cluster.several.first_of_several import FirstOfSeveral
 from flashscope.profiles.engine.contract import Engine, EngineFactory, Sink
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.remaining import Remaining

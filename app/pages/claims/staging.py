@@ -5,7 +5,7 @@ from collections.abc import Callable
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.staging import Staging
 from flashscope.app.words.learn.claims import RECORDED_ON
-from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.results.provenance import Provenance
 from flashscope.kernels.workload.device import Device
 
 

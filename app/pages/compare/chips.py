@@ -18,7 +18,7 @@ from flashscope.app.widgets.flowing import Flowing
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.plain import cut_short
-from flashscope.app.words.sessions import device_of, minute_of, short_device, side_called
+from flashscope.app.words.results.sessions import device_of, minute_of, short_device, side_called
 
 WIDTH = 290  # pixels of a chip
 BESIDE = 74  # of it, beside its words: the dash before them, the cross behind

@@ -15,9 +15,9 @@ from flashscope.app.plots.marks import mark_icon
 from flashscope.app.widgets.row_table import Raw
 from flashscope.app.words.glossary import line_of
 from flashscope.app.words.kinds import words_of
-from flashscope.app.words.pairs import lone_text
+from flashscope.app.words.results.pairs import lone_text
+from flashscope.app.words.results.verdicts import interval_text, pair_ratio_text, spoken, verdict_reason
 from flashscope.app.words.units import seqlen_full
-from flashscope.app.words.verdicts import interval_text, pair_ratio_text, spoken, verdict_reason
 from flashscope.profiles.results.compare import Pair
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.wire.measurement import Figure

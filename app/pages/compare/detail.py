@@ -14,8 +14,8 @@ from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.app.words.kinds import words_of
+from flashscope.app.words.results.verdicts import Tone, interval_text, pair_ratio_text, spoken, verdict_reason
 from flashscope.app.words.units import seqlen_full
-from flashscope.app.words.verdicts import Tone, interval_text, pair_ratio_text, spoken, verdict_reason
 from flashscope.profiles.results.compare import Pair
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.quantities.quantity import Quantity

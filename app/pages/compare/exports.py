@@ -10,7 +10,7 @@ from flashscope.app.look.zoom import px
 from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.plots.export.contents import Export, ExportCell
 from flashscope.app.words.kinds import column_name
-from flashscope.app.words.sessions import device_of, minute_of
+from flashscope.app.words.results.sessions import device_of, minute_of
 from flashscope.app.words.version import own_version
 from flashscope.profiles.results.compare import Pair
 from flashscope.profiles.results.quantities.quantity import Quantity

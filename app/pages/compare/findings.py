@@ -9,8 +9,8 @@ from pathlib import Path
 
 from flashscope.app.figures.grid import PairGrid, grid_of
 from flashscope.app.figures.strands import CHANGES, NO_PLACE, Sheet, comparison_curves, flattened, sheets
-from flashscope.app.words.sessions import side_called
-from flashscope.app.words.verdicts import spoken
+from flashscope.app.words.results.sessions import side_called
+from flashscope.app.words.results.verdicts import spoken
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.compare import Comparison, Lone, Pair, compare
 from flashscope.profiles.results.compare.audited import AuditContrast, audit_contrast

@@ -16,7 +16,7 @@ from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.app.words.glossary import with_line
 from flashscope.app.words.plain import cut_short
-from flashscope.app.words.verdicts import bearing, differing_text
+from flashscope.app.words.results.verdicts import bearing, differing_text
 from flashscope.profiles.results.compare import MOST_OTHERS, Difference
 
 NO_DIFFERENCE = "✓ Nothing that is on record about the two differs but their figures."

@@ -32,9 +32,9 @@ from flashscope.app.widgets.clipboard import copy_text
 from flashscope.app.widgets.dialogs.saving import write_chosen
 from flashscope.app.widgets.keyed import does
 from flashscope.app.words.command_line import compare_line
-from flashscope.app.words.holding import holding_text
 from flashscope.app.words.plain import cut_short
-from flashscope.app.words.sessions import named
+from flashscope.app.words.results.holding import holding_text
+from flashscope.app.words.results.sessions import named
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.store import SUFFIX, SessionInfo

@@ -26,7 +26,7 @@ from flashscope.app.widgets.plain import button_text, set_tip
 from flashscope.app.widgets.term_label import TermLine
 from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import unit_text, words_of
-from flashscope.app.words.verdicts import pair_ratio_text, spoken
+from flashscope.app.words.results.verdicts import pair_ratio_text, spoken
 from flashscope.profiles.results.compare.wording import change_word, percent
 from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.quantities.registry import RUNTIME

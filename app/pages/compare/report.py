@@ -8,7 +8,7 @@ import msgspec
 from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.report.comparison_page import comparison_page
 from flashscope.app.words.kinds import words_of
-from flashscope.app.words.sessions import as_file_name
+from flashscope.app.words.results.sessions import as_file_name
 from flashscope.profiles.results.compare.document import comparison_document
 from flashscope.profiles.store import write_atomically
 from flashscope.profiles.wire.text import harmless_json

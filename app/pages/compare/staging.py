@@ -13,7 +13,7 @@ from flashscope.app.pages.compare.findings import Findings
 from flashscope.app.pages.compare.lineup import TWO, Lineup
 from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.story import Stop
-from flashscope.app.words.provenance import Provenance, of_session
+from flashscope.app.words.results.provenance import Provenance, of_session
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 
 CLAUSES = 2  # of the summary, which goes on with what differs around the two

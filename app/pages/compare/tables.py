@@ -17,7 +17,7 @@ from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.learn.audit_changes import AUDITED
-from flashscope.app.words.verdicts import spoken
+from flashscope.app.words.results.verdicts import spoken
 
 PAIR_WIDTHS = (84, 140, 112, 62, 86, 86, 66, 112)
 ALONE_WIDTHS = (84, 84, 144, 112, 70, 104)

@@ -20,7 +20,7 @@ from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.inside.landscapes import badge_words
-from flashscope.app.words.provenance import Provenance, of_kept, of_machine
+from flashscope.app.words.results.provenance import Provenance, of_kept, of_machine
 from flashscope.kernels.cuda.reading.cards import GpuCard
 from flashscope.kernels.workload.cut import Cut
 from flashscope.kernels.workload.landscape import CutLandscape

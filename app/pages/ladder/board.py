@@ -14,8 +14,8 @@ from flashscope.app.pages.ladder.column import CodeColumn
 from flashscope.app.pages.ladder.source_diff import SourceDiff
 from flashscope.app.stage.marking import marked_lines
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.line_diff import AFTER, BEFORE, GAP, SAME, DiffRow, sides
-from flashscope.app.words.tokens import Token
+from flashscope.app.words.own.line_diff import AFTER, BEFORE, GAP, SAME, DiffRow, sides
+from flashscope.app.words.own.tokens import Token
 from flashscope.kernels.cuda.reading.step import StepSource
 
 CODE_PX = TEXT_PX - 1

@@ -22,8 +22,8 @@ from flashscope.app.look.contrast import mixed
 from flashscope.app.look.kernel_marks import LEGIBLE
 from flashscope.app.look.theme import Theme
 from flashscope.app.plots.stepper.ink import mix
-from flashscope.app.words.line_diff import AFTER, BEFORE, GAP, SAME, DiffRow
-from flashscope.app.words.tokens import Token, TokenKind
+from flashscope.app.words.own.line_diff import AFTER, BEFORE, GAP, SAME, DiffRow
+from flashscope.app.words.own.tokens import Token, TokenKind
 
 SIGN = 2  # characters in front of a row: its sign and a blank
 TINT = 0.86  # of the card in the ground of a line that has changed

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from flashscope.app.control.bundled import BUNDLED, NAMES
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
-from flashscope.app.words.provenance import Provenance, of_session
+from flashscope.app.words.results.provenance import Provenance, of_session
 from flashscope.app.words.units import seqlen_text
 from flashscope.kernels.catalogue.sources import source_digest
 from flashscope.profiles.results.model.curves import by_curve

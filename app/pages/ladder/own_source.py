@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from flashscope.app.pages.ladder.source_diff import SourceDiff, diff_of
-from flashscope.app.words.own_kernels import origin
+from flashscope.app.words.own.own_kernels import origin
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.cuda.reading.step import StepSource
 from flashscope.kernels.own.consent import obstacle_of_file

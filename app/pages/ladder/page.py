@@ -49,7 +49,7 @@ from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.glossary import with_line
 from flashscope.app.words.inside.timelines import NUMPY
-from flashscope.app.words.own_kernels import takes
+from flashscope.app.words.own.own_kernels import takes
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.results.model.rows import PointRow

@@ -6,8 +6,8 @@ from functools import lru_cache, partial
 
 from flashscope.app.pages.ladder.numpy_source import NUMPY_STEPS, numpy_source
 from flashscope.app.words.inside.timelines import NUMPY
-from flashscope.app.words.line_diff import Hunk, Line, LinePair, diff_hunks
-from flashscope.app.words.tokens import Token, tokens_of
+from flashscope.app.words.own.line_diff import Hunk, Line, LinePair, diff_hunks
+from flashscope.app.words.own.tokens import Token, tokens_of
 from flashscope.kernels.cuda.reading.step import (
     READ_HEAD_DIMS,
     StepSource,

@@ -21,7 +21,7 @@ from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.inside.timelines import NUMPY
-from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.results.provenance import Provenance
 from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.results.model.rows import PointRow
 

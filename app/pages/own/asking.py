@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from flashscope.app.widgets.dialogs.question import confirmed
-from flashscope.app.words.own_kernels import question
+from flashscope.app.words.own.own_kernels import question
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.own.consent import allow, obstacle_of_file, obstacle_to_run
 

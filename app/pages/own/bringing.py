@@ -12,7 +12,7 @@ from flashscope.app.control.edits import Edits
 from flashscope.app.control.own.shelf import Brought, Lying, OwnShelf
 from flashscope.app.control.own.sources import Sources, Unreadable, read_again, read_around, read_files
 from flashscope.app.pages.own.asking import ask_to_bring, why_not_run
-from flashscope.app.words.own_kernels import SHORT
+from flashscope.app.words.own.own_kernels import SHORT
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.own.files import file_of, kernels_folder, sha256_of
 

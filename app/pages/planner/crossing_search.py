@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.words.learn.planning import crossing_text
-from flashscope.app.words.progress import count_text
+from flashscope.app.words.results.progress import count_text
 from flashscope.app.words.units import seqlen_full
 from flashscope.kernels.catalogue.registry import LESSON, find_kernel
 from flashscope.kernels.workload.device import Device

@@ -27,7 +27,7 @@ from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.row_table import ROW_PX
 from flashscope.app.words.command_line import plan_line
 from flashscope.app.words.learn.planning import NOT_RECORDED, outlook_summary, recorded_text, source_text
-from flashscope.app.words.provenance import of_session
+from flashscope.app.words.results.provenance import of_session
 from flashscope.installation import PROGRAM
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.plan.audited import AuditedPlan, planned

@@ -10,7 +10,7 @@ from flashscope.app.pages.planner.memory_card import MemoryCard
 from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.learn.planning import outlook_headline
-from flashscope.app.words.provenance import Provenance, of_session
+from flashscope.app.words.results.provenance import Provenance, of_session
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.planner.outlook import Outlook
 

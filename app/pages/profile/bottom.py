@@ -20,9 +20,9 @@ from flashscope.app.widgets.drop_down import choice_of
 from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
-from flashscope.app.words.efficiency import ABOUT, efficiency_lines, efficiency_short
 from flashscope.app.words.glossary import with_line
-from flashscope.app.words.provenance_header import session_header
+from flashscope.app.words.results.efficiency import ABOUT, efficiency_lines, efficiency_short
+from flashscope.app.words.results.provenance_header import session_header
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import Session

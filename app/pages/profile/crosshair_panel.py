@@ -19,8 +19,8 @@ from flashscope.app.widgets.laid_out import laid_out_once
 from flashscope.app.widgets.plain import PlainLabel, button_text, set_tip
 from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import heading, unit_text
-from flashscope.app.words.progress import flight_text
-from flashscope.app.words.trust import DOUBTED
+from flashscope.app.words.results.progress import flight_text
+from flashscope.app.words.results.trust import DOUBTED
 from flashscope.app.words.units import seqlen_full
 from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.model.session import PointState

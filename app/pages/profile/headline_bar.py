@@ -12,8 +12,8 @@ from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.fitted import FittedLabel
 from flashscope.app.widgets.plain import set_tip
-from flashscope.app.words.headline import headline_text, needs_recording, note_text
-from flashscope.app.words.holding import holding_text, view_instead
+from flashscope.app.words.results.headline import headline_text, needs_recording, note_text
+from flashscope.app.words.results.holding import holding_text, view_instead
 from flashscope.profiles.results.findings.headline import Headline
 from flashscope.profiles.results.model.session import Session
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from flashscope.app.words.trust import trust_text
+from flashscope.app.words.results.trust import trust_text
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import PointState

@@ -16,9 +16,9 @@ from flashscope.app.pages.profile.four_plots import CELLS
 from flashscope.app.plots.export.contents import Export
 from flashscope.app.plots.export.picture import WRITERS
 from flashscope.app.plots.sweep.sweep_card import SweepCard
-from flashscope.app.words.headline import headline_text
 from flashscope.app.words.plain import cut_short
-from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.results.headline import headline_text
+from flashscope.app.words.results.provenance import Provenance
 from flashscope.app.words.version import own_version
 from flashscope.kernels.workload.errors import InputError
 from flashscope.profiles.results.findings.headline import of_curve

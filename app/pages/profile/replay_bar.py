@@ -13,7 +13,7 @@ from flashscope.app.widgets.buttons import icon_button, recolour
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.widgets.scrubber import Scrubber, ScrubberMark
 from flashscope.app.widgets.transport import PLAY, TransportBar
-from flashscope.app.words.progress import NS, elapsed_text
+from flashscope.app.words.results.progress import NS, elapsed_text
 from flashscope.profiles.results.model.recorded_events import RecordedEvents
 
 ICONS = {

@@ -21,7 +21,7 @@ from flashscope.app.widgets.row_table import Index, Raw, RowsModel, alignment, c
 from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import words_of
 from flashscope.app.words.plain import cut_short
-from flashscope.app.words.trust import trust_text
+from flashscope.app.words.results.trust import trust_text
 from flashscope.app.words.units import seqlen_full
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.curves import Curve

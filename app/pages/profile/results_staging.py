@@ -13,8 +13,8 @@ from flashscope.app.pages.profile.stage_table import StageTable
 from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
-from flashscope.app.words.headline import headline_text
-from flashscope.app.words.holding import view_instead
+from flashscope.app.words.results.headline import headline_text
+from flashscope.app.words.results.holding import view_instead
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 

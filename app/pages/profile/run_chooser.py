@@ -13,7 +13,7 @@ from flashscope.app.control.controller import Controller
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import button_text, set_tip
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
-from flashscope.app.words.sessions import minute_of, named, numbered
+from flashscope.app.words.results.sessions import minute_of, named, numbered
 from flashscope.profiles.results.model.families import Kinship, families
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import Headers, SessionInfo, listing

@@ -14,8 +14,8 @@ from flashscope.app.pages.staging import Staging
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
-from flashscope.app.words.headline import brief_text
-from flashscope.app.words.holding import view_instead
+from flashscope.app.words.results.headline import brief_text
+from flashscope.app.words.results.holding import view_instead
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 
 UPPER_ROW = 2  # plots that a stop has which names none

@@ -24,7 +24,6 @@ from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.provenance_header import session_header
 from flashscope.app.words.ranks import (
     HOW_TO_MEASURE,
     WHAT_RANKS_ARE,
@@ -36,6 +35,7 @@ from flashscope.app.words.ranks import (
     sentence_of,
     where_text,
 )
+from flashscope.app.words.results.provenance_header import session_header
 from flashscope.profiles.results.model.ranks import (
     ModelledPass,
     RanksPass,

@@ -16,8 +16,7 @@ from flashscope.app.plots.roofline.plot import RooflinePlot
 from flashscope.app.plots.sweep.legend import Legend
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.elided import ElidedLabel
-from flashscope.app.words.provenance_header import session_header
-from flashscope.app.words.roofline import (
+from flashscope.app.words.devices.roofline import (
     EMPTY,
     missing_roofs,
     nothing_text,
@@ -25,6 +24,7 @@ from flashscope.app.words.roofline import (
     spot_title,
     tier_text,
 )
+from flashscope.app.words.results.provenance_header import session_header
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.theory.roofline import Roofline, Spot

@@ -10,8 +10,8 @@ from flashscope.app.plots.plot_menu import PlotMenu
 from flashscope.app.plots.roofline.memories_plot import MemoriesPlot
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.memories import memories_sentence
-from flashscope.app.words.provenance_header import session_header
+from flashscope.app.words.devices.memories import memories_sentence
+from flashscope.app.words.results.provenance_header import session_header
 from flashscope.profiles.results.model.rows import memory_name
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.theory.memories import MemoryLevel, memory_levels

@@ -9,7 +9,7 @@ from flashscope.app.look.zoom import keep
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel, button_text
 from flashscope.app.widgets.scrolling import Scrolling
-from flashscope.app.words.roofline import part_heading, part_lines, spot_lines, spot_title
+from flashscope.app.words.devices.roofline import part_heading, part_lines, spot_lines, spot_title
 from flashscope.profiles.results.theory.roofline import Spot
 from flashscope.profiles.results.theory.why import MOST_LOADS, LoadShare
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from flashscope.app.words import sessions
-from flashscope.app.words.holding import held_text
-from flashscope.app.words.provenance import LABELS
+from flashscope.app.words.results import sessions
+from flashscope.app.words.results.holding import held_text
+from flashscope.app.words.results.provenance import LABELS
 from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.model.dates import moment
 from flashscope.profiles.store import SessionInfo

@@ -18,10 +18,10 @@ from flashscope.app.plots.thumbnail import Thumbnail
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.term_label import TermLabel
-from flashscope.app.words.holding import held_text
-from flashscope.app.words.own_kernels import origin
+from flashscope.app.words.own.own_kernels import origin
 from flashscope.app.words.plain import cut_short
-from flashscope.app.words.sessions import minute_of
+from flashscope.app.words.results.holding import held_text
+from flashscope.app.words.results.sessions import minute_of
 from flashscope.app.words.units import bytes_text
 from flashscope.profiles.store import SessionFileError, SessionInfo
 from flashscope.profiles.store.glance import Glance, glance

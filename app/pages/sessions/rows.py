@@ -17,7 +17,7 @@ from flashscope.app.pages.sessions.columns import (
     tip_of,
 )
 from flashscope.app.words.plain import cut_short
-from flashscope.app.words.sessions import runs_named
+from flashscope.app.words.results.sessions import runs_named
 from flashscope.profiles.results.model.dates import moment
 from flashscope.profiles.results.model.families import FamilyKey, Kinship
 from flashscope.profiles.store import SessionInfo

@@ -5,7 +5,7 @@ from typing import Protocol
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.sessions.trend import SessionsTrend
 from flashscope.app.pages.staging import Staging
-from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.results.provenance import Provenance
 
 
 class Library(Protocol):

@@ -15,7 +15,7 @@ from flashscope.app.plots.trend_plot import COLOURS, TrendPlot
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import FormulaLabel, escaped
 from flashscope.app.words.kinds import column_name, unit_text
-from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.results.provenance import Provenance
 from flashscope.app.words.units import seqlen_full
 from flashscope.app.words.version import own_version
 from flashscope.kernels.workload.problem import Backend

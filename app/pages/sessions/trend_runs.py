@@ -5,7 +5,7 @@ from statistics import median
 
 from msgspec.structs import replace
 
-from flashscope.app.words.sessions import runs_named
+from flashscope.app.words.results.sessions import runs_named
 from flashscope.profiles.results.findings.trend import Entry, Kind
 from flashscope.profiles.results.model.dates import moment
 from flashscope.profiles.results.model.families import Kinship, families

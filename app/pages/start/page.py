@@ -30,7 +30,7 @@ from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.term_label import TermLine
 from flashscope.app.words.glossary import with_line
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
-from flashscope.app.words.provenance import LABELS
+from flashscope.app.words.results.provenance import LABELS
 from flashscope.app.words.units import bytes_text
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.plan.machine import Machine, ProbeFinding

@@ -15,7 +15,7 @@ from flashscope.app.pages.start.sessions import RecentRow, read_teaser
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
-from flashscope.app.words.sessions import minute_of, named
+from flashscope.app.words.results.sessions import minute_of, named
 from flashscope.profiles.store import SessionInfo, latest
 
 LOOKING = "Looking for sessions …"

@@ -25,7 +25,7 @@ from flashscope.app.stepper.presets import PRESETS, preset_of
 from flashscope.app.stepper.recorded import newest_backward, newest_trace
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.app.words.inside.tracing import broken
-from flashscope.app.words.provenance import Provenance, of_kept, of_machine
+from flashscope.app.words.results.provenance import Provenance, of_kept, of_machine
 from flashscope.kernels.workload.backward_trace import BackwardTrace
 from flashscope.kernels.workload.trace import Fault, Trace
 from flashscope.profiles.results.model.session import Session

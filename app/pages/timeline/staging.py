@@ -15,7 +15,7 @@ from flashscope.app.pages.timeline.stops import curve_label, scene_of_timelines,
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.inside.timelines import run_name
-from flashscope.app.words.provenance import Provenance, of_kept, of_machine
+from flashscope.app.words.results.provenance import Provenance, of_kept, of_machine
 
 
 class TimelineBoard(Protocol):

@@ -41,7 +41,7 @@ from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel
-from flashscope.app.words.provenance_header import session_header
+from flashscope.app.words.results.provenance_header import session_header
 from flashscope.app.words.units import seqlen_full, seqlen_text
 from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.model.rows import PointRow, rows

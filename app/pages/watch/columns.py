@@ -10,8 +10,8 @@ from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.compare.list_model import ListColumn
 from flashscope.app.plots.status_marks import status_icon
-from flashscope.app.words.versions import HEADINGS, change_texts, commit_parts, times_text, version_lines
-from flashscope.app.words.watching import STAGE_WORDS, VersionStage, ratio_cells
+from flashscope.app.words.own.versions import HEADINGS, change_texts, commit_parts, times_text, version_lines
+from flashscope.app.words.own.watching import STAGE_WORDS, VersionStage, ratio_cells
 from flashscope.profiles.watching.versions import RIGHT, CellChange, Version
 from flashscope.profiles.watching.watching import InFlight
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Signal
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.keyed import does
-from flashscope.app.words.watching import HOW_TO_WATCH, WHAT_IS_WATCHED
+from flashscope.app.words.own.watching import HOW_TO_WATCH, WHAT_IS_WATCHED
 
 WATCH, BRING = "profile.watch", "profile.bring"
 WAYS = (

@@ -25,9 +25,9 @@ from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.split import Split
-from flashscope.app.words.queueing import problems_words
+from flashscope.app.words.own.watching import RIGHTS, watch_sentence
+from flashscope.app.words.results.queueing import problems_words
 from flashscope.app.words.units import seqlen_text
-from flashscope.app.words.watching import RIGHTS, watch_sentence
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.profiles.watching.versions import Version
 

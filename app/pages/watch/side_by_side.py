@@ -18,8 +18,8 @@ from flashscope.app.pages.watch.columns import CHANGE_WIDTHS, change_columns
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
-from flashscope.app.words.versions import changes_sentence, version_lines
-from flashscope.app.words.watching import ALONE, SAME_SOURCES
+from flashscope.app.words.own.versions import changes_sentence, version_lines
+from flashscope.app.words.own.watching import ALONE, SAME_SOURCES
 from flashscope.kernels.cuda.reading.step import StepSource
 from flashscope.kernels.own.files import PYTHON
 from flashscope.profiles.watching.versions import CellChange, Version, changes

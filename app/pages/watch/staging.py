@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.staging import Staging
-from flashscope.app.words.provenance import Provenance, of_machine
+from flashscope.app.words.results.provenance import Provenance, of_machine
 
 
 class WatchStaging(Staging):

@@ -16,7 +16,7 @@ from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX, Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.plots.stepper.ink import mix, on_fill
-from flashscope.app.words.verdicts import GLYPHS
+from flashscope.app.words.results.verdicts import GLYPHS
 
 WORSE, BETTER = "#D55E00", "#0072B2"  # Okabe-Ito: told apart by everybody
 SHADES = 33  # of the colours, the middle one among them

@@ -1,7 +1,7 @@
 """The colour of a verdict; its glyph and word say the same."""
 
 from flashscope.app.look.theme import Theme
-from flashscope.app.words.verdicts import Tone
+from flashscope.app.words.results.verdicts import Tone
 
 
 def tone_colour(tone: Tone, theme: Theme) -> str:

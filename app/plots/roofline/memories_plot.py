@@ -13,7 +13,13 @@ from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.plots.hint import Hint
 from flashscope.app.plots.style import Plot, restyle, tick_font
-from flashscope.app.words.memories import EMPTY, level_rate, level_times, level_title, memories_sentence
+from flashscope.app.words.devices.memories import (
+    EMPTY,
+    level_rate,
+    level_times,
+    level_title,
+    memories_sentence,
+)
 from flashscope.profiles.results.theory.memories import MemoryLevel
 
 MOST_LEVELS = 4

@@ -9,7 +9,7 @@ from flashscope.app.figures.ticks import to_axis
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.plots.style import tick_font
-from flashscope.app.words.roofline import roof_label
+from flashscope.app.words.devices.roofline import roof_label
 from flashscope.profiles.results.theory.roofline import Roof
 from flashscope.profiles.wire.ceilings import EXPONENTIALS, LEVELS
 

@@ -14,7 +14,7 @@ from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.plots.dots import brush, dress_dots, pen
 from flashscope.app.plots.marks import LINE_ONLY
 from flashscope.app.plots.symbols import FILLED, symbol
-from flashscope.app.words.roofline import TIERS
+from flashscope.app.words.devices.roofline import TIERS
 from flashscope.profiles.results.theory.roofline import Spot
 
 SYMBOL_PX, SMALL_PX = 10, 6

@@ -21,10 +21,10 @@ from flashscope.app.widgets.frame.typing_guard import COMMAND
 from flashscope.app.widgets.menus import commands_of
 from flashscope.app.widgets.paint_turns import draw_unless_waiting, waits
 from flashscope.app.widgets.term_label import TermLine
-from flashscope.app.words.headline import headline_text
 from flashscope.app.words.kinds import column_name, narrow_text, unit_short, unit_text
-from flashscope.app.words.provenance_header import session_header
-from flashscope.app.words.trust import DOUBT, DOUBTED
+from flashscope.app.words.results.headline import headline_text
+from flashscope.app.words.results.provenance_header import session_header
+from flashscope.app.words.results.trust import DOUBT, DOUBTED
 from flashscope.profiles.results.compare.noise import wanders
 from flashscope.profiles.results.findings.headline import headline
 from flashscope.profiles.results.model.curves import telling_labels, telling_seqlen

@@ -17,7 +17,7 @@ from flashscope.app.shell.editor.desk import Desk
 from flashscope.app.stage.story import ENDING, StoryError
 from flashscope.app.stage.writing import ChangedError
 from flashscope.app.widgets.frame.error_line import ErrorLine
-from flashscope.app.words.sessions import as_file_name
+from flashscope.app.words.results.sessions import as_file_name
 from flashscope.profiles.store import SessionFileError
 
 CHANGED = "{} was changed by another program since it was read; what is shown is as it was read."

@@ -10,7 +10,7 @@ from flashscope.app.widgets.badge import Badge
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.plain import cut_short, unbroken
-from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.results.provenance import Provenance
 
 MARGIN = 12
 MOST_TOLD = 400  # characters of a message: five lines at 1280 x 720

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 from flashscope.app.control.guard import guarded
 from flashscope.app.stage.story import Stop
 from flashscope.app.widgets.plain import PlainLabel
-from flashscope.app.words.progress import elapsed_text
+from flashscope.app.words.results.progress import elapsed_text
 
 TICK_MS = 500
 END = "The end"

@@ -25,8 +25,8 @@ from flashscope.app.widgets.buttons import DialogButtons, text_button
 from flashscope.app.widgets.focus_home import FocusHome
 from flashscope.app.widgets.pick_list import ASIDE_ROLE, AsideDelegate
 from flashscope.app.widgets.plain import PlainLabel, plain_tip, set_tip
-from flashscope.app.words.progress import count_text, left_text
-from flashscope.app.words.queueing import estimate_words, in_all, sweep_words, total_words
+from flashscope.app.words.results.progress import count_text, left_text
+from flashscope.app.words.results.queueing import estimate_words, in_all, sweep_words, total_words
 from flashscope.profiles.results.model.time_left import seconds_left
 
 SIZE = 680, 420  # pixels at 100 %

@@ -14,7 +14,7 @@ from flashscope.app.widgets.frame.error_line import ErrorLine
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.term_label import TermLine
-from flashscope.app.words.progress import (
+from flashscope.app.words.results.progress import (
     NS,
     count_text,
     device_state_text,
@@ -24,7 +24,7 @@ from flashscope.app.words.progress import (
     memory_text,
     outcome_text,
 )
-from flashscope.app.words.queueing import in_all, total_words, waiting_words
+from flashscope.app.words.results.queueing import in_all, total_words, waiting_words
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.model.time_left import seconds_left
 from flashscope.profiles.wire.events import Reading

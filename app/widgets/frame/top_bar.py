@@ -24,7 +24,7 @@ from flashscope.app.widgets.buttons import (
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import set_tip
-from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.results.provenance import Provenance
 
 NEW = "New sweep …"
 PRESENT = "Present"  # the group of what can be done with a story, too

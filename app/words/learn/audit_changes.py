@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from flashscope.app.words.learn.audits import NOTHING, layers_text
+from flashscope.app.words.results.verdicts import GLYPHS, Spoken, ratio_digits
 from flashscope.app.words.units import ms_text, ratio_text, share_text
-from flashscope.app.words.verdicts import GLYPHS, Spoken, ratio_digits
 from flashscope.profiles.results.compare.audited import AuditChange, AuditContrast, AuditSide
 
 CHANGE_HEADINGS = (

@@ -11,7 +11,7 @@ from flashscope.app.commands import hosts
 from flashscope.app.commands.hosts import Hosts, engine_of, local_gpus
 from flashscope.kernels.workload.errors import DeviceUnavailableError
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.cluster.device_words import DeviceWords
+from flashscope.profiles.cluster.client.device_words import DeviceWords
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.wire.events import Event, PlanFinished, PlanStarted
 from flashscope.profiles.worker.nvml import ListedGpu, NvmlError
@@ -102,6 +102,6 @@ def test_one_sweep_is_shared_among_gpus_each_of_which_its_own_processes_see_alon
 
 
 def test_sharing_among_gpus_of_this_machine_imports_nothing_of_dask() -> None:
-    look = "import sys, flashscope.profiles.cluster.several, flashscope.app.commands.hosts as h; "
+    look = "import sys, flashscope.profiles.cluster.several.engine, flashscope.app.commands.hosts as h; "
     look += "sys.exit(bool({'dask', 'distributed', 'cryptography'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", look], check=False).returncode == 0

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.words.progress import elapsed_text
-from flashscope.app.words.queueing import estimate_words, in_all, run_words, total_words
+from flashscope.app.words.results.progress import elapsed_text
+from flashscope.app.words.results.queueing import estimate_words, in_all, run_words, total_words
 from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import PlanFinished
 from tests.app.fakes import PLAN, SECOND, sweep

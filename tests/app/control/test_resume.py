@@ -11,7 +11,7 @@ from flashscope.app.control import bundled
 from flashscope.app.pages.sessions import page as sessions
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.words.progress import elapsed_text
+from flashscope.app.words.results.progress import elapsed_text
 from flashscope.profiles.plan.machine import Machine
 from flashscope.profiles.results.model.remaining import PAUSE_NS
 from flashscope.profiles.store import load

@@ -12,7 +12,7 @@ from flashscope.app.commands.declared import measuring
 from flashscope.app.commands.sweep import make_plan
 from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.report.session_page import session_page
-from flashscope.app.words.provenance import of_session
+from flashscope.app.words.results.provenance import of_session
 from flashscope.app.words.units import ms_text
 from flashscope.installation import PROGRAM
 from flashscope.profiles.plan.plan import Plan

@@ -20,7 +20,7 @@ from flashscope.app.report.kinds import KINDS, report_bytes
 from flashscope.app.shell import file_actions
 from flashscope.app.shell.export_dialog import ExportDialog
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.results.provenance import Provenance
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import load, sessions_dir
 from tests.app.fakes import PLAN, sweep

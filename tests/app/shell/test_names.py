@@ -11,7 +11,7 @@ from flashscope.app.control.bundled import BUNDLED, NAMES, bundled_sessions
 from flashscope.app.pages.sessions.columns import session_name
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.words.sessions import as_file_name
+from flashscope.app.words.results.sessions import as_file_name
 from flashscope.profiles.store import change, list_sessions
 from tests.app.fakes import sweep
 from tests.app.pages.compare.conftest import Desk

@@ -15,7 +15,7 @@ from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
-from flashscope.app.words.progress import elapsed_text
+from flashscope.app.words.results.progress import elapsed_text
 from flashscope.profiles.plan.plan import Protocol
 from flashscope.profiles.results.model.time_left import seconds_left
 from flashscope.profiles.wire.events import LogLine, MachineFound, PointFailed, PointStarted

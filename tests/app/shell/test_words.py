@@ -19,8 +19,8 @@ from flashscope.app.plots.style import seconds_tick
 from flashscope.app.shell.start_up.application import version_warning
 from flashscope.app.words.kinds import heading, narrow_text, words_of
 from flashscope.app.words.matching import match
-from flashscope.app.words.progress import device_state_text, elapsed_text, job_text, memory_text
-from flashscope.app.words.provenance import Provenance, of_machine, of_session
+from flashscope.app.words.results.progress import device_state_text, elapsed_text, job_text, memory_text
+from flashscope.app.words.results.provenance import Provenance, of_machine, of_session
 from flashscope.profiles.results.model.remaining import remaining_of
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.model.time_left import seconds_left

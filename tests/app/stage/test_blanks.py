@@ -19,7 +19,7 @@ from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.lock_step import LockStep
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import StepView
-from flashscope.app.words.provenance import Provenance
+from flashscope.app.words.results.provenance import Provenance
 from flashscope.kernels.catalogue.ladder import FLASH2
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan, Point, Protocol

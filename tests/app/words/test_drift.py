@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from flashscope.app.words.progress import outcome_text
+from flashscope.app.words.results.progress import outcome_text
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.drift import drift_text, drifts
 from flashscope.profiles.results.model.session import Session

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flashscope.app.words.progress import left_text
+from flashscope.app.words.results.progress import left_text
 
 
 @given(st.floats(-100, 1e6))

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flashscope.app.words.kinds import KINDS, words_of
+from flashscope.app.words.results.verdicts import ratio_digits
 from flashscope.app.words.units import (
     bytes_short,
     digits,
@@ -18,7 +19,6 @@ from flashscope.app.words.units import (
     traffic_tick,
     whole_text,
 )
-from flashscope.app.words.verdicts import ratio_digits
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.results.theory.why import decimal
 

@@ -35,7 +35,7 @@ from tests.end_to_end.hosts import (
 
 pytestmark = [pytest.mark.cluster, pytest.mark.matrix]
 
-LINK, REMOTE = "flashscope.profiles.cluster.link", "flashscope.profiles.cluster.remote"
+LINK, REMOTE = "flashscope.profiles.cluster.client.link", "flashscope.profiles.cluster.client.remote"
 QUICK = Protocol(repeats=5, drift_check=False)
 GARBAGE = (b"GET / HTTP/1.1\r\n\r\n", bytes(range(256)) * 40, b"\x16\x03\x01\x02\x00\x01")
 
@@ -61,7 +61,7 @@ class Client:
     """
 
     def __init__(self, host: Connection, relay: Relay | None = None) -> None:
-        from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+        from flashscope.profiles.cluster.client.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
 
         self.events: SimpleQueue[Event] = SimpleQueue()
         self.engine = RemoteEngine(self.events.put, relay.through(host) if relay else host)
@@ -123,8 +123,8 @@ def test_strangers_who_say_anything_are_hung_up_on_and_logged_and_the_host_serve
 
 
 def test_a_file_of_another_run_is_refused_in_words(host: RunningHost) -> None:
-    from flashscope.profiles.cluster.certificates import make_certificates  # noqa: PLC0415 - needs the extra
-    from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.client.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.host.certificates import make_certificates  # noqa: PLC0415 - needs the extra
 
     other = make_certificates("lab")
     false = replace(host.connection, certificate=other.client.certificate, key=other.client.key)
@@ -136,7 +136,7 @@ def test_a_file_of_another_run_is_refused_in_words(host: RunningHost) -> None:
 
 @pytest.mark.parametrize("part", ["ca", "certificate", "key"])
 def test_certificates_that_are_none_are_refused_before_anything_is_sent(part: str, host: RunningHost) -> None:
-    from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.client.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
 
     with pytest.raises(ConnectError, match="cannot be read; copy the file anew from the host"):
         RemoteEngine(lambda _: None, replace(host.connection, **{part: "broken"}))
@@ -167,7 +167,7 @@ def test_a_network_that_never_comes_back_is_told_in_words_here_and_leaves_nothin
 def test_a_cable_that_is_pulled_for_a_while_costs_no_event(
     hasty: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from flashscope.profiles.cluster.link import SchedulerLink  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.client.link import SchedulerLink  # noqa: PLC0415 - imports Dask
 
     failed, explained = threading.Event(), SchedulerLink._explained
 

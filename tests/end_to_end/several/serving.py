@@ -6,7 +6,7 @@ from multiprocessing import Pipe
 from pathlib import Path
 
 from flashscope.profiles.cluster.connection import Connection, write_connection
-from flashscope.profiles.cluster.serving import Serving
+from flashscope.profiles.cluster.host.serving import Serving
 from flashscope.profiles.cluster.settings import HostSettings, Served
 
 

@@ -16,7 +16,7 @@ SECOND_NS = 10**9
 
 
 def test_the_clock_of_a_host_is_measured_once_for_the_shares_of_a_sweep_and_told(tmp_path: Path) -> None:
-    from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.client.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
 
     problem = Problem(seqlen_q=64, seqlen_k=64, head_dim=16)
     plan = Plan(backend="cpu", kernels=("flash2",), problems=(problem,), protocol=QUICK)

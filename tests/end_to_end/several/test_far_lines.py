@@ -225,7 +225,7 @@ def test_ranks_end_where_a_device_that_they_have_taken_is_lost(tmp_path: Path) -
 
 @pytest.mark.matrix
 def test_other_instruments_are_asked_on_the_host(host: RunningHost) -> None:
-    from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.client.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
 
     heard: SimpleQueue[ArbiterEnded] = SimpleQueue()
     asked = ArbiterAsked(by="ncu", kernel="flash2", problem=Problem(seqlen_q=64, seqlen_k=64))

@@ -97,7 +97,7 @@ def test_a_host_that_may_not_join_is_told_why_in_a_line(tmp_path: Path) -> None:
         joining = first.file.with_suffix(JOINING_SUFFIX)
         nowhere, strange = tmp_path / "nowhere.joining", tmp_path / "strange.joining"
         write_connection(replace(read_connection(joining), address="tls://127.0.0.1:9"), nowhere)
-        from flashscope.profiles.cluster.certificates import make_certificates  # noqa: PLC0415 - needs the extra
+        from flashscope.profiles.cluster.host.certificates import make_certificates  # noqa: PLC0415 - needs the extra
 
         false = make_certificates("lab").joining
         write_connection(

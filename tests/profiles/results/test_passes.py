@@ -10,9 +10,9 @@ import pytest
 from msgspec import structs
 
 from flashscope.app.control.bundled import bundled_sessions
-from flashscope.app.words.headline import headline_text, ratio_words
-from flashscope.app.words.progress import flight_text
-from flashscope.app.words.provenance_header import session_header
+from flashscope.app.words.results.headline import headline_text, ratio_words
+from flashscope.app.words.results.progress import flight_text
+from flashscope.app.words.results.provenance_header import session_header
 from flashscope.app.words.units import seqlen_full
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.problem import PASSES, Passes, Problem

@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 from pyarrow import parquet
 
-from flashscope.app.words.headline import headline_text
+from flashscope.app.words.results.headline import headline_text
 from flashscope.kernels.catalogue.ladder import FLASH2, LADDER
 from flashscope.kernels.catalogue.traffic import LoopTraffic, Tiles, flash2_io
 from flashscope.kernels.workload.problem import Backend, Problem

@@ -29,8 +29,8 @@ from flashscope.app.pages.ladder.source_diff import PROBLEMS
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.words.inside.sass import GIVEN_UP, NO_SASS, instruction_text, line_text
 from flashscope.app.words.inside.timelines import NUMPY
-from flashscope.app.words.line_diff import Line, LinePair, sides
-from flashscope.app.words.tokens import Token, tokens_of
+from flashscope.app.words.own.line_diff import Line, LinePair, sides
+from flashscope.app.words.own.tokens import Token, tokens_of
 from flashscope.kernels.cuda.reading.step import StepSource, source_of
 from flashscope.kernels.workload.errors import KernelError
 

@@ -14,8 +14,8 @@ from flashscope.app.look.zoom import ZOOM, px
 from flashscope.app.pages.ladder.board import CODE_PX
 from flashscope.app.pages.ladder.column import MARKED, CodeColumn, grounds
 from flashscope.app.widgets.plain import set_tip
-from flashscope.app.words.line_diff import DiffRow
-from flashscope.app.words.tokens import Token
+from flashscope.app.words.own.line_diff import DiffRow
+from flashscope.app.words.own.tokens import Token
 
 BAR_PX, PAD_PX, THICK = 36, 6, 0.5  # pixels, and the part of a line's height that a bar takes
 LINE_DIGITS, COUNT_DIGITS = "000", "0000"

@@ -32,7 +32,7 @@ from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.inside.sass import listed_text
 from flashscope.app.words.inside.stalls import line_text, samples_text
 from flashscope.app.words.inside.timelines import NUMPY
-from flashscope.app.words.line_diff import Line, LinePair, sides
+from flashscope.app.words.own.line_diff import Line, LinePair, sides
 from flashscope.kernels.workload.stalls import StallRequest
 
 COLUMN_NAME = "Source with the samples of each line"

@@ -7,7 +7,7 @@ from flashscope.app.figures.instruction_lines import InstructionLines
 from flashscope.app.figures.stall_bars import sampled_lines
 from flashscope.app.figures.stall_source import source_like
 from flashscope.app.pages.ladder.sass.board import ReadSource
-from flashscope.app.words.tokens import tokens_of
+from flashscope.app.words.own.tokens import tokens_of
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.profiles.results.model.stall_facts import StallChange, StallFacts, changes
 

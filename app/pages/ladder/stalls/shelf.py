@@ -12,7 +12,7 @@ from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.ladder.source_diff import PROBLEMS, label_of
 from flashscope.app.words.inside.stalls import profile_name
-from flashscope.app.words.provenance import Provenance, of_kept, of_session
+from flashscope.app.words.results.provenance import Provenance, of_kept, of_session
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.stalls import StallProfile
 from flashscope.profiles.results.model.session import Session

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from flashscope.app.pages.profile.form.reasons import unavailable
-from flashscope.app.words.queueing import DEVICES
+from flashscope.app.words.results.queueing import DEVICES
 from flashscope.app.words.units import seqlen_full
 from flashscope.kernels.catalogue.registry import find_kernel, lesson_on
 from flashscope.kernels.workload.device import Device

@@ -13,7 +13,7 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.menus import commands_of
 from flashscope.app.widgets.plain import plain_tip, set_tip
-from flashscope.app.words.far_devices import device_words, place_text, short_name, versions_words
+from flashscope.app.words.devices.far_devices import device_words, place_text, short_name, versions_words
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.app.words.units import bytes_text
 from flashscope.kernels.workload.device import Device

@@ -13,7 +13,7 @@ from flashscope.app.pages.profile.form.kernel_row import INDENT_PX, Fold, Kernel
 from flashscope.app.widgets.buttons import icon_button, recolour
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.plain import PlainLabel, set_tip
-from flashscope.app.words.own_kernels import origin, takes
+from flashscope.app.words.own.own_kernels import origin, takes
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.spec import KernelSpec
 from flashscope.kernels.own.files import kernels_folder

@@ -19,7 +19,7 @@ from flashscope.app.plots.timeline.telemetry import LEAST_PX, TelemetryLane
 from flashscope.app.plots.timeline.time_plot import TimePlot
 from flashscope.app.widgets.paint_turns import draw_unless_waiting
 from flashscope.app.widgets.scrolling import Scrolling
-from flashscope.app.words.device_names import device_details, device_names
+from flashscope.app.words.devices.device_names import device_details, device_names
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.wire.events import Reading, TelemetryStarted
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from flashscope.app.cli import main
 from flashscope.app.commands.inside import source as commands_source
-from flashscope.app.words.line_diff import diff_hunks, sides
+from flashscope.app.words.own.line_diff import diff_hunks, sides
 from flashscope.kernels.cuda.reading.cards import CARDS, GpuCard
 from flashscope.kernels.cuda.reading.step import read_problem, source_of
 from flashscope.kernels.cuda.sass.disassembly import Instruction, SourcePlace

@@ -216,7 +216,7 @@ def test_a_host_that_is_not_in_use_is_left_without_touching_the_one_that_is(
 def test_who_has_the_devices_of_a_host_is_asked_anew_once_another_is_connected(
     controller: Controller, lab: RunningHost, den: RunningHost, qtbot: QtBot
 ) -> None:
-    from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.client.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
 
     connect(controller, qtbot, lab)
     with qtbot.waitSignal(controller.devices.ended):  # the device is given back by then

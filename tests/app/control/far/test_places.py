@@ -10,12 +10,12 @@ from flashscope.app.control.far.places import (
     Wanted,
     groups_there,
 )
-from flashscope.app.words.far_devices import host_labels, hosts_text, kind_of
+from flashscope.app.words.devices.far_devices import host_labels, hosts_text, kind_of
 from flashscope.profiles.cluster.calls import Described, Versions
 from tests.app.fakes import GPU_MACHINE, FakeEngine
 
 if TYPE_CHECKING:  # it imports Dask
-    from flashscope.profiles.cluster.devices import FarDevice
+    from flashscope.profiles.cluster.client.devices import FarDevice
 
 pytestmark = pytest.mark.cluster
 H100, L4 = "NVIDIA H100", "NVIDIA L4"
@@ -25,7 +25,7 @@ VERSIONS = Versions(flashscope="1", python="3.11", distributed="1", msgspec="1",
 
 def lent(host: str, *kinds: str) -> "tuple[FarDevice, ...]":
     """What a host lends: GPUs of these kinds, each with a UUID that tells its host."""
-    from flashscope.profiles.cluster.devices import FarDevice  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.client.devices import FarDevice  # noqa: PLC0415 - imports Dask
 
     told = Described(host=host, backend="cuda", memory_bytes=80 << 30, versions=VERSIONS)
     return tuple(

@@ -183,7 +183,7 @@ def test_of_a_host_the_device_in_use_and_its_equals_are_taken_together_and_one_o
 
 def lends_both(host: RunningHost) -> bool:
     """Whether the host has both devices again."""
-    from flashscope.profiles.cluster.devices import list_devices  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.client.devices import list_devices  # noqa: PLC0415 - imports Dask
 
     return [one.name for one in list_devices(host.connection)] == ["CPU 0", "CPU 1"]
 
@@ -193,7 +193,7 @@ def lends_both(host: RunningHost) -> bool:
 def test_who_has_a_device_of_the_host_is_told_as_it_is_when_the_box_is_opened(
     controller: Controller, both: RunningHost, qtbot: QtBot
 ) -> None:
-    from flashscope.profiles.cluster.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
+    from flashscope.profiles.cluster.client.remote import RemoteEngine  # noqa: PLC0415 - imports Dask
 
     connect(controller, both, qtbot, "CPU 0")
 

@@ -22,7 +22,7 @@ from flashscope.app.pages.ladder.ladder_recording import (
 from flashscope.app.pages.ladder.source_diff import PROBLEMS, read
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import find_story, read_story
-from flashscope.app.words.line_diff import AFTER, BEFORE, GAP, SAME
+from flashscope.app.words.own.line_diff import AFTER, BEFORE, GAP, SAME
 from flashscope.kernels.catalogue.ladder import FLASH3
 from flashscope.kernels.catalogue.sources import source_digests
 from flashscope.kernels.cuda.reading.step import BEFORE as BEFORE_STEP

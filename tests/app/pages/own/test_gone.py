@@ -9,7 +9,7 @@ from flashscope.app.pages.sessions.preview import _facts
 from flashscope.app.pages.sessions.rows import SessionRow
 from flashscope.app.report.kinds import report_bytes
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.words.provenance import of_session
+from flashscope.app.words.results.provenance import of_session
 from flashscope.kernels.catalogue import registry
 from flashscope.kernels.own.references import declared
 from flashscope.kernels.workload.problem import Problem

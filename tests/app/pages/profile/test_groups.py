@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from flashscope.app.pages.profile.results_model import PROBLEM, RAW
-from flashscope.app.words.provenance_header import session_header
+from flashscope.app.words.results.provenance_header import session_header
 from flashscope.kernels.workload.block_pattern import BlockPattern
 from flashscope.profiles.plan.choice import LARGEST
 from flashscope.profiles.plan.plan import Protocol

@@ -12,7 +12,7 @@ from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.figures.spans import spans_of
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.profile.results_model import RAW
-from flashscope.app.words.efficiency import efficiency_short
+from flashscope.app.words.results.efficiency import efficiency_short
 from flashscope.app.words.units import ms_text
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.quantities.quantity import value_of

@@ -16,7 +16,7 @@ from flashscope.app.pages.profile.results_model import TRUST, ResultsModel
 from flashscope.app.plots.status_marks import status_path
 from flashscope.app.plots.sweep.doubt_marks import ASIDE_PX
 from flashscope.app.words.glossary import line_of
-from flashscope.app.words.trust import trust_line
+from flashscope.app.words.results.trust import trust_line
 from flashscope.profiles.results.model.curves import curve_by_problem
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.trust import WORDS

@@ -11,7 +11,7 @@ from flashscope.app.figures.series import kernels_of
 from flashscope.app.look.theme import DARK
 from flashscope.app.look.zoom import ZOOM
 from flashscope.app.plots.roofline.plot import RooflinePlot
-from flashscope.app.words.roofline import tier_text
+from flashscope.app.words.devices.roofline import tier_text
 from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.theory.roofline import Roofline, roofline

@@ -17,9 +17,9 @@ from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.roofline.why_panel import HINT
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.words.memories import EMPTY as NO_MEMORIES
+from flashscope.app.words.devices.memories import EMPTY as NO_MEMORIES
+from flashscope.app.words.devices.roofline import EMPTY, NO_BYTES, NO_ROOF, ONLY_COPY
 from flashscope.app.words.plain import unbroken
-from flashscope.app.words.roofline import EMPTY, NO_BYTES, NO_ROOF, ONLY_COPY
 from flashscope.profiles.results.theory.why import MOST_LOADS
 from flashscope.profiles.store import loading
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, Ceiling, Ceilings, matmul_key

@@ -13,7 +13,7 @@ from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.watch import WatchPage
 from flashscope.app.pages.watch.page import AGAIN, STOP
 from flashscope.app.shell.main_window import MainWindow
-from flashscope.app.words.watching import HOW_TO_WATCH
+from flashscope.app.words.own.watching import HOW_TO_WATCH
 from flashscope.kernels.own.files import kernels_folder
 from flashscope.profiles.store import list_sessions
 from flashscope.profiles.watching.watching import CANCELLED, SUPERSEDED

@@ -17,8 +17,8 @@ from flashscope.app.shell.shots import grab_whole
 from flashscope.app.stage.blanks import fill
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Story, read_story
-from flashscope.app.words.headline import headline_text
 from flashscope.app.words.plain import unbroken
+from flashscope.app.words.results.headline import headline_text
 from flashscope.profiles.results.model.curves import by_curve
 from flashscope.profiles.results.model.rows import rows
 from tests.app.fakes import PLAN, sweep

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from flashscope.app.words.efficiency import efficiency_lines, efficiency_short
+from flashscope.app.words.results.efficiency import efficiency_lines, efficiency_short
 from flashscope.profiles.plan.seqlens import short_seqlen
 from flashscope.profiles.results.formats.export import to_json
 from flashscope.profiles.results.model.efficiency import NOT_ENDED, UNKNOWN, by_problem, efficiency

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flashscope.app.words.memories import level_rate, level_times, level_title, memories_sentence
+from flashscope.app.words.devices.memories import level_rate, level_times, level_title, memories_sentence
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.results.theory.memories import (
     NOT_MEASURED,

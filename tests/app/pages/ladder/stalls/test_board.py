@@ -24,8 +24,8 @@ from flashscope.app.pages.ladder.stalls.board import NO_GPU, NO_PYTHON, OTHER_SO
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import Stop, Story
 from flashscope.app.words.inside.timelines import NUMPY
-from flashscope.app.words.provenance import Provenance
-from flashscope.app.words.sessions import named
+from flashscope.app.words.results.provenance import Provenance
+from flashscope.app.words.results.sessions import named
 from flashscope.kernels.workload.stalls import StallProfile, StallRequest
 from flashscope.kernels.workload.trace import Array
 from flashscope.profiles.store import load

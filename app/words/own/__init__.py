@@ -1,0 +1,1 @@
+"""The user's own kernels and their versions, in words."""

@@ -1,0 +1,1 @@
+"""A host: the processes that lend its devices."""

@@ -1,0 +1,142 @@
+"""The processes of a host, none of which outlives it. No Dask in here."""
+
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection as Pipe
+from multiprocessing.connection import wait
+
+import msgspec
+from msgspec.structs import replace
+
+from flashscope.profiles.cluster.host.run_folder import HostError
+from flashscope.profiles.cluster.settings import HostSettings, Served
+from flashscope.profiles.engine.children import SpawnedChild
+from flashscope.profiles.wire.events import LogLine
+from flashscope.profiles.wire.messages import DeviceLeft, Ready, SchedulerLost
+
+SCHEDULER = "flashscope.profiles.cluster.host.scheduler_host:serve"
+DEVICE = "flashscope.profiles.cluster.host.device_host:serve"
+START_S = 60.0  # after which a process that is not ready is given up
+
+
+class Member:
+    """One process of a host.
+
+    Args:
+        name: What log lines call it.
+        serve: `module:function` that it runs.
+        settings: What it serves with.
+        say: Takes its log lines.
+
+    Attributes:
+        ready: Whether it has begun to serve.
+        left: Whether a client that had its device has left.
+        cut_off: Whether it has lost the scheduler.
+    """
+
+    def __init__(self, name: str, serve: str, settings: HostSettings, say: Callable[[str], None]) -> None:
+        self.ready = self.left = self.cut_off = False
+        self.name, self.serve, self.settings = name, serve, settings
+        self._say = say
+        self._given_up = time.monotonic() + START_S
+        argument = msgspec.json.encode(settings).decode()
+        self.child = SpawnedChild(name, serve, argument, self._log)
+
+    @property
+    def due(self) -> float | None:
+        """When there is something to do."""
+        dues = (self.child.due, None if self.ready else self._given_up)
+        return min((one for one in dues if one is not None), default=None)
+
+    def turn(self) -> bool:
+        """Take in what it has said and printed; whether it is still there."""
+        alive = self.child.alive
+        while self.child.read_output():
+            pass
+        for message in self.child.messages():
+            if isinstance(message, Ready):
+                self.ready = True
+                self._say(f"{self.name}: ready")
+            elif isinstance(message, DeviceLeft):
+                self.left = True
+            elif isinstance(message, SchedulerLost):
+                self.cut_off = True
+            elif isinstance(message, LogLine):
+                self._log(message)
+        if not alive:
+            self.child.finish()
+        elif not self.ready and time.monotonic() >= self._given_up:
+            self.child.end(ask=False)
+        else:
+            self.child.tick()
+        return alive
+
+    def _log(self, line: LogLine) -> None:
+        self._say(f"{line.source}: {line.text}")
+
+
+class Members:
+    """All processes of a host; used on one thread.
+
+    Args:
+        say: Takes the lines of its log.
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._members: list[Member] = []
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self._members)
+
+    def start(self, name: str, serve: str, settings: HostSettings) -> Member:
+        """Start one."""
+        member = Member(name, serve, settings, self._say)
+        self._members.append(member)
+        return member
+
+    def start_device(self, device: Served, settings: HostSettings) -> Member:
+        """Start the process of a device."""
+        return self.start(device.name, DEVICE, replace(settings, device=device.name, gpu=device.gpu))
+
+    def follow(self, reached: Callable[[], bool], stop: Pipe) -> bool:
+        """Serve until something is reached; False where it is to stop before.
+
+        Raises:
+            HostError: A process without which nothing can be served has ended, or does not start.
+        """
+        while not reached():
+            waitables = [source for one in self._members for source in one.child.waitables]
+            ready = wait([stop, *waitables], self._timeout())
+            if stop in ready:
+                return False
+            for one in list(self._members):
+                if not one.turn():
+                    self._members.remove(one)
+                    self._lost(one)
+        return True
+
+    def _lost(self, member: Member) -> None:
+        """A process has ended by itself: a device's that had begun gets a fresh one.
+
+        Raises:
+            HostError: Nothing can be served without it.
+        """
+        how = f"The process of {member.name} {member.child.epitaph()}"
+        if not member.ready or member.serve == SCHEDULER:
+            last = member.child.lines[-1:]
+            raise HostError(": ".join([how, *last]))
+        self._say(f"{how}; a fresh one takes its place.")
+        self.start(member.name, member.serve, member.settings)
+
+    def _timeout(self) -> float | None:
+        dues = [due for one in self._members if (due := one.due) is not None]
+        return max(0.0, min(dues) - time.monotonic()) if dues else None
+
+    def end(self) -> None:
+        """End them, the first at the end: devices go before their scheduler."""
+        for one in reversed(self._members):
+            one.child.end(ask=True)
+            while one.turn():
+                wait(one.child.waitables, max(0.0, (one.due or 0.0) - time.monotonic()))
+        self._members.clear()

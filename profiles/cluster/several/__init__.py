@@ -1,0 +1,1 @@
+"""Several devices that speak as one engine."""
