@@ -59,12 +59,13 @@ CLOCKED, CLOCKED_ON_A_CPU = "h200-timelines", "cpu-timelines"
 STALLED, CUTS, RANKS = "h100-stalls", "h100-cuts", "h100-ranks"
 # For one view each, which leads to it, or like another one, and in the Library alone.
 SPECIAL = {
-    *("h100-caches", INSIDE, CLOCKED, CLOCKED_ON_A_CPU, STALLED, CUTS, RANKS, "h100-decode"),
-    *("h100-backward", "h100-thin", "h100-drawn"),
+    *("h100-caches", INSIDE, CLOCKED, CLOCKED_ON_A_CPU, STALLED, CUTS, RANKS),
+    *("h100-thin", "h100-drawn"),
+    *("h200-backward", "h200-thin", "h200-decode"),  # of kernels older than those of the H100's
     *("h100-ranks-long", "h100-ranks-512k", "h100-ranks-longest"),
     *AUDITS,
 }
-BACKWARD, DECODING = "h200-backward", "h200-decode"
+BACKWARD, DECODING = "h100-backward", "h100-decode"
 # In problems.
 ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers"}
 

@@ -182,9 +182,9 @@ class RankLanesCard(RanksCard[RankLanesPlot]):
         if one is None:
             self.legend.setText("")
             return
+        exposed = f"at most {ms_text(exposed_of(one.measured))} exposed".replace(" ", "&nbsp;")
         self.legend.setText(
             f"{title_of(one.asked)}, {one.measured.passes} &nbsp; "
-            f'<span style="color: {self._theme.accent}">■</span> product &nbsp; '
-            f'<span style="color: {self._theme.warn}">■</span> transfer &nbsp; '
-            f"at most {ms_text(exposed_of(one.measured))} exposed"
+            f'<span style="color: {self._theme.accent}">■</span>&nbsp;product &nbsp; '
+            f'<span style="color: {self._theme.warn}">■</span>&nbsp;transfer &nbsp; {exposed}'
         )

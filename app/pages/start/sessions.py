@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from flashscope.app.control.teasers import Teaser
 
 STAMP_PX = 44  # least height of the curves
+UNBROKEN = "\u00a0=\u00a0"  # a letter stays with its value
 
 
 def read_teaser(path: Path) -> "Teaser | None":
@@ -54,7 +55,7 @@ class RecordingCard(Card):
         """Show what was read."""
         if teaser is not None:
             self.thumbnail.show_curves(teaser.curves, teaser.altered)
-            self.sentence.setText(teaser.sentence)
+            self.sentence.setText(teaser.sentence.replace(" = ", UNBROKEN))
             self.facts.set_texts(teaser.facts, *teaser.shorter)
 
 

@@ -291,7 +291,7 @@ class TimelinePage(Page):
         """The stages that are on show, in the order in which a tile goes through them."""
         colours = stage_colours(self.theme)
         stages = stages_on_show([one.rows.timeline for one in self.lineup.drawn])
-        marks = (f'<span style="color:{colours[stage]}">■</span> {stage}' for stage in stages)
+        marks = (f'<span style="color:{colours[stage]}">■</span>&nbsp;{stage}' for stage in stages)
         self.legend.setText(" &nbsp; ".join(marks))
 
     def _show_front(self) -> None:

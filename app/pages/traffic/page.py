@@ -194,8 +194,8 @@ class TrafficPage(Page):
     def _write_legend(self) -> None:
         read, written = read_colour(self.theme), written_colour(self.theme)
         self.legend.setText(
-            f'GB/s over {self._unit} · <span style="color:{read}">■</span> read '
-            f'<span style="color:{written}">■</span> written, on top · dashed: a copy within the memory'
+            f'GB/s over {self._unit} · <span style="color:{read}">■</span>&nbsp;read '
+            f'<span style="color:{written}">■</span>&nbsp;written, on top · dashed: a copy within the memory'
         )
 
     def make_export(self) -> Export | None:
